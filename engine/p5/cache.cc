@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "cache.hh"
+
+namespace p5 {
+namespace {
+
+bool power_of_two(uint32_t value) { return value && !(value & (value - 1)); }
+
+uint32_t log2_of(uint32_t value) {
+  uint32_t shift = 0;
+  while (value >>= 1) shift++;
+  return shift;
+}
+
+}  // namespace
+
+std::string CacheConfig::problem() const {
+  if (line < 8 || !power_of_two(line)) return "line is not a power of two of at least 8 bytes";
+  if (ways == 0 || size % (ways * line) || !power_of_two(size / (ways * line))) {
+    return "size is not ways * line * a power of two";
+  }
+  if (policy == Policy::Plru && (!power_of_two(ways) || ways > 8)) {
+    return "plru needs 1, 2, 4 or 8 ways";
+  }
+  return "";
+}
+
+Cache::Cache(const CacheConfig& config)
+    : config_(config),
+      line_shift_(log2_of(config.line)),
+      set_mask_(config.size / (config.ways * config.line) - 1),
+      mru_(size_t(set_mask_) + 1),
+      tag_((size_t(set_mask_) + 1) * config.ways, kNone),
+      dirty_(tag_.size(), 0),
+      replacement_(config.policy, set_mask_ + 1, config.ways) {}
+
+CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
+  const uint32_t line = address >> line_shift_;
+  const uint32_t set = line & set_mask_;
+  const size_t base = size_t(set) * config_.ways;
+  CacheAccess result;
+  int way = find(line);
+  result.hit = way >= 0;
+  if (result.hit) {
+    replacement_.touch(set, uint32_t(way));
+  } else {
+    if (!fill || (write && !config_.write_allocate)) {
+      result.through = write;
+      return result;
+    }
+    result.filled = true;
+    way = find_invalid(set);
+    if (way < 0) {
+      way = int(replacement_.victim(set));
+      result.victim_dirty = dirty_[base + way];
+      result.victim = tag_[base + way] << line_shift_;
+    }
+    tag_[base + way] = line;
+    dirty_[base + way] = 0;
+    replacement_.fill(set, uint32_t(way));
+  }
+  if (write) {
+    if (config_.write_back) dirty_[base + way] = 1;
+    else result.through = true;
+  }
+  mru_[set] = {line, dirty_[base + way] ? line : kNone};
+  return result;
+}
+
+int Cache::find_invalid(uint32_t set) const {
+  const uint32_t* tags = &tag_[size_t(set) * config_.ways];
+  for (uint32_t way = 0; way < config_.ways; way++) {
+    if (tags[way] == kNone) return int(way);
+  }
+  return -1;
+}
+
+bool Cache::dirty(uint32_t address) const {
+  const uint32_t line = address >> line_shift_;
+  const int way = find(line);
+  return way >= 0 && dirty_[size_t(line & set_mask_) * config_.ways + way];
+}
+
+bool Cache::clean(uint32_t address) {
+  const uint32_t line = address >> line_shift_;
+  const int way = find(line);
+  if (way < 0) return false;
+  const uint32_t set = line & set_mask_;
+  uint8_t& state = dirty_[size_t(set) * config_.ways + way];
+  const bool was_dirty = state;
+  state = 0;
+  if (mru_[set].write == line) mru_[set].write = kNone;
+  return was_dirty;
+}
+
+bool Cache::invalidate(uint32_t address) {
+  const uint32_t line = address >> line_shift_;
+  const int way = find(line);
+  if (way < 0) return false;
+  const uint32_t set = line & set_mask_;
+  const size_t index = size_t(set) * config_.ways + way;
+  const bool was_dirty = dirty_[index];
+  tag_[index] = kNone;
+  dirty_[index] = 0;
+  if (mru_[set].read == line) mru_[set] = {};
+  return was_dirty;
+}
+
+uint32_t Cache::invalidate_all() {
+  uint32_t lost = 0;
+  for (size_t i = 0; i < tag_.size(); i++) {
+    lost += dirty_[i];
+    tag_[i] = kNone;
+    dirty_[i] = 0;
+  }
+  for (Mru& mru : mru_) mru = {};
+  return lost;
+}
+
+}  // namespace p5

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// A set-associative cache: tags and states only, no data and no time. L1I, L1D and the board L2
+// are three of these. Addresses are physical, 32 bit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replacement.hh"
+
+namespace p5 {
+
+struct CacheConfig {
+  uint32_t size = 0;  // bytes, power of two
+  uint32_t ways = 1;
+  uint32_t line = 32;  // bytes, power of two
+  Policy policy = Policy::Lru;
+  bool write_back = true;       // false: write-through, lines never dirty
+  bool write_allocate = false;  // false: a write miss leaves the cache unchanged (INTEL-DM 2)
+
+  // Empty when usable, otherwise what is wrong ("size is not ways * line * power of two").
+  std::string problem() const;
+};
+
+// What one access did.
+struct CacheAccess {
+  bool hit = false;
+  bool filled = false;          // the line was brought in
+  bool through = false;         // a write that goes on to the next level (miss or write-through)
+  bool victim_dirty = false;    // the replaced line must be written back ...
+  uint32_t victim = 0;          // ... to this address (of its first byte)
+};
+
+class Cache {
+ public:
+  explicit Cache(const CacheConfig& config);
+
+  // True when the access hits in the most recently used line of its set and changes no state:
+  // the inlined way out for nearly all accesses. The caller counts the hit.
+  bool quick_read(uint32_t address) const {
+    const uint32_t line = address >> line_shift_;
+    return mru_[line & set_mask_].read == line;
+  }
+  bool quick_write(uint32_t address) const {
+    const uint32_t line = address >> line_shift_;
+    return mru_[line & set_mask_].write == line;
+  }
+
+  // One read or write inside one line. `fill` false: a miss does not allocate (CD=1, uncached).
+  CacheAccess access(uint32_t address, bool write, bool fill = true);
+
+  // Is the line there, and dirty? Changes nothing.
+  bool holds(uint32_t address) const { return find(address >> line_shift_) >= 0; }
+  bool dirty(uint32_t address) const;
+
+  // Makes a line clean (it was written back); returns whether it was dirty.
+  bool clean(uint32_t address);
+
+  // Drops one line; returns whether it was dirty (the caller writes it back or loses it).
+  bool invalidate(uint32_t address);
+
+  // Drops everything without writing back (INVD); returns the number of dirty lines lost.
+  uint32_t invalidate_all();
+
+  const CacheConfig& config() const { return config_; }
+  uint32_t line_bytes() const { return config_.line; }
+
+ private:
+  static constexpr uint32_t kNone = ~0u;  // no line has this number: lines are >= 8 bytes
+
+  // Lines that hit without any state change: valid, most recently used of the set; `write` also
+  // dirty already (write-back).
+  struct Mru {
+    uint32_t read = kNone;
+    uint32_t write = kNone;
+  };
+
+  int find(uint32_t line) const {
+    const uint32_t set = line & set_mask_;
+    const uint32_t* tags = &tag_[size_t(set) * config_.ways];
+    for (uint32_t way = 0; way < config_.ways; way++) {
+      if (tags[way] == line) return int(way);
+    }
+    return -1;
+  }
+  int find_invalid(uint32_t set) const;
+
+  CacheConfig config_;
+  uint32_t line_shift_;
+  uint32_t set_mask_;
+  std::vector<Mru> mru_;
+  std::vector<uint32_t> tag_;   // [set][way] line number, kNone when invalid
+  std::vector<uint8_t> dirty_;  // [set][way]
+  Replacement replacement_;
+};
+
+}  // namespace p5

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// What is counted. Each event is kept per address space (CR3) and privilege ring. The number
+// behind a name is the P54C's own event code where it has one [INTEL-DM table 16-24].
+#pragma once
+
+#include <cstdint>
+
+namespace p5 {
+
+// clang-format off
+#define P5_EVENTS(X)                                                                        \
+  X(CyclesBusy,        "cycles.busy",          "cycles")  /* clocks not halted           */ \
+  X(CyclesIdle,        "cycles.idle",          "cycles")  /* clocks in HLT               */ \
+  X(Instructions,      "instructions",         "events")  /* 16h; REP is 1, deliveries +1*/ \
+  X(DataReads,         "data_reads",           "events")  /* 00h                         */ \
+  X(DataWrites,        "data_writes",          "events")  /* 01h                         */ \
+  X(DataReadMisses,    "data_read_misses",     "events")  /* 03h                         */ \
+  X(DataWriteMisses,   "data_write_misses",    "events")  /* 04h                         */ \
+  X(WriteHitsME,       "write_hits_me",        "events")  /* 05h                         */ \
+  X(L1dWritebacks,     "l1d_writebacks",       "events")  /* 06h                         */ \
+  X(CodeReads,         "code_reads",           "events")  /* 0Ch                         */ \
+  X(CodeMisses,        "code_misses",          "events")  /* 0Eh                         */ \
+  X(ItlbMisses,        "itlb_misses",          "events")  /* 0Dh                         */ \
+  X(DtlbMisses,        "dtlb_misses",          "events")  /* 02h                         */ \
+  X(WalkReads,         "walk_reads",           "events")  /* page-table reads            */ \
+  X(L2Reads,           "l2_reads",             "events")  /* lines and single reads      */ \
+  X(L2ReadMisses,      "l2_read_misses",       "events")                                    \
+  X(L2Writes,          "l2_writes",            "events")  /* write-backs, single writes  */ \
+  X(L2WriteMisses,     "l2_write_misses",      "events")                                    \
+  X(DramReads,         "dram_reads",           "events")                                    \
+  X(DramWrites,        "dram_writes",          "events")                                    \
+  X(UncachedReads,     "uncached_reads",       "events")  /* data and code, no walks     */ \
+  X(UncachedWrites,    "uncached_writes",      "events")                                    \
+  X(Misaligned,        "misaligned",           "events")  /* 0Bh                         */ \
+  X(LockedCycles,      "locked_cycles",        "events")  /* 1Ch                         */ \
+  X(AgiStalls,         "agi_stalls",           "cycles")  /* 1Fh                         */ \
+  X(IoReads,           "io_reads",             "events")  /* 1Dh                         */ \
+  X(IoWrites,          "io_writes",            "events")  /* 1Dh                         */ \
+  X(SegmentLoads,      "segment_loads",        "events")  /* 0Fh                         */ \
+  X(HwInterrupts,      "hw_interrupts",        "events")  /* 27h                         */ \
+  X(Exceptions,        "exceptions",           "events")  /* faults, traps, aborts       */ \
+  X(SoftInterrupts,    "soft_interrupts",      "events")  /* INT n, INT3, INTO taken     */ \
+  X(CrossInt,          "crossings.int",        "events")  /* ring changes by instruction */ \
+  X(CrossGate,         "crossings.gate",       "events")  /* ... far CALL/JMP by a gate  */ \
+  X(CrossFar,          "crossings.far",        "events")  /* ... far RET                 */ \
+  X(CrossIret,         "crossings.iret",       "events")                                    \
+  X(CrossAsync,        "crossings.async",      "events")  /* ... by interrupt or fault   */ \
+  X(Cr3Changed,        "cr3_loads.changed",    "events")                                    \
+  X(Cr3Unchanged,      "cr3_loads.unchanged",  "events")                                    \
+  X(ModeReal,          "mode_changes.real",    "events")  /* changes into real mode      */ \
+  X(ModeV86,           "mode_changes.v86",     "events")                                    \
+  X(Mode16,            "mode_changes.16bit",   "events")  /* ... 16-bit protected code   */ \
+  X(Mode32,            "mode_changes.32bit",   "events")                                    \
+  X(TlbFlushes,        "tlb_flushes",          "events")                                    \
+  X(StallRead,         "stall.read",           "cycles")  /* waiting for data reads, 1Ah */ \
+  X(StallWrite,        "stall.write",          "cycles")  /* write buffers full, 19h     */ \
+  X(StallWalk,         "stall.walk",           "cycles")  /* page walks                  */ \
+  X(StallFetch,        "stall.fetch",          "cycles")  /* waiting for code            */ \
+  X(StallIo,           "stall.io",             "cycles")  /* port accesses               */
+// clang-format on
+
+enum Event : uint32_t {
+#define P5_ENUM(id, name, unit) id,
+  P5_EVENTS(P5_ENUM)
+#undef P5_ENUM
+      kEventCount
+};
+
+const char* event_name(uint32_t event);  // "data_reads"
+const char* event_unit(uint32_t event);  // "events" or "cycles"
+
+}  // namespace p5

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "memory.hh"
+
+#include <cstdio>
+
+namespace p5 {
+
+bool parse_burst(const std::string& text, uint32_t (*burst)[4]) {
+  char rest;
+  unsigned b[4];
+  if (std::sscanf(text.c_str(), "%u-%u-%u-%u%c", &b[0], &b[1], &b[2], &b[3], &rest) != 4) {
+    return false;
+  }
+  for (int i = 0; i < 4; i++) {
+    if (b[i] == 0 || b[i] > 1000) return false;
+    (*burst)[i] = b[i];
+  }
+  return true;
+}
+
+const BusPattern& Memory::read_pattern(uint32_t address, Bank& bank) {
+  if (!config_.l2_present) {
+    bank.count[DramReads]++;
+    return config_.dram_read;
+  }
+  bank.count[L2Reads]++;
+  const CacheAccess access = l2_.access(address, false);
+  if (access.hit) return config_.l2_read;
+  bank.count[L2ReadMisses]++;
+  bank.count[DramReads]++;
+  // The chip set delivers the new line before the last word of a dirty victim has left its
+  // buffer [Intel 290479, LBX]: the victim costs a DRAM write but no bus time.
+  if (access.victim_dirty) bank.count[DramWrites]++;
+  return config_.dram_read;
+}
+
+bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
+  if (!config_.l2_present) {
+    bank.count[DramWrites]++;
+    return false;
+  }
+  bank.count[L2Writes]++;
+  const CacheAccess access = l2_.access(address, true);
+  if (!access.hit) bank.count[L2WriteMisses]++;
+  if (access.through || access.victim_dirty) bank.count[DramWrites]++;
+  return access.hit || access.filled;
+}
+
+Memory::Fill Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
+  const BusPattern& pattern = read_pattern(address, bank);
+  const uint64_t t = start(now, config_.miss_overhead);
+  free_ = t + uint64_t(pattern.burst_total()) * edge_;
+  return {clocks(t + uint64_t(pattern.burst[0]) * edge_), clocks(free_)};
+}
+
+uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank) {
+  const BusPattern& pattern = read_pattern(address, bank);
+  free_ = start(now, config_.walk_overhead) + uint64_t(pattern.single_read) * edge_;
+  return clocks(free_);
+}
+
+uint64_t Memory::uncached(uint64_t now) {
+  free_ = start(now, 0) + uint64_t(config_.uncached_clocks) * unit_;
+  return clocks(free_);
+}
+
+uint64_t Memory::post(uint64_t now, uint64_t duration) {
+  const unsigned oldest = newest_ ^ 1;
+  const uint64_t go_on = clocks(writes_[oldest]);
+  free_ = start(now > go_on ? now : go_on, 0) + duration;
+  writes_[oldest] = free_;
+  newest_ = oldest;
+  return now > go_on ? now : go_on;
+}
+
+uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
+  const bool hit = write_hits_l2(address, bank);
+  const BusPattern& pattern = hit ? config_.l2_write : config_.dram_write;
+  return post(now, uint64_t(pattern.single_write) * edge_);
+}
+
+uint64_t Memory::write_uncached(uint64_t now) {
+  return post(now, uint64_t(config_.uncached_clocks) * unit_);
+}
+
+void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
+  const bool hit = write_hits_l2(address, bank);
+  const BusPattern& pattern = hit ? config_.l2_write : config_.dram_write;
+  free_ = start(now, 0) + uint64_t(pattern.burst_total()) * edge_;
+}
+
+}  // namespace p5

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What lies behind the processor's pins: one bus, the board L2, DRAM, and the processor's two
+// write buffers. It answers when data is there; it holds no data.
+//
+// The bus does one transaction after another and starts each on a bus clock edge (two clock
+// domains, the core at `core_clocks`/`bus_clocks` times the bus clock). A read that the core
+// waits for starts `miss overhead` core clocks after both the core asked and the bus is free:
+// with 4 clocks [INTEL-OPT: minimum] and the burst patterns of the machine this gives the
+// pointer-chase latencies measured on such boards. Reads never overtake writes [INTEL-DM 3].
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cache.hh"
+#include "counters.hh"
+
+namespace p5 {
+
+// A burst of four 8-byte transfers in bus clocks, "3-2-2-2"; single transfers apart.
+struct BusPattern {
+  uint32_t burst[4] = {0, 0, 0, 0};
+  uint32_t single_read = 0;
+  uint32_t single_write = 0;
+
+  uint32_t burst_total() const { return burst[0] + burst[1] + burst[2] + burst[3]; }
+};
+bool parse_burst(const std::string& text, uint32_t (*burst)[4]);  // four positive numbers
+
+struct MemoryConfig {
+  uint32_t core_clocks = 3, bus_clocks = 2;  // 3 core clocks are 2 bus clocks: 90 and 60 MHz
+  bool l2_present = true;
+  CacheConfig l2;
+  BusPattern l2_read, l2_write;      // burst is the read resp. write-back pattern
+  BusPattern dram_read, dram_write;
+  uint32_t miss_overhead = 4;        // core clocks before a line fill
+  uint32_t walk_overhead = 4;        // core clocks before a page-table read
+  uint32_t uncached_clocks = 0;      // core clocks of one uncached transfer
+};
+
+class Memory {
+ public:
+  explicit Memory(const MemoryConfig& config)
+      : config_(config), l2_(config.l2), unit_(config.bus_clocks), edge_(config.core_clocks) {}
+
+  // Core clocks at which the requested 8 bytes and the whole line are there.
+  struct Fill {
+    uint64_t first, complete;
+  };
+  Fill read_line(uint32_t address, uint64_t now, Bank& bank);
+
+  // One 8-byte read that is not a line fill (page tables, locked reads); when its data is there.
+  uint64_t read_single(uint32_t address, uint64_t now, Bank& bank);
+
+  // One transfer to or from uncached space; when it is done.
+  uint64_t uncached(uint64_t now);
+
+  // A write of up to 8 bytes through the write buffers; when the core may go on (`now` unless
+  // both buffers are taken).
+  uint64_t write_single(uint32_t address, uint64_t now, Bank& bank);
+  uint64_t write_uncached(uint64_t now);
+
+  // A line written back; the core does not wait for it.
+  void write_line(uint32_t address, uint64_t now, Bank& bank);
+
+  // When the write buffers are empty.
+  uint64_t writes_done() const { return clocks(writes_[newest_]); }
+
+  Cache& l2() { return l2_; }
+
+ private:
+  // Time on the bus is counted in 1/bus_clocks of a core clock, so that both clocks have their
+  // edges at whole numbers: core clocks at multiples of unit_, bus clocks at multiples of edge_.
+  uint64_t start(uint64_t now, uint32_t overhead) const {
+    uint64_t t = now * unit_;
+    if (t < free_) t = free_;
+    t += uint64_t(overhead) * unit_;
+    return (t + edge_ - 1) / edge_ * edge_;
+  }
+  uint64_t clocks(uint64_t t) const { return (t + unit_ - 1) / unit_; }
+  uint64_t post(uint64_t now, uint64_t duration);
+  const BusPattern& read_pattern(uint32_t address, Bank& bank);
+  bool write_hits_l2(uint32_t address, Bank& bank);
+
+  MemoryConfig config_;
+  Cache l2_;
+  uint32_t unit_, edge_;
+  uint64_t free_ = 0;              // when the bus is free
+  uint64_t writes_[2] = {0, 0};    // when each write buffer is empty
+  unsigned newest_ = 0;
+};
+
+}  // namespace p5

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "tlb.hh"
+
+#include <algorithm>
+
+namespace p5 {
+
+std::string TlbConfig::problem() const {
+  const uint32_t sets = ways ? entries / ways : 0;
+  if (sets == 0 || entries % ways || (sets & (sets - 1))) {
+    return "entries is not ways * a power of two";
+  }
+  if (policy == Policy::Plru && ((ways & (ways - 1)) || ways > 8)) {
+    return "plru needs 1, 2, 4 or 8 ways";
+  }
+  return "";
+}
+
+Tlb::Tlb(const TlbConfig& config)
+    : config_(config),
+      set_mask_(config.entries / config.ways - 1),
+      mru_(size_t(set_mask_) + 1, kNone),
+      tag_(config.entries, kNone),
+      replacement_(config.policy, set_mask_ + 1, config.ways) {}
+
+bool Tlb::lookup(uint32_t page) {
+  const uint32_t set = page & set_mask_;
+  const uint32_t* tags = &tag_[size_t(set) * config_.ways];
+  for (uint32_t way = 0; way < config_.ways; way++) {
+    if (tags[way] == page) {
+      replacement_.touch(set, way);
+      mru_[set] = page;
+      return true;
+    }
+  }
+  return false;
+}
+
+void Tlb::insert(uint32_t page) {
+  const uint32_t set = page & set_mask_;
+  uint32_t* tags = &tag_[size_t(set) * config_.ways];
+  uint32_t* end = tags + config_.ways;
+  uint32_t* free = std::find(tags, end, kNone);
+  const uint32_t way = free != end ? uint32_t(free - tags) : replacement_.victim(set);
+  tags[way] = page;
+  replacement_.fill(set, way);
+  mru_[set] = page;
+}
+
+void Tlb::invalidate(uint32_t page) {
+  const uint32_t set = page & set_mask_;
+  uint32_t* tags = &tag_[size_t(set) * config_.ways];
+  for (uint32_t way = 0; way < config_.ways; way++) {
+    if (tags[way] == page) tags[way] = kNone;
+  }
+  if (mru_[set] == page) mru_[set] = kNone;
+}
+
+void Tlb::flush() {
+  std::fill(tag_.begin(), tag_.end(), kNone);
+  std::fill(mru_.begin(), mru_.end(), kNone);
+}
+
+}  // namespace p5

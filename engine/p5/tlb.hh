@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A translation lookaside buffer: one set-associative array of page numbers. The P54C has one
+// for code (32 entries, 4-way; 4 MB pages are entered as 4 KB pages) and two for data (64 entries
+// 4-way for 4 KB pages, 8 entries 4-way for 4 MB pages), all with 3-bit pseudo-LRU and no
+// address-space tags [INTEL-DM ch. 2, 3].
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replacement.hh"
+
+namespace p5 {
+
+struct TlbConfig {
+  uint32_t entries = 0;  // ways * power of two
+  uint32_t ways = 4;
+  Policy policy = Policy::Plru;
+
+  std::string problem() const;  // empty when usable
+};
+
+class Tlb {
+ public:
+  explicit Tlb(const TlbConfig& config);
+
+  // Hit in the most recently used entry of its set: nothing changes. `page` is the page number
+  // (linear address >> 12, or >> 22 in an array of 4 MB pages).
+  bool quick(uint32_t page) const { return mru_[page & set_mask_] == page; }
+
+  // Hit anywhere; updates the replacement state.
+  bool lookup(uint32_t page);
+
+  // Enters a page that missed.
+  void insert(uint32_t page);
+
+  void invalidate(uint32_t page);  // INVLPG
+  void flush();                    // CR3 load
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+
+  TlbConfig config_;
+  uint32_t set_mask_;
+  std::vector<uint32_t> mru_;  // [set]
+  std::vector<uint32_t> tag_;  // [set][way] page number, kNone when invalid
+  Replacement replacement_;
+};
+
+}  // namespace p5
