@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""Every key a machine has: unit, type, range and meaning.
+
+This table is the only place where keys are defined. Loading, `--set`, engine.conf, error messages
+and docs/machine-keys.md all come from it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from p5lab.tomlfile import type_name
+
+Value = int | float | bool | str
+# Where a resolved key goes: the model's engine.conf, the emulator's bochsrc, or the record only.
+Target = Literal["engine", "bochsrc", "record"]
+
+REPLACEMENTS = ("lru", "plru", "fifo", "random")
+WRITE_POLICIES = ("write-back", "write-through")
+_SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
+
+
+class BadValue(ValueError):
+    """The message completes "expected ..."."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One machine key. `parse` takes a TOML value or the text of `--set` and returns the
+    canonical value; it raises BadValue with what was expected instead."""
+
+    name: str
+    unit: str
+    doc: str
+    expected: str
+    parse: Callable[[object], Value]
+    target: Target = "engine"
+    show: Callable[[Value], str] = str
+
+    def canonical(self, value: Value) -> str:
+        """The value as engine.conf and the run's identity have it."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, float):
+            return f"{value:.6g}"
+        return self.show(value)
+
+
+def _whole(text: object) -> int | None:
+    """A whole number, given as one or as the text of a command line (decimal or 0x...)."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text
+    if isinstance(text, str) and re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]+", text):
+        return int(text, 0) if text[:2].lower() == "0x" else int(text)
+    return None
+
+
+def _integer(name: str, low: int, high: int, unit: str, doc: str, *, hexa: bool = False) -> Key:
+    form = (lambda v: f"0x{v:x}") if hexa else str
+    expected = f"a whole number of {unit}, {form(low)} to {form(high)}"
+    if unit == "":
+        expected = f"a whole number, {form(low)} to {form(high)}"
+
+    def parse(value: object) -> Value:
+        number = _whole(value)
+        if number is None or not low <= number <= high:
+            raise BadValue(expected)
+        return number
+
+    return Key(name, unit, doc, expected, parse, show=form)
+
+
+def _number(name: str, low: float, high: float, unit: str, doc: str) -> Key:
+    expected = f"a number of {unit}, {low:g} to {high:g}"
+
+    def parse(value: object) -> Value:
+        if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
+            value = float(value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadValue(expected)
+        if not low <= value <= high:
+            raise BadValue(expected)
+        return float(value)
+
+    return Key(name, unit, doc, expected, parse)
+
+
+def _size(name: str, low: int, high: int, doc: str) -> Key:
+    expected = (
+        f"bytes, {size_text(low)} to {size_text(high)}, as a whole number or a text with suffix"
+        ' K or M (1024), such as "256K"'
+    )
+
+    def parse(value: object) -> Value:
+        size = _whole(value)
+        if size is None and isinstance(value, str):
+            match = re.fullmatch(r"([0-9]+)([KM])", value)
+            size = int(match[1]) * _SUFFIX[match[2]] if match else None
+        if size is None or not low <= size <= high:
+            raise BadValue(expected)
+        return size
+
+    return Key(name, "bytes", doc, expected, parse)
+
+
+def size_text(size: int) -> str:
+    """Bytes in the form people write: 8192 -> 8K."""
+    for suffix in ("M", "K"):
+        if size and size % _SUFFIX[suffix] == 0:
+            return f"{size // _SUFFIX[suffix]}{suffix}"
+    return str(size)
+
+
+def _flag(name: str, doc: str) -> Key:
+    def parse(value: object) -> Value:
+        if value in ("true", "false"):
+            return value == "true"
+        if not isinstance(value, bool):
+            raise BadValue("true or false")
+        return value
+
+    return Key(name, "", doc, "true or false", parse)
+
+
+def _choice(
+    name: str, choices: tuple[str, ...], doc: str, *, target: Target = "engine"
+) -> Key:
+    expected = "one of " + ", ".join(f'"{choice}"' for choice in choices)
+
+    def parse(value: object) -> Value:
+        if not isinstance(value, str) or value not in choices:
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "", doc, expected, parse, target)
+
+
+def _burst(name: str, doc: str) -> Key:
+    expected = 'bus clocks of each 8-byte transfer of a line, such as "3-2-2-2"'
+
+    def parse(value: object) -> Value:
+        if not isinstance(value, str) or not re.fullmatch(r"[1-9][0-9]?(-[1-9][0-9]?)+", value):
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "bus clocks", doc, expected, parse)
+
+
+def _ranges(name: str, doc: str) -> Key:
+    expected = 'a list of physical address ranges, such as ["0xA0000-0xFFFFF"]'
+
+    def parse(value: object) -> Value:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list):
+            raise BadValue(expected)
+        result = []
+        for part in parts:
+            match = isinstance(part, str) and re.fullmatch(
+                r"0[xX]([0-9a-fA-F]{1,8})-0[xX]([0-9a-fA-F]{1,8})", part.strip()
+            )
+            if not match or int(match[1], 16) > int(match[2], 16):
+                raise BadValue(expected)
+            result.append((int(match[1], 16), int(match[2], 16)))
+        return ",".join(f"0x{first:x}-0x{last:x}" for first, last in sorted(result))
+
+    return Key(name, "physical addresses", doc, expected, parse)
+
+
+def _text(name: str, doc: str, pattern: str, expected: str) -> Key:
+    def parse(value: object) -> Value:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "", doc, expected, parse, "record")
+
+
+def _cache(level: str, what: str) -> list[Key]:
+    return [
+        _size(f"{level}.size", 512, 16 * 1024 * 1024, f"{what}: capacity"),
+        _integer(f"{level}.ways", 1, 32, "ways", f"{what}: associativity, 1 = direct-mapped"),
+        _integer(f"{level}.line", 16, 128, "bytes", f"{what}: line length"),
+        _choice(f"{level}.replacement", REPLACEMENTS, f"{what}: victim choice within a set"),
+    ]
+
+
+def _write_policy(level: str, what: str) -> list[Key]:
+    return [
+        _choice(f"{level}.write_policy", WRITE_POLICIES, f"{what}: what a write hit does"),
+        _flag(f"{level}.write_allocate", f"{what}: whether a write miss fills a line"),
+    ]
+
+
+def _tlb(name: str, what: str) -> list[Key]:
+    return [
+        _integer(f"{name}.entries", 1, 1024, "entries", f"{what}: capacity"),
+        _integer(f"{name}.ways", 1, 64, "ways", f"{what}: associativity"),
+        _choice(f"{name}.replacement", REPLACEMENTS, f"{what}: victim choice within a set"),
+    ]
+
+
+def _memory_timing(level: str, what: str) -> list[Key]:
+    return [
+        _burst(f"{level}.read", f"{what}: line fill, requested 8 bytes first"),
+        _burst(f"{level}.write", f"{what}: line write-back"),
+        _integer(f"{level}.single_read", 1, 99, "bus clocks", f"{what}: read of up to 8 bytes"),
+        _integer(f"{level}.single_write", 1, 99, "bus clocks", f"{what}: write of up to 8 bytes"),
+    ]
+
+
+KEYS: tuple[Key, ...] = (
+    _text("machine.name", "name, the same as the file's", r"[a-z0-9][a-z0-9.-]*", "a name such as"
+          ' "p90-premiere2" (a-z, 0-9, - and .)'),
+    _text("machine.title", "one line for people", r"[ -~]{1,100}", "one line of text"),
+    _number("cpu.clock_mhz", 16, 400, "MHz", "core clock; virtual time is counted in it"),
+    _number("cpu.bus_mhz", 16, 100, "MHz", "external bus clock; the core runs at 1, 1.5, 2, ..."
+            " times it"),
+    _choice("cpu.isa", ("pentium", "pentium+cmov"), "instructions accepted; everything else is"
+            " refused with #UD. pentium+cmov adds CMOV, FCMOV and FCOMI"),
+    _integer("cpu.signature", 0x500, 0x5FF, "", "CPUID leaf 1 EAX: family, model, stepping",
+             hexa=True),
+    _choice("cpu.timing", ("p54c",), "table of instruction clocks: p54c is engine/p5/timing.csv"),
+    *_cache("l1i", "code cache"),
+    *_cache("l1d", "data cache"),
+    *_write_policy("l1d", "data cache"),
+    _flag("l2.present", "board cache: whether there is one"),
+    *_cache("l2", "board cache"),
+    *_write_policy("l2", "board cache"),
+    *_memory_timing("l2", "board cache"),
+    *_tlb("itlb", "code TLB"),
+    *_tlb("dtlb", "data TLB, 4 KB pages"),
+    *_tlb("dtlb_large", "data TLB, 4 MB pages"),
+    _size("dram.size", 1024 * 1024, 512 * 1024 * 1024, "main memory. Every address above it is PCI"
+          " space and never cached"),
+    *_memory_timing("dram", "main memory"),
+    _integer("bus.post_buffer_qwords", 0, 64, "8-byte words", "posted CPU writes the chipset holds"
+             " before the CPU's bus waits for main memory"),
+    _integer("penalty.agi", 0, 99, "clocks", "address register written in the clock before"),
+    _integer("penalty.misaligned", 0, 99, "clocks", "data access across a 4-byte (8-byte operand:"
+             " 8-byte) boundary"),
+    _integer("penalty.l1_miss", 0, 99, "clocks", "core overhead of a read miss, beside the bus"),
+    _integer("penalty.walk", 0, 99, "clocks", "core overhead of a page walk, beside its bus reads"),
+    _integer("penalty.prefix", 0, 99, "clocks", "each prefix byte"),
+    _ranges("memory.uncached", "addresses within main memory that no cache holds"),
+    _integer("io.isa_ns", 0, 100000, "ns", "one access to an ISA port"),
+    _integer("io.pci_ns", 0, 100000, "ns", "one access to a PCI configuration or device port"),
+    _integer("io.inta_bus_clocks", 0, 9999, "bus clocks", "the interrupt-acknowledge bus cycles of"
+             " one hardware interrupt"),
+    _choice("devices.chipset", ("i430fx",), "PCI chipset the emulator presents to the guest",
+            target="bochsrc"),
+)
+BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+
+
+def bad_value(where: str, key: Key, value: object, expected: str) -> str:
+    """The one line for a value of the wrong type, unit or range."""
+    return f"{where}: {key.name}: expected {expected}; found {type_name(value)}"
+
+
+def reference() -> str:
+    """docs/machine-keys.md."""
+    lines = [
+        "# Machine keys",
+        "",
+        "Generated by `./p5lab keys --markdown` from `src/p5lab/schema.py`; do not edit.",
+        "",
+        "A machine is a file in `configs/machines/`. It sets every key below; each line ends with",
+        "a comment that names the source of the value, or `estimate`, or `choice` where the value",
+        "is a decision of the model and not a fact about hardware. A variant is an overlay:",
+        '`--set l2.size=512K`, or `set = { l2.size = "512K" }` in an experiment.',
+        "",
+        "*Goes to*: `engine` keys are handed to the Pentium model (engine.conf), `bochsrc` keys to",
+        "the emulator; both are part of a run's identity. `record` keys are only recorded.",
+        "",
+        "| Key | Unit | Accepted | Meaning | Goes to |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{key.name}` | {key.unit} | {key.expected} | {key.doc} | {key.target} |" for key in KEYS
+    ]
+    return "\n".join(lines) + "\n"

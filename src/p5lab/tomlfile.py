@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Reading TOML with errors that name the file and the key."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p5lab.errors import UserError, unknown
+
+TYPE_NAMES = {
+    str: "a text in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list [...]",
+    dict: "a table",
+}
+
+
+def type_name(value: object) -> str:
+    """How a TOML value is called in a message: its type, and itself when it is short."""
+    shown = repr(value) if not isinstance(value, bool) else str(value).lower()
+    kind = TYPE_NAMES.get(type(value), type(value).__name__)
+    return f"{kind}, {shown}" if len(shown) <= 40 else kind
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a TOML file. Getters check the type; `finish` refuses what nobody asked for."""
+
+    where: str  # file (and table) for messages
+    data: dict[str, Any]
+
+    def _get(self, key: str, kind: type, default: Any) -> Any:  # noqa: ANN401
+        if key not in self.data:
+            if default is ...:
+                raise UserError(f"{self.where}: missing key {key!r} ({TYPE_NAMES[kind]})")
+            return default
+        value = self.data[key]
+        # bool is a subclass of int in Python, never in TOML.
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise UserError(
+                f"{self.where}: {key}: expected {TYPE_NAMES[kind]}, found {type_name(value)}"
+            )
+        return value
+
+    def text(self, key: str, default: Any = ...) -> str:  # noqa: ANN401
+        return self._get(key, str, default)
+
+    def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
+        return self._get(key, int, default)
+
+    def flag(self, key: str, default: Any = ...) -> bool:  # noqa: ANN401
+        return self._get(key, bool, default)
+
+    def items(self, key: str, default: Any = ...) -> list[Any]:  # noqa: ANN401
+        return self._get(key, list, default)
+
+    def texts(self, key: str, default: Any = ...) -> list[str]:  # noqa: ANN401
+        values = self.items(key, default)
+        for value in values:
+            if not isinstance(value, str):
+                raise UserError(
+                    f"{self.where}: {key}: expected a list of texts, found {type_name(value)}"
+                )
+        return values
+
+    def table(self, key: str, default: Any = ...) -> "Table":  # noqa: ANN401
+        return Table(f"{self.where}: {key}", self._get(key, dict, default))
+
+    def tables(self, key: str) -> list["Table"]:
+        """An array of tables ([[key]])."""
+        result = []
+        for number, value in enumerate(self.items(key, [])):
+            where = f"{self.where}: {key}[{number}]"
+            if not isinstance(value, dict):
+                raise UserError(f"{where}: expected a table, found {type_name(value)}")
+            result.append(Table(where, value))
+        return result
+
+    def only(self, known: Iterable[str]) -> None:
+        """Refuses any key that is not in `known`, naming the nearest one that is."""
+        known = list(known)
+        for key in self.data:
+            if key not in known:
+                raise unknown("key", key, known, where=self.where)
+
+
+def load(path: Path, *, schema_version: int) -> Table:
+    """Parses a file and checks its schema_version.
+
+    Rule for other versions: an older file is read as long as no migration is needed (there is none
+    yet: version 1 is the first), a newer one is refused, because its meaning is unknown here.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    table = Table(str(path), data)
+    version = table.number("schema_version")
+    if version != schema_version:
+        raise UserError(
+            f"{path}: schema_version: expected {schema_version}, found {version}"
+            + (" (written for a newer p5lab)" if version > schema_version else "")
+        )
+    del data["schema_version"]
+    return table
+
+
+def flatten(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted keys: {l2: {size: ..}} and {"l2.size": ..} are the same."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{name}."))
+        else:
+            flat[name] = value
+    return flat
