@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// The timing classes, held here once: enumerator and the name that timing.csv uses. Adding a
+// class means one line here and one row there; the loader (timing.hh) refuses a table in which
+// the two differ.
+#pragma once
+
+#include <cstddef>
+
+#include "insn.hh"
+
+namespace p5 {
+
+// Classes the decoder assigns. A name says mnemonic family, then operands: `rr` register (or
+// immediate) only, `rm` memory read into a register, `mr` read-modify-write of memory, `load`,
+// `store`, `imm`. A `.16` class is directly followed by its `.32` class (the decoder adds one).
+#define P5_DECODED_CLASSES(X)            \
+  X(Unknown, "unknown")                  \
+  X(Nop, "nop")                          \
+  X(NopLong, "nop.long")                 \
+  X(MovRR, "mov.rr")                     \
+  X(MovLoad, "mov.load")                 \
+  X(MovStore, "mov.store")               \
+  X(MovStoreImm, "mov.store-imm")        \
+  X(MovAccLoad, "mov.acc-load")          \
+  X(MovAccStore, "mov.acc-store")        \
+  X(MovFromSreg, "mov.from-sreg")        \
+  X(MovSreg, "mov.sreg")                 \
+  X(MovSregMem, "mov.sreg-mem")          \
+  X(MovSs, "mov.ss")                     \
+  X(MovSsMem, "mov.ss-mem")              \
+  X(Lea, "lea")                          \
+  X(AluRR, "alu.rr")                     \
+  X(AluRM, "alu.rm")                     \
+  X(AluMR, "alu.mr")                     \
+  X(AdcRR, "adc.rr")                     \
+  X(AdcRM, "adc.rm")                     \
+  X(AdcMR, "adc.mr")                     \
+  X(CmpRR, "cmp.rr")                     \
+  X(CmpMem, "cmp.mem")                   \
+  X(TestRR, "test.rr")                   \
+  X(TestMem, "test.mem")                 \
+  X(TestAccImm, "test.acc-imm")          \
+  X(TestImm, "test.imm")                 \
+  X(TestMemImm, "test.mem-imm")          \
+  X(IncReg, "inc.r")                     \
+  X(IncMem, "inc.m")                     \
+  X(NegReg, "neg.r")                     \
+  X(NegMem, "neg.m")                     \
+  X(PushReg, "push.r")                   \
+  X(PushImm, "push.imm")                 \
+  X(PushMem, "push.m")                   \
+  X(PushSreg, "push.sreg")               \
+  X(PopReg, "pop.r")                     \
+  X(PopMem, "pop.m")                     \
+  X(PopSreg, "pop.sreg")                 \
+  X(PopSs, "pop.ss")                     \
+  X(Pusha, "pusha")                      \
+  X(Popa, "popa")                        \
+  X(Pushf, "pushf")                      \
+  X(Popf, "popf")                        \
+  X(Lahf, "lahf")                        \
+  X(MovExtend, "movx")                   \
+  X(Cbw, "cbw")                          \
+  X(Cwd, "cwd")                          \
+  X(XchgAcc, "xchg.acc")                 \
+  X(XchgRR, "xchg.rr")                   \
+  X(XchgMem, "xchg.mem")                 \
+  X(Xlat, "xlat")                        \
+  X(Bswap, "bswap")                      \
+  X(Lds, "lds")                          \
+  X(Lss, "lss")                          \
+  X(SetccReg, "setcc.r")                 \
+  X(SetccMem, "setcc.m")                 \
+  X(ShiftReg, "shift.r")                 \
+  X(ShiftMem, "shift.m")                 \
+  X(ShiftRegCl, "shift.r-cl")            \
+  X(ShiftMemCl, "shift.m-cl")            \
+  X(RotateReg1, "rotate.r-1")            \
+  X(RotateMem1, "rotate.m-1")            \
+  X(RotateRegImm, "rotate.r-imm")        \
+  X(RotateMemImm, "rotate.m-imm")        \
+  X(RotateRegCl, "rotate.r-cl")          \
+  X(RotateMemCl, "rotate.m-cl")          \
+  X(RclReg1, "rcl.r-1")                  \
+  X(RclMem1, "rcl.m-1")                  \
+  X(RclRegImm, "rcl.r-imm")              \
+  X(RclMemImm, "rcl.m-imm")              \
+  X(RclRegCl, "rcl.r-cl")                \
+  X(RclMemCl, "rcl.m-cl")                \
+  X(ShldReg, "shld.r")                   \
+  X(ShldMem, "shld.m")                   \
+  X(BtReg, "bt.r")                       \
+  X(BtMemImm, "bt.m-imm")                \
+  X(BtMemReg, "bt.m-r")                  \
+  X(BtsReg, "bts.r")                     \
+  X(BtsMemImm, "bts.m-imm")              \
+  X(BtsMemReg, "bts.m-r")                \
+  X(BsfReg16, "bsf.r.16")                \
+  X(BsfReg32, "bsf.r.32")                \
+  X(BsfMem16, "bsf.m.16")                \
+  X(BsfMem32, "bsf.m.32")                \
+  X(BsrReg16, "bsr.r.16")                \
+  X(BsrReg32, "bsr.r.32")                \
+  X(BsrMem16, "bsr.m.16")                \
+  X(BsrMem32, "bsr.m.32")                \
+  X(Mul8, "mul.8")                       \
+  X(Mul16, "mul.16")                     \
+  X(Mul32, "mul.32")                     \
+  X(ImulRR, "imul.rr")                   \
+  X(ImulRM, "imul.rm")                   \
+  X(Div8, "div.8")                       \
+  X(Div16, "div.16")                     \
+  X(Div32, "div.32")                     \
+  X(Idiv8, "idiv.8")                     \
+  X(Idiv16, "idiv.16")                   \
+  X(Idiv32, "idiv.32")                   \
+  X(Aaa, "aaa")                          \
+  X(Aad, "aad")                          \
+  X(Aam, "aam")                          \
+  X(Salc, "salc")                        \
+  X(CmpxchgReg, "cmpxchg.r")             \
+  X(CmpxchgMem, "cmpxchg.m")             \
+  X(Cmpxchg8b, "cmpxchg8b")              \
+  X(XaddReg, "xadd.r")                   \
+  X(XaddMem, "xadd.m")                   \
+  X(Bound, "bound")                      \
+  X(Enter0, "enter.0")                   \
+  X(Enter1, "enter.1")                   \
+  X(EnterN, "enter.n")                   \
+  X(Leave, "leave")                      \
+  X(SetFlag, "flag")                     \
+  X(Cli, "cli")                          \
+  X(Jmp, "jmp")                          \
+  X(Call, "call")                        \
+  X(Jcc, "jcc")                          \
+  X(JmpInd, "jmp.ind")                   \
+  X(CallInd, "call.ind")                 \
+  X(Ret, "ret")                          \
+  X(RetImm, "ret.imm")                   \
+  X(Jcxz, "jcxz")                        \
+  X(Loop, "loop")                        \
+  X(Loopcc, "loopcc")                    \
+  X(JmpFar, "jmp.far")                   \
+  X(JmpFarMem, "jmp.far-mem")            \
+  X(CallFar, "call.far")                 \
+  X(CallFarMem, "call.far-mem")          \
+  X(RetFar, "ret.far")                   \
+  X(RetFarImm, "ret.far-imm")            \
+  X(Int3, "int3")                        \
+  X(IntN, "int.n")                       \
+  X(Into, "into")                        \
+  X(Iret, "iret")                        \
+  X(Iretd, "iretd")                      \
+  X(Lods, "lods")                        \
+  X(Stos, "stos")                        \
+  X(Movs, "movs")                        \
+  X(Scas, "scas")                        \
+  X(Cmps, "cmps")                        \
+  X(Ins, "ins")                          \
+  X(Outs, "outs")                        \
+  X(RepLods, "rep.lods")                 \
+  X(RepStos, "rep.stos")                 \
+  X(RepMovs, "rep.movs")                 \
+  X(RepScas, "rep.scas")                 \
+  X(RepCmps, "rep.cmps")                 \
+  X(RepIns, "rep.ins")                   \
+  X(RepOuts, "rep.outs")                 \
+  X(In, "in")                            \
+  X(Out, "out")                          \
+  X(Cpuid, "cpuid")                      \
+  X(Rdtsc, "rdtsc")                      \
+  X(Rdmsr, "rdmsr")                      \
+  X(Wrmsr, "wrmsr")                      \
+  X(Rsm, "rsm")                          \
+  X(Hlt, "hlt")                          \
+  X(Wait, "wait")                        \
+  X(Clts, "clts")                        \
+  X(Lmsw, "lmsw")                        \
+  X(Smsw, "smsw")                        \
+  X(MovFromCr, "mov.from-cr")            \
+  X(MovToCr0, "mov.to-cr0")              \
+  X(MovToCr2, "mov.to-cr2")              \
+  X(MovToCr3, "mov.to-cr3")              \
+  X(MovToCr4, "mov.to-cr4")              \
+  X(MovFromDr, "mov.from-dr")            \
+  X(MovToDr, "mov.to-dr")                \
+  X(Lgdt, "lgdt")                        \
+  X(Sgdt, "sgdt")                        \
+  X(Lldt, "lldt")                        \
+  X(Sldt, "sldt")                        \
+  X(Ltr, "ltr")                          \
+  X(Str, "str")                          \
+  X(Lar, "lar")                          \
+  X(Verr, "verr")                        \
+  X(Arpl, "arpl")                        \
+  X(Invd, "invd")                        \
+  X(Invlpg, "invlpg")                    \
+  X(Wbinvd, "wbinvd")                    \
+  X(CmovRR, "cmov.rr")                   \
+  X(CmovRM, "cmov.rm")                   \
+  X(Fld, "fld")                          \
+  X(FldM80, "fld.m80")                   \
+  X(Fbld, "fbld")                        \
+  X(FstReg, "fst.r")                     \
+  X(FstMem, "fst.m")                     \
+  X(FstM80, "fst.m80")                   \
+  X(Fbstp, "fbstp")                      \
+  X(Fild, "fild")                        \
+  X(Fist, "fist")                        \
+  X(FldZero, "fldz")                     \
+  X(FldConst, "fldpi")                   \
+  X(Fadd, "fadd")                        \
+  X(Fmul, "fmul")                        \
+  X(Fdiv, "fdiv")                        \
+  X(Fiadd, "fiadd")                      \
+  X(Fidiv, "fidiv")                      \
+  X(Fchs, "fchs")                        \
+  X(Fcom, "fcom")                        \
+  X(Ficom, "ficom")                      \
+  X(Ftst, "ftst")                        \
+  X(Fxam, "fxam")                        \
+  X(Fprem, "fprem")                      \
+  X(Fprem1, "fprem1")                    \
+  X(Frndint, "frndint")                  \
+  X(Fscale, "fscale")                    \
+  X(Fxtract, "fxtract")                  \
+  X(Fsqrt, "fsqrt")                      \
+  X(Fsin, "fsin")                        \
+  X(Fsincos, "fsincos")                  \
+  X(F2xm1, "f2xm1")                      \
+  X(Fyl2x, "fyl2x")                      \
+  X(Fyl2xp1, "fyl2xp1")                  \
+  X(Fptan, "fptan")                      \
+  X(Fpatan, "fpatan")                    \
+  X(Fnop, "fnop")                        \
+  X(Fxch, "fxch")                        \
+  X(Ffree, "ffree")                      \
+  X(Fnstsw, "fnstsw")                    \
+  X(Fldcw, "fldcw")                      \
+  X(Fnstcw, "fnstcw")                    \
+  X(Fnclex, "fnclex")                    \
+  X(Fninit, "fninit")                    \
+  X(Fldenv, "fldenv")                    \
+  X(Fnstenv, "fnstenv")                  \
+  X(Fnsave, "fnsave")                    \
+  X(Frstor, "frstor")                    \
+  X(Fcmov, "fcmov")                      \
+  X(Fcomi, "fcomi")
+
+// Outcomes that no encoding tells: the engine looks these rows up when it sees what happened.
+#define P5_OUTCOME_CLASSES(X)            \
+  X(Interrupt, "event.interrupt")        \
+  X(Exception, "event.exception")        \
+  X(IntoTaken, "into.taken")             \
+  X(IretToV86, "iret.to-v86")            \
+  X(JmpGate, "jmp.gate")                 \
+  X(CallGate, "call.gate")               \
+  X(JmpTask, "jmp.task")                 \
+  X(CallTask, "call.task")               \
+  X(IntTask, "int.task")                 \
+  X(IretTask, "iret.task")               \
+  X(TaskSwitch32, "task-switch.32")      \
+  X(TaskSwitch16, "task-switch.16")      \
+  X(TaskSwitchV86, "task-switch.v86")    \
+  X(Fdiv24, "fdiv.24")                   \
+  X(Fdiv53, "fdiv.53")                   \
+  X(Fidiv24, "fidiv.24")                 \
+  X(Fidiv53, "fidiv.53")
+
+#define P5_CLASSES(X)   \
+  P5_DECODED_CLASSES(X) \
+  P5_OUTCOME_CLASSES(X)
+
+// A struct, not an enum class: a class id is stored and indexed as a plain ClassId.
+struct Class {
+  enum : ClassId {
+#define P5_ENUMERATOR(id, name) id,
+    P5_CLASSES(P5_ENUMERATOR)
+#undef P5_ENUMERATOR
+        Count
+  };
+};
+
+inline constexpr const char* kClassNames[] = {
+#define P5_NAME(id, name) name,
+    P5_CLASSES(P5_NAME)
+#undef P5_NAME
+};
+static_assert(sizeof(kClassNames) / sizeof(kClassNames[0]) == std::size_t{Class::Count});
+
+}  // namespace p5
