@@ -64,23 +64,40 @@ uint64_t Memory::uncached(uint64_t now) {
   return clocks(free_);
 }
 
-uint64_t Memory::post(uint64_t now, uint64_t duration) {
-  const unsigned oldest = newest_ ^ 1;
-  const uint64_t go_on = clocks(writes_[oldest]);
-  free_ = start(now > go_on ? now : go_on, 0) + duration;
-  writes_[oldest] = free_;
-  newest_ = oldest;
-  return now > go_on ? now : go_on;
+uint64_t Memory::take_buffer(uint64_t now) {
+  newest_ ^= 1;
+  const uint64_t empty = clocks(writes_[newest_]);
+  return now > empty ? now : empty;
+}
+
+void Memory::release_buffer(uint64_t until) { free_ = writes_[newest_] = until; }
+
+// When a single write that starts at `t` is off the bus. A write to DRAM goes through the chip
+// set's post buffer, at DRAM's pace once that is full.
+uint64_t Memory::finish_write(uint64_t t, bool l2_hit) {
+  const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
+  if (l2_hit) return taken;
+  const uint64_t drain = uint64_t(config_.dram_write.single_write) * edge_;
+  if (posted_.empty()) return t + drain;
+  const uint64_t room = posted_[next_posted_];
+  const uint64_t done = taken > room ? taken : room;
+  dram_free_ = (dram_free_ > done ? dram_free_ : done) + drain;
+  posted_[next_posted_] = dram_free_;
+  next_posted_ = (next_posted_ + 1) % posted_.size();
+  return done;
 }
 
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
   const bool hit = write_hits_l2(address, bank);
-  const BusPattern& pattern = hit ? config_.l2_write : config_.dram_write;
-  return post(now, uint64_t(pattern.single_write) * edge_);
+  const uint64_t go_on = take_buffer(now);
+  release_buffer(finish_write(start(go_on, 0), hit));
+  return go_on;
 }
 
 uint64_t Memory::write_uncached(uint64_t now) {
-  return post(now, uint64_t(config_.uncached_clocks) * unit_);
+  const uint64_t go_on = take_buffer(now);
+  release_buffer(start(go_on, 0) + uint64_t(config_.uncached_clocks) * unit_);
+  return go_on;
 }
 
 void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cache.hh"
 #include "counters.hh"
@@ -36,12 +37,18 @@ struct MemoryConfig {
   uint32_t miss_overhead = 4;        // core clocks before a line fill
   uint32_t walk_overhead = 4;        // core clocks before a page-table read
   uint32_t uncached_clocks = 0;      // core clocks of one uncached transfer
+  uint32_t post_buffer = 4;          // 8-byte writes to DRAM that the chip set takes at the
+                                     // speed of an L2 write before it makes the bus wait
 };
 
 class Memory {
  public:
   explicit Memory(const MemoryConfig& config)
-      : config_(config), l2_(config.l2), unit_(config.bus_clocks), edge_(config.core_clocks) {}
+      : config_(config),
+        l2_(config.l2),
+        unit_(config.bus_clocks),
+        edge_(config.core_clocks),
+        posted_(config.post_buffer, 0) {}
 
   // Core clocks at which the requested 8 bytes and the whole line are there.
   struct Fill {
@@ -78,7 +85,10 @@ class Memory {
     return (t + edge_ - 1) / edge_ * edge_;
   }
   uint64_t clocks(uint64_t t) const { return (t + unit_ - 1) / unit_; }
-  uint64_t post(uint64_t now, uint64_t duration);
+  // Takes the older write buffer; its transaction starts at start() of the result.
+  uint64_t take_buffer(uint64_t now);
+  void release_buffer(uint64_t until);
+  uint64_t finish_write(uint64_t t, bool l2_hit);
   const BusPattern& read_pattern(uint32_t address, Bank& bank);
   bool write_hits_l2(uint32_t address, Bank& bank);
 
@@ -88,6 +98,9 @@ class Memory {
   uint64_t free_ = 0;              // when the bus is free
   uint64_t writes_[2] = {0, 0};    // when each write buffer is empty
   unsigned newest_ = 0;
+  std::vector<uint64_t> posted_;   // when each place of the chip set's post buffer is free
+  size_t next_posted_ = 0;
+  uint64_t dram_free_ = 0;         // when DRAM has taken the last posted write
 };
 
 }  // namespace p5

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Between Bochs and the Pentium model: hooks in, time and counter registers out. What the model
+// sees is in p5/, what a marker does in run.cc.
+#include <algorithm>
+#include <cstring>
+
+#include "run.hh"
+
+#include "bochs.h"
+#include "cpu/cpu.h"
+#include "cpu/cpudb/intel/pentium.h"
+#include "memory/memory-bochs.h"
+#include "pc_system.h"
+
+#include "decode.hh"
+
+const Bit64u* p5_clock;
+Bit64u p5_ticked;
+
+namespace {
+
+BX_CPU_C* cpu() { return BX_CPU(0); }
+
+Bit32u code_linear(bx_address eip) {
+  return Bit32u(cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.base + eip);
+}
+
+class BochsPlatform : public p5::Platform {
+ public:
+  uint32_t read_physical(uint32_t address) override {
+    Bit8u* host = BX_MEM(0)->getHostMemAddr(cpu(), address, BX_READ);
+    return host ? ReadHostDWordFromLittleEndian(reinterpret_cast<Bit32u*>(host)) : ~0u;
+  }
+
+  // The fetch window of Bochs knows the page of the instruction pointer, but is left behind when
+  // a trace is entered by linking; its bounds tell.
+  uint32_t code_physical(uint32_t linear) override {
+    const bx_address biased = cpu()->get_instruction_pointer() + cpu()->eipPageBias;
+    const bx_address at = biased + linear - code_linear(cpu()->get_instruction_pointer());
+    if (biased < cpu()->eipPageWindowSize && at < cpu()->eipPageWindowSize) {
+      return Bit32u(cpu()->pAddrFetchPage + at);
+    }
+    bx_phy_address physical = 0;
+    cpu()->dbg_xlate_linear2phy(linear, &physical);
+    return Bit32u(physical);
+  }
+};
+
+// The processor's identity, its counter registers and the marker leaf.
+class PentiumCpuid : public pentium_t {
+ public:
+  explicit PentiumCpuid(BX_CPU_C* cpu) : pentium_t(cpu) {}
+
+  void get_cpuid_leaf(Bit32u function, Bit32u subfunction, cpuid_function_t* leaf) const override {
+    if (function == p5::kMarkerLeaf) {
+      p5::MarkerCall call{subfunction, cpu->get_reg32(BX_32BIT_REG_EDX),
+                          cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
+      const p5::MarkerResult result = p5::Run::instance().marker(call);
+      leaf->eax = result.eax;
+      leaf->ebx = result.ebx;
+      leaf->ecx = result.ecx;
+      leaf->edx = result.edx;
+      return;
+    }
+    leaf->eax = leaf->ebx = leaf->ecx = leaf->edx = 0;
+    if (function == 0) {
+      get_leaf_0(0x1, "GenuineIntel", leaf);
+    } else if (function == 1) {
+      leaf->eax = p5::Run::instance().cpuid_signature();
+      leaf->edx = p5::Run::instance().cpuid_features();
+    }
+  }
+
+  int rdmsr(Bit32u index, Bit64u* value) override {
+    uint64_t result = 0;
+    if (!p5::Run::instance().read_msr(index, &result)) return -1;
+    *value = result;
+    return 1;
+  }
+  int wrmsr(Bit32u index, Bit64u value) override {
+    return p5::Run::instance().write_msr(index, value) ? 1 : -1;
+  }
+};
+
+BochsPlatform platform;
+p5::Pentium* model;
+bool state_stale = true;   // ring, mode or address space may have changed
+bool delivery_known;       // p5_interrupt() is the tail of an exception or hardware interrupt
+Bit32u last_linear;        // of the instruction begun last
+bool cmov_allowed;
+bool booting = true;       // until the boot ROM has loaded the guest
+
+void refresh_state() {
+  state_stale = false;
+  p5::State state;
+  state.cr3 = Bit32u(cpu()->cr3);
+  const bool protected_mode = cpu()->cr0.get_PE(), v86 = cpu()->v8086_mode();
+  state.ring = protected_mode ? Bit8u(cpu()->sregs[BX_SEG_REG_CS].selector.rpl) : 0;
+  if (v86) state.ring = 3;
+  state.mode = !protected_mode ? p5::MachineMode::Real
+               : v86           ? p5::MachineMode::V86
+               : cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.d_b ? p5::MachineMode::Prot32
+                                                                 : p5::MachineMode::Prot16;
+  state.paging = cpu()->cr0.get_PG();
+  state.large_pages = cpu()->cr4.get_PSE();
+  state.caching = !cpu()->cr0.get_CD();
+  state.user_io = state.ring > cpu()->get_IOPL();
+  model->set_state(state);
+}
+
+}  // namespace
+
+void p5_initialize(void) {
+  p5::Run& run = p5::Run::instance();
+  run.start(platform);
+  model = &run.model();
+  p5_clock = run.clock();
+  cmov_allowed = run.cmov_allowed();
+  cpu()->cpuid = new PentiumCpuid(cpu());
+}
+
+void p5_exit(void) { p5::Run::instance().stopped_early(); }
+
+void p5_reset(unsigned type) {
+  (void)type;
+  state_stale = true;
+  if (model && !booting) {
+    p5::Run::instance().fail("the guest reset the machine (panic, triple fault or reboot)");
+  }
+}
+
+void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32) {
+  if (!p5::decode(bytes, length, code32, p5::Run::instance().timing(), &i->p5) ||
+      i->p5.length != length) {
+    p5::Run::instance().decoder_differs(bytes, length, i->p5.length);
+    i->p5 = p5::Insn();
+    i->p5.length = Bit8u(length);
+    i->p5.flags = p5::kUncommon;
+  }
+  // Bochs decodes some later instructions whatever processor it plays.
+  const Bit16u refused = cmov_allowed ? p5::kNotOnPentiumCmov : p5::kNotOnPentium;
+  if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
+}
+
+void p5_before(bxInstruction_c* i) {
+  if (i->ilen() == 0) return;  // the end-of-trace filler
+  if (state_stale) refresh_state();
+  const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
+  if (i->p5.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
+    return model->skip(i->p5, linear);
+  }
+  last_linear = linear;
+  model->retire(i->p5, linear);
+}
+
+void p5_repeat(void) { model->repeat(); }
+
+void p5_data(Bit32u linear, Bit32u physical, unsigned length, unsigned rw) {
+  const p5::DataKind kind = rw == BX_READ    ? p5::DataKind::Read
+                            : rw == BX_WRITE ? p5::DataKind::Write
+                                             : p5::DataKind::ReadWrite;
+  // The first half of an access over a page boundary ends at the boundary; whether it is one
+  // only Bochs's own record of the access tells.
+  const auto& split = cpu()->address_xlation;
+  const bool first_piece = ((linear + length) & 0xFFF) == 0 && split.pages == 2 &&
+                           split.len1 == length && split.paddress1 == physical;
+  model->data(linear, physical, length, kind, first_piece);
+}
+
+// Bochs writes page-table entries only to set accessed and dirty bits.
+void p5_physical(Bit32u physical, unsigned rw) {
+  if (rw == BX_WRITE && model) model->page_table_update(physical);
+}
+
+void p5_far_branch(unsigned what) {
+  state_stale = true;
+  switch (what) {
+    case BX_INSTR_IS_RET: model->far_transfer(p5::Crossing::Far); break;
+    case BX_INSTR_IS_IRET: model->far_transfer(p5::Crossing::Iret); break;
+    case BX_INSTR_IS_INT: break;  // p5_interrupt() has told
+    default: model->far_transfer(p5::Crossing::Gate); break;
+  }
+}
+
+void p5_interrupt(unsigned vector) {
+  state_stale = true;
+  if (!delivery_known) model->soft_interrupt(Bit8u(vector));
+  delivery_known = false;
+}
+
+void p5_hwinterrupt(unsigned vector) {
+  if (state_stale) refresh_state();
+  model->hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
+  delivery_known = true;
+  state_stale = true;
+}
+
+void p5_exception(unsigned vector, unsigned error_code) {
+  if (state_stale) refresh_state();
+  const Bit32u at = code_linear(cpu()->prev_rip);
+  if (vector == BX_UD_EXCEPTION) p5::Run::instance().undefined_instruction(at);
+  if (vector == BX_PF_EXCEPTION) {
+    const Bit32u address = Bit32u(cpu()->cr2);
+    model->page_fault(address, address == at && last_linear != at, error_code & 1);
+  }
+  const bool trap = vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION ||
+                    vector == BX_OF_EXCEPTION;
+  model->exception(Bit8u(vector), !trap && last_linear == at, at);
+  delivery_known = true;
+  state_stale = true;
+}
+
+void p5_tlb_control(unsigned what, Bit32u value) {
+  switch (what) {
+    case BX_INSTR_MOV_CR3:
+    case BX_INSTR_TASK_SWITCH: model->load_cr3(value); break;
+    case BX_INSTR_INVLPG: model->invalidate_page(value); break;
+    default: break;  // CR0, CR4: the P54C flushes nothing by itself
+  }
+  state_stale = true;
+}
+
+void p5_cache_control(unsigned what) { model->flush_caches(what == BX_INSTR_WBINVD); }
+
+void p5_port(Bit16u port, bool write) {
+  model->port(port, write);
+  p5_tick();  // the device sees the time at which the access reaches it
+}
+
+void p5_tick(void) {
+  const Bit64u now = *p5_clock;
+  const Bit32u due = Bit32u(now - p5_ticked);
+  p5_ticked = now;
+  BX_TICKN(due);
+  p5::Run::instance().check_limit();
+}
+
+void p5_idle(void) {
+  model->idle(bx_pc_system.getNumCpuTicksLeftNextEvent());
+  p5_tick();
+}
+
+Bit64u p5_read_tsc(Bit64s adjust) { return p5::Run::instance().read_tsc(adjust); }
+
+namespace p5 {
+
+// Guest memory for the boot ROM's blobs; false outside DRAM.
+bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count) {
+  while (count) {
+    const size_t chunk = std::min<size_t>(count, 0x1000 - (address & 0xFFF));
+    Bit8u* host = BX_MEM(0)->getHostMemAddr(BX_CPU(0), address, BX_WRITE);
+    if (!host) return false;
+    pageWriteStampTable.decWriteStamp(address);
+    std::memcpy(host, bytes, chunk);
+    address += uint32_t(chunk);
+    bytes += chunk;
+    count -= chunk;
+  }
+  booting = false;
+  return true;
+}
+
+}  // namespace p5

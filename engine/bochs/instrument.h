@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Bochs's instrumentation interface for the Pentium model. This header (with p5/insn.hh) is all
+// that Bochs itself is compiled against; the glue behind it is glue.cc. Hooks that the model has
+// no use for are empty.
+#pragma once
+
+#if !BX_INSTRUMENTATION
+#error "the engine is built with --enable-instrumentation"
+#endif
+
+#include "insn.hh"
+
+class bxInstruction_c;
+
+// --- time: Bochs's ticks are the model's clocks (patch 0002)
+extern const Bit64u *p5_clock;  // the model's clock
+extern Bit64u p5_ticked;        // how much of it Bochs's timers have seen
+inline Bit32u p5_ticks_due(void) { return Bit32u(*p5_clock - p5_ticked); }
+inline Bit64u p5_now(void) { return *p5_clock; }
+void p5_tick(void);             // let Bochs's timers catch up
+void p5_idle(void);             // one step of HLT (patch 0003)
+Bit64u p5_read_tsc(Bit64s adjust);  // RDTSC, RDMSR 10h (patch 0004)
+
+// --- events
+void p5_initialize(void);
+void p5_exit(void);
+void p5_reset(unsigned type);
+void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32);
+void p5_before(bxInstruction_c *i);
+void p5_repeat(void);
+void p5_data(Bit32u linear, Bit32u physical, unsigned length, unsigned rw);
+void p5_physical(Bit32u physical, unsigned rw);
+void p5_far_branch(unsigned what);
+void p5_interrupt(unsigned vector);
+void p5_exception(unsigned vector, unsigned error_code);
+void p5_hwinterrupt(unsigned vector);
+void p5_tlb_control(unsigned what, Bit32u value);
+void p5_cache_control(unsigned what);
+void p5_port(Bit16u port, bool write);
+
+#define BX_INSTR_INIT_ENV()
+#define BX_INSTR_EXIT_ENV() p5_exit()
+#define BX_INSTR_INITIALIZE(cpu_id) p5_initialize()
+#define BX_INSTR_EXIT(cpu_id)
+#define BX_INSTR_RESET(cpu_id, type) p5_reset(type)
+#define BX_INSTR_HLT(cpu_id)
+#define BX_INSTR_MWAIT(cpu_id, addr, len, flags)
+#define BX_INSTR_DEBUG_PROMPT()
+#define BX_INSTR_DEBUG_CMD(cmd)
+
+#define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip)
+#define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip)
+#define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip)
+#define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) p5_far_branch(what)
+
+#define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64) p5_decoded(i, opcode, len, is32)
+#define BX_INSTR_EXCEPTION(cpu_id, vector, error_code) p5_exception(vector, error_code)
+#define BX_INSTR_INTERRUPT(cpu_id, vector) p5_interrupt(vector)
+#define BX_INSTR_HWINTERRUPT(cpu_id, vector, cs, eip) p5_hwinterrupt(vector)
+
+#define BX_INSTR_CLFLUSH(cpu_id, laddr, paddr)
+#define BX_INSTR_CACHE_CNTRL(cpu_id, what) p5_cache_control(what)
+#define BX_INSTR_TLB_CNTRL(cpu_id, what, new_cr3) p5_tlb_control(what, Bit32u(new_cr3))
+#define BX_INSTR_PREFETCH_HINT(cpu_id, what, seg, offset)
+
+#define BX_INSTR_BEFORE_EXECUTION(cpu_id, i) p5_before(i)
+#define BX_INSTR_AFTER_EXECUTION(cpu_id, i)
+#define BX_INSTR_REPEAT_ITERATION(cpu_id, i) p5_repeat()
+
+#define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \
+  p5_data(Bit32u(lin), Bit32u(phy), len, rw)
+#define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw) p5_physical(Bit32u(phy), rw)
+
+#define BX_INSTR_INP(addr, len) p5_port(addr, false)
+#define BX_INSTR_INP2(addr, len, val)
+#define BX_INSTR_OUTP(addr, len, val) p5_port(addr, true)
+#define BX_INSTR_WRMSR(cpu_id, addr, value)
+#define BX_INSTR_VMEXIT(cpu_id, reason, qualification)

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "run.hh"
+
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace p5 {
+namespace {
+
+constexpr int kBadInput = 2, kGuestFailed = 3, kTimeLimit = 4, kNoOutput = 5;  // exit status
+
+// CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]; CMOV is bit 15.
+constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
+
+[[noreturn]] void reject(const std::string& line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fflush(nullptr);
+  _exit(kBadInput);
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    char escaped[8];
+    if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (uint8_t(c) >= 0x20) out += c;
+    else out += (std::snprintf(escaped, sizeof escaped, "\\u%04x", unsigned(c)), escaped);
+  }
+  return out + '"';
+}
+
+std::string hex(uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", value);
+  return text;
+}
+
+const char* entry_name(Entry entry) {
+  switch (entry) {
+    case Entry::Irq: return "irq";
+    case Entry::Fault: return "fault";
+    default: return "soft";
+  }
+}
+
+}  // namespace
+
+Run& Run::instance() {
+  static Run run;
+  return run;
+}
+
+void Run::start(Platform& platform) {
+  const char* path = std::getenv("P5LAB_ENGINE_CONF");
+  if (!path) reject("P5LAB_ENGINE_CONF: not set; it must name the engine's parameter file");
+  Settings settings;
+  std::string error;
+  if (!settings.load(path, &error)) reject(error);
+
+  config_ = Config::read(settings);
+  signature_ = uint32_t(settings.number("cpu.signature"));
+  const std::string isa = settings.text("cpu.isa");
+  if (isa != "pentium" && isa != "pentium+cmov") {
+    settings.fail("cpu.isa", "`" + isa + "` is neither pentium nor pentium+cmov");
+  }
+  cmov_ = isa == "pentium+cmov";
+  const std::string table = settings.text("run.timing_table");
+  events_path_ = settings.text("run.events");
+  output_path_ = settings.text("run.output");
+  job_ = settings.text("run.job");
+  limit_ = settings.number("run.limit_cycles");
+  const bool timing_on = settings.flag("run.timing");
+  trace_reads_ = settings.flag("run.trace_reads");
+  read_boot(settings);
+  for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
+    if (settings.has(described)) settings.text(described);  // for people, or consumed elsewhere
+  }
+  if (!settings.finish().empty()) reject(settings.error());
+  if (!timing_.load(table, &error)) reject(error);
+
+  model_ = std::make_unique<Pentium>(config_, timing_, platform);
+  model_->set_timing(timing_on);
+  events_ = std::fopen(events_path_.c_str(), "w");
+  if (!events_) output_failed(events_path_);
+  output_ = std::fopen(output_path_.c_str(), "w");
+  if (!output_) output_failed(output_path_);
+  write_header();
+}
+
+void Run::read_boot(Settings& settings) {
+  for (int i = 0;; i++) {
+    const std::string key = "boot.blob." + std::to_string(i);
+    if (!settings.has(key)) break;
+    const std::string text = settings.text(key);
+    Blob blob;
+    char length[32];
+    int used = 0;
+    if (std::sscanf(text.c_str(), "%" SCNi32 " %" SCNi64 " %31s %n",
+                    reinterpret_cast<int32_t*>(&blob.address),
+                    reinterpret_cast<int64_t*>(&blob.offset), length, &used) != 3 || !used) {
+      return settings.fail(key, "expected `address offset length|- file`");
+    }
+    if (std::strcmp(length, "-") != 0) blob.length = std::strtoull(length, nullptr, 0);
+    blob.file = text.substr(size_t(used));
+    blobs_.push_back(blob);
+  }
+  unsigned cs = 0, ip = 0;
+  if (std::sscanf(settings.text("boot.entry").c_str(), "%x:%x", &cs, &ip) != 2) {
+    settings.fail("boot.entry", "expected segment:offset in hexadecimal");
+  }
+  entry_ = cs << 16 | ip;
+  segment_ = uint32_t(settings.number("boot.segment"));
+  stack_ = uint32_t(settings.number("boot.sp"));
+}
+
+uint32_t Run::cpuid_features() const { return kFeatures | (cmov_ ? kCmovFeature : 0); }
+
+// --- markers ----------------------------------------------------------------------------------
+
+MarkerResult Run::marker(const MarkerCall& call) {
+  MarkerResult result;
+  result.eax = 1;
+  switch (call.op) {
+    case kDetect:
+      result.eax = kMarkerVersion;
+      result.ebx = kMarkerEbx;
+      break;
+    case kReady: write_marker("ready", 0); break;
+    case kBegin: begin(call.arg0); break;
+    case kEnd: end(call.arg0); break;
+    case kAbort:
+      write_marker("abort", call.arg0);
+      fail("the guest program aborted with code " + std::to_string(call.arg0));
+    case kExit:
+      write_marker("exit", call.arg0);
+      if (!open_.empty()) {
+        fail("unbalanced markers: phase " + std::to_string(open_.back()) + " was not ended");
+      }
+      finish("ok", "", call.arg0, 0);
+    case kReadCounter:
+      if (call.arg0 < kEventCount) {
+        const uint64_t total = model_->counters().total(Event(call.arg0));
+        result.eax = uint32_t(total);
+        result.edx = uint32_t(total >> 32);
+      }
+      break;
+    case kJob: return job_text(call.arg0);
+    case kOutput: program_output(call.arg0, call.arg1 & 0xFF); break;
+    case kBootLoad: return call.real_mode ? load_guest() : MarkerResult();
+    default: result.eax = 0;
+  }
+  return result;
+}
+
+void Run::begin(uint32_t phase) {
+  for (const uint32_t open : open_) {
+    if (open == phase) {
+      fail("unbalanced markers: phase " + std::to_string(phase) + " began twice");
+    }
+  }
+  open_.push_back(phase);
+  write_marker("begin", phase);
+}
+
+void Run::end(uint32_t phase) {
+  if (open_.empty() || open_.back() != phase) {
+    fail("unbalanced markers: end of phase " + std::to_string(phase) + " without its begin");
+  }
+  write_marker("end", phase);
+  open_.pop_back();
+}
+
+MarkerResult Run::job_text(uint32_t offset) const {
+  uint8_t bytes[12] = {0};
+  for (size_t i = 0; i < sizeof bytes && offset + i < job_.size(); i++) {
+    bytes[i] = uint8_t(job_[offset + i]);
+  }
+  MarkerResult result;
+  result.eax = 1;
+  std::memcpy(&result.ebx, bytes, 4);
+  std::memcpy(&result.ecx, bytes + 4, 4);
+  std::memcpy(&result.edx, bytes + 8, 4);
+  return result;
+}
+
+void Run::program_output(uint32_t bytes, uint32_t count) {
+  for (uint32_t i = 0; i < count && i < 4; i++) std::fputc(int(bytes >> (8 * i) & 0xFF), output_);
+  if (std::ferror(output_)) output_failed(output_path_);
+}
+
+MarkerResult Run::load_guest() {
+  for (const Blob& blob : blobs_) {
+    std::ifstream file(blob.file, std::ios::binary);
+    file.seekg(std::streamoff(blob.offset));
+    std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file) fail("boot file " + blob.file + " cannot be read");
+    if (blob.length && bytes.size() > blob.length) bytes.resize(blob.length);
+    if (!write_guest_memory(blob.address, bytes.data(), bytes.size())) {
+      fail("a boot file does not fit into memory at " + hex(blob.address));
+    }
+  }
+  MarkerResult result;
+  result.eax = blobs_.empty() ? 0 : 1;
+  result.ebx = entry_;
+  result.ecx = segment_;
+  result.edx = stack_;
+  return result;
+}
+
+// --- counter registers ------------------------------------------------------------------------
+
+bool Run::read_msr(uint32_t index, uint64_t* value) {
+  if (index < 0x11 || index > 0x13) return false;
+  const CounterMsrs& msrs = model_->msrs();
+  *value = index == 0x11 ? msrs.cesr() : msrs.read(index - 0x12);
+  if (trace_reads_) write_read("rdmsr", index, *value);
+  return true;
+}
+
+bool Run::write_msr(uint32_t index, uint64_t value) {
+  if (index < 0x11 || index > 0x13) return false;
+  if (index == 0x11) model_->msrs().write_cesr(uint32_t(value));
+  else model_->msrs().write(index - 0x12, value);
+  if (trace_reads_) write_read("wrmsr", index, value);
+  return true;
+}
+
+uint64_t Run::read_tsc(int64_t adjust) {
+  const uint64_t value = model_->clock() + uint64_t(adjust);
+  if (trace_reads_) write_read("rdtsc", 0x10, value);
+  return value;
+}
+
+// --- event stream -----------------------------------------------------------------------------
+
+void Run::write_header() {
+  std::fprintf(events_, "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\","
+                        "\"clock_hz\":%" PRIu64 ",\"events\":[", config_.clock_hz());
+  for (uint32_t i = 0; i < kEventCount; i++) {
+    std::fprintf(events_, "%s\"%s\"", i ? "," : "", event_name(i));
+  }
+  std::fputs("],\"units\":[", events_);
+  for (uint32_t i = 0; i < kEventCount; i++) {
+    std::fprintf(events_, "%s\"%s\"", i ? "," : "", event_unit(i));
+  }
+  std::fputs("]}\n", events_);
+}
+
+// A line of the given leading fields, the clock and all counts.
+void Run::write_snapshot(const char* fields) {
+  const auto& banks = model_->counters().banks();
+  std::fprintf(events_, "{%s,\"tsc\":%" PRIu64 ",\"banks\":[", fields, model_->clock());
+  const char* comma = "";
+  for (const auto& bank : banks) {
+    uint32_t used = kEventCount;
+    while (used && bank->count[used - 1] == 0) used--;
+    if (!used) continue;
+    std::fprintf(events_, "%s[%" PRIu32 ",%u,[", comma, bank->cr3, bank->ring);
+    for (uint32_t i = 0; i < used; i++) {
+      std::fprintf(events_, "%s%" PRIu64, i ? "," : "", bank->count[i]);
+    }
+    std::fputs("]]", events_);
+    comma = ",";
+  }
+  std::fputs("],\"vectors\":[", events_);
+  comma = "";
+  for (const auto& bank : banks) {
+    for (const auto& [key, count] : bank->vectors) {
+      std::fprintf(events_, "%s[%" PRIu32 ",%u,\"%s\",%u,%" PRIu64 "]", comma, bank->cr3,
+                   bank->ring, entry_name(key.first), key.second, count);
+      comma = ",";
+    }
+  }
+  std::fputs("]}\n", events_);
+  if (std::ferror(events_)) output_failed(events_path_);
+}
+
+void Run::write_marker(const char* op, uint32_t arg) {
+  char fields[80];
+  std::snprintf(fields, sizeof fields, "\"type\":\"marker\",\"op\":\"%s\",\"arg\":%" PRIu32, op,
+                arg);
+  write_snapshot(fields);
+}
+
+void Run::write_read(const char* insn, uint32_t index, uint64_t value) {
+  char fields[120];
+  std::snprintf(fields, sizeof fields,
+                "\"type\":\"read\",\"insn\":\"%s\",\"index\":%" PRIu32 ",\"value\":%" PRIu64, insn,
+                index, value);
+  write_snapshot(fields);
+}
+
+// --- the end ----------------------------------------------------------------------------------
+
+void Run::finish(const char* status, const std::string& reason, uint32_t guest_status,
+                 int exit_status) {
+  finished_ = true;
+  for (const auto& [opcode, count] : model_->unknown()) {
+    std::fprintf(events_, "{\"type\":\"note\",\"what\":\"unknown-class\",\"name\":\"%s%02x\","
+                          "\"count\":%" PRIu64 "}\n", opcode >> 8 ? "0f" : "", opcode & 0xFF, count);
+  }
+  std::fprintf(events_, "{\"type\":\"end\",\"status\":\"%s\",\"reason\":%s,\"guest_status\":%" PRIu32
+                        ",\"tsc\":%" PRIu64 "}\n", status, quoted(reason).c_str(), guest_status,
+               model_->clock());
+  if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
+  if (std::fflush(events_) || std::ferror(events_)) output_failed(events_path_);
+  if (std::fflush(output_) || std::ferror(output_)) output_failed(output_path_);
+  std::fflush(nullptr);  // the emulator's own files: serial lines, log
+  _exit(exit_status);
+}
+
+void Run::fail(const std::string& reason) { finish("failed", reason, 0, kGuestFailed); }
+
+void Run::time_is_up() {
+  char text[80];
+  std::snprintf(text, sizeof text, "virtual-time limit of %.3f s reached",
+                double(limit_) / (config_.clock_mhz * 1e6));
+  finish("timeout", text, 0, kTimeLimit);
+}
+
+void Run::undefined_instruction(uint32_t linear) {
+  const State& state = model_->state();
+  fail("invalid opcode (#UD) at " + hex(linear) + ", ring " + std::to_string(state.ring) +
+       ", CR3 " + hex(state.cr3));
+}
+
+void Run::decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours) {
+  std::string text;
+  for (unsigned i = 0; i < length; i++) text += hex(bytes[i]).substr(8) + " ";
+  std::fprintf(stderr, "decoder: %s: %u bytes for the emulator, %u for the model\n", text.c_str(),
+               length, ours);
+}
+
+void Run::stopped_early() {
+  if (!finished_ && events_) fail("the emulator stopped by itself; its log tells why");
+}
+
+void Run::output_failed(const std::string& path) {
+  finished_ = true;
+  std::fprintf(stderr, "%s: cannot be written: %s\n", path.c_str(), std::strerror(errno));
+  _exit(kNoOutput);
+}
+
+}  // namespace p5

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One run of the engine: its parameter file, the model, the markers and the event stream. It
+// includes nothing of Bochs.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config.hh"
+#include "pentium.hh"
+#include "timing.hh"
+
+namespace p5 {
+
+constexpr uint32_t kMarkerLeaf = 0x50354C42;   // CPUID leaf "P5LB"
+constexpr uint32_t kMarkerEbx = 0x616C3570;    // "p5la", the answer to detect
+constexpr uint32_t kMarkerVersion = 1;
+
+// ECX of a marker (workloads/lib/marker.h is the other side).
+enum MarkerOp : uint32_t {
+  kDetect, kReady, kBegin, kEnd, kAbort, kExit, kReadCounter, kJob, kOutput, kBootLoad
+};
+
+struct MarkerCall {
+  uint32_t op, arg0, arg1;
+  bool real_mode;
+};
+struct MarkerResult {
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+// Provided by the glue.
+bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count);
+
+class Run {
+ public:
+  static Run& instance();
+
+  // Reads the file that P5LAB_ENGINE_CONF names, builds the model, opens the event stream. Any
+  // error ends the process with one line and status 2.
+  void start(Platform& platform);
+
+  Pentium& model() { return *model_; }
+  const TimingTable& timing() const { return timing_; }
+  const uint64_t* clock() const { return model_->clock_address(); }
+  bool cmov_allowed() const { return cmov_; }
+  uint32_t cpuid_signature() const { return signature_; }
+  uint32_t cpuid_features() const;
+
+  MarkerResult marker(const MarkerCall& call);
+  bool read_msr(uint32_t index, uint64_t* value);   // 11h-13h; false for any other
+  bool write_msr(uint32_t index, uint64_t value);
+  uint64_t read_tsc(int64_t adjust);
+
+  void check_limit() {
+    if (model_->clock() > limit_) time_is_up();
+  }
+  [[noreturn]] void fail(const std::string& reason);
+  [[noreturn]] void undefined_instruction(uint32_t linear);
+  void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
+  void stopped_early();  // the emulator ends without a marker
+
+ private:
+  struct Blob {
+    uint32_t address = 0;
+    uint64_t offset = 0, length = 0;  // length 0: to the end of the file
+    std::string file;
+  };
+
+  void read_boot(Settings& settings);
+  MarkerResult load_guest();
+  MarkerResult job_text(uint32_t offset) const;
+  void program_output(uint32_t bytes, uint32_t count);
+  void begin(uint32_t phase);
+  void end(uint32_t phase);
+  void write_header();
+  void write_snapshot(const char* fields);
+  void write_marker(const char* op, uint32_t arg);
+  void write_read(const char* insn, uint32_t index, uint64_t value);
+  [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
+                           int exit_status);
+  [[noreturn]] void time_is_up();
+  [[noreturn]] void output_failed(const std::string& path);
+
+  Config config_;
+  TimingTable timing_;
+  std::unique_ptr<Pentium> model_;
+  std::FILE* events_ = nullptr;
+  std::FILE* output_ = nullptr;
+  std::string events_path_, output_path_, job_;
+  std::vector<Blob> blobs_;
+  uint32_t entry_ = 0, segment_ = 0, stack_ = 0;
+  uint32_t signature_ = 0;
+  uint64_t limit_ = ~uint64_t(0);
+  bool cmov_ = false, trace_reads_ = false, finished_ = false;
+  std::vector<uint32_t> open_;  // phases begun and not ended
+};
+
+}  // namespace p5

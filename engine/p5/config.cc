@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "config.hh"
+
+#include <cmath>
+#include <cstdio>
+
+namespace p5 {
+namespace {
+
+Policy read_policy(Settings& settings, const std::string& key) {
+  Policy policy = Policy::Lru;
+  const std::string name = settings.text(key);
+  if (!parse_policy(name, &policy)) {
+    settings.fail(key, "`" + name + "` is none of lru, plru, fifo, random");
+  }
+  return policy;
+}
+
+void read_geometry(Settings& settings, const std::string& prefix, CacheConfig* cache) {
+  cache->size = uint32_t(settings.number(prefix + ".size"));
+  cache->ways = uint32_t(settings.number(prefix + ".ways"));
+  cache->line = uint32_t(settings.number(prefix + ".line"));
+  cache->policy = read_policy(settings, prefix + ".replacement");
+  const std::string problem = cache->problem();
+  if (!problem.empty()) settings.fail(prefix + ".size", problem);
+}
+
+void read_writes(Settings& settings, const std::string& prefix, CacheConfig* cache) {
+  const std::string policy = settings.text(prefix + ".write_policy");
+  if (policy != "write-back" && policy != "write-through") {
+    settings.fail(prefix + ".write_policy", "neither write-back nor write-through");
+  }
+  cache->write_back = policy == "write-back";
+  cache->write_allocate = settings.flag(prefix + ".write_allocate");
+}
+
+TlbConfig read_tlb(Settings& settings, const std::string& prefix) {
+  TlbConfig tlb;
+  tlb.entries = uint32_t(settings.number(prefix + ".entries"));
+  tlb.ways = uint32_t(settings.number(prefix + ".ways"));
+  tlb.policy = read_policy(settings, prefix + ".replacement");
+  const std::string problem = tlb.problem();
+  if (!problem.empty()) settings.fail(prefix + ".entries", problem);
+  return tlb;
+}
+
+void read_patterns(Settings& settings, const std::string& prefix, BusPattern* read,
+                   BusPattern* write) {
+  if (!parse_burst(settings.text(prefix + ".read"), &read->burst)) {
+    settings.fail(prefix + ".read", "expected four bus clock counts such as 3-2-2-2");
+  }
+  if (!parse_burst(settings.text(prefix + ".write"), &write->burst)) {
+    settings.fail(prefix + ".write", "expected four bus clock counts such as 3-2-2-2");
+  }
+  read->single_read = uint32_t(settings.number(prefix + ".single_read"));
+  write->single_write = uint32_t(settings.number(prefix + ".single_write"));
+}
+
+// The core/bus clock ratio as a fraction with a small denominator (3/2, 2/1, 5/2).
+void read_ratio(Settings& settings, double core, double bus, MemoryConfig* memory) {
+  if (!(core > 0) || !(bus > 0)) return settings.fail("cpu.bus_mhz", "clocks must be positive");
+  const double ratio = core / bus;
+  for (uint32_t denominator = 1; denominator <= 4; denominator++) {
+    const double numerator = std::round(ratio * denominator);
+    if (numerator >= 1 && std::fabs(numerator / denominator - ratio) < 0.005 * ratio) {
+      memory->core_clocks = uint32_t(numerator);
+      memory->bus_clocks = denominator;
+      return;
+    }
+  }
+  settings.fail("cpu.bus_mhz", "core and bus clock are not in the ratio of small whole numbers");
+}
+
+void read_ranges(Settings& settings, const std::string& key,
+                 std::vector<std::pair<uint32_t, uint32_t>>* ranges) {
+  const std::string text = settings.text(key);
+  size_t at = 0;
+  while (at < text.size()) {
+    unsigned first, last;
+    int used = 0;
+    if (std::sscanf(text.c_str() + at, " %x-%x%n", &first, &last, &used) != 2 || first > last) {
+      return settings.fail(key, "expected ranges such as 0xA0000-0xFFFFF,0x2000000-0xFFFFFFFF");
+    }
+    ranges->push_back({first, last});
+    at += size_t(used);
+    if (at < text.size() && text[at] == ',') at++;
+  }
+}
+
+}  // namespace
+
+Config Config::read(Settings& settings) {
+  Config c;
+  c.clock_mhz = settings.real("cpu.clock_mhz");
+  c.bus_mhz = settings.real("cpu.bus_mhz");
+  read_ratio(settings, c.clock_mhz, c.bus_mhz, &c.memory);
+
+  read_geometry(settings, "l1i", &c.l1i);
+  read_geometry(settings, "l1d", &c.l1d);
+  read_writes(settings, "l1d", &c.l1d);
+  c.itlb = read_tlb(settings, "itlb");
+  c.dtlb = read_tlb(settings, "dtlb");
+  c.dtlb_large = read_tlb(settings, "dtlb_large");
+
+  c.memory.l2_present = settings.flag("l2.present");
+  read_geometry(settings, "l2", &c.memory.l2);
+  read_writes(settings, "l2", &c.memory.l2);
+  read_patterns(settings, "l2", &c.memory.l2_read, &c.memory.l2_write);
+  read_patterns(settings, "dram", &c.memory.dram_read, &c.memory.dram_write);
+
+  c.memory.post_buffer = uint32_t(settings.number("bus.post_buffer_qwords"));
+
+  c.prefix_clocks = uint32_t(settings.number("penalty.prefix"));
+  c.agi_clocks = uint32_t(settings.number("penalty.agi"));
+  c.misaligned_clocks = uint32_t(settings.number("penalty.misaligned"));
+  c.memory.miss_overhead = uint32_t(settings.number("penalty.l1_miss"));
+  c.memory.walk_overhead = uint32_t(settings.number("penalty.walk"));
+
+  c.isa_clocks = uint32_t(settings.real("io.isa_ns") * c.clock_mhz / 1000 + 0.5);
+  c.pci_clocks = uint32_t(settings.real("io.pci_ns") * c.clock_mhz / 1000 + 0.5);
+  c.memory.uncached_clocks = c.pci_clocks;
+  c.inta_clocks = uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks /
+                  c.memory.bus_clocks;
+  read_ranges(settings, "memory.uncached", &c.uncached);
+  c.dram_bytes = uint32_t(settings.number("dram.size"));
+  return c;
+}
+
+}  // namespace p5

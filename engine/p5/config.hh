@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// A machine as the model needs it, read from the flat parameter file (settings.hh).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache.hh"
+#include "memory.hh"
+#include "settings.hh"
+#include "tlb.hh"
+
+namespace p5 {
+
+struct Config {
+  double clock_mhz = 0, bus_mhz = 0;
+  CacheConfig l1i, l1d;
+  TlbConfig itlb, dtlb, dtlb_large;
+  MemoryConfig memory;
+  uint32_t dram_bytes = 0;         // physical addresses from here on are PCI, never cached
+  uint32_t prefix_clocks = 1;      // INTEL-OPT
+  uint32_t agi_clocks = 1;         // INTEL-OPT
+  uint32_t misaligned_clocks = 3;  // INTEL-OPT
+  uint32_t isa_clocks = 0;         // one port access on ISA, in core clocks
+  uint32_t pci_clocks = 0;         // one port access on PCI
+  uint32_t inta_clocks = 0;        // both interrupt acknowledge cycles
+  std::vector<std::pair<uint32_t, uint32_t>> uncached;  // [first, last] physical addresses
+                                                         // below DRAM's end, not cached
+
+  // Reads all machine keys; errors are kept in `settings`.
+  static Config read(Settings& settings);
+
+  uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }
+};
+
+}  // namespace p5

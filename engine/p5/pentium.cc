@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+#include "pentium.hh"
+
+#include <algorithm>
+
+namespace p5 {
+namespace {
+
+constexpr uint32_t kPresent = 1, kPageSize = 0x80;  // bits of a page-directory entry
+constexpr uint32_t kUncachedFetch = 8;  // INTEL-DM 16: an uncached code read brings 8 bytes
+constexpr size_t kMaxInterruptedReps = 64;
+
+Mode timing_mode(MachineMode mode) {
+  if (mode == MachineMode::Real) return Mode::Real;
+  return mode == MachineMode::V86 ? Mode::V86 : Mode::Prot;
+}
+
+Event mode_event(MachineMode mode) {
+  switch (mode) {
+    case MachineMode::Real: return ModeReal;
+    case MachineMode::V86: return ModeV86;
+    case MachineMode::Prot16: return Mode16;
+    default: return Mode32;
+  }
+}
+
+Event crossing_event(Crossing crossing) {
+  switch (crossing) {
+    case Crossing::Int: return CrossInt;
+    case Crossing::Gate: return CrossGate;
+    case Crossing::Far: return CrossFar;
+    case Crossing::Iret: return CrossIret;
+    default: return CrossAsync;
+  }
+}
+
+}  // namespace
+
+Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& platform)
+    : clocks_(timing.clocks(Mode::Real)),
+      prefix_cost_(config.prefix_clocks),
+      agi_cost_(config.agi_clocks),
+      l1d_(config.l1d),
+      dtlb_(config.dtlb),
+      dtlb_large_(config.dtlb_large),
+      l1i_(config.l1i),
+      itlb_(config.itlb),
+      memory_(config.memory),
+      msrs_(counters_),
+      config_(config),
+      timing_(timing),
+      platform_(platform),
+      per_iteration_(timing.per_iteration()) {
+  bank_ = ring_banks_[0] = &counters_.bank(0, 0);
+}
+
+void Pentium::set_state(const State& state) {
+  const bool ring_changed = state.ring != state_.ring;
+  if (crossing_ != Crossing::None) {
+    if (ring_changed) {
+      bank_->count[crossing_event(crossing_)]++;
+      bank_->count[SegmentLoads]++;  // INTEL-DM 16: far transfers with a ring change count twice
+      // The row charged so far was that of a transfer inside the ring.
+      const uint32_t base = clocks_[transfer_class_];
+      const uint32_t inner = state_.mode == MachineMode::V86 ? base
+                             : state.mode == MachineMode::V86
+                                 ? timing_.clocks(Mode::Prot)[Class::IretToV86]
+                                 : timing_.inner_level()[transfer_class_];
+      if (timing_on_ && inner > base) clock_ += inner - base;
+    }
+    crossing_ = Crossing::None;
+  }
+  if (state.mode != state_.mode) {
+    bank_->count[mode_event(state.mode)]++;
+    clocks_ = timing_.clocks(timing_mode(state.mode));
+  }
+  if (state.cr3 != state_.cr3) std::fill(std::begin(ring_banks_), std::end(ring_banks_), nullptr);
+  if (state.cr3 != state_.cr3 || ring_changed) {
+    fold();
+    Bank*& bank = ring_banks_[state.ring];
+    if (!bank) bank = &counters_.bank(state.cr3, state.ring);
+    bank_ = bank;
+  }
+  if (state.paging != state_.paging) window_bytes_ = 0;
+  state_ = state;
+  paging_ = state.paging;
+}
+
+// What the inlined retire() leaves out. False: all done, nothing more to count for this one.
+bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
+  const bool again = (insn.flags & kRep) && in_rep_ && rep_linear_ == linear;
+  in_rep_ = insn.flags & kRep;
+  if (in_rep_) {
+    rep_class_ = insn.cls;
+    rep_linear_ = linear;
+    if (again) return false;  // the emulator took a breath between two iterations
+    const auto resumed = std::find(interrupted_reps_.begin(), interrupted_reps_.end(),
+                                   uint64_t(state_.cr3) << 32 | linear);
+    if (resumed != interrupted_reps_.end()) {
+      // Set-up clocks and the fetch come again, but a REP counts as one instruction [chen95].
+      interrupted_reps_.erase(resumed);
+      bank_->count[Instructions]--;
+    }
+  }
+  if (!timing_on_) {
+    bank_->count[Instructions]++;
+    clock_++;
+    return false;
+  }
+  bank_->count[SegmentLoads] += insn.segment_loads;
+  if (insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
+  if (insn.flags & kIo && state_.user_io && state_.mode != MachineMode::Real) {
+    clock_ += timing_.user_level()[insn.cls] - std::min(timing_.user_level()[insn.cls],
+                                                        clocks_[insn.cls]);
+  }
+  if (insn.cls == Class::Rdtsc && state_.ring == 3) {
+    clock_ += timing_.user_level()[insn.cls] - std::min(timing_.user_level()[insn.cls],
+                                                        clocks_[insn.cls]);
+  }
+  return true;
+}
+
+// --- code -----------------------------------------------------------------------------------
+
+void Pentium::fetch(uint32_t linear, uint32_t last) {
+  const bool sequential = linear == next_;
+  if (!sequential || linear - window_ >= window_bytes_) fetch_line(linear);
+  while (last - window_ >= window_bytes_) fetch_line(window_ + window_bytes_);
+}
+
+void Pentium::fetch_line(uint32_t linear) {
+  if (paging_ && !itlb_.quick(linear >> 12) && !itlb_.lookup(linear >> 12)) {
+    bank_->count[ItlbMisses]++;
+    bool large;  // 4 MB pages are entered as 4 KB pages [INTEL-DM 2]
+    walk(linear, &large);
+    itlb_.insert(linear >> 12);
+  }
+  const uint32_t physical = platform_.code_physical(linear);
+  bank_->count[CodeReads]++;
+  if (!cached(physical)) {
+    bank_->count[CodeMisses]++;
+    bank_->count[UncachedReads]++;
+    window_ = linear & ~(kUncachedFetch - 1);
+    window_bytes_ = kUncachedFetch;
+    wait(memory_.uncached(clock_), StallFetch);
+    return;
+  }
+  window_bytes_ = l1i_.line_bytes();
+  window_ = linear & ~(window_bytes_ - 1);
+  if (l1i_.quick_read(physical)) return;
+  const CacheAccess access = l1i_.access(physical, false, state_.caching);
+  if (access.hit) return;
+  bank_->count[CodeMisses]++;
+  // A code miss takes the line away from L1D [INTEL-DM 3].
+  if (l1d_.holds(physical) && l1d_.invalidate(physical)) {
+    bank_->count[L1dWritebacks]++;
+    memory_.write_line(physical, clock_, *bank_);
+  }
+  const Memory::Fill fill = memory_.read_line(physical, clock_, *bank_);
+  wait(fill.first, StallFetch);
+  code_qword_ = linear >> 3;
+  code_ready_ = fill.complete;
+}
+
+// The line is still coming in; only the 8 bytes that came first can be used [INTEL-OPT].
+void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
+  if (linear >> 3 != code_qword_ || last >> 3 != code_qword_) wait(code_ready_, StallFetch);
+}
+
+// --- data -----------------------------------------------------------------------------------
+
+void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                        bool first_piece) {
+  if (!timing_on_) return;
+  translate_data(linear);
+  // Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they
+  // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
+  const uint32_t grain = bytes <= 4 ? 4 : 8;
+  const uint32_t offset = linear & (grain - 1);
+  const uint32_t parts = (offset + bytes + grain - 1) / grain;
+  const bool misaligned = first_piece || offset + std::min(bytes, grain) > grain;
+  if (misaligned) {
+    bank_->count[Misaligned]++;
+    clock_ += config_.misaligned_clocks;
+  }
+  uint32_t at = physical;
+  for (uint32_t part = 0; part < parts; part++) {
+    const uint32_t here = at;
+    at = (at & ~(grain - 1)) + grain;
+    if (locked_) {
+      locked_access(here);
+      continue;
+    }
+    if (kind != DataKind::Write) read_piece(here);
+    if (kind != DataKind::Read) write_piece(here);
+  }
+}
+
+void Pentium::read_piece(uint32_t physical) {
+  bank_->count[DataReads]++;
+  if (!cached(physical)) {
+    bank_->count[DataReadMisses]++;
+    bank_->count[UncachedReads]++;
+    wait(memory_.uncached(clock_), StallRead);
+    return;
+  }
+  const uint32_t line = physical & ~(l1d_.line_bytes() - 1);
+  const CacheAccess access = l1d_.access(physical, false, state_.caching);
+  if (access.hit) {
+    // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
+    if (line == filling_) wait(fill_done_, StallRead);
+    return;
+  }
+  bank_->count[DataReadMisses]++;
+  l1i_.invalidate(physical);  // a data read miss takes the line away from L1I [INTEL-DM 3]
+  const Memory::Fill fill = memory_.read_line(physical, clock_, *bank_);
+  if (access.filled) {
+    filling_ = line;
+    fill_done_ = fill.complete;
+    quiet_after_ = std::max(quiet_after_, fill.complete);
+    if (access.victim_dirty) {
+      bank_->count[L1dWritebacks]++;
+      memory_.write_line(access.victim, fill.complete, *bank_);
+    }
+  }
+  wait(fill.first, StallRead);
+}
+
+void Pentium::write_piece(uint32_t physical) {
+  bank_->count[DataWrites]++;
+  if (!cached(physical)) {
+    bank_->count[DataWriteMisses]++;
+    bank_->count[UncachedWrites]++;
+    wait(memory_.write_uncached(clock_), StallWrite);
+    quiet_after_ = std::max(quiet_after_, memory_.writes_done());
+    return;
+  }
+  const CacheAccess access = l1d_.access(physical, true, state_.caching);
+  if (access.hit) {
+    bank_->count[WriteHitsME]++;
+    // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
+    if (!access.through) wait(memory_.writes_done(), StallWrite);
+  } else {
+    bank_->count[DataWriteMisses]++;
+  }
+  if (access.filled) {
+    const Memory::Fill fill = memory_.read_line(physical, clock_, *bank_);
+    filling_ = physical & ~(l1d_.line_bytes() - 1);
+    fill_done_ = fill.complete;
+    quiet_after_ = std::max(quiet_after_, fill.complete);
+    if (access.victim_dirty) {
+      bank_->count[L1dWritebacks]++;
+      memory_.write_line(access.victim, fill.complete, *bank_);
+    }
+  }
+  if (access.through) {
+    l1i_.invalidate(physical);  // a write on the bus takes the line away from L1I [INTEL-DM 3]
+    wait(memory_.write_single(physical, clock_, *bank_), StallWrite);
+    quiet_after_ = std::max(quiet_after_, memory_.writes_done());
+  }
+}
+
+// Both halves go to the bus and the line leaves L1D [INTEL-DM 3].
+void Pentium::locked_access(uint32_t physical) {
+  Bank& bank = *bank_;
+  bank.count[DataReads]++;
+  bank.count[DataReadMisses]++;
+  bank.count[DataWrites]++;
+  bank.count[DataWriteMisses]++;
+  bank.count[LockedCycles]++;
+  if (!cached(physical)) {
+    bank.count[UncachedReads]++;
+    bank.count[UncachedWrites]++;
+    wait(memory_.uncached(memory_.uncached(clock_)), StallRead);
+    return;
+  }
+  if (l1d_.invalidate(physical)) {
+    bank.count[L1dWritebacks]++;
+    memory_.write_line(physical, clock_, bank);
+  }
+  l1i_.invalidate(physical);
+  wait(memory_.read_single(physical, clock_, bank), StallRead);
+  memory_.write_single(physical, clock_, bank);
+  wait(memory_.writes_done(), StallWrite);
+}
+
+// --- translation ----------------------------------------------------------------------------
+
+void Pentium::translate_data(uint32_t linear) {
+  const uint32_t page = linear >> 12, large_page = linear >> 22;
+  if (!paging_ || dtlb_.quick(page) || dtlb_large_.quick(large_page)) return;
+  // Both arrays are looked up at once; the entry of a 4 MB page wins [INTEL-DM 2].
+  if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
+  bank_->count[DtlbMisses]++;
+  bool large = false;
+  walk(linear, &large);
+  if (large) dtlb_large_.insert(large_page);
+  else dtlb_.insert(page);
+}
+
+// Reads the page tables over the bus: the reads are not served by L1D, though L2 may have them,
+// and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16]. False when the
+// page is absent.
+bool Pentium::walk(uint32_t linear, bool* large) {
+  *large = false;
+  uint32_t entry_address = (state_.cr3 & ~0xFFFu) | (linear >> 22 << 2);
+  for (int level = 0;; level++) {
+    if (l1d_.clean(entry_address)) {
+      bank_->count[L1dWritebacks]++;
+      memory_.write_line(entry_address, clock_, *bank_);
+    }
+    bank_->count[WalkReads]++;
+    wait(memory_.read_single(entry_address, clock_, *bank_), StallWalk);
+    const uint32_t entry = platform_.read_physical(entry_address);
+    if (!(entry & kPresent)) return false;
+    if (level == 1) return true;
+    if (state_.large_pages && entry & kPageSize) {
+      *large = true;
+      return true;
+    }
+    entry_address = (entry & ~0xFFFu) | (linear >> 12 & 0x3FF) << 2;
+  }
+}
+
+void Pentium::page_fault(uint32_t linear, bool code, bool present) {
+  if (!timing_on_) return;
+  const uint32_t page = linear >> 12;
+  const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(page >> 10);
+  if (hit) return;  // a protection fault on a page that the TLB holds
+  bank_->count[code ? ItlbMisses : DtlbMisses]++;
+  bool large = false;
+  if (!walk(linear, &large) || !present) return;
+  if (code) itlb_.insert(page);
+  else if (large) dtlb_large_.insert(page >> 10);
+  else dtlb_.insert(page);
+}
+
+void Pentium::page_table_update(uint32_t physical) {
+  if (!timing_on_) return;
+  bank_->count[LockedCycles]++;
+  if (l1d_.invalidate(physical)) {
+    bank_->count[L1dWritebacks]++;
+    memory_.write_line(physical, clock_, *bank_);
+  }
+  wait(memory_.read_single(physical, clock_, *bank_), StallWalk);
+  memory_.write_single(physical, clock_, *bank_);
+  wait(memory_.writes_done(), StallWalk);
+}
+
+void Pentium::load_cr3(uint32_t value) {
+  bank_->count[value == state_.cr3 ? Cr3Unchanged : Cr3Changed]++;
+  flush_tlbs();
+}
+
+void Pentium::flush_tlbs() {
+  bank_->count[TlbFlushes]++;
+  itlb_.flush();
+  dtlb_.flush();
+  dtlb_large_.flush();
+  window_bytes_ = 0;
+}
+
+void Pentium::invalidate_page(uint32_t linear) {
+  itlb_.invalidate(linear >> 12);
+  dtlb_.invalidate(linear >> 12);
+  dtlb_large_.invalidate(linear >> 22);
+  window_bytes_ = 0;  // INVLPG is serialising: the prefetched bytes are dropped [INTEL-DM]
+}
+
+void Pentium::flush_caches(bool write_back) {
+  const uint32_t dirty = l1d_.invalidate_all();
+  if (write_back) bank_->count[L1dWritebacks] += dirty;
+  l1i_.invalidate_all();
+  memory_.l2().invalidate_all();
+  window_bytes_ = 0;
+}
+
+bool Pentium::cached(uint32_t physical) const {
+  if (physical >= config_.dram_bytes) return false;
+  for (const auto& [first, last] : config_.uncached) {
+    if (physical >= first && physical <= last) return false;
+  }
+  return true;
+}
+
+// --- transfers of control -------------------------------------------------------------------
+
+void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing) {
+  bank_->vectors[{entry, vector}]++;
+  bank_->count[SegmentLoads]++;
+  crossing_ = crossing;
+}
+
+void Pentium::soft_interrupt(uint8_t vector) {
+  bank_->count[SoftInterrupts]++;
+  delivery(Entry::Soft, vector, Crossing::Int);
+  transfer_class_ = vector == 3 ? ClassId(Class::Int3) : ClassId(Class::IntN);
+}
+
+// A REP that will be resumed is not counted a second time.
+void Pentium::leave_rep(uint32_t resume) {
+  if (in_rep_ && rep_linear_ == resume) {
+    if (interrupted_reps_.size() == kMaxInterruptedReps) {
+      interrupted_reps_.erase(interrupted_reps_.begin());
+    }
+    interrupted_reps_.push_back(uint64_t(state_.cr3) << 32 | resume);
+  }
+  in_rep_ = false;
+}
+
+void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
+  leave_rep(resume);
+  bank_->count[HwInterrupts]++;
+  bank_->count[Instructions]++;  // INTEL-DM 16, event 16h: each delivery adds one
+  delivery(Entry::Irq, vector, Crossing::Async);
+  transfer_class_ = Class::Interrupt;
+  clock_ += timing_on_ ? clocks_[Class::Interrupt] + config_.inta_clocks : 1;
+}
+
+void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
+  if (in_rep_ && rep_linear_ == resume) leave_rep(resume);
+  else if (fault) bank_->count[Instructions]--;
+  bank_->count[Exceptions]++;
+  bank_->count[Instructions]++;
+  delivery(Entry::Fault, vector, Crossing::Async);
+  transfer_class_ = Class::Exception;
+  clock_ += timing_on_ ? clocks_[Class::Exception] : 1;
+}
+
+void Pentium::far_transfer(Crossing kind) {
+  bank_->count[SegmentLoads]++;
+  crossing_ = kind;
+  transfer_class_ = kind == Crossing::Iret  ? ClassId(Class::Iretd)
+                    : kind == Crossing::Far ? ClassId(Class::RetFar)
+                                            : ClassId(Class::CallGate);
+}
+
+// --- input, output, idle time ---------------------------------------------------------------
+
+void Pentium::port(uint16_t port, bool write) {
+  bank_->count[write ? IoWrites : IoReads]++;
+  if (!timing_on_) return;
+  // Port accesses wait for the write buffers and are not posted [INTEL-DM 3].
+  const bool pci = port >= 0x1000 || (port >= 0xCF8 && port <= 0xCFF);
+  wait(std::max(clock_, memory_.writes_done()) + (pci ? config_.pci_clocks : config_.isa_clocks),
+       StallIo);
+}
+
+void Pentium::idle(uint64_t clocks) {
+  fold();
+  clock_ += clocks;
+  folded_ = clock_;
+  bank_->count[CyclesIdle] += clocks;
+}
+
+void Pentium::wait(uint64_t until, Event stall) {
+  if (until <= clock_) return;
+  bank_->count[stall] += until - clock_;
+  clock_ = until;
+}
+
+}  // namespace p5

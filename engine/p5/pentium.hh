@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// The Pentium model. Whoever executes the instructions (an emulator's callbacks, a trace file, a
+// test) reports what happened, in program order:
+//
+//   set_state()             after anything that may have changed ring, mode or address space
+//   retire(insn, linear)    one instruction begins
+//   data(...)               each of its data accesses, page-split ones in two pieces
+//   repeat()                each iteration of a REP string instruction
+//   interrupts, far transfers, CR3 loads, port accesses, idle time
+//
+// and the model answers with its clock and its counters. It knows no simulator and has no
+// globals. Hot paths are inline; what they leave out is in pentium.cc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "cache.hh"
+#include "classes.hh"
+#include "config.hh"
+#include "counters.hh"
+#include "insn.hh"
+#include "memory.hh"
+#include "timing.hh"
+#include "tlb.hh"
+
+namespace p5 {
+
+// What the model asks its surroundings.
+class Platform {
+ public:
+  virtual ~Platform() = default;
+  virtual uint32_t read_physical(uint32_t address) = 0;  // 4 bytes of memory, for page walks
+  virtual uint32_t code_physical(uint32_t linear) = 0;   // of code that is being executed
+};
+
+// Code size and protection: a change of any of these is a machine-mode change in chen95's sense.
+enum class MachineMode : uint8_t { Real, V86, Prot16, Prot32 };
+
+struct State {
+  uint32_t cr3 = 0;
+  uint8_t ring = 0;
+  MachineMode mode = MachineMode::Real;
+  bool paging = false;
+  bool large_pages = false;      // CR4.PSE
+  bool caching = false;          // CR0.CD = 0
+  bool user_io = false;          // CPL > IOPL
+};
+
+enum class DataKind : uint8_t { Read, Write, ReadWrite };
+enum class Crossing : uint8_t { None, Int, Gate, Far, Iret, Async };
+
+class Pentium {
+ public:
+  Pentium(const Config& config, const TimingTable& timing, Platform& platform);
+
+  // false: no caches, TLBs or stalls, one clock an instruction. To be set before the first use.
+  void set_timing(bool on) { timing_on_ = on; }
+
+  void set_state(const State& state);
+
+  void retire(const Insn& insn, uint32_t linear) {
+    const uint32_t last = linear + insn.length - 1;
+    if (__builtin_expect((insn.flags & kUncommon) != 0 || !timing_on_, 0)) {
+      if (!retire_uncommon(insn, linear)) return;
+    }
+    bank_->count[Instructions]++;
+    if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
+    if (__builtin_expect(clock_ < code_ready_, 0)) wait_for_code(linear, last);
+    next_ = last + 1;
+    uint32_t clocks = clocks_[insn.cls];
+    if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
+    if (insn.address & agi_writes_) clocks += address_interlock();
+    agi_writes_ = insn.agi_writes;
+    last_clocks_ = clocks;
+    clock_ += clocks;
+    locked_ = insn.flags & kLocked;
+  }
+
+  // An instruction that is no part of the measured program (a marker): no time, no count, not
+  // even its fetch.
+  void skip(const Insn& insn, uint32_t linear) {
+    if (linear == next_) next_ += insn.length;
+  }
+
+  // `first_piece`: the access goes on in the next page with another call.
+  void data(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+            bool first_piece = false) {
+    const bool translated =
+        !paging_ || dtlb_.quick(linear >> 12) || dtlb_large_.quick(linear >> 22);
+    if (__builtin_expect(translated && (linear & 3) + bytes <= 4 && clock_ >= quiet_after_ &&
+                             !locked_ && !first_piece,
+                         1)) {
+      if (kind == DataKind::Read) {
+        if (l1d_.quick_read(physical)) {
+          bank_->count[DataReads]++;
+          return;
+        }
+      } else if (l1d_.quick_write(physical)) {
+        bank_->count[DataReads] += kind == DataKind::ReadWrite;
+        bank_->count[DataWrites]++;
+        bank_->count[WriteHitsME]++;
+        return;
+      }
+    }
+    data_slow(linear, physical, bytes, kind, first_piece);
+  }
+
+  void repeat() { clock_ += timing_on_ ? per_iteration_[rep_class_] : 1; }
+
+  // Transfers of control beside near branches. The ring and mode they lead to are told by the
+  // next set_state().
+  void soft_interrupt(uint8_t vector);
+  // `resume` is the linear address at which the interrupted code goes on.
+  void hard_interrupt(uint8_t vector, uint32_t resume);
+  // `fault`: the current instruction did not complete and will not count.
+  void exception(uint8_t vector, bool fault, uint32_t resume);
+  void far_transfer(Crossing kind);  // Gate: far JMP/CALL, Far: far RET, Iret
+  // After exception() with vector 14: the access that could not be translated.
+  void page_fault(uint32_t linear, bool code, bool present);
+
+  void load_cr3(uint32_t value);
+  void invalidate_page(uint32_t linear);
+  void flush_caches(bool write_back);          // WBINVD, INVD
+  void page_table_update(uint32_t physical);   // accessed or dirty bit set: a locked cycle
+  void port(uint16_t port, bool write);
+  void idle(uint64_t clocks);                  // time in HLT
+
+  uint64_t clock() const { return clock_; }    // core clocks since power-up
+  // The counters with the time up to now in them.
+  const Counters& counters() {
+    fold();
+    return counters_;
+  }
+  CounterMsrs& msrs() {
+    fold();
+    return msrs_;
+  }
+  const uint64_t* clock_address() const { return &clock_; }  // for readers in a hot path
+  const State& state() const { return state_; }
+
+  // Executions of instruction classes that the timing table does not know.
+  const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
+
+ private:
+  bool retire_uncommon(const Insn& insn, uint32_t linear);
+  void fetch(uint32_t linear, uint32_t last);
+  void fetch_line(uint32_t linear);
+  void wait_for_code(uint32_t linear, uint32_t last);
+  uint32_t prefix_clocks(uint32_t prefixes) const {
+    // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
+    const uint32_t cost = prefixes * prefix_cost_, hidden = last_clocks_ - (last_clocks_ > 0);
+    return cost > hidden ? cost - hidden : 0;
+  }
+  uint32_t address_interlock() {
+    bank_->count[AgiStalls] += agi_cost_;
+    return agi_cost_;
+  }
+  void data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                 bool first_piece);
+  void read_piece(uint32_t physical);
+  void write_piece(uint32_t physical);
+  void locked_access(uint32_t physical);
+  void translate_data(uint32_t linear);
+  bool walk(uint32_t linear, bool* large);
+  bool cached(uint32_t physical) const;
+  void wait(uint64_t until, Event stall);
+  void delivery(Entry entry, uint8_t vector, Crossing crossing);
+  void leave_rep(uint32_t resume);
+  void flush_tlbs();
+  void fold() {
+    bank_->count[CyclesBusy] += clock_ - folded_;
+    folded_ = clock_;
+  }
+
+  // Hot state first.
+  uint64_t clock_ = 0;
+  uint64_t quiet_after_ = 0;      // before this clock a line fill or write is under way
+  uint64_t code_ready_ = 0;       // before this clock the fetched line is incomplete
+  Bank* bank_;                    // of the current address space and ring
+  const uint16_t* clocks_;        // [class], of the current mode
+  uint32_t next_ = 0;             // linear address behind the last instruction
+  uint32_t window_ = 0;           // linear address of what was fetched last ...
+  uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing
+  uint32_t last_clocks_ = 0;
+  uint32_t prefix_cost_, agi_cost_;
+  RegMask agi_writes_ = 0;
+  bool paging_ = false;
+  bool locked_ = false;
+  bool timing_on_ = true;
+  Cache l1d_;
+  Tlb dtlb_, dtlb_large_;
+
+  Cache l1i_;
+  Tlb itlb_;
+  Memory memory_;
+  Counters counters_;
+  CounterMsrs msrs_;
+  Config config_;
+  const TimingTable& timing_;
+  Platform& platform_;
+  State state_;
+  Bank* ring_banks_[4] = {};
+  uint64_t folded_ = 0;
+  uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
+  uint32_t filling_ = ~0u;        // physical address of the data line being filled ...
+  uint64_t fill_done_ = 0;        // ... until then
+  Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
+  ClassId transfer_class_ = 0;    // its timing row
+  const uint16_t* per_iteration_;
+  ClassId rep_class_ = 0;
+  uint32_t rep_linear_ = 0;       // of the REP instruction under way
+  bool in_rep_ = false;
+  std::vector<uint64_t> interrupted_reps_;  // cr3 << 32 | linear
+  std::map<uint16_t, uint64_t> unknown_;
+};
+
+}  // namespace p5
