@@ -123,9 +123,7 @@ def _flag(name: str, doc: str) -> Key:
     return Key(name, "", doc, "true or false", parse)
 
 
-def _choice(
-    name: str, choices: tuple[str, ...], doc: str, *, target: Target = "engine"
-) -> Key:
+def _choice(name: str, choices: tuple[str, ...], doc: str, *, target: Target = "engine") -> Key:
     expected = "one of " + ", ".join(f'"{choice}"' for choice in choices)
 
     def parse(value: object) -> Value:
@@ -210,16 +208,30 @@ def _memory_timing(level: str, what: str) -> list[Key]:
 
 
 KEYS: tuple[Key, ...] = (
-    _text("machine.name", "name, the same as the file's", r"[a-z0-9][a-z0-9.-]*", "a name such as"
-          ' "p90-premiere2" (a-z, 0-9, - and .)'),
+    _text(
+        "machine.name",
+        "name, the same as the file's",
+        r"[a-z0-9][a-z0-9.-]*",
+        'a name such as "p90-premiere2" (a-z, 0-9, - and .)',
+    ),
     _text("machine.title", "one line for people", r"[ -~]{1,100}", "one line of text"),
     _number("cpu.clock_mhz", 16, 400, "MHz", "core clock; virtual time is counted in it"),
-    _number("cpu.bus_mhz", 16, 100, "MHz", "external bus clock; the core runs at 1, 1.5, 2, ..."
-            " times it"),
-    _choice("cpu.isa", ("pentium", "pentium+cmov"), "instructions accepted; everything else is"
-            " refused with #UD. pentium+cmov adds CMOV, FCMOV and FCOMI"),
-    _integer("cpu.signature", 0x500, 0x5FF, "", "CPUID leaf 1 EAX: family, model, stepping",
-             hexa=True),
+    _number(
+        "cpu.bus_mhz",
+        16,
+        100,
+        "MHz",
+        "external bus clock; the core runs at 1, 1.5, 2, ... times it",
+    ),
+    _choice(
+        "cpu.isa",
+        ("pentium", "pentium+cmov"),
+        "instructions accepted, all others are refused with #UD;"
+        " pentium+cmov adds CMOV, FCMOV and FCOMI",
+    ),
+    _integer(
+        "cpu.signature", 0x500, 0x5FF, "", "CPUID leaf 1 EAX: family, model, stepping", hexa=True
+    ),
     _choice("cpu.timing", ("p54c",), "table of instruction clocks: p54c is engine/p5/timing.csv"),
     *_cache("l1i", "code cache"),
     *_cache("l1d", "data cache"),
@@ -231,24 +243,47 @@ KEYS: tuple[Key, ...] = (
     *_tlb("itlb", "code TLB"),
     *_tlb("dtlb", "data TLB, 4 KB pages"),
     *_tlb("dtlb_large", "data TLB, 4 MB pages"),
-    _size("dram.size", 1024 * 1024, 512 * 1024 * 1024, "main memory. Every address above it is PCI"
-          " space and never cached"),
+    _size(
+        "dram.size",
+        1024 * 1024,
+        512 * 1024 * 1024,
+        "main memory. Every address above it is PCI space and never cached",
+    ),
     *_memory_timing("dram", "main memory"),
-    _integer("bus.post_buffer_qwords", 0, 64, "8-byte words", "posted CPU writes the chipset holds"
-             " before the CPU's bus waits for main memory"),
+    _integer(
+        "bus.post_buffer_qwords",
+        0,
+        64,
+        "8-byte words",
+        "posted CPU writes the chipset holds before the CPU's bus waits for main memory",
+    ),
     _integer("penalty.agi", 0, 99, "clocks", "address register written in the clock before"),
-    _integer("penalty.misaligned", 0, 99, "clocks", "data access across a 4-byte (8-byte operand:"
-             " 8-byte) boundary"),
+    _integer(
+        "penalty.misaligned",
+        0,
+        99,
+        "clocks",
+        "data access across a 4-byte (8-byte operand: 8-byte) boundary",
+    ),
     _integer("penalty.l1_miss", 0, 99, "clocks", "core overhead of a read miss, beside the bus"),
     _integer("penalty.walk", 0, 99, "clocks", "core overhead of a page walk, beside its bus reads"),
     _integer("penalty.prefix", 0, 99, "clocks", "each prefix byte"),
     _ranges("memory.uncached", "addresses within main memory that no cache holds"),
     _integer("io.isa_ns", 0, 100000, "ns", "one access to an ISA port"),
     _integer("io.pci_ns", 0, 100000, "ns", "one access to a PCI configuration or device port"),
-    _integer("io.inta_bus_clocks", 0, 9999, "bus clocks", "the interrupt-acknowledge bus cycles of"
-             " one hardware interrupt"),
-    _choice("devices.chipset", ("i430fx",), "PCI chipset the emulator presents to the guest",
-            target="bochsrc"),
+    _integer(
+        "io.inta_bus_clocks",
+        0,
+        9999,
+        "bus clocks",
+        "the interrupt-acknowledge bus cycles of one hardware interrupt",
+    ),
+    _choice(
+        "devices.chipset",
+        ("i430fx",),
+        "PCI chipset the emulator presents to the guest",
+        target="bochsrc",
+    ),
 )
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 

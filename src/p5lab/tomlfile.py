@@ -28,7 +28,7 @@ def type_name(value: object) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a TOML file. Getters check the type; `finish` refuses what nobody asked for."""
+    """One table of a TOML file. Getters check the type; `only` refuses unknown keys."""
 
     where: str  # file (and table) for messages
     data: dict[str, Any]
@@ -48,6 +48,13 @@ class Table:
 
     def text(self, key: str, default: Any = ...) -> str:  # noqa: ANN401
         return self._get(key, str, default)
+
+    def choice(self, key: str, choices: tuple[str, ...]) -> str:
+        value = self.text(key)
+        if value not in choices:
+            expected = " or ".join(f'"{choice}"' for choice in choices)
+            raise UserError(f"{self.where}: {key}: expected {expected}, found {value!r}")
+        return value
 
     def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
         return self._get(key, int, default)
@@ -97,7 +104,9 @@ def load(path: Path, *, schema_version: int) -> Table:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UserError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     table = Table(str(path), data)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""The command line. Exit status: 0 done, 1 something that ran has failed, 2 bad input, 130 stopped
+by the user."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from p5lab import (
+    __version__,
+    build,
+    experiment,
+    guest,
+    machine,
+    report,
+    runner,
+    schema,
+    store,
+    testing,
+    workload,
+)
+from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+from p5stats import StatsError
+
+LISTS = ("experiments", "machines", "guests", "workloads", "runs")
+
+
+def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
+    """Runs one command; every error a user can cause ends as one line on stderr."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        args = _parser().parse_args(argv)
+        return args.command(args, lab or Lab.here())
+    except UserError as error:
+        print(f"p5lab: {error}", file=sys.stderr)
+        return error.status
+    except StatsError as error:
+        print(f"p5lab: {error}", file=sys.stderr)
+        return STATUS_FAILED
+    except KeyboardInterrupt:
+        print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nothing is left to say
+        return STATUS_FAILED
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with the house's errors: one line, the nearest valid name."""
+
+    def error(self, message: str) -> NoReturn:
+        if "invalid choice: '" in message:
+            choice = message.split("invalid choice: '")[1].split("'")[0]
+            known = COMMANDS if self.prog == "p5lab" else LISTS
+            raise unknown("command" if self.prog == "p5lab" else "list", choice, known)
+        raise UserError(f"{message} (see `{self.prog} --help`)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="p5lab", description="A simulated Pentium PC laboratory.",
+                     allow_abbrev=False)  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"p5lab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    run = commands.add_parser("run", help="run an experiment and print its counts",
+                              description="Builds what is not up to date, runs what has not been"
+                              " run yet and prints the counts. Example: p5lab run smoke --set"
+                              " l2.size=512K", allow_abbrev=False)  # fmt: skip
+    run.add_argument("experiment", help="a name that `p5lab list experiments` shows")
+    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+                     help="change a machine key (see `p5lab keys`); may be repeated")  # fmt: skip
+    run.add_argument("--machine", action="append", default=[], help="instead of the experiment's")
+    run.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
+    run.add_argument("--workload", action="append", default=[], help="only these")
+    run.add_argument("--feedback", choices=("on", "off"),
+                     help="off: one clock an instruction, caches still counted")  # fmt: skip
+    run.add_argument("--jobs", type=_positive, default=runner.cores(), metavar="N",
+                     help="runs at a time (default: the number of cores, %(default)s)")  # fmt: skip
+    run.add_argument("--force", action="store_true",
+                     help="run again what is there; fails when the events differ")  # fmt: skip
+    run.add_argument("--no-build", action="store_true", help="take the build products as they are")
+    run.set_defaults(command=_run)
+
+    show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS),
+                               allow_abbrev=False)  # fmt: skip
+    show.add_argument("what", nargs="?", choices=LISTS, metavar="|".join(LISTS))
+    show.set_defaults(command=_list)
+
+    one = commands.add_parser("show", help="one run: inputs, status, counts", allow_abbrev=False)
+    one.add_argument("run", help="the first characters of a run's id")
+    one.set_defaults(command=_show)
+
+    keys = commands.add_parser("keys", help="all machine keys with unit and meaning",
+                               allow_abbrev=False)  # fmt: skip
+    keys.add_argument("--markdown", action="store_true", help="as docs/machine-keys.md has them")
+    keys.set_defaults(command=_keys)
+
+    make = commands.add_parser("build", help="build engine, guests and workloads",
+                               allow_abbrev=False)  # fmt: skip
+    make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
+    make.set_defaults(command=_build)
+
+    test = commands.add_parser("test", help="build everything and run all tests",
+                               allow_abbrev=False)  # fmt: skip
+    test.add_argument("--full", action="store_true", help="the counts named in the documentation")
+    test.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
+    test.set_defaults(command=_test)
+    return parser
+
+
+COMMANDS = ("run", "list", "show", "keys", "build", "test")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise UserError(f"--jobs: expected a whole number, at least 1; found {text!r}")
+    return int(text)
+
+
+def _run(args: argparse.Namespace, lab: Lab) -> int:
+    choice = experiment.Filter(
+        machines=tuple(args.machine),
+        guests=tuple(args.guest),
+        workloads=tuple(args.workload),
+        settings=tuple(machine.parse_settings(args.settings).items()),
+        feedback=None if args.feedback is None else args.feedback == "on",
+    )
+    runs = experiment.load(lab, args.experiment, choice)
+    progress = Progress()
+    if not args.no_build:
+        build.ensure(lab, progress)
+    with progress.runs(len(runs)) as tracker:
+        executor = runner.Runner(
+            lab,
+            force=args.force,
+            jobs=args.jobs,
+            started=lambda run: tracker.started(run.label),
+            finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
+        )
+        results = executor.run_all(runs)
+    good = []
+    for result in results:
+        record = store.read(result.directory)
+        if result.status == "ok" and record is not None:
+            good.append(store.Stored(result.directory, record))
+    report.experiment(Console(highlight=False), good)
+    bad = [result for result in results if result.status != "ok"]
+    for result in bad:
+        progress.say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
+                     f" (logs: {lab.short(result.directory)})")  # fmt: skip
+    return STATUS_FAILED if bad else 0
+
+
+def _outcome(result: runner.Result) -> str:
+    if result.reused:
+        return f"there already, {result.id[:10]}"
+    if result.status == "ok":
+        return f"ok in {result.wall_seconds:.1f} s, {result.id[:10]}"
+    return f"{result.status}: {result.reason}"
+
+
+def _list(args: argparse.Namespace, lab: Lab) -> int:
+    console = Console(highlight=False)
+    what = (args.what,) if args.what else LISTS
+    for kind in what:
+        if kind == "runs":
+            report.runs(console, store.all_runs(lab))
+            continue
+        table = Table(box=None, show_header=False, title=kind, title_justify="left",
+                      padding=(0, 2, 0, 2))  # fmt: skip
+        for name, title in _known(kind, lab):
+            table.add_row(name, escape(title))
+        console.print(table)
+    return 0
+
+
+def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
+    if kind == "experiments":
+        return [(name, experiment.title(lab, name)) for name in experiment.names(lab)]
+    if kind == "machines":
+        return [(name, str(machine.load(lab.machines, name).values["machine.title"]))
+                for name in machine.names(lab.machines)]  # fmt: skip
+    if kind == "guests":
+        return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
+    return [(name, known.title) for name, known in workload.load(lab).items()]
+
+
+def _show(args: argparse.Namespace, lab: Lab) -> int:
+    report.run(Console(highlight=False), store.find(lab, args.run))
+    return 0
+
+
+def _keys(args: argparse.Namespace, lab: Lab) -> int:
+    if args.markdown:
+        print(schema.reference(), end="")
+        return 0
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("key", "unit", "meaning"):
+        table.add_column(head)
+    for key in schema.KEYS:
+        table.add_row(key.name, key.unit, escape(key.doc))
+    Console(highlight=False).print(table)
+    return 0
+
+
+def _build(args: argparse.Namespace, lab: Lab) -> int:
+    build.ensure(lab, Progress(), tuple(args.targets))
+    return 0
+
+
+def _test(args: argparse.Namespace, lab: Lab) -> int:
+    build.ensure(lab, Progress())
+    return testing.run(lab, full=args.full, arguments=args.pytest)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""The embedded engine: Bochs with our Pentium model (build/engine/p5bochs)."""
+
+import os
+import re
+import signal
+import struct
+from pathlib import Path
+
+from p5lab import boot
+from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.errors import UserError
+from p5lab.experiment import Run
+from p5lab.lab import Lab
+from p5stats import events
+
+# Exit statuses of the engine (engine/bochs).
+BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
+CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine.log"
+SETUP = "setup.bin"
+_PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
+
+
+class Bochs:
+    """prepare and collect for build/engine/p5bochs."""
+
+    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE)
+
+    def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        inputs = {
+            "engine": lab.engine,
+            "bochsrc.in": lab.bochsrc,
+            "bios": lab.bios,
+            "vgabios": lab.vgabios,
+            "bootrom": lab.bootrom,
+            "timing": lab.timing(str(run.machine.values["cpu.timing"])),
+            **run.guest.files,
+            "workload": lab.program(run.guest.name, run.workload.name),
+        }
+        for role, path in inputs.items():
+            if not path.is_file():
+                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+        try:
+            kernel = run.guest.kernel.read_bytes()
+        except OSError as error:
+            raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
+        layout = boot.linux(
+            kernel,
+            Path("kernel"),
+            Path("initramfs"),
+            run.guest.initramfs.stat().st_size,
+            run.guest.cmdline,
+            int(run.machine.values["dram.size"]),
+            Path(SETUP),
+        )
+        # Files are named by their role in what identifies the run, by their path in what runs.
+        conf: dict[str, str] = {
+            **run.machine.engine_conf(),
+            "run.timing_table": "timing",
+            "run.events": EVENTS,
+            "run.output": OUTPUT,
+            "run.job": run.job,
+            "run.limit_cycles": str(run.limit_cycles),
+            "run.timing": "on" if run.feedback else "off",
+            "run.trace_reads": "off",
+            **layout.conf(),
+        }
+        names = {role: os.path.relpath(path, directory) for role, path in inputs.items()}
+        lines = []
+        for key, value in conf.items():
+            if key.startswith("boot.blob."):
+                place, _, role = value.rpartition(" ")
+                value = f"{place} {names.get(role, role)}"
+            elif key == "run.timing_table":
+                value = names[value]
+            lines.append(f"{key} = {value}\n")
+        values = {
+            "clock_hz": str(run.machine.clock_hz),
+            "ram_mb": str(int(run.machine.values["dram.size"]) >> 20),
+            "chipset": str(run.machine.values["devices.chipset"]),
+        }
+        places = {role: names[role] for role in ("bios", "vgabios", "bootrom")}
+        return Plan(
+            inputs=inputs,
+            settings={"engine.conf": conf, "bochsrc": values},
+            write={
+                "engine.conf": "".join(lines).encode(),
+                "bochsrc": _fill(lab.bochsrc, {**values, **places}).encode(),
+                SETUP: layout.setup,
+            },
+            command=(names["engine"], "-q", "-f", "bochsrc"),
+            environment={"P5LAB_ENGINE_CONF": "engine.conf", "LC_ALL": "C"},
+            versions={"guest kernel": _kernel_version(kernel)},
+        )
+
+    def collect(self, directory: Path, status: int) -> Outcome:
+        """What the end line, the exit status and the logs say, in this order of trust."""
+        end = events.end_line(directory / EVENTS)
+        said = end[1] if end else _last_line(directory / CONSOLE)
+        if status < 0:
+            return Outcome("failed", f"engine killed by {_signal_name(-status)}")
+        if status == TIME_LIMIT:
+            return Outcome("timeout", said or "virtual-time limit reached")
+        if status == OUTPUT_FAILED:
+            return Outcome("failed", f"engine could not write its output: {said}")
+        if status == BAD_CONFIG:
+            return Outcome("failed", f"engine refused its configuration: {said}")
+        if status == GUEST_FAILED:
+            panic = _panic(directory / SERIAL)
+            return Outcome("failed", f"{said}: {panic}" if panic else said or "guest failed")
+        if status != 0:
+            return Outcome("failed", f"engine ended with status {status}: {said}")
+        if end is None:
+            return Outcome("failed", f"engine ended without a result in {EVENTS}")
+        return Outcome(*end)
+
+    def last_output(self, directory: Path) -> str:
+        return _last_line(directory / OUTPUT)
+
+
+def _fill(template: Path, values: dict[str, str]) -> str:
+    """The template with every @name@ replaced; unknown names are an error of the template."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise UserError(f"{template}: unknown placeholder {match[0]}")
+        return values[match[1]]
+
+    return re.sub(r"@([a-z_]+)@", value, template.read_text(encoding="utf-8"))
+
+
+def _kernel_version(kernel: bytes) -> str:
+    """The version text a bzImage carries (boot.rst: kernel_version at 0x20E)."""
+    start = struct.unpack_from("<H", kernel, 0x20E)[0] + 0x200
+    return printable(kernel[start : start + 200].split(b"\0")[0].decode("ascii", "replace"))
+
+
+def printable(text: str) -> str:
+    """Guest output is untrusted: control characters never reach a terminal or a record."""
+    return "".join(char if char.isprintable() else "?" for char in text).strip()[:300]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def _last_line(path: Path) -> str:
+    lines = [text for line in _lines(path) if (text := printable(line))]
+    return lines[-1] if lines else "it printed nothing"
+
+
+def _panic(path: Path) -> str:
+    for line in _lines(path):
+        if match := _PANIC.search(line):
+            return printable(match[0])
+    return ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

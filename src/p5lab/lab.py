@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Where things are: one place for every path of the repository that the Python side uses."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A checkout. Tests make their own in a temporary directory."""
+
+    root: Path
+
+    @classmethod
+    def here(cls) -> "Lab":
+        return cls(Path(__file__).resolve().parents[2])
+
+    @property
+    def machines(self) -> Path:
+        return self.root / "configs/machines"
+
+    @property
+    def experiments(self) -> Path:
+        return self.root / "configs/experiments"
+
+    @property
+    def guests(self) -> Path:
+        return self.root / "guest-images"
+
+    @property
+    def workloads(self) -> Path:
+        return self.root / "workloads/workloads.toml"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
+    def engine(self) -> Path:
+        return self.root / "build/engine/p5bochs"
+
+    @property
+    def bochsrc(self) -> Path:
+        return self.root / "engine/bochs/bochsrc.in"
+
+    def timing(self, table: str) -> Path:
+        """Instruction clocks by the name that cpu.timing has for them."""
+        return self.root / {"p54c": "engine/p5/timing.csv"}[table]
+
+    @property
+    def bios(self) -> Path:
+        return self.root / "build/engine/bios/BIOS-bochs-latest"
+
+    @property
+    def vgabios(self) -> Path:
+        return self.root / "build/engine/bios/vgabios.bin"
+
+    @property
+    def bootrom(self) -> Path:
+        return self.root / "build/bootrom/p5boot.rom"
+
+    def program(self, guest: str, workload: str) -> Path:
+        return self.root / "build/workloads" / guest / workload
+
+    def short(self, path: Path) -> str:
+        """A path for messages and records: relative to the checkout where it is inside."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

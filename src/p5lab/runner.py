@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Executes runs: each is an engine process of its own in its run directory."""
+
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from p5lab import __version__, engines, store
+from p5lab.engines import EVENTS, Outcome
+from p5lab.errors import UserError, disk_error
+from p5lab.experiment import Run
+from p5lab.lab import Lab
+from p5stats import StatsError, events, tidy
+
+# The virtual-time limit is the engine's; this one catches an engine that itself hangs.
+HOST_LIMIT_SECONDS = 3600
+PREVIOUS = "events.previous.jsonl"
+INTERRUPTED = "interrupted by the user"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one run."""
+
+    run: Run
+    id: str
+    directory: Path
+    status: str
+    reason: str
+    reused: bool
+    wall_seconds: float
+
+
+@dataclass
+class Runner:
+    """Runs of one command. `started` and `finished` are called from worker threads."""
+
+    lab: Lab
+    force: bool = False
+    jobs: int = 1
+    host_limit: float = HOST_LIMIT_SECONDS
+    started: Callable[[Run], None] = lambda run: None
+    finished: Callable[[Result], None] = lambda result: None
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def run_all(self, runs: list[Run]) -> list[Result]:
+        """Executes all runs, `jobs` at a time; a failed one does not stop the others.
+
+        Results come in the order of `runs`; a run that is there twice is run and returned once.
+        """
+        identified = [self._identify(run) for run in runs]
+        unique = {
+            name: (run, made_of) for run, (name, made_of) in zip(runs, identified, strict=True)
+        }
+        for name, (run, made_of) in unique.items():
+            self._queue(run, name, made_of)
+        results: dict[str, Result] = {}
+        with ThreadPoolExecutor(self.jobs) as pool:
+            waiting = {
+                pool.submit(self._execute, run, name, made_of): name
+                for name, (run, made_of) in unique.items()
+            }
+            try:
+                while waiting:
+                    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        results[waiting.pop(future)] = future.result()
+            except BaseException:
+                self._stop.set()
+                for future in waiting:
+                    future.cancel()
+                raise
+        return [results[name] for name in unique]
+
+    def _identify(self, run: Run) -> tuple[str, dict[str, Any]]:
+        # Relative paths are not part of the identity, so any directory at that depth will do.
+        plan = engines.get(run.engine).prepare(
+            self.lab, run, self.lab.results / run.experiment / "run"
+        )
+        identity = store.identity(plan)
+        return store.run_id(identity), {
+            "identity": identity,
+            "versions": {"p5lab": __version__, "python": platform.python_version(),
+                         **plan.versions},
+        }  # fmt: skip
+
+    def _directory(self, run: Run, name: str) -> Path:
+        return self.lab.results / run.experiment / name
+
+    def _queue(self, run: Run, name: str, made_of: dict[str, Any]) -> None:
+        directory = self._directory(run, name)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk_error(error, directory) from None
+        with store.locked(directory) as lock:
+            if lock is None or store.read(directory) is not None:
+                return
+            store.write(directory, {**_describe(run, name), **made_of, "status": "queued"})
+
+    def _execute(self, run: Run, name: str, made_of: dict[str, Any]) -> Result:
+        directory = self._directory(run, name)
+        while not self._stop.is_set():
+            with store.locked(directory) as lock:
+                if lock is not None:
+                    result = self._locked(run, name, directory, lock, made_of)
+                    break
+            time.sleep(0.2)  # another p5lab is at this very run
+        else:
+            result = Result(run, name, directory, "failed", INTERRUPTED, False, 0)
+        self.finished(result)
+        return result
+
+    def _locked(
+        self, run: Run, name: str, directory: Path, lock: int, made_of: dict[str, Any]
+    ) -> Result:
+        record = store.read(directory)
+        if not self.force and record and store.complete(directory, record):
+            return Result(run, name, directory, "ok", "", True, record["wall_seconds"])
+        self.started(run)
+        return self._run(run, name, directory, lock, made_of, record)
+
+    def _run(
+        self, run: Run, name: str, directory: Path, lock: int, made_of: dict[str, Any],
+        before: dict[str, Any] | None,
+    ) -> Result:  # fmt: skip
+        record = {
+            **_describe(run, name),
+            **made_of,
+            "host": _host(),
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        start = time.monotonic()
+        try:
+            known = _set_aside(engines.get(run.engine), directory, before)
+            store.reserve(directory)
+            store.write(directory, {**record, "status": "running"})
+            outcome = self._simulate(run, directory, lock)
+            digests: dict[str, str] = {}
+            if outcome.status == "ok":
+                outcome, digests = _count(run, name, directory, outcome, known)
+        except OSError as error:
+            outcome, digests = Outcome("failed", str(disk_error(error, directory))), {}
+        except UserError as error:
+            outcome, digests = Outcome("failed", str(error)), {}
+        wall = round(time.monotonic() - start, 3)
+        record |= {
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "digests": digests,
+            "wall_seconds": wall,
+        }
+        # When not even this can be written, the lock-less `running` record tells the next reader
+        # that the run failed.
+        with suppress(UserError):
+            store.write(directory, record)
+        with suppress(OSError):
+            (directory / store.RESERVE).unlink(missing_ok=True)
+        return Result(run, name, directory, outcome.status, outcome.reason, False, wall)
+
+    def _simulate(self, run: Run, directory: Path, lock: int) -> Outcome:
+        engine = engines.get(run.engine)
+        plan = engine.prepare(self.lab, run, directory)
+        for file, content in plan.write.items():
+            (directory / file).write_bytes(content)
+        if self._stop.is_set():
+            return Outcome("failed", INTERRUPTED)
+        # The engine inherits the lock: should this process die, nobody starts the same run beside
+        # an engine that is still writing.
+        with (directory / "engine.out").open("wb") as console:
+            try:
+                process = subprocess.Popen(
+                    plan.command, cwd=directory, env=dict(plan.environment),
+                    stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT,
+                    pass_fds=(lock,), start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                return Outcome("failed", f"cannot start {plan.command[0]}: {error.strerror}")
+            reason = self._wait(process)
+        if reason:
+            return reason
+        return engine.collect(directory, process.returncode)
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> Outcome | None:
+        deadline = time.monotonic() + self.host_limit
+        while True:
+            try:
+                process.wait(timeout=0.1)
+                return None
+            except subprocess.TimeoutExpired:
+                pass
+            if self._stop.is_set():
+                process.kill()
+                process.wait()
+                return Outcome("failed", INTERRUPTED)
+            if time.monotonic() > deadline:
+                process.kill()
+                process.wait()
+                return Outcome(
+                    "timeout", f"engine killed: no result within {self.host_limit:g} s of host time"
+                )
+
+
+def _describe(run: Run, name: str) -> dict[str, Any]:
+    return {
+        "schema_version": store.SCHEMA_VERSION,
+        "run": name,
+        "experiment": run.experiment,
+        "status": "queued",
+        "reason": "",
+        "engine": run.engine,
+        "label": run.label,
+        "machine": {
+            "name": run.machine.name,
+            "geometry": run.machine.geometry,
+            "clock_hz": run.machine.clock_hz,
+            "values": run.machine.canonical("engine", "bochsrc"),
+            "sources": run.machine.sources,
+        },
+        "guest": {"name": run.guest.name, "clock_vector": run.guest.clock_vector},
+        "workload": {
+            "name": run.workload.name,
+            "bracket": run.workload.bracket,
+            "operation": run.workload.operation,
+            "operations": run.workload.operations_in(run.parameters),
+            "curve": run.workload.curve,
+        },
+        "parameters": run.parameters,
+        "seed": run.seed,
+        "feedback": "on" if run.feedback else "off",
+    }
+
+
+def _host() -> dict[str, Any]:
+    return {
+        "name": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "cpus": cores(),
+    }
+
+
+def cores() -> int:
+    """CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _set_aside(
+    engine: engines.Engine, directory: Path, before: dict[str, Any] | None
+) -> str | None:
+    """Removes what an earlier attempt left. An earlier ok result is kept for comparison; returns
+    the digest of its events."""
+    known = None
+    if before and before["status"] == "ok":
+        known = before["digests"].get(EVENTS)
+    for file in (*engine.outputs, store.COUNTS):
+        path = directory / file
+        if file == EVENTS and known and path.exists():
+            path.replace(directory / PREVIOUS)
+        else:
+            path.unlink(missing_ok=True)
+    return known
+
+
+def _count(
+    run: Run, name: str, directory: Path, outcome: Outcome, known: str | None
+) -> tuple[Outcome, dict[str, str]]:
+    """Turns the events of a run that ended well into the tidy table; what does not make sense
+    makes the run fail."""
+    try:
+        parsed = events.parse(directory / EVENTS)
+        if parsed.guest_status:
+            return Outcome("failed", _program_failure(run, directory, parsed.guest_status)), {}
+        if not parsed.brackets:
+            return Outcome("failed", "the workload issued no begin and end markers"), {}
+        origin = tidy.Origin(
+            run.experiment, name, run.engine, run.machine.name, run.machine.geometry,
+            "on" if run.feedback else "off", run.guest.name, run.seed, run.workload.name,
+            run.parameter_text,
+        )  # fmt: skip
+        frame = tidy.table(parsed, origin, run.workload.phases)
+        tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
+    except StatsError as error:
+        return Outcome("failed", str(error).replace(f"{directory}/", "")), {}
+    digests = {file: store.digest(directory / file) for file in (EVENTS, store.COUNTS)}
+    if known and digests[EVENTS] != known:
+        return Outcome(
+            "failed",
+            f"not repeatable: {EVENTS} differs from the earlier result of the same inputs,"
+            f" kept as {PREVIOUS}",
+        ), {}
+    (directory / PREVIOUS).unlink(missing_ok=True)
+    return outcome, digests
+
+
+def _program_failure(run: Run, directory: Path, status: int) -> str:
+    how = f"ended with status {status}" if status < 128 else f"was killed by signal {status - 128}"
+    printed = engines.get(run.engine).last_output(directory)
+    return f"{run.workload.name} {how} in the guest: {printed}"

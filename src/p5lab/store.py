@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Run directories: results/EXPERIMENT/RUN-ID/, the truth about what was run.
+
+run.json holds the resolved inputs, versions, digests, host, status and wall time. Its status is
+always one of queued, running, ok, failed, timeout, and failed and timeout have a reason. It is
+replaced in one step, so a reader sees the old one or the new one, never a part.
+
+Whoever runs a run holds a lock on its directory, and so does the engine it started. A record that
+says `running` while nobody holds the lock is what a crash left behind: it becomes `failed`.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p5lab.engines import Plan
+from p5lab.errors import UserError, disk_error
+from p5lab.lab import Lab
+
+SCHEMA_VERSION = 1
+STATUSES = ("queued", "running", "ok", "failed", "timeout")
+RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
+# Given back when the disk is full, so that the reason can still be recorded.
+RESERVE_BYTES = 64 * 1024
+CRASHED = "interrupted: the process that ran it ended without recording a result"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run directory and its record."""
+
+    directory: Path
+    record: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return self.directory.name
+
+    @property
+    def status(self) -> str:
+        return self.record["status"]
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def identity(plan: Plan) -> dict[str, Any]:
+    """Everything that can change a run's result: file digests and settings, no paths."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "digests": {role: digest(path) for role, path in sorted(plan.inputs.items())},
+        "settings": plan.settings,
+    }
+
+
+def run_id(what: Mapping[str, Any]) -> str:
+    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def read(directory: Path) -> dict[str, Any] | None:
+    """The record of a run directory; None when there is none that makes sense."""
+    try:
+        record = json.loads((directory / RECORD).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or record.get("status") not in STATUSES:
+        return None
+    version = record.get("schema_version")
+    if version != SCHEMA_VERSION:
+        # Rule: older records would be migrated here (there is none: 1 is the first); newer ones
+        # must not be overwritten by mistake.
+        raise UserError(
+            f"{directory / RECORD}: schema_version: expected {SCHEMA_VERSION}, found {version}"
+        )
+    return record
+
+
+def write(directory: Path, record: Mapping[str, Any]) -> None:
+    """Replaces the record; when the disk is full, at the expense of the reserve."""
+    try:
+        _replace(directory / RECORD, record)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_error(error, directory / RECORD) from None
+        (directory / RESERVE).unlink(missing_ok=True)
+        try:
+            _replace(directory / RECORD, record)
+        except OSError as again:
+            raise disk_error(again, directory / RECORD) from None
+
+
+def _replace(path: Path, record: Mapping[str, Any]) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def reserve(directory: Path) -> None:
+    """Sets aside what `write` needs on a full disk."""
+    (directory / RESERVE).write_bytes(b"\0" * RESERVE_BYTES)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[int | None]:
+    """Holds the directory's lock; yields its file descriptor, or None when someone else has it."""
+    with (directory / LOCK).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+        else:
+            yield file.fileno()
+
+
+def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
+    """Whether this run need not be run again: ok, and its files are what was recorded."""
+    if record is None or record["status"] != "ok":
+        return False
+    try:
+        return all(digest(directory / name) == known for name, known in record["digests"].items())
+    except OSError:
+        return False
+
+
+def all_runs(lab: Lab) -> list[Stored]:
+    """Every recorded run; what a crash left `running` is put right on the way."""
+    runs = []
+    for path in sorted(lab.results.glob(f"*/*/{RECORD}")):
+        record = read(path.parent)
+        if record is not None:
+            runs.append(Stored(path.parent, settle(path.parent, record)))
+    return runs
+
+
+def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """A record that says `running` though nobody runs it becomes `failed`."""
+    if record["status"] != "running":
+        return record
+    with locked(directory) as lock:
+        if lock is None:
+            return record
+        record = read(directory) or record
+        if record["status"] == "running":
+            record = {**record, "status": "failed", "reason": CRASHED}
+            write(directory, record)
+    return record
+
+
+def find(lab: Lab, prefix: str) -> Stored:
+    """The run whose id begins with `prefix` (at least 4 characters; the experiment's directory
+    name may stand before it)."""
+    wanted = prefix.rstrip("/").rpartition("/")[2]
+    runs: dict[str, Stored] = {}
+    for stored in all_runs(lab):
+        if stored.id.startswith(wanted):
+            runs.setdefault(stored.id, stored)
+    if not runs or len(wanted) < 4:
+        raise UserError(
+            f"no run {prefix!r}: expected the first 4 or more characters of an id that"
+            " `./p5lab list runs` shows"
+        )
+    if len(runs) > 1:
+        raise UserError(f"{prefix!r} is not one run but {len(runs)}: {', '.join(sorted(runs))}")
+    return next(iter(runs.values()))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""From the tidy table to the numbers the papers print.
+
+What a bracket costs beside what it brackets, and who takes it out:
+
+* chen95 brackets with start() and stop() on a counter device, two system calls that are themselves
+  counted. Its Null benchmark measures a bracket around nothing, and that mean is removed from every
+  other result. Counts read through the device (/dev/p5ctr) need the same: `correct` with the counts
+  of the `null` workload.
+* Our markers cost no cycles and count as nothing, so a count between two markers holds no call of
+  the device and needs no Null correction. What remains is the handful of ordinary instructions that
+  load a marker's registers. Each workload measures them by an empty bracket (phase `empty`), and
+  `correct` with that phase removes them. What is left is comparable with a Null-corrected result
+  of chen95: both hold the bracketed operation and nothing else.
+
+The formula is the same: subtract the mean of the baseline from each iteration. A corrected count
+can be slightly negative (caches start in another state in the empty bracket); that is kept.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from p5stats.errors import StatsError
+
+KEYS = ["experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
+        "workload", "parameters", "phase"]  # fmt: skip
+KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
+CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
+MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
+
+
+def counts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Counts per bracket over all rings and address spaces.
+
+    Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because what runs
+    in ring 0 differs between systems; the column KERNEL keeps the busy cycles of ring 0.
+    """
+    keys = [*KEYS, "iteration"]
+    if frame.empty:
+        raise StatsError("no brackets: the table is empty")
+    wide = frame.pivot_table(
+        index=keys, columns="event", values="value", aggfunc="sum", fill_value=0
+    )
+    wide.columns.name = None
+    busy = frame[(frame["event"] == "cycles.busy") & (frame["ring"] == 0)]
+    kernel = busy.groupby(keys, observed=True)["value"].sum()
+    wide[KERNEL] = kernel.reindex(wide.index, fill_value=0)
+    return wide
+
+
+def correct(values: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
+    """Each iteration of `values` less the mean of `baseline`; both as `counts` gives them."""
+    means = baseline.mean()
+    return values.sub(means.reindex(values.columns, fill_value=0), axis="columns")
+
+
+def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
+    """All other phases less the mean of the same run's empty bracket; runs without one as they
+    are."""
+    parts = []
+    for _, run in values.groupby(level="run", sort=False):
+        is_empty = run.index.get_level_values("phase") == empty
+        parts.append(correct(run[~is_empty], run[is_empty]) if is_empty.any() else run)
+    return pd.concat(parts)
+
+
+def summary(values: pd.DataFrame) -> pd.DataFrame:
+    """Mean, minimum and maximum over the iterations of each phase. Columns: (event, statistic)."""
+    return values.groupby(level=KEYS, sort=False).agg(["mean", "min", "max"])
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A derived number. `value` takes the mean counts of one operation and the clock in Hz."""
+
+    name: str
+    unit: str
+    doc: str
+    value: Callable[["Counts", int], float]
+
+
+class Counts:
+    """Mean counts of one operation. Asking for an event the engine does not have is an error; one
+    that never happened in these brackets is zero."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self._values = values
+
+    def __getitem__(self, event: str) -> float:
+        try:
+            return float(self._values[event])
+        except KeyError:
+            if event.startswith("vector."):
+                return 0.0  # vectors have a column only where one was taken
+            raise StatsError(f"the engine did not count {event!r}") from None
+
+    def total(self, *events: str) -> float:
+        return sum(self[event] for event in events)
+
+    def ratio(self, above: float, below: float) -> float:
+        """NaN where there is nothing to divide by: no such ratio is not a ratio of zero."""
+        return above / below if below else float("nan")
+
+    @property
+    def references(self) -> float:
+        """chen95's denominator of the data side: data reads and writes together."""
+        return self.total("data_reads", "data_writes")
+
+
+def metrics(clock_vector: int | None) -> list[Metric]:
+    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock."""
+    clock = f"vector.irq.{clock_vector}"
+
+    def rest(c: Counts) -> float:
+        return c["hw_interrupts"] - (c[clock] if clock_vector is not None else 0)
+
+    return [
+        Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
+        Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
+        Metric("microseconds", "us", "busy and idle, by the machine's clock",
+               lambda c, hz: c.total("cycles.busy", "cycles.idle") * 1e6 / hz),
+        Metric("instructions", "instructions", "a REP string instruction counts once",
+               lambda c, hz: c["instructions"]),
+        Metric("CPI (busy)", "cycles/instruction", "busy cycles per instruction",
+               lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"])),
+        Metric("data reads", "accesses", "", lambda c, hz: c["data_reads"]),
+        Metric("data writes", "accesses", "", lambda c, hz: c["data_writes"]),
+        Metric("read misses/reference", "misses/access",
+               "L1D read misses per data reference (reads and writes)",
+               lambda c, hz: c.ratio(c["data_read_misses"], c.references)),
+        Metric("write misses/reference", "misses/access",
+               "L1D write misses per data reference; a write miss fills no line, so a run of writes"
+               " to one absent line misses each time",
+               lambda c, hz: c.ratio(c["data_write_misses"], c.references)),
+        Metric("I-cache misses", "misses", "", lambda c, hz: c["code_misses"]),
+        Metric("I-cache misses/instr", "misses/instruction", "",
+               lambda c, hz: c.ratio(c["code_misses"], c["instructions"])),
+        Metric("ITLB misses", "misses", "", lambda c, hz: c["itlb_misses"]),
+        Metric("DTLB misses", "misses", "", lambda c, hz: c["dtlb_misses"]),
+        Metric("L2 misses", "misses", "reads and writes that the board cache did not hold",
+               lambda c, hz: c.total("l2_read_misses", "l2_write_misses")),
+        Metric("segment loads", "loads", "", lambda c, hz: c["segment_loads"]),
+        Metric("interrupts, clock", "interrupts", "hardware interrupts of the guest's clock",
+               lambda c, hz: c[clock] if clock_vector is not None else float("nan")),
+        Metric("interrupts, other", "interrupts", "all other hardware interrupts",
+               lambda c, hz: rest(c)),
+        Metric("exceptions", "exceptions", "faults and traps, not INT n",
+               lambda c, hz: c["exceptions"]),
+        Metric("kernel share", "1", "busy cycles in ring 0 / busy cycles",
+               lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"])),
+        Metric("ring crossings", "crossings", "by instruction: INT, gate, far transfer, IRET",
+               lambda c, hz: c.total(*CROSSINGS)),
+        Metric("asynchronous", "crossings", "ring changes by an interrupt or a fault",
+               lambda c, hz: c["crossings.async"]),
+        Metric("CR3 loads, changed", "loads", "another address space",
+               lambda c, hz: c["cr3_loads.changed"]),
+        Metric("CR3 loads, unchanged", "loads", "the same one again: a TLB flush",
+               lambda c, hz: c["cr3_loads.unchanged"]),
+        Metric("mode changes", "changes", "to real, V86, 16-bit or 32-bit protected mode",
+               lambda c, hz: c.total(*MODE_CHANGES)),
+    ]  # fmt: skip
+
+
+def evaluate(means: Mapping[str, float], operations: int, clock_hz: int,
+             clock_vector: int | None) -> dict[str, float]:  # fmt: skip
+    """All metrics of one operation. `means`: mean counts of one bracket; `operations`: how many
+    operations a bracket holds."""
+    if operations < 1:
+        raise StatsError(f"operations: expected at least 1, found {operations}")
+    per_operation = Counts({event: value / operations for event, value in means.items()})
+    return {metric.name: metric.value(per_operation, clock_hz) for metric in metrics(clock_vector)}

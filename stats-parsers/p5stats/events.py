@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""events.jsonl of one run: counter snapshots at markers, as the engine wrote them.
+
+A header, then markers, reads and notes in the order of virtual time, then one end line. Snapshots
+are cumulative since reset and are kept for each privilege ring and each address space (CR3).
+Nothing outside this file is trusted: a line that does not fit its description is an error that
+names the line.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from p5stats.errors import StatsError
+
+SCHEMA_VERSION = 1
+OPS = ("ready", "begin", "end", "abort", "exit")
+STATUSES = ("ok", "failed", "timeout")
+VECTOR_KINDS = ("irq", "fault", "soft")
+
+Bank = tuple[int, int]  # address space (CR3), ring
+Vector = tuple[int, int, str, int]  # address space, ring, kind, vector
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One marker with the counters at that instruction. Missing values of a bank are zero."""
+
+    op: str
+    arg: int
+    tsc: int
+    banks: dict[Bank, list[int]]
+    vectors: dict[Vector, int]
+    line: int
+
+
+@dataclass(frozen=True)
+class Read:
+    """The value that a guest's RDTSC or RDMSR was given, or that its WRMSR wrote, with the counters
+    at that instruction."""
+
+    insn: str
+    index: int
+    value: int
+    tsc: int
+    banks: dict[Bank, list[int]]
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """A begin marker and its end; `iteration` counts the brackets of one phase from 0."""
+
+    phase: int
+    iteration: int
+    begin: Marker
+    end: Marker
+
+
+@dataclass(frozen=True)
+class Events:
+    """One parsed file. `units` gives the unit of every event, in the order of the snapshots."""
+
+    engine: str
+    clock_hz: int
+    units: dict[str, str]
+    markers: list[Marker]
+    reads: list[Read]
+    notes: list[dict[str, Any]]
+    status: str
+    reason: str
+    guest_status: int | None
+    brackets: list[Bracket] = field(default_factory=list)
+
+    @property
+    def ready(self) -> Marker | None:
+        return next((marker for marker in self.markers if marker.op == "ready"), None)
+
+
+class _Line:
+    """One JSON object of the file; its getters check type and range."""
+
+    def __init__(self, where: str, data: object) -> None:
+        if not isinstance(data, dict):
+            raise StatsError(f"{where}: expected an object {{...}}")
+        self.where = where
+        self.data = data
+
+    def get(self, key: str, kind: type) -> Any:  # noqa: ANN401
+        value = self.data.get(key)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise StatsError(f"{self.where}: {key}: expected {kind.__name__}")
+        return value
+
+    def count(self, key: str) -> int:
+        value = self.get(key, int)
+        if value < 0:
+            raise StatsError(f"{self.where}: {key}: expected zero or more")
+        return value
+
+    def one_of(self, key: str, known: tuple[str, ...]) -> str:
+        value = self.get(key, str)
+        if value not in known:
+            raise StatsError(f"{self.where}: {key}: expected one of {', '.join(known)}")
+        return value
+
+
+def parse(path: Path) -> Events:
+    """Parses and checks a file; StatsError names the line of the first thing that is wrong.
+
+    Unbalanced markers are an error too: a count between markers that do not match means nothing.
+    """
+    lines = _lines(path)
+    try:
+        header = next(lines)
+    except StopIteration:
+        raise StatsError(f"{path}: empty: expected a header line") from None
+    units = _header(header)
+    markers: list[Marker] = []
+    reads: list[Read] = []
+    notes: list[dict[str, Any]] = []
+    end: _Line | None = None
+    for line in lines:
+        if end:
+            raise StatsError(f"{line.where}: expected nothing after the end line")
+        kind = line.one_of("type", ("marker", "read", "note", "end"))
+        if kind == "marker":
+            markers.append(_marker(line, len(units)))
+        elif kind == "read":
+            reads.append(_read(line, len(units)))
+        elif kind == "note":
+            notes.append({key: value for key, value in line.data.items() if key != "type"})
+        else:
+            end = line
+    if end is None:
+        raise StatsError(f"{path}: no end line: the engine did not finish")
+    guest_status = end.data.get("guest_status")
+    result = Events(
+        engine=header.get("engine", str),
+        clock_hz=header.count("clock_hz"),
+        units=units,
+        markers=markers,
+        reads=reads,
+        notes=notes,
+        status=end.one_of("status", STATUSES),
+        reason=end.get("reason", str),
+        guest_status=end.count("guest_status") if guest_status is not None else None,
+    )
+    if result.status == "ok":
+        result.brackets.extend(_brackets(path, markers))
+    return result
+
+
+def end_line(path: Path) -> tuple[str, str] | None:
+    """Status and reason of the last line, when there is one: also of a file cut short before it."""
+    last = None
+    try:
+        for line in _lines(path):
+            last = line
+    except StatsError:
+        return None
+    if last is None or last.data.get("type") != "end":
+        return None
+    try:
+        return last.one_of("status", STATUSES), last.get("reason", str)
+    except StatsError:
+        return None
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                where = f"{path}:{number}"
+                if not raw.endswith(b"\n"):
+                    raise StatsError(f"{where}: incomplete line: the file was cut short")
+                try:
+                    yield _Line(where, json.loads(raw))
+                except (ValueError, RecursionError):
+                    raise StatsError(f"{where}: not valid JSON") from None
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _header(line: _Line) -> dict[str, str]:
+    """Checks the header; returns the unit of every event.
+
+    Rule for other schema versions: older files would be migrated here (there is none: 1 is the
+    first); newer ones are refused, because their meaning is unknown.
+    """
+    line.one_of("type", ("header",))
+    version = line.count("schema_version")
+    if version != SCHEMA_VERSION:
+        raise StatsError(
+            f"{line.where}: schema_version: expected {SCHEMA_VERSION}, found {version}"
+        )
+    events, units = line.get("events", list), line.get("units", list)
+    if len(events) != len(units) or not all(isinstance(text, str) for text in events + units):
+        raise StatsError(f"{line.where}: expected as many units as events, both texts")
+    if len(set(events)) != len(events):
+        raise StatsError(f"{line.where}: events: the same name twice")
+    if line.count("clock_hz") == 0:
+        raise StatsError(f"{line.where}: clock_hz: expected more than zero")
+    return dict(zip(events, units, strict=True))
+
+
+def _read(line: _Line, width: int) -> Read:
+    return Read(
+        line.one_of("insn", ("rdtsc", "rdmsr", "wrmsr")),
+        line.count("index"),
+        line.count("value"),
+        line.count("tsc"),
+        _banks(line, width),
+    )
+
+
+def _banks(line: _Line, width: int) -> dict[Bank, list[int]]:
+    banks: dict[Bank, list[int]] = {}
+    for bank in line.get("banks", list):
+        if not (isinstance(bank, list) and len(bank) == 3 and _counts(bank[:2])
+                and bank[1] <= 3 and isinstance(bank[2], list) and _counts(bank[2])
+                and len(bank[2]) <= width):  # fmt: skip
+            raise StatsError(f"{line.where}: banks: expected [cr3, ring, [counts]]")
+        banks[bank[0], bank[1]] = bank[2]
+    return banks
+
+
+def _marker(line: _Line, width: int) -> Marker:
+    vectors: dict[Vector, int] = {}
+    for vector in line.get("vectors", list):
+        if not (isinstance(vector, list) and len(vector) == 5 and _counts(vector[:2] + vector[3:])
+                and vector[1] <= 3 and vector[3] <= 255 and vector[2] in VECTOR_KINDS):  # fmt: skip
+            raise StatsError(f"{line.where}: vectors: expected [cr3, ring, kind, vector, count]")
+        vectors[vector[0], vector[1], vector[2], vector[3]] = vector[4]
+    number = int(line.where.rpartition(":")[2])
+    return Marker(
+        line.one_of("op", OPS),
+        line.count("arg"),
+        line.count("tsc"),
+        _banks(line, width),
+        vectors,
+        number,
+    )
+
+
+def _counts(values: list[Any]) -> bool:
+    return all(type(value) is int and value >= 0 for value in values)
+
+
+def _brackets(path: Path, markers: list[Marker]) -> Iterator[Bracket]:
+    """Pairs begin and end markers by phase; different phases may nest or overlap."""
+    started: dict[int, Marker] = {}
+    iterations: dict[int, int] = {}
+    for marker in markers:
+        where = f"{path}:{marker.line}"
+        if marker.op == "begin":
+            if marker.arg in started:
+                raise StatsError(
+                    f"{where}: unbalanced markers: begin({marker.arg}) while the one of line"
+                    f" {started[marker.arg].line} is open"
+                )
+            started[marker.arg] = marker
+        elif marker.op == "end":
+            begin = started.pop(marker.arg, None)
+            if begin is None:
+                raise StatsError(f"{where}: unbalanced markers: end({marker.arg}) without a begin")
+            iteration = iterations.get(marker.arg, 0)
+            iterations[marker.arg] = iteration + 1
+            yield Bracket(marker.arg, iteration, begin, marker)
+    for phase, begin in started.items():
+        raise StatsError(f"{path}:{begin.line}: unbalanced markers: begin({phase}) without an end")
