@@ -289,6 +289,7 @@ constexpr Map two_byte_map() {
   m[0xAA] = op(C::Rsm, 0, 0, 0xFF, kSystem | kSerializing);
   m[0xAB] = m[0xB3] = m[0xBB] = op2(C::BtsReg, C::BtsMemReg, kRmRw | kRegR);
   m[0xAE] = refused();  // FXSAVE, fences
+  m[0xA6] = m[0xA7] = refused();  // VIA PadLock
   m[0xAF] = op2(C::ImulRR, C::ImulRM, kRmR | kRegRw);
   m[0xB0] = op2(C::CmpxchgReg, C::CmpxchgMem, kRmRw | kRegR | kRm8 | kReg8, kEax, kEax);
   m[0xB1] = op2(C::CmpxchgReg, C::CmpxchgMem, kRmRw | kRegR, kEax, kEax);
@@ -618,16 +619,17 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
       insn.modrm = bytes[at - 1] & 31;
       insn.cls = insn.modrm == 0 ? Class::Enter0 : insn.modrm == 1 ? Class::Enter1 : Class::EnterN;
     }
-    // With a register operand these became the prefixes of AVX and AVX-512.
-    if (!memory && (insn.opcode == 0x62 || insn.opcode == 0xC4 || insn.opcode == 0xC5)) {
+    // With a register operand these became the prefixes of AVX and AVX-512; C6 F8 and C7 F8 are
+    // XABORT and XBEGIN.
+    if (!memory && (insn.opcode == 0x62 || insn.opcode == 0xC4 || insn.opcode == 0xC5 ||
+                    ((insn.opcode == 0xC6 || insn.opcode == 0xC7) && insn.modrm == 0xF8))) {
       insn.flags |= kRefused;
     }
     if (memory && (insn.opcode == 0x86 || insn.opcode == 0x87)) insn.flags |= kLocked;
-  } else if (!memory) {
-    // Register forms of 0F 01 and 0F C7 /6 /7 are later instructions (MONITOR, RDTSCP, RDRAND ..).
+  } else if (insn.cls == Class::Unknown) {
+    // Later processors filled the gaps of 0F 01 (MONITOR, RDTSCP ..) and 0F C7 (RDRAND, VMX ..).
     const unsigned reg = insn.modrm >> 3 & 7;
-    if (insn.opcode == 0x01 && insn.cls == Class::Unknown) insn.flags |= kRefused;
-    if (insn.opcode == 0xC7 && reg >= 6) insn.flags |= kRefused;
+    if (insn.opcode == 0x01 || (insn.opcode == 0xC7 && reg >= 3)) insn.flags |= kRefused;
   }
 
   insn.segment_loads = op->segments;

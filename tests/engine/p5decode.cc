@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Decodes instructions for tests/unit/test_decode_objdump.py: one line of "16|32 <hex bytes>" on
+// standard input gives one line "<length> <prefixes> <class> <flags>" (flags: r refused on the
+// Pentium, R also refused at pentium+cmov, m memory, d displacement, i immediate), or "-" when the
+// bytes hold no whole instruction. The argument is the timing table.
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "engine/p5/decode.hh"
+
+int main(int argc, char** argv) {
+  p5::TimingTable timing;
+  std::string error;
+  if (argc != 2 || !timing.load(argv[1], &error)) {
+    std::fprintf(stderr, "p5decode: %s\n", argc == 2 ? error.c_str() : "expected: p5decode TABLE");
+    return 2;
+  }
+  std::ios::sync_with_stdio(false);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    const bool code32 = line.compare(0, 3, "32 ") == 0;
+    if (!code32 && line.compare(0, 3, "16 ") != 0) {
+      std::fprintf(stderr, "p5decode: '%s': expected '16|32 <hex bytes>'\n", line.c_str());
+      return 2;
+    }
+    uint8_t bytes[32];
+    unsigned count = 0;
+    for (size_t at = 3; at + 1 < line.size() && count < sizeof bytes; at += 2) {
+      bytes[count++] = uint8_t(std::stoul(line.substr(at, 2), nullptr, 16));
+    }
+    p5::Insn insn;
+    if (!p5::decode(bytes, count, code32, timing, &insn)) {
+      std::cout << "-\n";
+      continue;
+    }
+    std::string flags = "=";
+    if (insn.flags & p5::kNotOnPentium) flags += 'r';
+    if (insn.flags & p5::kNotOnPentiumCmov) flags += 'R';
+    if (insn.flags & p5::kMemory) flags += 'm';
+    if (insn.flags & p5::kDisp) flags += 'd';
+    if (insn.flags & p5::kImm) flags += 'i';
+    std::cout << unsigned(insn.length) << ' ' << unsigned(insn.prefixes) << ' '
+              << p5::kClassNames[insn.cls] << ' ' << flags << '\n';
+  }
+  return 0;
+}
