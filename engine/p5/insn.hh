@@ -54,7 +54,7 @@ struct Insn {
   Pairing pairing = Pairing::NP;
   uint8_t opcode = 0;        // last opcode byte
   uint8_t map = 0;           // 0: one-byte map, 1: 0F map
-  uint8_t modrm = 0;         // ModRM byte when present
+  uint8_t modrm = 0;         // ModRM byte when present; ENTER's nesting level
   uint8_t has_modrm = 0;
 };
 static_assert(sizeof(Insn) == 16, "Insn is embedded in the emulator's instruction object");
