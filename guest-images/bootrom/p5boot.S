@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+#
+# p5boot: option ROM that boots a p5lab guest, as the boot ROM of a network card would.
+#
+# The BIOS finds the ROM by its 0x55 0xAA header (scan of C8000-E0000 in steps of 2 KB, after the
+# drives are initialised) and far-calls offset 3. The ROM asks the engine for the guest (marker
+# op 9): the engine copies the guest's files into memory, which takes no modelled time, and answers
+# with the registers to enter it with. Taking over here, not at INT 19h, also skips the BIOS's boot
+# menu wait. Without an engine the ROM returns and the BIOS boots from its own devices.
+#
+# Marker ABI: see workloads/lib/marker.h. Assembled for offset 0 of its own segment.
+
+        .code16
+        .set    MARKER_LEAF,    0x50354C42      # "P5LB"
+        .set    MARKER_MAGIC,   0x616C3570      # "p5la", answer to op 0 in EBX
+        .set    OP_DETECT,      0
+        .set    OP_BOOTROM,     9
+        .set    ROM_BLOCKS,     4               # length in units of 512 bytes
+
+        .text
+        .globl  _start
+_start:
+        .byte   0x55, 0xAA, ROM_BLOCKS
+entry:                                          # offset 3, fixed by the ROM convention
+        pushfl
+        pushal
+
+        movl    $MARKER_LEAF, %eax
+        movl    $OP_DETECT, %ecx
+        xorl    %edx, %edx
+        xorl    %esi, %esi
+        cpuid
+        cmpl    $1, %eax
+        jne     no_engine
+        cmpl    $MARKER_MAGIC, %ebx
+        jne     no_engine
+
+        movl    $MARKER_LEAF, %eax
+        movl    $OP_BOOTROM, %ecx
+        xorl    %edx, %edx
+        xorl    %esi, %esi
+        cpuid                                   # EAX 1, EBX CS:IP, CX data segments, DX SP
+        cmpl    $1, %eax
+        jne     no_engine
+
+        cli
+        cld
+        movw    %cx, %ss                        # the next instruction runs without interrupts
+        movzwl  %dx, %esp
+        movw    %cx, %ds
+        movw    %cx, %es
+        movw    %cx, %fs
+        movw    %cx, %gs
+        pushl   %ebx                            # high word CS, low word IP
+        # A period BIOS has switched the caches on by now (CR0.CD = NW = 0); the emulator's BIOS
+        # leaves them off as after reset, and the kernel would be unpacked uncached.
+        movl    %cr0, %eax
+        andl    $0x9FFFFFFF, %eax
+        movl    %eax, %cr0
+        xorl    %eax, %eax
+        xorl    %ebx, %ebx
+        xorl    %ecx, %ecx
+        xorl    %edx, %edx
+        xorl    %esi, %esi
+        xorl    %edi, %edi
+        xorl    %ebp, %ebp
+        lretw
+
+no_engine:
+        popal
+        popfl
+        lretw

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Build the guest kernel from Debian's linux-source package, reproducibly.
+
+Unpacks the source into a temporary directory, adds the p5ctr driver, configures (`allnoconfig` plus
+our fragment), builds, checks the instruction set of the result and copies bzImage, System.map,
+vmlinux and the resolved configuration to the output directory. Nothing of the products depends on
+the paths, the user, the host or the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SUPPORTED = re.compile(r"6\.1\.\d+")
+"""Kernel versions that this build was made for."""
+
+UNUSED = ["Documentation/*.rst", "arch/[!x]*.[chS]", "arch/*.dts*", "drivers/gpu/*.[ch]",
+          "drivers/infiniband/*.[ch]", "drivers/media/*.[ch]", "drivers/net/*.[ch]",
+          "drivers/scsi/*.[ch]", "drivers/staging/*.[ch]", "sound/*.[ch]", "tools/perf/*",
+          "tools/testing/*"]
+"""Parts of the source that are not unpacked, to save time and disk: more than half of it. Relative
+to its root; `*` matches across `/`. The Kconfig files of all directories are needed."""
+
+BUILD_ENVIRONMENT = {
+    "ARCH": "i386",
+    "KBUILD_BUILD_TIMESTAMP": "Sun Jan  1 00:00:00 UTC 1995",
+    "KBUILD_BUILD_USER": "p5lab",
+    "KBUILD_BUILD_HOST": "p5lab",
+    "KBUILD_BUILD_VERSION": "1",
+    "LC_ALL": "C",
+}
+
+PRODUCTS = {
+    "arch/x86/boot/bzImage": "bzImage",
+    "System.map": "System.map",
+    "vmlinux": "vmlinux",
+    ".config": "config",
+}
+
+
+class BuildError(Exception):
+    """The build cannot go on; the message says what, where and what was expected."""
+
+
+def unpack(source: Path, destination: Path) -> Path:
+    """Unpack a linux-source .deb or tar file below `destination`; return the root of the tree."""
+    archive = source
+    if source.suffix == ".deb":
+        packed = destination / "deb"
+        subprocess.run(["dpkg-deb", "-x", source, packed], check=True)
+        archives = sorted(packed.glob("usr/src/linux-source-*.tar.*"))
+        if len(archives) != 1:
+            raise BuildError(f"{source.name}: expected one usr/src/linux-source-*.tar.*, "
+                             f"found {len(archives)}")
+        archive = archives[0]
+    exclude = [f"--exclude=linux-source-*/{part}" for part in UNUSED]
+    tree = destination / "linux"
+    tree.mkdir()
+    subprocess.run(["tar", "-xf", archive, "-C", tree, "--strip-components=1", *exclude],
+                   check=True)
+    return tree
+
+
+def kernel_version(tree: Path) -> str:
+    """Return the version in the tree's Makefile, for example 6.1.192."""
+    head = (tree / "Makefile").read_text().splitlines()[:5]
+    fields = dict(line.split(" =", 1) for line in head if " =" in line)
+    return ".".join(fields[key].strip() for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+
+
+def add_driver(tree: Path, driver: Path) -> None:
+    """Copy the driver to drivers/misc and add it to Kconfig and Makefile there."""
+    misc = tree / "drivers/misc"
+    for name in ("p5ctr.c", "p5ctr.h"):
+        shutil.copyfile(driver / name, misc / name)
+    with (misc / "Makefile").open("a") as makefile:
+        makefile.write("obj-$(CONFIG_P5CTR) += p5ctr.o\n")
+    kconfig = (misc / "Kconfig").read_text().rstrip()
+    if not kconfig.endswith("\nendmenu"):
+        raise BuildError("drivers/misc/Kconfig: expected `endmenu` as the last line")
+    entry = (driver / "Kconfig").read_text()
+    (misc / "Kconfig").write_text(kconfig.removesuffix("endmenu") + entry + "endmenu\n")
+
+
+def option(line: str) -> str | None:
+    """Return the option that a line of a configuration file sets or unsets, None for others."""
+    match = re.fullmatch(r"(CONFIG_\w+)=.*|# (CONFIG_\w+) is not set", line)
+    return (match[1] or match[2]) if match else None
+
+
+def check_config(fragment: str, resolved: str) -> None:
+    """Raise BuildError when an option of the fragment has another value after Kconfig."""
+    values = {name: line for line in resolved.splitlines() if (name := option(line))}
+    for number, line in enumerate(fragment.splitlines(), 1):
+        name = option(line)
+        if name is None:
+            continue
+        # A `not set` option whose menu is invisible does not appear at all.
+        actual = values.get(name, f"# {name} is not set")
+        if actual != line:
+            raise BuildError(f"kernel.config:{number}: `{line}` became `{actual}` in this kernel")
+
+
+def build(tree: Path, config: Path, jobs: int) -> None:
+    """Configure and build bzImage in `tree`."""
+    environment = {"PATH": os.environ["PATH"], **BUILD_ENVIRONMENT}
+
+    def make(*arguments: str) -> None:
+        subprocess.run(["make", "-s", f"-j{jobs}", *arguments], cwd=tree, env=environment,
+                       check=True)
+
+    fragment = config.read_text()
+    environment["KCONFIG_ALLCONFIG"] = str(config.resolve())
+    make("allnoconfig")
+    check_config(fragment, (tree / ".config").read_text())
+    make("bzImage")
+
+
+def check_isa(tree: Path, script: Path, exceptions: Path) -> None:
+    """Check everything that the guest executes of the kernel with check_isa.py."""
+    check: list[str | Path] = [sys.executable, script]
+    boot = tree / "arch/x86/boot"
+    vdso = tree / "arch/x86/entry/vdso/vdso32.so"
+    subprocess.run([*check, "--exceptions", exceptions, tree / "vmlinux"], check=True)
+    subprocess.run([*check, boot / "compressed/vmlinux", vdso], check=True)
+    subprocess.run([*check, "--machine", "i8086", boot / "setup.elf"], check=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=Path, required=True,
+                        help="linux-source-6.1 .deb, or the .tar.xz in it")
+    parser.add_argument("--config", type=Path, required=True, help="kernel.config")
+    parser.add_argument("--driver", type=Path, required=True, help="directory p5ctr/")
+    parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
+    parser.add_argument("--isa-exceptions", type=Path, required=True, help="list for check_isa.py")
+    parser.add_argument("--output-dir", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    try:
+        with tempfile.TemporaryDirectory(prefix="p5lab-kernel-") as tmp:
+            tree = unpack(args.source, Path(tmp))
+            version = kernel_version(tree)
+            if not SUPPORTED.fullmatch(version):
+                raise BuildError(f"{args.source.name}: kernel {version}, expected 6.1.x")
+            add_driver(tree, args.driver)
+            build(tree, args.config, args.jobs)
+            check_isa(tree, args.check_isa.resolve(), args.isa_exceptions.resolve())
+            args.output_dir.mkdir(parents=True, exist_ok=True)
+            for product, name in PRODUCTS.items():
+                shutil.copyfile(tree / product, args.output_dir / name)
+            digest = hashlib.sha256((tree / "vmlinux").read_bytes()).hexdigest()
+            (args.output_dir / "vmlinux-digest").write_text(f"{digest} linux-{version}\n")
+    except (BuildError, OSError, subprocess.CalledProcessError) as error:
+        print(f"build_kernel: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

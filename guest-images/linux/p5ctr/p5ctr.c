@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * p5ctr: the Pentium's two event counters for programs (interface: p5ctr.h).
+ *
+ * The counters belong to the CPU, not to a process: two programs that use the device at once
+ * disturb each other. No lock: on one CPU without kernel preemption no other process runs between
+ * the register accesses of one call, and the first access of STOP freezes both counters at once.
+ */
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+
+#include "p5ctr.h"
+
+/* Intel SDM vol. 3B, "Performance Monitoring (Pentium Processors)". */
+#define MSR_P5_CESR 0x11
+#define MSR_P5_CTR0 0x12
+#define MSR_P5_CTR1 0x13
+#define CESR_EVENT_MAX 63
+#define CESR_CC_MAX 7
+#define CESR_CC_SHIFT 6
+#define CESR_CTR1_SHIFT 16
+#define CTR_MASK GENMASK_ULL(39, 0)
+
+struct p5ctr_file {
+	u32 cesr;
+	struct page *buffer;
+	unsigned int buffer_order;
+};
+
+static long p5ctr_config(struct p5ctr_file *pf, const struct p5ctr_config __user *arg)
+{
+	struct p5ctr_config config;
+
+	if (copy_from_user(&config, arg, sizeof(config)))
+		return -EFAULT;
+	if (config.event0 > CESR_EVENT_MAX || config.event1 > CESR_EVENT_MAX ||
+	    config.cc0 > CESR_CC_MAX || config.cc1 > CESR_CC_MAX)
+		return -EINVAL;
+	wrmsr(MSR_P5_CESR, 0, 0);
+	pf->cesr = config.event0 | config.cc0 << CESR_CC_SHIFT |
+		   (config.event1 | config.cc1 << CESR_CC_SHIFT) << CESR_CTR1_SHIFT;
+	return 0;
+}
+
+static long p5ctr_start(const struct p5ctr_file *pf)
+{
+	wrmsr(MSR_P5_CESR, 0, 0);
+	wrmsr(MSR_P5_CTR0, 0, 0);
+	wrmsr(MSR_P5_CTR1, 0, 0);
+	wrmsr(MSR_P5_CESR, pf->cesr, 0);
+	return 0;
+}
+
+static long p5ctr_read(struct p5ctr_counts __user *arg)
+{
+	struct p5ctr_counts counts;
+
+	rdmsrl(MSR_P5_CTR0, counts.ctr0);
+	rdmsrl(MSR_P5_CTR1, counts.ctr1);
+	counts.ctr0 &= CTR_MASK;
+	counts.ctr1 &= CTR_MASK;
+	counts.tsc = rdtsc();
+	return copy_to_user(arg, &counts, sizeof(counts)) ? -EFAULT : 0;
+}
+
+static long p5ctr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct p5ctr_file *pf = file->private_data;
+
+	switch (cmd) {
+	case P5CTR_CONFIG:
+		return p5ctr_config(pf, (const void __user *)arg);
+	case P5CTR_START:
+		return p5ctr_start(pf);
+	case P5CTR_STOP:
+		wrmsr(MSR_P5_CESR, 0, 0);
+		return p5ctr_read((void __user *)arg);
+	case P5CTR_READ:
+		return p5ctr_read((void __user *)arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int p5ctr_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct p5ctr_file *pf = file->private_data;
+	unsigned long size = vma->vm_end - vma->vm_start;
+
+	if (vma->vm_pgoff || size > P5CTR_BUFFER_MAX)
+		return -EINVAL;
+	if (pf->buffer)
+		return -EBUSY;
+	pf->buffer_order = get_order(size);
+	pf->buffer = alloc_pages(GFP_USER | __GFP_ZERO | __GFP_NOWARN, pf->buffer_order);
+	if (!pf->buffer)
+		return -ENOMEM;
+	return remap_pfn_range(vma, vma->vm_start, page_to_pfn(pf->buffer), size,
+			       vma->vm_page_prot);
+}
+
+static int p5ctr_open(struct inode *inode, struct file *file)
+{
+	struct p5ctr_file *pf = kzalloc(sizeof(*pf), GFP_KERNEL);
+
+	if (!pf)
+		return -ENOMEM;
+	file->private_data = pf;
+	return 0;
+}
+
+/* Runs after the last mapping is gone: each mapping holds a reference to the file. */
+static int p5ctr_release(struct inode *inode, struct file *file)
+{
+	struct p5ctr_file *pf = file->private_data;
+
+	wrmsr(MSR_P5_CESR, 0, 0);
+	if (pf->buffer)
+		__free_pages(pf->buffer, pf->buffer_order);
+	kfree(pf);
+	return 0;
+}
+
+static const struct file_operations p5ctr_fops = {
+	.owner = THIS_MODULE,
+	.open = p5ctr_open,
+	.release = p5ctr_release,
+	.unlocked_ioctl = p5ctr_ioctl,
+	.mmap = p5ctr_mmap,
+};
+
+static struct miscdevice p5ctr_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "p5ctr",
+	.fops = &p5ctr_fops,
+};
+
+static int __init p5ctr_init(void)
+{
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.x86 != 5 ||
+	    !boot_cpu_has(X86_FEATURE_MSR)) {
+		pr_info("p5ctr: not a Pentium with MSRs, no /dev/p5ctr\n");
+		return -ENODEV;
+	}
+	wrmsr(MSR_P5_CESR, 0, 0);
+	return misc_register(&p5ctr_device);
+}
+device_initcall(p5ctr_init);

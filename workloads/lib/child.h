@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The trivial program that the process benchmarks start: `true-static` beside the workload. */
+#ifndef P5LAB_CHILD_H
+#define P5LAB_CHILD_H
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "p5w.h"
+
+#define CHILD_NAME "true-static"
+
+/* Return the path of CHILD_NAME in the directory of the program `argv0`. */
+static inline const char *child_path(const char *argv0) {
+  static char path[1024];
+  const char *slash = strrchr(argv0, '/');
+  int directory = slash ? (int)(slash - argv0 + 1) : 0;
+  snprintf(path, sizeof(path), "%.*s" CHILD_NAME, directory, argv0);
+  if (access(path, X_OK) != 0) p5w_fail(path);
+  return path;
+}
+
+/* Wait for the child; give up unless it ended with status 0. */
+static inline void child_wait(pid_t child) {
+  int status;
+  if (child < 0) p5w_fail("fork");
+  if (waitpid(child, &status, 0) != child) p5w_fail("wait");
+  if (status != 0) {
+    fprintf(stderr, CHILD_NAME ": wait status %#x\n", (unsigned)status);
+    exit(P5W_EXIT_FAILED);
+  }
+}
+
+#endif

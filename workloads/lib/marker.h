@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Markers: how a guest program talks to the engine. C99, header only, i386 and x86-64.
+ *
+ * A marker is one unprivileged CPUID with a leaf number that no processor has. The engine takes it
+ * at zero cost: it counts as no instruction, takes no cycle and touches no cache. (The few moves
+ * that load its operands are ordinary instructions.) On a machine that does not answer
+ * P5_OP_DETECT, every function here does nothing, so that the same program runs on a real host.
+ *
+ *   in:  EAX = P5_MARKER_LEAF, ECX = operation, EDX = arg0, ESI = arg1
+ *   out: EAX, EBX, ECX, EDX as said at each operation
+ */
+#ifndef P5LAB_MARKER_H
+#define P5LAB_MARKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define P5_MARKER_LEAF 0x50354C42u  /* "P5LB" */
+#define P5_MARKER_MAGIC 0x616C3570u /* "p5la" */
+#define P5_MARKER_ABI 1u
+
+enum p5_operation {
+  P5_OP_DETECT = 0,       /* out: EAX = P5_MARKER_ABI, EBX = P5_MARKER_MAGIC */
+  P5_OP_READY = 1,        /* the guest is up and waits for a job */
+  P5_OP_BEGIN = 2,        /* arg0 = phase */
+  P5_OP_END = 3,          /* arg0 = phase */
+  P5_OP_ABORT = 4,        /* arg0 = code; the run fails */
+  P5_OP_EXIT = 5,         /* arg0 = status; ends the run */
+  P5_OP_READ_COUNTER = 6, /* arg0 = event index; out: EAX low, EDX high */
+  P5_OP_JOB = 7,          /* arg0 = offset; out: 12 bytes of the job text in EBX, ECX, EDX */
+  P5_OP_OUTPUT = 8,       /* arg0 = up to 4 bytes, arg1 = count | stream << 8 */
+  P5_OP_BOOTROM = 9       /* real mode only, see guest-images/bootrom */
+};
+
+struct p5_registers {
+  uint32_t eax, ebx, ecx, edx;
+};
+
+static int p5_marker_enabled;
+
+static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
+  struct p5_registers out;
+  __asm__ volatile("cpuid"
+                   : "=a"(out.eax), "=b"(out.ebx), "=c"(out.ecx), "=d"(out.edx)
+                   : "a"(P5_MARKER_LEAF), "c"(operation), "d"(arg0), "S"(arg1)
+                   : "memory");
+  return out;
+}
+
+/* Look for the engine; call once before any other function. Returns 1 if markers work, else 0. */
+static inline int p5_marker_init(void) {
+  struct p5_registers out = p5_marker(P5_OP_DETECT, 0, 0);
+  p5_marker_enabled = out.eax == P5_MARKER_ABI && out.ebx == P5_MARKER_MAGIC;
+  return p5_marker_enabled;
+}
+
+static inline void p5_ready(void) {
+  if (p5_marker_enabled) p5_marker(P5_OP_READY, 0, 0);
+}
+
+/* Begin and end of a measured phase. The k-th pair of one phase is its iteration k, from 0. Pairs
+ * may not nest; an unbalanced pair makes the run fail.
+ */
+static inline void p5_begin(uint32_t phase) {
+  if (p5_marker_enabled) p5_marker(P5_OP_BEGIN, phase, 0);
+}
+
+static inline void p5_end(uint32_t phase) {
+  if (p5_marker_enabled) p5_marker(P5_OP_END, phase, 0);
+}
+
+/* Declare the run failed and end it. Returns only where there are no markers. */
+static inline void p5_abort(uint32_t code) {
+  if (p5_marker_enabled) p5_marker(P5_OP_ABORT, code, 0);
+}
+
+/* End the run. Returns only where there are no markers. */
+static inline void p5_exit(uint32_t status) {
+  if (p5_marker_enabled) p5_marker(P5_OP_EXIT, status, 0);
+}
+
+/* Value of the event with this index in the events.jsonl header, over all rings; 0 without markers.
+ */
+static inline uint64_t p5_read_counter(uint32_t event) {
+  if (!p5_marker_enabled) return 0;
+  struct p5_registers out = p5_marker(P5_OP_READ_COUNTER, event, 0);
+  return (uint64_t)out.edx << 32 | out.eax;
+}
+
+/* Copy the job text, NUL terminated and cut to `size` bytes, to `text`. Returns its length. */
+static inline size_t p5_job(char *text, size_t size) {
+  size_t length = 0;
+  while (p5_marker_enabled && length + 1 < size) {
+    struct p5_registers out = p5_marker(P5_OP_JOB, (uint32_t)length, 0);
+    uint32_t words[3] = {out.ebx, out.ecx, out.edx};
+    const char *bytes = (const char *)words;
+    for (size_t i = 0; i < sizeof(words) && length + 1 < size; i++) {
+      if (bytes[i] == '\0') {
+        text[length] = '\0';
+        return length;
+      }
+      text[length++] = bytes[i];
+    }
+  }
+  text[length] = '\0';
+  return length;
+}
+
+/* Append bytes to the program output that the engine records; stream 1 is stdout, 2 stderr. */
+static inline void p5_output(uint32_t stream, const char *bytes, size_t length) {
+  if (!p5_marker_enabled) return;
+  for (size_t offset = 0; offset < length; offset += 4) {
+    uint32_t count = length - offset < 4 ? (uint32_t)(length - offset) : 4;
+    uint32_t word = 0;
+    for (uint32_t i = 0; i < count; i++)
+      word |= (uint32_t)(unsigned char)bytes[offset + i] << (8 * i);
+    p5_marker(P5_OP_OUTPUT, word, count | stream << 8);
+  }
+}
+
+#endif

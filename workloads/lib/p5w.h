@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every workload needs besides its measured loop: arguments and failure. Header only.
+ *
+ * A workload takes arguments `key=value` and nothing else. Exit status: 0 done, 1 something failed
+ * while it ran, 2 wrong arguments, 77 this machine lacks what the workload measures.
+ */
+#ifndef P5LAB_P5W_H
+#define P5LAB_P5W_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "marker.h"
+
+#define P5W_EXIT_FAILED 1
+#define P5W_EXIT_USAGE 2
+#define P5W_EXIT_UNAVAILABLE 77
+
+/* One argument: either a number (`value`) or one word of a list (`choices`, chosen index in
+ * `value`). The initial value is the default.
+ */
+struct p5w_option {
+  const char *name;
+  const char *help;
+  long *value;
+  long minimum;
+  const char *const *choices; /* NULL terminated; NULL for a number */
+};
+
+static inline _Noreturn void p5w_usage(const char *program, const struct p5w_option *options) {
+  fprintf(stderr, "usage: %s [key=value ...]\n", program);
+  for (; options->name; options++) {
+    fprintf(stderr, "  %s=", options->name);
+    if (options->choices)
+      fprintf(stderr, "%s", options->choices[*options->value]);
+    else
+      fprintf(stderr, "%ld", *options->value);
+    fprintf(stderr, "  %s\n", options->help);
+  }
+  exit(P5W_EXIT_USAGE);
+}
+
+/* Parse a number with an optional suffix K or M (1024, 1024 * 1024). Returns 0 if it is none. */
+static inline int p5w_number(const char *text, long *value) {
+  char *end;
+  errno = 0;
+  long number = strtol(text, &end, 0);
+  long unit = *end == 'K' ? 1L << 10 : *end == 'M' ? 1L << 20 : 1;
+  if (unit != 1) end++;
+  if (end == text || *end || errno || number > 0x7fffffffL / unit || number < 0) return 0;
+  *value = number * unit;
+  return 1;
+}
+
+static inline int p5w_choice(const char *text, const char *const *choices, long *value) {
+  for (long i = 0; choices[i]; i++) {
+    if (strcmp(text, choices[i]) != 0) continue;
+    *value = i;
+    return 1;
+  }
+  return 0;
+}
+
+/* Call `iteration`, which holds its own begin and end, first `warmup` times with the markers
+ * switched off, then `iterations` times with them. The volatile pointer keeps the compiler from
+ * expanding it in place: both loops execute the same code at the same addresses.
+ */
+static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterations) {
+  void (*volatile call)(void) = iteration;
+  int enabled = p5_marker_enabled;
+  p5_marker_enabled = 0;
+  for (long i = 0; i < warmup; i++) call();
+  p5_marker_enabled = enabled;
+  for (long i = 0; i < iterations; i++) call();
+}
+
+/* A bracket around nothing: what is counted between its markers are the instructions that load the
+ * operands of the second one. The report subtracts its mean from all other brackets.
+ */
+#define P5W_PHASE_EMPTY 0xFFFFFFFFu
+#define P5W_EMPTY_BRACKETS 10
+
+static inline void p5w_empty_bracket(void) {
+  p5_begin(P5W_PHASE_EMPTY);
+  p5_end(P5W_PHASE_EMPTY);
+}
+
+/* First call of every workload: parse the arguments into the options, look for the engine and, if
+ * there is one, measure the empty bracket. The options end with an entry whose name is NULL. Exits
+ * with P5W_EXIT_USAGE on a wrong argument.
+ */
+static inline void p5w_start(int argc, char **argv, const struct p5w_option *options) {
+  for (int i = 1; i < argc; i++) {
+    const char *equals = strchr(argv[i], '=');
+    size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+    const struct p5w_option *option = options;
+    while (option->name &&
+           (strncmp(option->name, argv[i], length) != 0 || option->name[length] != '\0'))
+      option++;
+    if (!equals || !option->name) {
+      fprintf(stderr, "%s: unknown argument `%s`\n", argv[0], argv[i]);
+      p5w_usage(argv[0], options);
+    }
+    int known = option->choices ? p5w_choice(equals + 1, option->choices, option->value)
+                                : p5w_number(equals + 1, option->value);
+    if (!known || (!option->choices && *option->value < option->minimum)) {
+      fprintf(stderr, "%s: wrong value in `%s`: %s", argv[0], argv[i],
+              option->choices ? "expected one of" : "expected a number (K, M allowed)");
+      for (long k = 0; option->choices && option->choices[k]; k++)
+        fprintf(stderr, " %s", option->choices[k]);
+      if (!option->choices) fprintf(stderr, " of at least %ld", option->minimum);
+      fprintf(stderr, "\n");
+      exit(P5W_EXIT_USAGE);
+    }
+  }
+  p5_marker_init();
+  p5w_repeat(p5w_empty_bracket, 1, P5W_EMPTY_BRACKETS);
+}
+
+/* Print `what` with the reason in errno and give up. */
+static inline _Noreturn void p5w_fail(const char *what) {
+  fprintf(stderr, "%s: %s\n", what, strerror(errno));
+  exit(P5W_EXIT_FAILED);
+}
+
+/* The usual pair of options: how many iterations are measured, and how many run before them. */
+#define P5W_ITERATIONS(iterations, warmup)                                   \
+  {"iterations", "measured iterations", &(iterations), 1, NULL}, {           \
+    "warmup", "iterations before the first measured one", &(warmup), 0, NULL \
+  }
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/*
+ * mem-read: cycles of a load that depends on the load before it (chen95 section 4.4, figure 4).
+ *
+ * An array of pointers, each to the one `stride` bytes further, the last to the first; the measured
+ * loop follows them. One instruction a load: the chain is unrolled UNROLL times. Phase = size of
+ * the array in bytes; one run walks all sizes from `min` to `max`, each power of two and 1.5 times
+ * it. Before the measurement the array is walked twice, so that the measured pass starts with what
+ * caches and TLBs hold in the steady state.
+ *
+ * placement=contiguous takes one physically contiguous buffer (from /dev/p5ctr), so that the caches
+ * alone decide; placement=guest takes memory from the operating system, which decides by its page
+ * placement what conflicts in a physically indexed cache.
+ */
+#include <sys/mman.h>
+
+#include "counters.h"
+
+#define UNROLL 1000
+#define STRING(x) #x
+#define EXPANDED_STRING(x) STRING(x)
+
+enum placement { CONTIGUOUS, GUEST };
+static const char *const placements[] = {"contiguous", "guest", NULL};
+
+static void *buffer(enum placement placement, long size) {
+  void *memory;
+  if (placement == CONTIGUOUS)
+    memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, counters_open(), 0);
+  else
+    memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) p5w_fail("mem-read: buffer");
+  return memory;
+}
+
+/* a[i] = &a[(i + stride) mod size] for every i. */
+static void make_chain(void **array, long size, long stride) {
+  long count = size / (long)sizeof(void *), step = stride / (long)sizeof(void *);
+  for (long i = 0; i < count; i++) array[i] = &array[(i + step) % count];
+}
+
+/* Follow the chain for `loads` loads, a multiple of UNROLL; returns the place reached. Not inlined:
+ * the warm-up then fetches the same code as the measurement.
+ */
+static __attribute__((noinline)) void *follow(void *place, long loads) {
+  for (long i = loads / UNROLL; i > 0; i--)
+    __asm__ volatile(".rept " EXPANDED_STRING(UNROLL) "\n\tmov (%0), %0\n\t.endr"
+                     : "+r"(place)
+                     :
+                     : "memory");
+  return place;
+}
+
+/* Follow the chain round the whole array once, or a little more. */
+static void *walk(void *place, long size, long stride) {
+  return follow(place, (size / stride + UNROLL - 1) / UNROLL * UNROLL);
+}
+
+static void measure(void **array, long size, long stride, long iterations) {
+  make_chain(array, size, stride);
+  void *place = walk(walk(array, size, stride), size, stride);
+  p5_begin((uint32_t)size);
+  follow(place, iterations);
+  p5_end((uint32_t)size);
+}
+
+int main(int argc, char **argv) {
+  long iterations = 1000000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
+  long placement = CONTIGUOUS;
+  const struct p5w_option options[] = {
+      {"iterations", "loads per size, a multiple of 1000", &iterations, UNROLL, NULL},
+      {"stride", "bytes from one load to the next", &stride, sizeof(void *), NULL},
+      {"min", "smallest array, bytes, a power of two", &minimum, 2 * sizeof(void *), NULL},
+      {"max", "largest array, bytes", &maximum, 2 * sizeof(void *), NULL},
+      {"size", "measure this size only, bytes", &size, 0, NULL},
+      {"placement", "contiguous or guest", &placement, 0, placements},
+      {0}};
+  p5w_start(argc, argv, options);
+  if (size) minimum = maximum = size;
+  if (iterations % UNROLL || stride % (long)sizeof(void *) || minimum % stride ||
+      minimum > maximum) {
+    fprintf(stderr,
+            "%s: iterations must be a multiple of %d, stride of the pointer size, min of "
+            "stride, and min not above max\n",
+            argv[0], UNROLL);
+    return P5W_EXIT_USAGE;
+  }
+
+  void **array = buffer((enum placement)placement, maximum);
+  for (long power = minimum; power <= maximum; power *= 2) {
+    measure(array, power, stride, iterations);
+    long between = power + power / 2;
+    if (between <= maximum && between % stride == 0) measure(array, between, stride, iterations);
+  }
+  return 0;
+}

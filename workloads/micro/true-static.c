@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+/* true-static: does nothing, successfully: the child of exec-static and forkexec. */
+int main(void) { return 0; }
