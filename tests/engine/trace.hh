@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Random address streams with the mixture of locality that exercises a cache: a hot region that
+// fits, a warm one of a few times its size, runs of neighbours, strides that meet in one set, and
+// stray addresses. The generator is fixed, so every host sees the same stream.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+class AddressStream {
+ public:
+  // `capacity`: bytes (or pages, in units of `grain`) the structure under test holds.
+  AddressStream(uint32_t seed, uint32_t capacity, uint32_t grain)
+      : random_(seed), capacity_(capacity), grain_(grain) {}
+
+  uint32_t next() {
+    switch (random_() % 16) {
+      case 0: case 1: case 2: case 3: case 4:
+        return last_ = hot_ + random_() % (capacity_ / 2);
+      case 5: case 6: case 7:
+        return last_ = hot_ + random_() % (3 * capacity_);
+      case 8: case 9: case 10:
+        return last_ += grain_ / 2;
+      case 11: case 12:
+        return last_ += capacity_;  // the same set again
+      case 13: case 14:
+        return last_;
+      default:
+        // Now and then the hot region moves, as a program's phase does.
+        if (random_() % 4096 == 0) hot_ = uint32_t(random_());
+        return last_ = uint32_t(random_());
+    }
+  }
+
+  uint32_t below(uint32_t limit) { return uint32_t(random_()) % limit; }
+
+ private:
+  std::mt19937 random_;  // its sequence is fixed by the C++ standard
+  uint32_t capacity_, grain_;
+  uint32_t hot_ = 0x00345678, last_ = 0;
+};
