@@ -159,8 +159,8 @@ TEST_CASE("decode: which ESP updates can cause an AGI") {  // [AGN-MA]
     CHECK((insn.agi_writes & kEsp) == 0);
   }
   for (const char* explicit_write :
-       {"c2 08 00", "ca 08 00", "83 c4 08", "83 ec 08", "89 ec", "8d 64 24 08", "c9", "5c", "bc 00 00 00 00",
-        "94", "8b 26", "c8 10 00 00", "44", "8f c4"}) {
+       {"c2 08 00", "ca 08 00", "83 c4 08", "83 ec 08", "89 ec", "8d 64 24 08", "c9", "5c", "94",
+        "bc 00 00 00 00", "8b 26", "c8 10 00 00", "44", "8f c4"}) {
     CAPTURE(explicit_write);
     CHECK((decode_hex(explicit_write).agi_writes & kEsp) != 0);
   }
@@ -344,7 +344,8 @@ TEST_CASE("decode: what the chip refuses, at both ISA levels") {
     CAPTURE(hex);
     CHECK(refused(hex) == std::pair(true, false));
   }
-  // MMX, SSE, fences, SYSENTER, SYSEXIT, SYSCALL, RDPMC, FISTTP, POPCNT, MOVBE, RDTSCP, RDRAND, AVX.
+  // MMX, SSE, fences, SYSENTER, SYSEXIT, SYSCALL, RDPMC, FISTTP, POPCNT, MOVBE, RDTSCP, RDRAND,
+  // AVX.
   for (const char* hex : {"0f 6f c1", "0f 77", "0f 28 c1", "f3 0f 10 c1", "0f ae 00", "0f ae e8",
                           "0f c3 00", "0f 34", "0f 35", "0f 05", "0f 33", "db 08", "dd 08",
                           "f3 0f b8 c1", "0f 38 f0 00", "66 0f 3a 0f c1 04", "0f 01 f9",
