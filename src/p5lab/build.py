@@ -18,7 +18,7 @@ FIRST_BUILD_GB = 4
 LOG = "build/build.log"
 
 
-def ensure(lab: Lab, progress: Progress, targets: tuple[str, ...] = (), jobs: int = 2) -> None:
+def ensure(lab: Lab, progress: Progress, targets: tuple[str, ...] = ()) -> None:
     """Runs scons on the given targets (none: everything). Output goes to build/build.log; the
     current step is shown. UserError with the last lines when it fails."""
     log = lab.root / LOG
@@ -38,7 +38,7 @@ def ensure(lab: Lab, progress: Progress, targets: tuple[str, ...] = (), jobs: in
             log.open("w", encoding="utf-8") as file,
             progress.activity("build") as step,
             subprocess.Popen(
-                [sys.executable, "-m", "SCons", "-Q", f"-j{jobs}", *targets],
+                [sys.executable, "-m", "SCons", "-Q", *targets],
                 cwd=lab.root,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
                 stdin=subprocess.DEVNULL,

@@ -37,12 +37,17 @@ def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> U
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The valid name closest to a mistyped one, or None when nothing is close.
 
-    A dotted key is also found by its last part, so `l2sise` and `sise` lead to `l2.size`.
+    A dotted key is also found by its last part (`sise` leads to a `size`), a name with
+    hyphens by its first part, and any by its beginning.
     """
     names = list(names)
+    begun = [candidate for candidate in names if len(name) > 1 and candidate.startswith(name)]
+    if begun:
+        return begun[0]
     by_form: dict[str, str] = {}
     for candidate in names:
         by_form.setdefault(candidate.rpartition(".")[2].lower(), candidate)
+        by_form.setdefault(candidate.partition("-")[0].lower(), candidate)
     for candidate in names:
         by_form[candidate.lower()] = candidate
     close = difflib.get_close_matches(name.lower(), by_form, n=1, cutoff=0.6)

@@ -13,9 +13,9 @@ from rich.table import Table
 
 from p5lab import store
 from p5lab.store import Stored
+from p5lab.workload import EMPTY_NAME
 from p5stats import compare, tidy
 
-EMPTY_PHASE = "empty"
 # The rows of a curve's table: per operation, they change with the size.
 CURVE_METRICS = (
     "busy cycles", "CPI (busy)", "data reads", "read misses/reference", "L2 misses", "DTLB misses",
@@ -51,7 +51,7 @@ def measure(stored: Stored) -> list[Measured]:
     frame, clock_hz = tidy.read(stored.directory / store.COUNTS)
     workload = stored.record["workload"]
     operations = workload["operations"]
-    counts = compare.without_empty(compare.counts(frame), EMPTY_PHASE)
+    counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
     result = []
     # The order of the rows is the order in which the phases began.
     for phase in _phases(frame):

@@ -11,6 +11,9 @@ from p5lab.lab import Lab
 from p5lab.tomlfile import Table, type_name
 
 SCHEMA_VERSION = 1
+# Every workload brackets nothing under this id (workloads/lib/p5w.h).
+EMPTY_PHASE = 0xFFFFFFFF
+EMPTY_NAME = "empty"
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
 
 
@@ -120,7 +123,8 @@ def _workload(name: str, table: Table) -> Workload:
         bracket=table.text("bracket"),
         operation=table.text("operation"),
         operations=operations,
-        phases={int(phase): phases.text(phase) for phase in phases.data},
+        phases={int(phase): phases.text(phase) for phase in phases.data}
+        | {EMPTY_PHASE: EMPTY_NAME},
         curve=table.text("curve", ""),
         parameters=parameters,
     )

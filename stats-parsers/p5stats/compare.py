@@ -13,8 +13,8 @@ What a bracket costs beside what it brackets, and who takes it out:
   `correct` with that phase removes them. What is left is comparable with a Null-corrected result
   of chen95: both hold the bracketed operation and nothing else.
 
-The formula is the same: subtract the mean of the baseline from each iteration. A corrected count
-can be slightly negative (caches start in another state in the empty bracket); that is kept.
+The formula is the same: subtract the baseline from each iteration. A corrected count can be
+slightly negative (the caches are in another state in the empty bracket); that is kept.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,19 +50,24 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     return wide
 
 
-def correct(values: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
-    """Each iteration of `values` less the mean of `baseline`; both as `counts` gives them."""
-    means = baseline.mean()
-    return values.sub(means.reindex(values.columns, fill_value=0), axis="columns")
+def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
+    """Each iteration of `values`, as `counts` gives them, less a cost per event.
+
+    chen95's Null correction is `correct(values, null.mean())`.
+    """
+    return values.sub(cost.reindex(values.columns, fill_value=0), axis="columns")
 
 
 def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
-    """All other phases less the mean of the same run's empty bracket; runs without one as they
-    are."""
+    """All other phases less the same run's empty bracket; runs without one as they are.
+
+    The median of the empty brackets is what counts: the first one runs on cold caches and the
+    clock may tick in another, and neither belongs to the cost of a marker.
+    """
     parts = []
     for _, run in values.groupby(level="run", sort=False):
         is_empty = run.index.get_level_values("phase") == empty
-        parts.append(correct(run[~is_empty], run[is_empty]) if is_empty.any() else run)
+        parts.append(correct(run[~is_empty], run[is_empty].median()) if is_empty.any() else run)
     return pd.concat(parts)
 
 

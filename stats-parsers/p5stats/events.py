@@ -176,9 +176,10 @@ def _lines(path: Path) -> Iterator[_Line]:
                 if not raw.endswith(b"\n"):
                     raise StatsError(f"{where}: incomplete line: the file was cut short")
                 try:
-                    yield _Line(where, json.loads(raw))
+                    data = json.loads(raw)
                 except (ValueError, RecursionError):
                     raise StatsError(f"{where}: not valid JSON") from None
+                yield _Line(where, data)
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
 

@@ -12,7 +12,7 @@ from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.lab import Lab
-from p5stats import events
+from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
@@ -110,12 +110,19 @@ class Bochs:
             return Outcome("failed", f"{said}: {panic}" if panic else said or "guest failed")
         if status != 0:
             return Outcome("failed", f"engine ended with status {status}: {said}")
-        if end is None:
-            return Outcome("failed", f"engine ended without a result in {EVENTS}")
-        return Outcome(*end)
+        return Outcome(*end) if end else Outcome("failed", _why_no_end(directory / EVENTS))
 
     def last_output(self, directory: Path) -> str:
         return _last_line(directory / OUTPUT)
+
+
+def _why_no_end(path: Path) -> str:
+    """What the parser has to say about a file from which the end line could not be had."""
+    try:
+        events.parse(path)
+    except StatsError as error:
+        return str(error).replace(f"{path.parent}/", "")
+    return f"{path.name}: no end line"
 
 
 def _fill(template: Path, values: dict[str, str]) -> str:

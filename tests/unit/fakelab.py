@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""A checkout in miniature with an engine that is a script: it reads engine.conf as the real one
+does and writes events.jsonl by the same description, but simulates nothing."""
+
+import json
+import shutil
+import struct
+import sys
+from pathlib import Path
+
+from p5lab.lab import Lab
+
+REPO = Path(__file__).resolve().parents[2]
+EVENTS = [
+    "cycles.busy", "cycles.idle", "instructions", "data_reads", "data_writes", "data_read_misses",
+    "data_write_misses", "code_misses", "itlb_misses", "dtlb_misses", "l2_read_misses",
+    "l2_write_misses", "segment_loads", "hw_interrupts", "exceptions", "crossings.int",
+    "crossings.gate", "crossings.far", "crossings.iret", "crossings.async", "cr3_loads.changed",
+    "cr3_loads.unchanged", "mode_changes.real", "mode_changes.v86", "mode_changes.16bit",
+    "mode_changes.32bit",
+]  # fmt: skip
+CLOCK_HZ = 90_000_000
+HEADER = {
+    "type": "header",
+    "schema_version": 1,
+    "engine": "bochs",
+    "clock_hz": CLOCK_HZ,
+    "events": EVENTS,
+    "units": ["cycles" if name.startswith("cycles") else "events" for name in EVENTS],
+}
+END = {"type": "end", "status": "ok", "reason": "", "guest_status": 0, "tsc": 9}
+
+WORKLOADS = """
+schema_version = 1
+[call]
+title = "a call"
+source = "tests"
+bracket = "one call"
+operation = "call"
+phases = { 0 = "call" }
+[call.parameters]
+iterations = { default = 3, minimum = 1, unit = "calls", doc = "calls" }
+[chase]
+title = "a chase"
+source = "tests"
+bracket = "all loads of a size"
+operation = "load"
+operations = "loads"
+curve = "bytes"
+phases = { 512 = "512 B", 1024 = "1 KB" }
+[chase.parameters]
+loads = { default = 10, minimum = 1, unit = "loads", doc = "loads" }
+size = { default = "1K", minimum = 1, unit = "bytes", doc = "bytes" }
+placement = { default = "contiguous", choices = ["contiguous", "guest"], doc = "pages" }
+"""
+GUEST = """
+schema_version = 1
+name = "toy"
+title = "a guest that is not there"
+structure = "monolithic"
+isa = "pentium"
+clock_vector = 48
+[boot]
+protocol = "linux"
+kernel = "build/guests/toy/bzImage"
+initramfs = "build/guests/toy/initramfs.cpio"
+cmdline = "console=ttyS0 quiet"
+[cannot]
+impossible = "tests say so"
+"""
+EXPERIMENT = """
+schema_version = 1
+title = "tests"
+machines = ["p90-premiere2"]
+guests = ["toy"]
+[[run]]
+workload = "call"
+[[run]]
+workload = "chase"
+parameters = { placement = "guest" }
+"""
+ENGINE = r"""#!@python@
+import json, os, pathlib, sys, time
+here = pathlib.Path(__file__).resolve().parent
+conf = {}
+for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
+    key, _, value = line.partition(" = ")
+    conf[key] = value
+plan = json.loads((here / "behaviour.json").read_text())
+for key in ("boot.blob.0", "run.timing_table", "l2.size", "run.limit_cycles"):
+    assert key in conf, key
+for key in (k for k in conf if k.startswith("boot.blob.")):
+    address, offset, length, name = conf[key].split(" ", 3)
+    data = pathlib.Path(name).read_bytes()[int(offset, 0):][:int(length, 0)]
+    assert len(data) == int(length, 0), key
+assert pathlib.Path("bochsrc").exists() and pathlib.Path(conf["run.timing_table"]).exists()
+(here / "starts").open("a").write(conf["run.job"] + "\n")
+pathlib.Path("serial.log").write_text(plan.get("serial", ""))
+pathlib.Path("output.log").write_text(plan.get("output", ""))
+time.sleep(plan.get("sleep", 0))
+job = conf["run.job"].split()[0]
+lines = plan.get("events", {}).get(job)
+if lines is not None:
+    text = "".join(json.dumps(line) + "\n" for line in lines) + plan.get("tail", "")
+    pathlib.Path(conf["run.events"]).write_text(text)
+print(plan.get("stderr", ""), file=sys.stderr)
+if "signal" in plan:
+    os.kill(os.getpid(), plan["signal"])
+sys.exit(plan.get("exit", 0))
+"""
+
+
+def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
+    """A marker. `kernel` and `user` are counts of ring 0 and ring 3 in EVENTS order, cut short."""
+    return {
+        "type": "marker",
+        "op": op,
+        "arg": arg,
+        "tsc": tsc,
+        "banks": [[0x1000, 0, kernel], [0x1000, 3, user]],
+        "vectors": [[0x1000, 3, "irq", 48, clock_ticks]] if clock_ticks else [],
+    }
+
+
+def call_events(iterations=3, status=0):
+    """Empty brackets of 5 cycles and 4 instructions, then brackets of 100 + 10k busy cycles, 60 of
+    them in ring 0, and 40 instructions; a clock tick in the last."""
+    lines = [HEADER, snapshot("ready", 0, [500], [])]
+    user, kernel, ticks = [1000, 0, 700, 90, 80], [500, 0, 200, 10, 10], 0
+
+    def add(op, arg):
+        lines.append(snapshot(op, arg, list(kernel), list(user), ticks))
+
+    for _ in range(3):
+        add("begin", 0xFFFFFFFF)
+        user[0] += 5
+        user[2] += 4
+        add("end", 0xFFFFFFFF)
+    for number in range(iterations):
+        add("begin", 0)
+        kernel[0] += 60
+        kernel[2] += 20
+        kernel[3] += 6
+        user[0] += 45 + 10 * number
+        user[2] += 24
+        user[4] += 2
+        if number == iterations - 1:
+            ticks += 1
+        add("end", 0)
+    lines.append(snapshot("exit", status, kernel, user, ticks))
+    return [*lines, {**END, "guest_status": status}]
+
+
+def chase_events():
+    """Two sizes; 10 loads of 2 and of 8 cycles."""
+    lines, cycles, reads = [HEADER], 0, 0
+    for size, clocks in ((512, 2), (1024, 8)):
+        lines.append(snapshot("begin", size, [7], [cycles, 0, reads, reads]))
+        cycles += 10 * clocks
+        reads += 10
+        lines.append(snapshot("end", size, [7], [cycles, 0, reads, reads]))
+    return [*lines, END]
+
+
+def bzimage():
+    """A file with the header fields a boot loader looks at, and 4 KB of "kernel"."""
+    image = bytearray(3 * 512 + 4096)
+    image[0x1F1] = 2
+    image[0x202:0x206] = b"HdrS"
+    struct.pack_into("<H", image, 0x206, 0x020F)
+    struct.pack_into("<H", image, 0x20E, 0x100)
+    image[0x300:0x306] = b"6.1.99"
+    image[0x211] = 1
+    struct.pack_into("<I", image, 0x22C, 0x7FFFFFFF)
+    struct.pack_into("<I", image, 0x238, 2047)
+    struct.pack_into("<I", image, 0x260, 0x400000)
+    image[3 * 512 :] = bytes(range(256)) * 16
+    return bytes(image)
+
+
+class FakeLab(Lab):
+    """The miniature; `behave` tells its engine what to do."""
+
+    def behave(self, **plan):
+        plan.setdefault("events", {"call": call_events(), "chase": chase_events()})
+        self._put("build/engine/behaviour.json", json.dumps(plan))
+
+    def starts(self):
+        path = self.root / "build/engine/starts"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def _put(self, name, content):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+
+def make(root: Path) -> FakeLab:
+    lab = FakeLab(root)
+    shutil.copytree(REPO / "configs/machines", root / "configs/machines")
+    for name in ("engine/bochs/bochsrc.in", "engine/p5/timing.csv"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(REPO / name, root / name)
+    lab._put("workloads/workloads.toml", WORKLOADS)
+    lab._put("guest-images/toy/guest.toml", GUEST)
+    lab._put("configs/experiments/tests.toml", EXPERIMENT)
+    lab._put("build/guests/toy/bzImage", bzimage())
+    lab._put("build/guests/toy/initramfs.cpio", b"c" * 5000)
+    for name in ("engine/bios/BIOS-bochs-latest", "engine/bios/vgabios.bin", "bootrom/p5boot.rom",
+                 "workloads/toy/call", "workloads/toy/chase"):  # fmt: skip
+        lab._put(f"build/{name}", name)
+    lab._put("build/engine/p5bochs", ENGINE.replace("@python@", sys.executable)).chmod(0o755)
+    lab.behave()
+    return lab

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""The command line as a person meets it: tables, one-line errors, exit statuses."""
+
+import pytest
+from fakelab import call_events, chase_events
+
+from p5lab import cli, report
+
+
+@pytest.fixture
+def p5lab(lab, capsys, monkeypatch):
+    """Runs one command in the miniature; returns exit status, stdout, stderr."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def command(*arguments):
+        status = cli.main(list(arguments), lab)
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return command
+
+
+def cells(table, row):
+    """The numbers of one row of a printed table."""
+    lines = [line for line in table.splitlines() if line.strip().startswith(row)]
+    assert len(lines) == 1, (row, table)
+    return lines[0].strip().removeprefix(row).split()
+
+
+def test_run_prints_the_counts(p5lab):
+    status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
+    assert status == 0
+    assert "[1/2] call, toy, p90-premiere2: ok in " in err
+    assert cells(out, "iterations") == ["3"]
+    # 100, 110 and 120 cycles: the empty bracket's 5 are taken out.
+    assert cells(out, "busy cycles") == ["110"]
+    assert cells(out, "lowest") + cells(out, "highest") == ["100", "120"]
+    assert cells(out, "microseconds") == ["1.222"]
+    assert cells(out, "instructions") == ["40"]
+    assert cells(out, "CPI (busy)") == ["2.75"]
+    assert cells(out, "data reads") == ["6"]
+    assert cells(out, "data writes") == ["2"]
+    assert cells(out, "interrupts, clock") == ["0.3333"]
+    assert cells(out, "kernel share") == ["0.5455"]
+    # The curve: 2 and 8 cycles a load.
+    assert cells(out, "512 B")[0] == "2"
+    assert cells(out, "1 KB")[0] == "8"
+
+
+def test_the_columns_of_the_issue_are_all_there(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build")
+    for name in (
+        "busy cycles", "idle cycles", "microseconds", "instructions", "CPI (busy)", "data reads",
+        "data writes", "read misses/reference", "write misses/reference", "I-cache misses",
+        "ITLB misses", "DTLB misses", "L2 misses", "segment loads", "interrupts, clock",
+        "interrupts, other", "kernel share", "ring crossings", "asynchronous",
+        "CR3 loads, changed", "CR3 loads, unchanged", "mode changes",
+    ):  # fmt: skip
+        assert f"\n  {name} " in out or f"\n {name} " in out, name
+
+
+def test_second_run_says_that_it_is_there(p5lab):
+    p5lab("run", "tests", "--no-build")
+    status, out, err = p5lab("run", "tests", "--no-build")
+    assert status == 0
+    assert err.count("there already") == 2
+    assert cells(out, "busy cycles") == ["110"]
+
+
+def test_a_failed_run_is_told_last_and_makes_the_status_1(p5lab, lab):
+    lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
+    status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
+    assert status == 1
+    assert err.splitlines()[-1].startswith(
+        "p5lab: call, toy, p90-premiere2: failed: call ended with status 2 in the guest: oops"
+        " (logs: results/tests/"
+    )
+    assert "1 KB" in out  # what succeeded is still printed
+
+
+def test_show_by_prefix(p5lab, lab):
+    p5lab("run", "tests", "--no-build")
+    name = next(path.name for path in lab.results.glob("tests/*"))
+    status, out, _ = p5lab("show", name[:5])
+    assert status == 0
+    assert name in out
+    assert "sha256" in out
+    assert "counts per load" in out or "busy cycles" in out
+
+
+def test_show_a_failed_run_lists_its_logs(p5lab, lab):
+    lab.behave(events={}, exit=9, stderr="[bold]boom[/bold]\x1b[31m")
+    p5lab("run", "tests", "--no-build", "--workload", "call")
+    name = next(path.name for path in lab.results.glob("tests/*"))
+    status, out, _ = p5lab("show", name)
+    assert status == 0
+    assert "failed engine ended with status 9: [bold]boom[/bold]?[31m" in " ".join(out.split())
+    assert "serial.log" in out
+    assert "\x1b" not in out
+
+
+def test_list(p5lab):
+    p5lab("run", "tests", "--no-build")
+    status, out, _ = p5lab("list")
+    assert status == 0
+    for text in ("tests", "p90-premiere2", "a guest that is not there", "a chase", "ok"):
+        assert text in out
+    assert "a guest" not in p5lab("list", "machines")[1]
+
+
+def test_keys(p5lab):
+    assert "l2.size" in p5lab("keys")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rum", "tests"], "unknown command 'rum'; did you mean 'run'?"),
+        (["run", "test"], "unknown experiment 'test'; did you mean 'tests'?"),
+        (["run"], "the following arguments are required: experiment"),
+        (["run", "tests", "--set", "l2.sise=1"], "--set: unknown machine key 'l2.sise'; did you"),
+        (["run", "tests", "--machine", "p99"], "unknown machine 'p99'; did you mean 'p90-"),
+        (["run", "tests", "--guest", "toys"], "unknown guest 'toys'; did you mean 'toy'?"),
+        (["run", "tests", "--workload", "chasm"], "unknown workload 'chasm'; did you mean 'chase'"),
+        (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
+        (["run", "tests", "--force", "--jobz", "2"], "unrecognized arguments: --jobz 2"),
+        (["list", "machine"], "unknown list 'machine'; did you mean 'machines'?"),
+        (["show", "abcd"], "no run 'abcd': expected the first 4 or more characters"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(p5lab, arguments, message):
+    status, out, err = p5lab(*arguments)
+    assert status == 2
+    assert out == ""
+    assert err.startswith(f"p5lab: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_build_that_fails_says_where(p5lab, lab):
+    (lab.root / "SConstruct").write_text("print('compiling'); raise SystemExit(3)\n")
+    status, _, err = p5lab("run", "tests")
+    assert status == 1
+    assert "build failed (scons status 3), see build/build.log" in err
+    assert "compiling" in err
+    assert not lab.results.exists()
+
+
+def test_a_first_build_is_forecast_and_its_products_used(p5lab, lab):
+    engine = lab.engine.read_bytes()
+    lab.engine.unlink()
+    (lab.root / "engine.src").write_bytes(engine)
+    (lab.root / "SConstruct").write_text(
+        "Default(Command('build/engine/p5bochs', 'engine.src',"
+        " [Copy('$TARGET', '$SOURCE'), Chmod('$TARGET', 0o755)]))\n"
+    )
+    status, _, err = p5lab("run", "tests")
+    assert status == 0
+    assert "First build: up to" in err
+    status, _, err = p5lab("run", "tests")
+    assert status == 0
+    assert "First build" not in err
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (2.0, "2"), (1234567.0, "1,234,567"), (1.23456, "1.235"), (12.3456, "12.35"),
+        (123.456, "123.5"), (0.012345, "0.01235"), (-4.0, "-4"), (float("nan"), "-"),
+        (0.999999, "1"), (0.000001, "0"), (110.0, "110"),
+    ],
+)  # fmt: skip
+def test_numbers(value, text):
+    assert report.number(value) == text

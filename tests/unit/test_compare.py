@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""The tidy table and the arithmetic on it, on events whose counts are known."""
+
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fakelab import CLOCK_HZ, EVENTS, HEADER, call_events, snapshot
+
+from p5stats import StatsError, compare, events, tidy
+
+ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "on", "toy", 0, "call", "iterations=3")
+
+
+def parsed(tmp_path, lines):
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return events.parse(path)
+
+
+@pytest.fixture
+def frame(tmp_path):
+    return tidy.table(parsed(tmp_path, call_events()), ORIGIN, {0: "call", 0xFFFFFFFF: "empty"})
+
+
+def rows(frame, **where):
+    for column, value in where.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def test_columns_are_those_of_the_design(frame):
+    assert tuple(frame.columns) == (
+        "experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
+        "workload", "parameters", "phase", "iteration", "ring", "address_space", "symbol", "event",
+        "unit", "value",
+    )  # fmt: skip
+
+
+def test_rows_are_differences_by_ring(frame):
+    busy = rows(frame, phase="call", event="cycles.busy")
+    assert rows(busy, ring=0)["value"].tolist() == [60, 60, 60]
+    assert rows(busy, ring=3)["value"].tolist() == [45, 55, 65]
+    assert set(busy["address_space"]) == {"0x00001000"}
+    assert set(busy["unit"]) == {"cycles"}
+    ticks = rows(frame, event="vector.irq.48")
+    assert ticks[["phase", "iteration", "value"]].values.tolist() == [["call", 2, 1]]
+
+
+def test_an_untouched_ring_has_no_rows_and_a_touched_one_has_all(frame):
+    assert rows(frame, phase="empty", ring=0).empty
+    one = rows(frame, phase="call", iteration=0, ring=0)
+    assert one["event"].tolist() == EVENTS
+    assert rows(one, event="dtlb_misses")["value"].tolist() == [0]
+
+
+def test_a_counter_that_goes_backwards_is_an_error(tmp_path):
+    end = {"type": "end", "status": "ok", "reason": "", "guest_status": 0, "tsc": 1}
+    lines = [HEADER, snapshot("begin", 0, [9], []), snapshot("end", 0, [8], []), end]
+    with pytest.raises(
+        StatsError, match=r"line 3: cycles.busy of ring 0, CR3 0x1000 went backwards"
+    ):
+        tidy.table(parsed(tmp_path, lines), ORIGIN, {})
+
+
+def test_parquet_round_trip_with_schema_version(tmp_path, frame):
+    path = tmp_path / "counts.parquet"
+    tidy.write(path, frame, clock_hz=CLOCK_HZ)
+    again, clock_hz = tidy.read(path)
+    assert clock_hz == CLOCK_HZ
+    pd.testing.assert_frame_equal(again, frame, check_dtype=False)
+    assert list(tmp_path.glob("*.tmp")) == []
+    loaded, clocks = tidy.load(tmp_path)
+    assert len(loaded) == len(frame)
+    assert clocks == {"id": CLOCK_HZ}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({}, "not a table of p5lab"),
+        ({b"p5lab": b"{}"}, "not a table of p5lab"),
+        ({b"p5lab": b'{"schema_version": 2, "clock_hz": 1}'}, "expected 1, found 2"),
+        ({b"p5lab": b'{"schema_version": 1, "clock_hz": 1}'}, "columns differ"),
+    ],
+)
+def test_foreign_parquet_is_refused(tmp_path, metadata, message):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": [1]}).replace_schema_metadata(metadata), path)
+    with pytest.raises(StatsError, match=message):
+        tidy.read(path)
+
+
+def test_damaged_parquet_is_refused(tmp_path):
+    (tmp_path / "counts.parquet").write_bytes(b"PAR1 but not really")
+    with pytest.raises(StatsError, match=r"cannot read .*counts.parquet"):
+        tidy.load(tmp_path)
+    with pytest.raises(StatsError, match=r"no counts\.parquet"):
+        tidy.load(tmp_path / "nowhere")
+
+
+def test_counts_sum_rings_and_keep_the_kernels_cycles(frame):
+    counts = compare.counts(frame).xs("call", level="phase")
+    assert counts["cycles.busy"].tolist() == [105, 115, 125]
+    assert counts[compare.KERNEL].tolist() == [60, 60, 60]
+    assert counts["vector.irq.48"].tolist() == [0, 0, 1]
+
+
+def test_the_empty_bracket_is_taken_out(frame):
+    counts = compare.without_empty(compare.counts(frame))
+    assert set(counts.index.get_level_values("phase")) == {"call"}
+    assert counts["cycles.busy"].tolist() == [100, 110, 120]
+    assert counts["instructions"].tolist() == [40, 40, 40]
+    assert counts[compare.KERNEL].tolist() == [60, 60, 60]
+
+
+def test_null_correction_subtracts_the_mean(frame):
+    counts = compare.counts(frame)
+    null = pd.Series({"cycles.busy": 30.0, "instructions": 10.0})
+    corrected = compare.correct(counts, null)
+    assert (counts["cycles.busy"] - corrected["cycles.busy"]).unique().tolist() == [30.0]
+    assert (counts["data_reads"] - corrected["data_reads"]).unique().tolist() == [0.0]
+
+
+def test_summary_has_mean_min_max(frame):
+    summary = compare.summary(compare.without_empty(compare.counts(frame)))
+    assert summary["cycles.busy"].values.tolist() == [[110, 100, 120]]
+
+
+def means(**values):
+    return {**dict.fromkeys([*EVENTS, compare.KERNEL], 0.0), **values}
+
+
+def evaluated(operations=1, **values):
+    named = {name.replace("__", "."): value for name, value in values.items()}
+    return compare.evaluate(means(**named), operations, CLOCK_HZ, 48)
+
+
+def test_metrics_of_the_papers():
+    got = evaluated(
+        cycles__busy=1800, cycles__idle=900, instructions=600, data_reads=150, data_writes=50,
+        data_read_misses=20, data_write_misses=30, code_misses=12, crossings__int=1,
+        crossings__iret=1, crossings__async=2, hw_interrupts=3, l2_read_misses=4,
+        l2_write_misses=5, mode_changes__v86=1, mode_changes__real=1,
+        **{"cycles.busy.ring0": 1350, "vector.irq.48": 2},
+    )  # fmt: skip
+    assert got["microseconds"] == pytest.approx(30.0)
+    assert got["CPI (busy)"] == 3
+    # chen95 counts misses against data references, reads and writes together.
+    assert got["read misses/reference"] == 0.1
+    assert got["write misses/reference"] == 0.15
+    assert got["I-cache misses/instr"] == 0.02
+    assert got["kernel share"] == 0.75
+    assert (got["ring crossings"], got["asynchronous"], got["mode changes"]) == (2, 2, 2)
+    assert (got["interrupts, clock"], got["interrupts, other"]) == (2, 1)
+    assert got["L2 misses"] == 9
+
+
+def test_metrics_are_per_operation_and_ratios_are_not_divided():
+    got = evaluated(10, cycles__busy=100, instructions=50)
+    assert (got["busy cycles"], got["instructions"], got["CPI (busy)"]) == (10, 5, 2)
+
+
+def test_nothing_to_divide_by_is_not_zero():
+    assert str(evaluated()["CPI (busy)"]) == "nan"
+
+
+def test_an_event_the_engine_does_not_have_is_an_error():
+    with pytest.raises(StatsError, match=r"did not count .cycles\.bussy."):
+        compare.Counts({"cycles.busy": 1})["cycles.bussy"]
+    with pytest.raises(StatsError, match="operations: expected at least 1"):
+        evaluated(0)
+    with pytest.raises(StatsError, match="no brackets"):
+        compare.counts(pd.DataFrame(columns=list(tidy.COLUMNS)))

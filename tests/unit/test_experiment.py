@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Guests, workloads and experiments: expansion, and every way to get a name or a type wrong."""
+
+import pytest
+from fakelab import EXPERIMENT, GUEST, REPO, WORKLOADS
+
+from p5lab import experiment, guest, workload
+from p5lab.errors import UserError
+from p5lab.experiment import Filter
+from p5lab.lab import Lab
+
+
+def with_experiment(lab, text):
+    (lab.experiments / "tests.toml").write_text(text)
+    return experiment.load(lab, "tests")
+
+
+def test_runs_in_file_order_with_all_parameters(lab):
+    call, chase = experiment.load(lab, "tests")
+    assert call.job == "call iterations=3"
+    assert chase.job == "chase loads=10 size=1024 placement=guest"
+    assert chase.label == "chase placement=guest, toy, p90-premiere2"
+    assert call.limit_cycles == experiment.LIMIT_SECONDS * 90_000_000
+
+
+def test_overlays_multiply(lab):
+    text = EXPERIMENT.replace(
+        'guests = ["toy"]\n', 'guests = ["toy"]\nset = { dram.size = "16M" }\n'
+    )
+    text += '[[overlay]]\nset = { l2.size = "128K" }\n[[overlay]]\nset = { "l2.size" = "512K" }\n'
+    runs = with_experiment(lab, text)
+    assert [run.machine.geometry for run in runs[::2]] == [
+        "dram.size=16777216 l2.size=131072",
+        "dram.size=16777216 l2.size=524288",
+    ]
+
+
+def test_filters(lab):
+    settings = (("l2.size", "512K"),)
+    runs = experiment.load(
+        lab, "tests", Filter(workloads=("chase",), settings=settings, feedback=False)
+    )
+    assert [run.workload.name for run in runs] == ["chase"]
+    assert runs[0].machine.geometry == "l2.size=524288"
+    assert runs[0].feedback is False
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"p90-premiere2"', '"p90-premiere"', "unknown machine .*did you mean 'p90-premiere2'"),
+        ('"toy"', '"tox"', "unknown guest 'tox'; did you mean 'toy'"),
+        ('"call"', '"cal"', r"tests.toml: run\[0\]: unknown workload 'cal'; did you mean 'call'"),
+        (
+            "placement =",
+            "placment =",
+            "unknown parameter of chase 'placment'; did you mean 'placem",
+        ),
+        ('"guest" }', '"heap" }', 'placement: expected one of "contiguous", "guest"'),
+        ('placement = "guest"', 'loads = "ten"', "loads: expected a whole number of loads"),
+        ('placement = "guest"', "loads = 0", "loads: expected .* at least 1; found a whole number"),
+        ('placement = "guest"', "loads = true", "loads: expected a whole number"),
+        ("title =", "titel =", "unknown key 'titel'; did you mean 'title'"),
+        ('guests = ["toy"]', 'guests = "toy"', "guests: expected a list .*, found a text"),
+        ('guests = ["toy"]', 'guests = ["toy"]\nseeds = [1]', r"seeds: expected \[0\]"),
+        ('guests = ["toy"]', 'guests = ["toy"]\nlimit_seconds = 0', "limit_seconds: expected at"),
+        ('guests = ["toy"]', 'guests = ["toy"]\nset = { l2.seze = 1 }', "did you mean 'l2.size'"),
+        ("[[run]]\n", "[run]\n", "not valid TOML|run: expected a list"),
+    ],
+)
+def test_wrong_experiments_say_what_and_where(lab, old, new, message):
+    with pytest.raises(UserError, match=message):
+        with_experiment(lab, EXPERIMENT.replace(old, new, 1))
+
+
+def test_unknown_experiment(lab):
+    with pytest.raises(UserError, match="unknown experiment 'test'; did you mean 'tests'"):
+        experiment.load(lab, "test")
+
+
+def test_a_guest_that_cannot_says_why(lab):
+    lab.workloads.write_text(WORKLOADS.replace("[call", "[impossible"))
+    with pytest.raises(UserError, match="guest toy cannot run impossible: tests say so"):
+        with_experiment(lab, EXPERIMENT.replace('"call"', '"impossible"'))
+
+
+def test_a_guest_that_needs_more_instructions_is_refused(lab):
+    path = lab.guests / "toy/guest.toml"
+    path.write_text(GUEST.replace('isa = "pentium"', 'isa = "pentium+cmov"'))
+    with pytest.raises(UserError, match=r"needs cpu.isa 'pentium\+cmov'"):
+        experiment.load(lab, "tests")
+    wider = Filter(settings=(("cpu.isa", "pentium+cmov"),))
+    assert len(experiment.load(lab, "tests", wider)) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("clock_vector = 48", "clock_vector = 300", "clock_vector: expected a vector"),
+        ("clock_vector = 48", 'clock_vector = "48"', "clock_vector: expected a whole number"),
+        ('structure = "monolithic"', 'structure = "big"', 'structure: expected "monolithic" or'),
+        ("cmdline", "cmd", "unknown key 'cmd'; did you mean 'cmdline'"),
+        ("console=", "console=\\n", "cmdline: expected printable ASCII"),
+        ('name = "toy"', 'name = "joy"', 'name: expected "toy"'),
+    ],
+)
+def test_wrong_guests_say_what_and_where(lab, old, new, message):
+    (lab.guests / "toy/guest.toml").write_text(GUEST.replace(old, new, 1))
+    with pytest.raises(UserError, match=message):
+        guest.load(lab, "toy")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            'operations = "loads"',
+            'operations = "load"',
+            "operations: expected a number or a numeric",
+        ),
+        ('operations = "loads"', "operations = 0", "operations: expected at least 1"),
+        ("{ 0 =", "{ a =", "phases: expected phase ids"),
+        ("default = 3", "defalt = 3", "unknown key 'defalt'; did you mean 'default'"),
+        ("default = 3", 'default = "x"', "default: iterations: expected a whole number"),
+    ],
+)
+def test_wrong_workload_descriptions_say_what_and_where(lab, old, new, message):
+    lab.workloads.write_text(WORKLOADS.replace(old, new, 1))
+    with pytest.raises(UserError, match=message):
+        workload.load(lab)
+
+
+def test_everything_in_the_repository_loads():
+    lab = Lab(REPO)
+    assert {"null", "getpid", "dup", "mem-read", "exec-static"} <= set(workload.load(lab))
+    assert "linux" in guest.names(lab)
+    runs = experiment.load(lab, "smoke")
+    assert {run.workload.name for run in runs} == {
+        "null", "getpid", "dup", "mem-read", "exec-static",
+    }  # fmt: skip
+    assert {run.parameters.get("placement") for run in runs} == {None, "contiguous", "guest"}

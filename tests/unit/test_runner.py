@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: MIT
+"""Runs from start to record, with a scripted engine: success, reuse, every kind of failure."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import fakelab
+import pytest
+from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snapshot
+
+from p5lab import experiment, runner, store
+from p5lab.errors import UserError
+from p5lab.experiment import Filter
+from p5lab.runner import Runner
+
+CALL = Filter(workloads=("call",))
+
+
+def execute(lab, choice=CALL, **options):
+    return Runner(lab, **options).run_all(experiment.load(lab, "tests", choice))
+
+
+def one(lab, **options):
+    (result,) = execute(lab, **options)
+    record = store.read(result.directory)
+    assert record is not None
+    assert (record["status"], record["reason"]) == (result.status, result.reason)
+    return result, record
+
+
+def test_an_ok_run_is_recorded_with_everything(lab):
+    result, record = one(lab)
+    assert (result.status, result.reused) == ("ok", False)
+    assert result.directory == lab.results / "tests" / result.id
+    assert record["identity"]["settings"]["engine.conf"]["run.job"] == "call iterations=3"
+    assert record["identity"]["digests"]["kernel"] == store.digest(
+        lab.root / "build/guests/toy/bzImage"
+    )
+    assert record["machine"]["sources"]["l2.size"]
+    assert record["versions"]["guest kernel"] == "6.1.99"
+    assert record["host"]["cpus"] >= 1
+    assert record["wall_seconds"] >= 0
+    files = {path.name for path in result.directory.iterdir()}
+    assert files >= {"run.json", "events.jsonl", "serial.log", "engine.conf", "counts.parquet"}
+    assert not files & {"reserve", "run.json.tmp", "counts.parquet.tmp"}
+
+
+def test_an_ok_run_is_not_run_again_unless_forced(lab):
+    first, _ = one(lab)
+    again, _ = one(lab)
+    assert (again.id, again.reused) == (first.id, True)
+    assert len(lab.starts()) == 1
+    forced, _ = one(lab, force=True)
+    assert (forced.id, forced.status, forced.reused) == (first.id, "ok", False)
+    assert len(lab.starts()) == 2
+    assert not (forced.directory / "events.previous.jsonl").exists()
+
+
+def test_a_forced_run_with_other_events_has_failed(lab):
+    one(lab)
+    lab.behave(events={"call": call_events(iterations=4)})
+    result, _ = one(lab, force=True)
+    assert result.status == "failed"
+    assert result.reason.startswith("not repeatable: events.jsonl differs")
+    assert (result.directory / "events.previous.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "counts.parquet"])
+def test_an_ok_run_with_damaged_files_is_run_again(lab, name):
+    result, _ = one(lab)
+    (result.directory / name).write_bytes(b"damaged")
+    again, _ = one(lab)
+    assert (again.status, again.reused) == ("ok", False)
+
+
+def test_a_damaged_record_is_run_again(lab):
+    result, _ = one(lab)
+    (result.directory / "run.json").write_text('{"status": "ok", ')
+    again, _ = one(lab)
+    assert (again.status, again.reused) == ("ok", False)
+
+
+def test_a_record_of_a_newer_version_is_not_touched(lab):
+    result, record = one(lab)
+    (result.directory / "run.json").write_text(json.dumps({**record, "schema_version": 2}))
+    with pytest.raises(UserError, match="schema_version: expected 1, found 2"):
+        execute(lab)
+
+
+def test_several_at_once_and_the_same_twice(lab):
+    path = lab.experiments / "tests.toml"
+    path.write_text(path.read_text() + '[[run]]\nworkload = "call"\n')
+    results = execute(lab, Filter(), jobs=3)
+    assert [result.run.workload.name for result in results] == ["call", "chase"]
+    assert {result.status for result in results} == {"ok"}
+    assert sorted(line.split()[0] for line in lab.starts()) == ["call", "chase"]
+
+
+def test_one_failure_does_not_stop_the_others(lab):
+    lab.behave(events={"chase": chase_events()})
+    call, chase = execute(lab, Filter())
+    assert (call.status, chase.status) == ("failed", "ok")
+    assert call.reason == "cannot read events.jsonl: No such file or directory"
+
+
+def failing(lines, **end):
+    return {"events": {"call": [HEADER, *lines, {**END, **end}]}}
+
+
+MANY = [
+    ("killed", {"events": {}, "signal": 11}, "failed", "engine killed by SIGSEGV"),
+    ("config", {"events": {}, "exit": 2, "stderr": "engine.conf:3: x: unknown key"}, "failed",
+     "engine refused its configuration: engine.conf:3: x: unknown key"),
+    ("panic", {**failing([], status="failed", reason="the CPU was reset"), "exit": 3,
+               "serial": "ok\nKernel panic - not syncing: No init found.\x1b[0m\nrebooting\n"},
+     "failed", "the CPU was reset: Kernel panic - not syncing: No init found.?[0m"),
+    ("hang", {**failing([], status="timeout", reason="virtual-time limit of 9 s reached"),
+              "exit": 4}, "timeout", "virtual-time limit of 9 s reached"),
+    ("full", {"events": {}, "exit": 5, "stderr": "events.jsonl: cannot be written: No space left"},
+     "failed", "engine could not write its output: events.jsonl: cannot be written: No space left"),
+    ("other", {"events": {}, "exit": 9, "stderr": "what?"}, "failed",
+     "engine ended with status 9: what?"),
+    ("silent", {"events": {}}, "failed", "cannot read events.jsonl: No such file or directory"),
+    ("cut", {"events": {"call": [HEADER]}}, "failed",
+     "events.jsonl: no end line: the engine did not finish"),
+    ("contradiction", {**failing([], status="failed", reason="abort")}, "failed", "abort"),
+    ("program", {"events": {"call": call_events(status=2)}, "output": "call: unknown argument\n"},
+     "failed", "call ended with status 2 in the guest: call: unknown argument"),
+    ("signal", {"events": {"call": call_events(status=139)}}, "failed",
+     "call was killed by signal 11 in the guest: it printed nothing"),
+    ("unmarked", failing([]), "failed", "the workload issued no begin and end markers"),
+    ("unbalanced", failing([snapshot("begin", 0, [1], [])]), "failed",
+     "events.jsonl:2: unbalanced markers: begin(0) without an end"),
+    ("backwards", failing([snapshot("begin", 0, [2], []), snapshot("end", 0, [1], [])]), "failed",
+     "line 3: cycles.busy of ring 0, CR3 0x1000 went backwards by 1"),
+    ("junk", {"events": {"call": call_events()}, "tail": "{junk\n"}, "failed",
+     "events.jsonl:17: not valid JSON"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "status", "reason"), [case[1:] for case in MANY], ids=[case[0] for case in MANY]
+)
+def test_failures_are_recorded_with_their_reason_and_logs(lab, behaviour, status, reason):
+    lab.behave(**behaviour)
+    result, _ = one(lab)
+    assert (result.status, result.reason) == (status, reason)
+    assert (result.directory / "serial.log").exists()
+    assert (result.directory / "engine.out").exists()
+    # The same run succeeds once the cause is gone.
+    lab.behave()
+    again, _ = one(lab)
+    assert (again.id, again.status) == (result.id, "ok")
+
+
+def test_an_engine_that_hangs_is_killed(lab):
+    lab.behave(sleep=60)
+    start = time.monotonic()
+    result, _ = one(lab, host_limit=0.5)
+    assert time.monotonic() - start < 10
+    assert result.status == "timeout"
+    assert result.reason == "engine killed: no result within 0.5 s of host time"
+
+
+def test_an_engine_that_cannot_start(lab):
+    lab.engine.chmod(0o644)
+    result, _ = one(lab)
+    assert result.status == "failed"
+    assert "cannot start" in result.reason
+    assert "Permission denied" in result.reason
+
+
+def test_a_missing_product_is_named_before_anything_runs(lab):
+    lab.bootrom.unlink()
+    with pytest.raises(UserError, match=r"missing bootrom: build/bootrom/p5boot.rom") as caught:
+        execute(lab)
+    assert caught.value.status == 1
+    assert not lab.results.exists()
+
+
+# /dev/full answers every write with "no space left": a full disk for one file.
+@pytest.mark.parametrize("name", ["engine.conf", "counts.parquet.tmp", "setup.bin"])
+def test_disk_full_is_recorded(lab, name):
+    result, _ = one(lab)
+    shutil.rmtree(result.directory)
+    result.directory.mkdir()
+    (result.directory / name).symlink_to("/dev/full")
+    again, _ = one(lab)
+    assert again.status == "failed"
+    assert "No space left on device" in again.reason
+    assert str(result.directory) in again.reason
+
+
+def test_disk_full_for_the_record_itself_uses_the_reserve(lab):
+    directory = lab.root / "run"
+    directory.mkdir()
+    store.reserve(directory)
+    (directory / "run.json.tmp").symlink_to("/dev/full")
+    store.write(directory, {"schema_version": 1, "status": "failed"})
+    assert store.read(directory) == {"schema_version": 1, "status": "failed"}
+    assert not (directory / "reserve").exists()
+
+
+def test_results_that_cannot_be_created(lab):
+    lab.results.write_text("a file")
+    with pytest.raises(UserError, match=r"cannot write .*results/tests"):
+        execute(lab)
+
+
+def start_command(lab, *arguments):
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:4]; import fakelab, pathlib; from p5lab.cli import"
+        " main; sys.exit(main(sys.argv[5:], fakelab.FakeLab(pathlib.Path(sys.argv[4]))))"
+    )
+    paths = [str(REPO / part) for part in ("src", "stats-parsers", "tests/unit")]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *paths, str(lab.root), *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def wait_for(what):
+    deadline = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < deadline, "it did not happen within 20 s"
+        time.sleep(0.05)
+
+
+def test_a_killed_command_leaves_a_run_that_is_seen_to_have_failed(lab):
+    lab.behave(sleep=3)
+    command = start_command(lab, "run", "tests", "--workload", "call", "--no-build")
+    wait_for(lab.starts)
+    command.kill()
+    command.communicate()
+    # The engine is still at it: nobody may start the same run beside it.
+    (stored,) = store.all_runs(lab)
+    assert stored.status == "running"
+    with store.locked(stored.directory) as lock:
+        assert lock is None
+    wait_for(lambda: store.all_runs(lab)[0].status != "running")
+    (stored,) = store.all_runs(lab)
+    assert (stored.status, stored.record["reason"]) == ("failed", store.CRASHED)
+    lab.behave()
+    assert one(lab)[0].status == "ok"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_command_ends_its_engines_and_records_it(lab, how):
+    lab.behave(sleep=30)
+    command = start_command(lab, "run", "tests", "--no-build", "--jobs", "1")
+    wait_for(lab.starts)
+    command.send_signal(how)
+    _, stderr = command.communicate(timeout=20)
+    assert command.returncode == 130
+    assert "p5lab: stopped" in stderr
+    by_status = {stored.status: stored for stored in store.all_runs(lab)}
+    assert by_status["failed"].record["reason"] == runner.INTERRUPTED
+    assert set(by_status) == {"failed", "queued"}
+    with store.locked(by_status["failed"].directory) as lock:
+        assert lock is not None  # the engine has gone too
+
+
+def test_two_commands_at_once_share_a_run(lab):
+    lab.behave(sleep=1)
+    commands = [start_command(lab, "run", "tests", "--workload", "call", "--no-build")
+                for _ in range(2)]  # fmt: skip
+    outputs = [command.communicate(timeout=60) for command in commands]
+    assert [command.returncode for command in commands] == [0, 0], outputs
+    assert len(lab.starts()) == 1
+
+
+# --- identity ---------------------------------------------------------------------------------
+
+
+def identities(lab, choice=CALL):
+    lab.behave()
+    return [result.id for result in execute(lab, choice)]
+
+
+def test_identity_is_the_same_at_another_path(lab, tmp_path):
+    other = fakelab.make(tmp_path / "elsewhere" / "a name with spaces")
+    assert identities(lab, Filter()) == identities(other, Filter())
+
+
+def test_identity_does_not_hold_the_experiments_name(lab):
+    (name,) = identities(lab)
+    shutil.copyfile(lab.experiments / "tests.toml", lab.experiments / "copy.toml")
+    (run,) = experiment.load(lab, "copy", CALL)
+    (result,) = Runner(lab).run_all([run])
+    assert result.id == name
+    assert result.directory.parent.name == "copy"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "build/engine/p5bochs",
+        "build/engine/bios/BIOS-bochs-latest",
+        "build/engine/bios/vgabios.bin",
+        "build/bootrom/p5boot.rom",
+        "build/guests/toy/initramfs.cpio",
+        "build/workloads/toy/call",
+        "engine/p5/timing.csv",
+        "engine/bochs/bochsrc.in",
+    ],
+)
+def test_identity_changes_with_every_file(lab, path):
+    before = identities(lab)
+    file = lab.root / path
+    file.write_bytes(file.read_bytes() + b"\n")
+    assert identities(lab) != before
+
+
+def test_identity_changes_with_the_kernel_and_its_command_line(lab):
+    names = [identities(lab)]
+    kernel = bytearray(bzimage())
+    kernel[-1] ^= 1
+    (lab.root / "build/guests/toy/bzImage").write_bytes(kernel)
+    names.append(identities(lab))
+    guest = lab.guests / "toy/guest.toml"
+    guest.write_text(guest.read_text().replace("quiet", "verbose"))
+    names.append(identities(lab))
+    assert len({tuple(name) for name in names}) == 3
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        replace(CALL, settings=(("l2.size", "512K"),)),
+        replace(CALL, settings=(("penalty.agi", "2"),)),
+        replace(CALL, feedback=False),
+    ],
+)
+def test_identity_changes_with_every_setting(lab, choice):
+    assert identities(lab, choice) != identities(lab)
+
+
+def test_identity_changes_with_parameters_and_limit(lab):
+    path = lab.experiments / "tests.toml"
+    text = path.read_text()
+    seen = {tuple(identities(lab))}
+    path.write_text(
+        text.replace('workload = "call"', 'workload = "call"\nparameters.iterations = 4')
+    )
+    seen.add(tuple(identities(lab)))
+    path.write_text(text.replace("[[run]]", "limit_seconds = 7\n[[run]]", 1))
+    seen.add(tuple(identities(lab)))
+    assert len(seen) == 3
+
+
+def test_an_overlay_that_says_what_the_machine_is_anyway_is_the_same_run(lab):
+    (plain,), (same,) = (
+        identities(lab),
+        identities(lab, replace(CALL, settings=(("l2.size", "256K"),))),
+    )
+    assert plain == same
+
+
+def test_the_engine_sees_no_environment_of_ours(lab, monkeypatch):
+    monkeypatch.setenv("P5LAB_SECRET_OF_THE_HOST", "1")
+    lab.engine.write_text(
+        lab.engine.read_text().replace(
+            "here = ", "assert 'P5LAB_SECRET_OF_THE_HOST' not in os.environ\nhere = ", 1
+        )
+    )
+    assert one(lab)[0].status == "ok"
+
+
+def test_find_by_prefix(lab):
+    result, _ = one(lab)
+    assert store.find(lab, result.id[:6]).id == result.id
+    assert store.find(lab, f"results/tests/{result.id}/").id == result.id
+    for prefix in ("zzzz", result.id[:3], ""):
+        with pytest.raises(UserError, match="expected the first 4 or more characters"):
+            store.find(lab, prefix)
+
+
+def test_plan_paths_are_relative(lab):
+    result, _ = one(lab)
+    for name in ("engine.conf", "bochsrc"):
+        text = (result.directory / name).read_text()
+        assert str(lab.root) not in text
+        assert "@" not in text
+    assert Path(os.path.join(result.directory, "../../../build")).is_dir()  # noqa: PTH118
