@@ -83,7 +83,14 @@ class PentiumCpuid : public pentium_t {
 };
 
 BochsPlatform platform;
-p5::Pentium* model;
+// In static storage, so that the hooks reach its fields without a pointer.
+union ModelStorage {
+  ModelStorage() {}
+  ~ModelStorage() {}
+  p5::Pentium pentium;
+} storage;
+p5::Pentium& model = storage.pentium;
+bool model_started;
 bool state_stale = true;   // ring, mode or address space may have changed
 bool delivery_known;       // p5_interrupt() is the tail of an exception or hardware interrupt
 Bit32u last_linear;        // of the instruction begun last
@@ -105,16 +112,16 @@ void refresh_state() {
   state.large_pages = cpu()->cr4.get_PSE();
   state.caching = !cpu()->cr0.get_CD();
   state.user_io = state.ring > cpu()->get_IOPL();
-  model->set_state(state);
+  model.set_state(state);
 }
 
 }  // namespace
 
 void p5_initialize(void) {
   p5::Run& run = p5::Run::instance();
-  run.start(platform);
-  model = &run.model();
-  p5_clock = run.clock();
+  run.start(&model, platform);
+  model_started = true;
+  p5_clock = model.clock_address();
   cmov_allowed = run.cmov_allowed();
   cpu()->cpuid = new PentiumCpuid(cpu());
 }
@@ -124,7 +131,7 @@ void p5_exit(void) { p5::Run::instance().stopped_early(); }
 void p5_reset(unsigned type) {
   (void)type;
   state_stale = true;
-  if (model && !booting) {
+  if (model_started && !booting) {
     p5::Run::instance().fail("the guest reset the machine (panic, triple fault or reboot)");
   }
 }
@@ -143,54 +150,66 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
 }
 
 void p5_before(bxInstruction_c* i) {
-  if (i->ilen() == 0) return;  // the end-of-trace filler
+  if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
-  if (i->p5.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
-    return model->skip(i->p5, linear);
+  if ((i->p5.flags & p5::kUncommon) && i->p5.cls == p5::Class::Cpuid &&
+      cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
+    return model.skip(i->p5, linear);
   }
   last_linear = linear;
-  model->retire(i->p5, linear);
+  model.retire(i->p5, linear);
 }
 
-void p5_repeat(void) { model->repeat(); }
+void p5_repeat(void) { model.repeat(); }
 
-void p5_data(Bit32u linear, Bit32u physical, unsigned length, unsigned rw) {
-  const p5::DataKind kind = rw == BX_READ    ? p5::DataKind::Read
-                            : rw == BX_WRITE ? p5::DataKind::Write
-                                             : p5::DataKind::ReadWrite;
+namespace {
+
+inline void data(Bit32u linear, Bit32u physical, unsigned length, p5::DataKind kind) {
   // The first half of an access over a page boundary ends at the boundary; whether it is one
   // only Bochs's own record of the access tells.
   const auto& split = cpu()->address_xlation;
   const bool first_piece = ((linear + length) & 0xFFF) == 0 && split.pages == 2 &&
                            split.len1 == length && split.paddress1 == physical;
-  model->data(linear, physical, length, kind, first_piece);
+  model.data(linear, physical, length, kind, first_piece);
+}
+
+}  // namespace
+
+void p5_read(Bit32u linear, Bit32u physical, unsigned length) {
+  data(linear, physical, length, p5::DataKind::Read);
+}
+void p5_write(Bit32u linear, Bit32u physical, unsigned length) {
+  data(linear, physical, length, p5::DataKind::Write);
+}
+void p5_read_write(Bit32u linear, Bit32u physical, unsigned length) {
+  data(linear, physical, length, p5::DataKind::ReadWrite);
 }
 
 // Bochs writes page-table entries only to set accessed and dirty bits.
 void p5_physical(Bit32u physical, unsigned rw) {
-  if (rw == BX_WRITE && model) model->page_table_update(physical);
+  if (rw == BX_WRITE) model.page_table_update(physical);
 }
 
 void p5_far_branch(unsigned what) {
   state_stale = true;
   switch (what) {
-    case BX_INSTR_IS_RET: model->far_transfer(p5::Crossing::Far); break;
-    case BX_INSTR_IS_IRET: model->far_transfer(p5::Crossing::Iret); break;
+    case BX_INSTR_IS_RET: model.far_transfer(p5::Crossing::Far); break;
+    case BX_INSTR_IS_IRET: model.far_transfer(p5::Crossing::Iret); break;
     case BX_INSTR_IS_INT: break;  // p5_interrupt() has told
-    default: model->far_transfer(p5::Crossing::Gate); break;
+    default: model.far_transfer(p5::Crossing::Gate); break;
   }
 }
 
 void p5_interrupt(unsigned vector) {
   state_stale = true;
-  if (!delivery_known) model->soft_interrupt(Bit8u(vector));
+  if (!delivery_known) model.soft_interrupt(Bit8u(vector));
   delivery_known = false;
 }
 
 void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
-  model->hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
+  model.hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
   delivery_known = true;
   state_stale = true;
 }
@@ -201,11 +220,11 @@ void p5_exception(unsigned vector, unsigned error_code) {
   if (vector == BX_UD_EXCEPTION) p5::Run::instance().undefined_instruction(at);
   if (vector == BX_PF_EXCEPTION) {
     const Bit32u address = Bit32u(cpu()->cr2);
-    model->page_fault(address, address == at && last_linear != at, error_code & 1);
+    model.page_fault(address, address == at && last_linear != at, error_code & 1);
   }
   const bool trap = vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION ||
                     vector == BX_OF_EXCEPTION;
-  model->exception(Bit8u(vector), !trap && last_linear == at, at);
+  model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
   state_stale = true;
 }
@@ -213,17 +232,17 @@ void p5_exception(unsigned vector, unsigned error_code) {
 void p5_tlb_control(unsigned what, Bit32u value) {
   switch (what) {
     case BX_INSTR_MOV_CR3:
-    case BX_INSTR_TASK_SWITCH: model->load_cr3(value); break;
-    case BX_INSTR_INVLPG: model->invalidate_page(value); break;
+    case BX_INSTR_TASK_SWITCH: model.load_cr3(value); break;
+    case BX_INSTR_INVLPG: model.invalidate_page(value); break;
     default: break;  // CR0, CR4: the P54C flushes nothing by itself
   }
   state_stale = true;
 }
 
-void p5_cache_control(unsigned what) { model->flush_caches(what == BX_INSTR_WBINVD); }
+void p5_cache_control(unsigned what) { model.flush_caches(what == BX_INSTR_WBINVD); }
 
 void p5_port(Bit16u port, bool write) {
-  model->port(port, write);
+  model.port(port, write);
   p5_tick();  // the device sees the time at which the access reaches it
 }
 
@@ -236,7 +255,7 @@ void p5_tick(void) {
 }
 
 void p5_idle(void) {
-  model->idle(bx_pc_system.getNumCpuTicksLeftNextEvent());
+  model.idle(bx_pc_system.getNumCpuTicksLeftNextEvent());
   p5_tick();
 }
 

@@ -28,7 +28,9 @@ void p5_reset(unsigned type);
 void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32);
 void p5_before(bxInstruction_c *i);
 void p5_repeat(void);
-void p5_data(Bit32u linear, Bit32u physical, unsigned length, unsigned rw);
+void p5_read(Bit32u linear, Bit32u physical, unsigned length);
+void p5_write(Bit32u linear, Bit32u physical, unsigned length);
+void p5_read_write(Bit32u linear, Bit32u physical, unsigned length);
 void p5_physical(Bit32u physical, unsigned rw);
 void p5_far_branch(unsigned what);
 void p5_interrupt(unsigned vector);
@@ -68,7 +70,9 @@ void p5_port(Bit16u port, bool write);
 #define BX_INSTR_REPEAT_ITERATION(cpu_id, i) p5_repeat()
 
 #define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \
-  p5_data(Bit32u(lin), Bit32u(phy), len, rw)
+  ((rw) == BX_READ    ? p5_read(Bit32u(lin), Bit32u(phy), len)  \
+   : (rw) == BX_WRITE ? p5_write(Bit32u(lin), Bit32u(phy), len) \
+                      : p5_read_write(Bit32u(lin), Bit32u(phy), len))
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw) p5_physical(Bit32u(phy), rw)
 
 #define BX_INSTR_INP(addr, len) p5_port(addr, false)

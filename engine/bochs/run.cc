@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <new>
 
 namespace p5 {
 namespace {
@@ -55,7 +56,7 @@ Run& Run::instance() {
   return run;
 }
 
-void Run::start(Platform& platform) {
+void Run::start(Pentium* storage, Platform& platform) {
   const char* path = std::getenv("P5LAB_ENGINE_CONF");
   if (!path) reject("P5LAB_ENGINE_CONF: not set; it must name the engine's parameter file");
   Settings settings;
@@ -83,7 +84,7 @@ void Run::start(Platform& platform) {
   if (!settings.finish().empty()) reject(settings.error());
   if (!timing_.load(table, &error)) reject(error);
 
-  model_ = std::make_unique<Pentium>(config_, timing_, platform);
+  model_ = new (storage) Pentium(config_, timing_, platform);
   model_->set_timing(timing_on);
   events_ = std::fopen(events_path_.c_str(), "w");
   if (!events_) output_failed(events_path_);

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,12 +39,10 @@ class Run {
   static Run& instance();
 
   // Reads the file that P5LAB_ENGINE_CONF names, builds the model, opens the event stream. Any
-  // error ends the process with one line and status 2.
-  void start(Platform& platform);
+  // error ends the process with one line and status 2. The model is built in `storage`.
+  void start(Pentium* storage, Platform& platform);
 
-  Pentium& model() { return *model_; }
   const TimingTable& timing() const { return timing_; }
-  const uint64_t* clock() const { return model_->clock_address(); }
   bool cmov_allowed() const { return cmov_; }
   uint32_t cpuid_signature() const { return signature_; }
   uint32_t cpuid_features() const;
@@ -87,7 +84,7 @@ class Run {
 
   Config config_;
   TimingTable timing_;
-  std::unique_ptr<Pentium> model_;
+  Pentium* model_ = nullptr;
   std::FILE* events_ = nullptr;
   std::FILE* output_ = nullptr;
   std::string events_path_, output_path_, job_;

@@ -25,11 +25,13 @@ std::string CacheConfig::problem() const {
   return "";
 }
 
-Cache::Cache(const CacheConfig& config)
+Cache::Cache(const CacheConfig& config, bool quick)
     : config_(config),
       line_shift_(log2_of(config.line)),
       set_mask_(config.size / (config.ways * config.line) - 1),
-      mru_(size_t(set_mask_) + 1),
+      ways_(config.ways),
+      quick_(quick),
+      mru_(quick ? size_t(set_mask_) + 1 : 0),
       tag_((size_t(set_mask_) + 1) * config.ways, kNone),
       dirty_(tag_.size(), 0),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
@@ -37,7 +39,7 @@ Cache::Cache(const CacheConfig& config)
 CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
   const uint32_t line = address >> line_shift_;
   const uint32_t set = line & set_mask_;
-  const size_t base = size_t(set) * config_.ways;
+  const size_t base = size_t(set) * ways_;
   CacheAccess result;
   int way = find(line);
   result.hit = way >= 0;
@@ -63,13 +65,13 @@ CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
     if (config_.write_back) dirty_[base + way] = 1;
     else result.through = true;
   }
-  mru_[set] = {line, dirty_[base + way] ? line : kNone};
+  if (quick_) mru_[set] = {line, dirty_[base + way] ? line : kNone};
   return result;
 }
 
 int Cache::find_invalid(uint32_t set) const {
-  const uint32_t* tags = &tag_[size_t(set) * config_.ways];
-  for (uint32_t way = 0; way < config_.ways; way++) {
+  const uint32_t* tags = &tag_[size_t(set) * ways_];
+  for (uint32_t way = 0; way < ways_; way++) {
     if (tags[way] == kNone) return int(way);
   }
   return -1;
@@ -78,7 +80,7 @@ int Cache::find_invalid(uint32_t set) const {
 bool Cache::dirty(uint32_t address) const {
   const uint32_t line = address >> line_shift_;
   const int way = find(line);
-  return way >= 0 && dirty_[size_t(line & set_mask_) * config_.ways + way];
+  return way >= 0 && dirty_[size_t(line & set_mask_) * ways_ + way];
 }
 
 bool Cache::clean(uint32_t address) {
@@ -86,10 +88,10 @@ bool Cache::clean(uint32_t address) {
   const int way = find(line);
   if (way < 0) return false;
   const uint32_t set = line & set_mask_;
-  uint8_t& state = dirty_[size_t(set) * config_.ways + way];
+  uint8_t& state = dirty_[size_t(set) * ways_ + way];
   const bool was_dirty = state;
   state = 0;
-  if (mru_[set].write == line) mru_[set].write = kNone;
+  if (quick_ && mru_[set].write == line) mru_[set].write = kNone;
   return was_dirty;
 }
 
@@ -98,11 +100,11 @@ bool Cache::invalidate(uint32_t address) {
   const int way = find(line);
   if (way < 0) return false;
   const uint32_t set = line & set_mask_;
-  const size_t index = size_t(set) * config_.ways + way;
+  const size_t index = size_t(set) * ways_ + way;
   const bool was_dirty = dirty_[index];
   tag_[index] = kNone;
   dirty_[index] = 0;
-  if (mru_[set].read == line) mru_[set] = {};
+  if (quick_ && mru_[set].read == line) mru_[set] = {};
   return was_dirty;
 }
 

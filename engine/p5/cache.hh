@@ -34,7 +34,8 @@ struct CacheAccess {
 
 class Cache {
  public:
-  explicit Cache(const CacheConfig& config);
+  // `quick` false: quick_read() and quick_write() are not used and their state not kept.
+  explicit Cache(const CacheConfig& config, bool quick = true);
 
   // True when the access hits in the most recently used line of its set and changes no state:
   // the inlined way out for nearly all accesses. The caller counts the hit.
@@ -78,8 +79,9 @@ class Cache {
 
   int find(uint32_t line) const {
     const uint32_t set = line & set_mask_;
-    const uint32_t* tags = &tag_[size_t(set) * config_.ways];
-    for (uint32_t way = 0; way < config_.ways; way++) {
+    const uint32_t* tags = &tag_[size_t(set) * ways_];
+    if (tags[0] == line) return 0;
+    for (uint32_t way = 1; way < ways_; way++) {
       if (tags[way] == line) return int(way);
     }
     return -1;
@@ -89,6 +91,8 @@ class Cache {
   CacheConfig config_;
   uint32_t line_shift_;
   uint32_t set_mask_;
+  uint32_t ways_;
+  bool quick_;
   std::vector<Mru> mru_;
   std::vector<uint32_t> tag_;   // [set][way] line number, kNone when invalid
   std::vector<uint8_t> dirty_;  // [set][way]

@@ -83,14 +83,27 @@ uint64_t Memory::finish_write(uint64_t t, bool l2_hit) {
   const uint64_t done = taken > room ? taken : room;
   dram_free_ = (dram_free_ > done ? dram_free_ : done) + drain;
   posted_[next_posted_] = dram_free_;
-  next_posted_ = (next_posted_ + 1) % posted_.size();
+  if (++next_posted_ == posted_.size()) next_posted_ = 0;
   return done;
 }
 
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
-  const bool hit = write_hits_l2(address, bank);
+  last_write_hit_ = write_hits_l2(address, bank);
   const uint64_t go_on = take_buffer(now);
-  release_buffer(finish_write(start(go_on, 0), hit));
+  release_buffer(finish_write(start(go_on, 0), last_write_hit_));
+  return go_on;
+}
+
+uint64_t Memory::write_again(uint64_t now, Bank& bank) {
+  bank.count[L2Writes] += config_.l2_present;
+  if (!last_write_hit_) {
+    bank.count[L2WriteMisses] += config_.l2_present;
+    bank.count[DramWrites]++;
+  } else {
+    bank.count[DramWrites] += !config_.l2.write_back;
+  }
+  const uint64_t go_on = take_buffer(now);
+  release_buffer(finish_write(start(go_on, 0), last_write_hit_));
   return go_on;
 }
 

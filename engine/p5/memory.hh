@@ -41,13 +41,32 @@ struct MemoryConfig {
                                      // speed of an L2 write before it makes the bus wait
 };
 
+// Division by a small constant that is known only at run time, by multiplication with its
+// reciprocal; exact for dividends below 2^58 and divisors up to 64.
+class Divider {
+ public:
+  explicit Divider(uint32_t divisor)
+      : divisor_(divisor), reciprocal_(divisor > 1 ? ~uint64_t(0) / divisor + 1 : 0) {}
+  uint64_t quotient(uint64_t value) const {
+    if (!reciprocal_) return value;
+    return uint64_t(static_cast<unsigned __int128>(value) * reciprocal_ >> 64);
+  }
+  uint64_t round_up(uint64_t value) const { return quotient(value + divisor_ - 1) * divisor_; }
+
+ private:
+  uint32_t divisor_;
+  uint64_t reciprocal_;
+};
+
 class Memory {
  public:
   explicit Memory(const MemoryConfig& config)
       : config_(config),
-        l2_(config.l2),
+        l2_(config.l2, false),
         unit_(config.bus_clocks),
         edge_(config.core_clocks),
+        by_unit_(config.bus_clocks),
+        by_edge_(config.core_clocks),
         posted_(config.post_buffer, 0) {}
 
   // Core clocks at which the requested 8 bytes and the whole line are there.
@@ -65,6 +84,9 @@ class Memory {
   // A write of up to 8 bytes through the write buffers; when the core may go on (`now` unless
   // both buffers are taken).
   uint64_t write_single(uint32_t address, uint64_t now, Bank& bank);
+  // The same for another write to the line of the last write_single(), with nothing read in
+  // between: the L2 answers as before.
+  uint64_t write_again(uint64_t now, Bank& bank);
   uint64_t write_uncached(uint64_t now);
 
   // A line written back; the core does not wait for it.
@@ -82,9 +104,9 @@ class Memory {
     uint64_t t = now * unit_;
     if (t < free_) t = free_;
     t += uint64_t(overhead) * unit_;
-    return (t + edge_ - 1) / edge_ * edge_;
+    return by_edge_.round_up(t);
   }
-  uint64_t clocks(uint64_t t) const { return (t + unit_ - 1) / unit_; }
+  uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
   // Takes the older write buffer; its transaction starts at start() of the result.
   uint64_t take_buffer(uint64_t now);
   void release_buffer(uint64_t until);
@@ -95,11 +117,13 @@ class Memory {
   MemoryConfig config_;
   Cache l2_;
   uint32_t unit_, edge_;
+  Divider by_unit_, by_edge_;
   uint64_t free_ = 0;              // when the bus is free
   uint64_t writes_[2] = {0, 0};    // when each write buffer is empty
   unsigned newest_ = 0;
   std::vector<uint64_t> posted_;   // when each place of the chip set's post buffer is free
   size_t next_posted_ = 0;
+  bool last_write_hit_ = false;
   uint64_t dram_free_ = 0;         // when DRAM has taken the last posted write
 };
 

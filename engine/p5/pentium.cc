@@ -50,7 +50,13 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
       config_(config),
       timing_(timing),
       platform_(platform),
+      cached_pages_((config.dram_bytes + 4095) >> 12, 1),
       per_iteration_(timing.per_iteration()) {
+  for (const auto& [first, last] : config.uncached) {
+    for (uint64_t page = first >> 12; page <= last >> 12 && page < cached_pages_.size(); page++) {
+      cached_pages_[page] = 0;
+    }
+  }
   bank_ = ring_banks_[0] = &counters_.bank(0, 0);
 }
 
@@ -102,11 +108,7 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
       bank_->count[Instructions]--;
     }
   }
-  if (!timing_on_) {
-    bank_->count[Instructions]++;
-    clock_++;
-    return false;
-  }
+  if (!timing_on_) return true;
   bank_->count[SegmentLoads] += insn.segment_loads;
   if (insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
   if (insn.flags & kIo && state_.user_io && state_.mode != MachineMode::Real) {
@@ -156,7 +158,7 @@ void Pentium::fetch_line(uint32_t linear) {
     bank_->count[L1dWritebacks]++;
     memory_.write_line(physical, clock_, *bank_);
   }
-  const Memory::Fill fill = memory_.read_line(physical, clock_, *bank_);
+  const Memory::Fill fill = read_line(physical);
   wait(fill.first, StallFetch);
   code_qword_ = linear >> 3;
   code_ready_ = fill.complete;
@@ -171,7 +173,6 @@ void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
 
 void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                         bool first_piece) {
-  if (!timing_on_) return;
   translate_data(linear);
   // Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they
   // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
@@ -213,7 +214,7 @@ void Pentium::read_piece(uint32_t physical) {
   }
   bank_->count[DataReadMisses]++;
   l1i_.invalidate(physical);  // a data read miss takes the line away from L1I [INTEL-DM 3]
-  const Memory::Fill fill = memory_.read_line(physical, clock_, *bank_);
+  const Memory::Fill fill = read_line(physical);
   if (access.filled) {
     filling_ = line;
     fill_done_ = fill.complete;
@@ -228,6 +229,13 @@ void Pentium::read_piece(uint32_t physical) {
 
 void Pentium::write_piece(uint32_t physical) {
   bank_->count[DataWrites]++;
+  const uint32_t line = physical & ~(l1d_.line_bytes() - 1);
+  if (line == missed_) {
+    bank_->count[DataWriteMisses]++;
+    wait(memory_.write_again(clock_, *bank_), StallWrite);
+    quiet_after_ = std::max(quiet_after_, memory_.writes_done());
+    return;
+  }
   if (!cached(physical)) {
     bank_->count[DataWriteMisses]++;
     bank_->count[UncachedWrites]++;
@@ -244,8 +252,8 @@ void Pentium::write_piece(uint32_t physical) {
     bank_->count[DataWriteMisses]++;
   }
   if (access.filled) {
-    const Memory::Fill fill = memory_.read_line(physical, clock_, *bank_);
-    filling_ = physical & ~(l1d_.line_bytes() - 1);
+    const Memory::Fill fill = read_line(physical);
+    filling_ = line;
     fill_done_ = fill.complete;
     quiet_after_ = std::max(quiet_after_, fill.complete);
     if (access.victim_dirty) {
@@ -256,6 +264,9 @@ void Pentium::write_piece(uint32_t physical) {
   if (access.through) {
     l1i_.invalidate(physical);  // a write on the bus takes the line away from L1I [INTEL-DM 3]
     wait(memory_.write_single(physical, clock_, *bank_), StallWrite);
+    // With an L2 that allocates on writes the line is there the next time; with a hit in a
+    // write-through L1D the replacement order changes: both are no mere repetition.
+    missed_ = access.hit || config_.memory.l2.write_allocate ? kNoLine : line;
     quiet_after_ = std::max(quiet_after_, memory_.writes_done());
   }
 }
@@ -279,6 +290,7 @@ void Pentium::locked_access(uint32_t physical) {
     memory_.write_line(physical, clock_, bank);
   }
   l1i_.invalidate(physical);
+  missed_ = kNoLine;
   wait(memory_.read_single(physical, clock_, bank), StallRead);
   memory_.write_single(physical, clock_, bank);
   wait(memory_.writes_done(), StallWrite);
@@ -310,7 +322,7 @@ bool Pentium::walk(uint32_t linear, bool* large) {
       memory_.write_line(entry_address, clock_, *bank_);
     }
     bank_->count[WalkReads]++;
-    wait(memory_.read_single(entry_address, clock_, *bank_), StallWalk);
+    walk_read(entry_address);
     const uint32_t entry = platform_.read_physical(entry_address);
     if (!(entry & kPresent)) return false;
     if (level == 1) return true;
@@ -342,7 +354,7 @@ void Pentium::page_table_update(uint32_t physical) {
     bank_->count[L1dWritebacks]++;
     memory_.write_line(physical, clock_, *bank_);
   }
-  wait(memory_.read_single(physical, clock_, *bank_), StallWalk);
+  walk_read(physical);
   memory_.write_single(physical, clock_, *bank_);
   wait(memory_.writes_done(), StallWalk);
 }
@@ -373,14 +385,6 @@ void Pentium::flush_caches(bool write_back) {
   l1i_.invalidate_all();
   memory_.l2().invalidate_all();
   window_bytes_ = 0;
-}
-
-bool Pentium::cached(uint32_t physical) const {
-  if (physical >= config_.dram_bytes) return false;
-  for (const auto& [first, last] : config_.uncached) {
-    if (physical >= first && physical <= last) return false;
-  }
-  return true;
 }
 
 // --- transfers of control -------------------------------------------------------------------

@@ -62,8 +62,11 @@ class Pentium {
 
   void retire(const Insn& insn, uint32_t linear) {
     const uint32_t last = linear + insn.length - 1;
-    if (__builtin_expect((insn.flags & kUncommon) != 0 || !timing_on_, 0)) {
-      if (!retire_uncommon(insn, linear)) return;
+    if (__builtin_expect(insn.flags & kUncommon, 0) && !retire_uncommon(insn, linear)) return;
+    if (__builtin_expect(!timing_on_, 0)) {
+      bank_->count[Instructions]++;
+      clock_++;
+      return;
     }
     bank_->count[Instructions]++;
     if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
@@ -87,22 +90,23 @@ class Pentium {
   // `first_piece`: the access goes on in the next page with another call.
   void data(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
             bool first_piece = false) {
+    if (__builtin_expect(!timing_on_, 0)) return;
     const bool translated =
         !paging_ || dtlb_.quick(linear >> 12) || dtlb_large_.quick(linear >> 22);
-    if (__builtin_expect(translated && (linear & 3) + bytes <= 4 && clock_ >= quiet_after_ &&
-                             !locked_ && !first_piece,
+    if (__builtin_expect(translated && (linear & 3) + bytes <= 4 && !locked_ && !first_piece,
                          1)) {
       if (kind == DataKind::Read) {
-        if (l1d_.quick_read(physical)) {
-          bank_->count[DataReads]++;
-          return;
-        }
-      } else if (l1d_.quick_write(physical)) {
+        if (clock_ < quiet_after_ || !l1d_.quick_read(physical)) return read_piece(physical);
+        bank_->count[DataReads]++;
+        return;
+      }
+      if (clock_ >= quiet_after_ && l1d_.quick_write(physical)) {
         bank_->count[DataReads] += kind == DataKind::ReadWrite;
         bank_->count[DataWrites]++;
         bank_->count[WriteHitsME]++;
         return;
       }
+      if (kind == DataKind::Write) return write_piece(physical);
     }
     data_slow(linear, physical, bytes, kind, first_piece);
   }
@@ -164,7 +168,18 @@ class Pentium {
   void locked_access(uint32_t physical);
   void translate_data(uint32_t linear);
   bool walk(uint32_t linear, bool* large);
-  bool cached(uint32_t physical) const;
+  bool cached(uint32_t physical) const {
+    const uint32_t page = physical >> 12;
+    return page < cached_pages_.size() && cached_pages_[page];
+  }
+  Memory::Fill read_line(uint32_t physical) {
+    missed_ = kNoLine;
+    return memory_.read_line(physical, clock_, *bank_);
+  }
+  void walk_read(uint32_t physical) {
+    missed_ = kNoLine;
+    wait(memory_.read_single(physical, clock_, *bank_), StallWalk);
+  }
   void wait(uint64_t until, Event stall);
   void delivery(Entry entry, uint8_t vector, Crossing crossing);
   void leave_rep(uint32_t resume);
@@ -187,7 +202,7 @@ class Pentium {
   uint32_t prefix_cost_, agi_cost_;
   RegMask agi_writes_ = 0;
   bool paging_ = false;
-  bool locked_ = false;
+  bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
   Cache l1d_;
   Tlb dtlb_, dtlb_large_;
@@ -203,6 +218,10 @@ class Pentium {
   State state_;
   Bank* ring_banks_[4] = {};
   uint64_t folded_ = 0;
+  static constexpr uint32_t kNoLine = ~0u;
+  std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
+  uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
+                                  // cache has taken a line in since
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
   uint32_t filling_ = ~0u;        // physical address of the data line being filled ...
   uint64_t fill_done_ = 0;        // ... until then

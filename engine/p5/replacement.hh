@@ -29,9 +29,10 @@ inline bool parse_policy(const std::string& name, Policy* out) {
 class Replacement {
  public:
   Replacement(Policy policy, uint32_t sets, uint32_t ways)
-      : policy_(policy), ways_(ways), stamp_(policy == Policy::Lru || policy == Policy::Fifo
-                                                 ? size_t(sets) * ways : 0),
-        tree_(policy == Policy::Plru ? sets : 0) {}
+      : policy_(effective(policy, ways)),
+        ways_(ways),
+        stamp_(policy_ == Policy::Lru || policy_ == Policy::Fifo ? size_t(sets) * ways : 0),
+        tree_(policy_ == Policy::Plru ? sets : 0) {}
 
   // A hit in `way`. Touching the same way of a set twice in a row changes nothing more than
   // touching it once, for every policy: the callers' most-recently-used shortcut rests on that.
@@ -65,6 +66,12 @@ class Replacement {
   }
 
  private:
+  // One way needs no order, and with two ways the tree's one bit is exact LRU.
+  static Policy effective(Policy policy, uint32_t ways) {
+    if (ways == 1) return Policy::Random;
+    return policy == Policy::Lru && ways == 2 ? Policy::Plru : policy;
+  }
+
   // Tree node n has children 2n+1 and 2n+2; a bit of 1 means "the victim is on the right".
   void point_away(uint32_t set, uint32_t way) {
     uint8_t bits = tree_[set];
