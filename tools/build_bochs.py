@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Build Bochs, without its last link, into one library and one archive of headers.
+
+Unpacks the source, applies our patches, adds our instrumentation headers, configures, compiles.
+The engine is then linked from the library and from our own objects, which are compiled against
+the headers: a change of ours that Bochs does not see leaves this step alone. The products depend
+on the inputs and the compiler only, not on paths, user or time.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+from p5lab.errors import UserError
+from p5lab.fetch import Fetcher, read_resolved
+
+CXXFLAGS = "-O3 -std=c++17 -w"
+# Compiler calls of the configuration in configure.flags, for the progress line only.
+OBJECTS = 302
+PROGRESS_SECONDS = 10.0
+
+EMPTY_MAKEFILE = """\
+libinstrument.a:
+\tar rcsD $@
+clean dist-clean:
+"""
+
+
+class BuildError(Exception):
+    """The build cannot go on; the message says which step and where its log is."""
+
+
+def say(line: str) -> None:
+    print(f"engine: {line}", flush=True)
+
+
+def run(step: str, command: list[str], tree: Path, log: Path) -> None:
+    """Run one step with its output in a log; its last lines are shown when it fails."""
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=tree, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+        told = time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.05)
+            if time.monotonic() - told > PROGRESS_SECONDS:
+                told = time.monotonic()
+                if done := log.read_text(errors="replace").count(" -c "):
+                    say(f"{step}: {done} of about {max(done, OBJECTS)} files")
+    if process.returncode != 0:
+        tail = log.read_text(errors="replace").splitlines()[-15:]
+        raise BuildError(f"{step} failed:\n" + "\n".join(f"  {line}" for line in tail))
+
+
+def unpack(source: Path, work: Path) -> Path:
+    """Unpack the source tarball; return the root of the tree."""
+    with tarfile.open(source) as archive:
+        archive.extractall(work, filter="data")
+    trees = [path for path in work.iterdir() if path.is_dir()]
+    if len(trees) != 1:
+        raise BuildError(f"{source.name}: expected one directory in it, found {len(trees)}")
+    return trees[0]
+
+
+def configure_flags(path: Path) -> list[str]:
+    lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def member(directory: Path, name: str) -> Path:
+    """The object file that became a member of a library; some come from directories below."""
+    direct = directory / name
+    found = [direct] if direct.exists() else list(directory.rglob(name))
+    if len(found) != 1:
+        raise BuildError(f"{directory.name}: expected one {name}, found {len(found)}")
+    return found[0]
+
+
+def linked_objects(arguments: list[str], tree: Path) -> list[Path]:
+    """The object files of Bochs's own link line, libraries replaced by their members."""
+    objects: list[Path] = []
+    for argument in arguments:
+        path = tree / argument
+        if argument.endswith(".o"):
+            objects.append(path)
+        elif argument.endswith(".a"):
+            listed = subprocess.run(["ar", "t", path], capture_output=True, text=True, check=True)
+            objects += [member(path.parent, name) for name in listed.stdout.split()]
+    return objects
+
+
+def write_headers(tree: Path, output: Path) -> None:
+    """All headers of the configured tree, with nothing in the archive that could vary."""
+
+    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+        info.uid = info.gid = info.mtime = 0
+        info.uname = info.gname = ""
+        info.mode = 0o644
+        return info
+
+    with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for header in sorted(tree.rglob("*.h")):
+            if "instrument" not in header.parts:
+                archive.add(header, header.relative_to(tree).as_posix(), filter=plain)
+
+
+def build(options: argparse.Namespace, source: Path, work: Path) -> None:
+    tree = unpack(source, work)
+    say("Bochs: patching and configuring")
+    for patch in sorted(options.patches):
+        run(
+            f"patch {patch.name}",
+            ["patch", "-p1", "--forward", "--fuzz=0", "-i", str(patch.resolve())],
+            tree,
+            work / f"{patch.name}.log",
+        )
+    instrument = tree / "instrument/p5"
+    instrument.mkdir()
+    (instrument / "Makefile.in").write_text(EMPTY_MAKEFILE)
+    for header in options.headers:
+        shutil.copy(header, instrument)
+    flags = f"{CXXFLAGS} -ffile-prefix-map={tree}=bochs"
+    run(
+        "configure",
+        ["./configure", *configure_flags(options.flags), f"CXXFLAGS={flags}", f"CFLAGS={flags}"],
+        tree,
+        work / "configure.log",
+    )
+    say("Bochs: compiling")
+    # Bochs links through libtool: in its place stands a script that keeps the arguments.
+    link = tree / "record-link"
+    link.write_text('printf "%s\\n" "$@" >link-line\n')
+    run(
+        "compile",
+        ["make", f"-j{options.jobs}", "LIBTOOL=sh ./record-link", "bochs"],
+        tree,
+        work / "make.log",
+    )
+    objects = linked_objects((tree / "link-line").read_text().splitlines(), tree)
+    library = work / "libbochs.a"
+    # q, not r: two directories may have objects of the same name.
+    run("archive", ["ar", "qcsD", str(library), *map(str, objects)], tree, work / "archive.log")
+    shutil.copyfile(library, options.library)
+    write_headers(tree, options.include)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=Path, required=True, help="build/sources/bochs.json")
+    parser.add_argument("--flags", type=Path, required=True, help="configure.flags")
+    parser.add_argument("--patches", type=Path, nargs="*", default=[])
+    parser.add_argument("--headers", type=Path, nargs="+", required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--library", type=Path, required=True)
+    parser.add_argument("--include", type=Path, required=True, help="archive of headers")
+    options = parser.parse_args()
+    # The same compiler output at any time of any day (__DATE__ in Bochs's about text).
+    os.environ |= {"SOURCE_DATE_EPOCH": "788918400", "LC_ALL": "C"}
+    try:
+        source = Fetcher.here(Path.cwd()).obtain(read_resolved(options.source))
+        with tempfile.TemporaryDirectory(prefix="bochs-") as work:
+            build(options, source, Path(work))
+    except (BuildError, UserError, OSError, subprocess.CalledProcessError) as error:
+        print(f"build_bochs: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

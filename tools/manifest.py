@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Record what a product was made from: {"digest": ..., "inputs": {name: SHA-256 or text}}.
+
+The digest covers all inputs by name and content, so that it says whether two builds are the same
+without the products at hand. It holds no path outside the tree, host or date.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--text", action="append", default=[], metavar="NAME=TEXT")
+    parser.add_argument("files", type=Path, nargs="*")
+    options = parser.parse_args()
+    inputs = {}
+    for pair in options.text:
+        name, _, text = pair.partition("=")
+        inputs[name] = text
+    for file in options.files:
+        inputs[file.as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    text = json.dumps({"digest": digest, "inputs": inputs}, indent=1, sort_keys=True)
+    options.output.write_text(text + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Unpack an archive of headers below a directory that holds nothing else.
+
+The last thing written is the sentinel, a header of the archive that stands for all of them.
+"""
+
+import argparse
+import shutil
+import sys
+import tarfile
+from pathlib import Path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("archive", type=Path)
+    parser.add_argument("sentinel", type=Path)
+    options = parser.parse_args()
+    directory = options.sentinel.parent
+    try:
+        shutil.rmtree(directory, ignore_errors=True)
+        with tarfile.open(options.archive) as archive:
+            archive.extractall(directory, filter="data")
+        options.sentinel.touch()
+    except OSError as error:
+        print(f"unpack: {directory}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
