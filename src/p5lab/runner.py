@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Executes runs: each is an engine process of its own in its run directory."""
 
+import json
 import os
 import platform
 import subprocess
@@ -92,6 +93,11 @@ class Runner:
             "identity": identity,
             "versions": {"p5lab": __version__, "python": platform.python_version(),
                          **plan.versions},
+            "built_from": {
+                name: json.loads(path.read_bytes())
+                for name, path in plan.built_from.items()
+                if path.is_file()
+            },
         }  # fmt: skip
 
     def _directory(self, run: Run, name: str) -> Path:

@@ -71,6 +71,19 @@ def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
     return pd.concat(parts)
 
 
+def parameter(values: pd.DataFrame, name: str) -> pd.Series:
+    """A numeric workload parameter of each row, taken from the `parameters` column of its index."""
+
+    def value(text: str) -> float:
+        settings = dict(part.split("=", 1) for part in text.split())
+        if name not in settings:
+            raise StatsError(f"no parameter {name!r} in {text!r}")
+        return float(settings[name])
+
+    texts = values.index.get_level_values("parameters")
+    return pd.Series([value(text) for text in texts], index=values.index, name=name)
+
+
 def summary(values: pd.DataFrame) -> pd.DataFrame:
     """Mean, minimum and maximum over the iterations of each phase. Columns: (event, statistic)."""
     return values.groupby(level=KEYS, sort=False).agg(["mean", "min", "max"])

@@ -24,6 +24,7 @@ class Plan:
 
     inputs: every file whose content can change the result, by role. settings: everything else that
     can, without paths. write: files of the run directory. The command runs in that directory.
+    built_from: what the build recorded about the engine and the guest, where it did.
     """
 
     inputs: Mapping[str, Path]
@@ -32,6 +33,7 @@ class Plan:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     versions: Mapping[str, str]
+    built_from: Mapping[str, Path]
 
 
 @dataclass(frozen=True)

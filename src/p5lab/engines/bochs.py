@@ -91,6 +91,10 @@ class Bochs:
             command=(names["engine"], "-q", "-f", "bochsrc"),
             environment={"P5LAB_ENGINE_CONF": "engine.conf", "LC_ALL": "C"},
             versions={"guest kernel": _kernel_version(kernel)},
+            built_from={
+                "engine": lab.engine.parent / "engine.json",
+                "guest": run.guest.kernel.parent / "guest.json",
+            },
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
