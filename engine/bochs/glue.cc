@@ -91,6 +91,7 @@ union ModelStorage {
 } storage;
 p5::Pentium& model = storage.pentium;
 bool model_started;
+Bit64u limit;              // of virtual time, in clocks
 bool state_stale = true;   // ring, mode or address space may have changed
 bool delivery_known;       // p5_interrupt() is the tail of an exception or hardware interrupt
 Bit32u last_linear;        // of the instruction begun last
@@ -122,6 +123,7 @@ void p5_initialize(void) {
   run.start(&model, platform);
   model_started = true;
   p5_clock = model.clock_address();
+  limit = run.limit();
   cmov_allowed = run.cmov_allowed();
   cpu()->cpuid = new PentiumCpuid(cpu());
 }
@@ -149,16 +151,24 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
-void p5_before(bxInstruction_c* i) {
+static __attribute__((noinline)) void before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
-  if ((i->p5.flags & p5::kUncommon) && i->p5.cls == p5::Class::Cpuid &&
+  if (i->p5.cls == p5::Class::Cpuid &&
       cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
     return model.skip(i->p5, linear);
   }
   last_linear = linear;
   model.retire(i->p5, linear);
+}
+
+void p5_before(bxInstruction_c* i) {
+  if (__builtin_expect(state_stale || (i->p5.flags & p5::kUncommon) || i->p5.length == 0, 0)) {
+    return before_slow(i);
+  }
+  last_linear = code_linear(cpu()->get_instruction_pointer());
+  model.retire(i->p5, last_linear);
 }
 
 void p5_repeat(void) { model.repeat(); }
@@ -251,7 +261,7 @@ void p5_tick(void) {
   const Bit32u due = Bit32u(now - p5_ticked);
   p5_ticked = now;
   BX_TICKN(due);
-  p5::Run::instance().check_limit();
+  if (now > limit) p5::Run::instance().time_is_up();
 }
 
 void p5_idle(void) {

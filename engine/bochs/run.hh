@@ -52,9 +52,8 @@ class Run {
   bool write_msr(uint32_t index, uint64_t value);
   uint64_t read_tsc(int64_t adjust);
 
-  void check_limit() {
-    if (model_->clock() > limit_) time_is_up();
-  }
+  uint64_t limit() const { return limit_; }  // of virtual time, in clocks
+  [[noreturn]] void time_is_up();
   [[noreturn]] void fail(const std::string& reason);
   [[noreturn]] void undefined_instruction(uint32_t linear);
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
@@ -79,7 +78,6 @@ class Run {
   void write_read(const char* insn, uint32_t index, uint64_t value);
   [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
                            int exit_status);
-  [[noreturn]] void time_is_up();
   [[noreturn]] void output_failed(const std::string& path);
 
   Config config_;

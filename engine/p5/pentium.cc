@@ -87,14 +87,30 @@ void Pentium::set_state(const State& state) {
     if (!bank) bank = &counters_.bank(state.cr3, state.ring);
     bank_ = bank;
   }
-  if (state.paging != state_.paging) window_bytes_ = 0;
+  if (state.paging != state_.paging) drop_prefetch();
   state_ = state;
   paging_ = state.paging;
 }
 
-// What the inlined retire() leaves out. False: all done, nothing more to count for this one.
+void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
+  if (insn.flags & kUncommon && !retire_uncommon(insn, linear)) return;
+  if (!timing_on_) {
+    bank_->count[Instructions]++;
+    clock_++;
+    return;
+  }
+  const uint32_t last = linear + insn.length - 1;
+  if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
+  if (clock_ < code_ready_) wait_for_code(linear, last);
+  complete(insn, last);
+}
+
+// False: all done, nothing more to count for this one.
 bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
-  const bool again = (insn.flags & kRep) && in_rep_ && rep_linear_ == linear;
+  // The same execution goes on only if nothing has retired behind it: the fast path does not reset
+  // in_rep_, so a loop may come back to this REP with it set. (Without timing all pass here.)
+  const bool again = (insn.flags & kRep) && in_rep_ && rep_linear_ == linear &&
+                     (!timing_on_ || next_ == linear + insn.length);
   in_rep_ = insn.flags & kRep;
   if (in_rep_) {
     rep_class_ = insn.cls;
@@ -131,13 +147,18 @@ void Pentium::fetch(uint32_t linear, uint32_t last) {
 }
 
 void Pentium::fetch_line(uint32_t linear) {
-  if (paging_ && !itlb_.quick(linear >> 12) && !itlb_.lookup(linear >> 12)) {
-    bank_->count[ItlbMisses]++;
-    bool large;  // 4 MB pages are entered as 4 KB pages [INTEL-DM 2]
-    walk(linear, &large);
-    itlb_.insert(linear >> 12);
+  const uint32_t page = linear >> 12;
+  if (page != code_page_) {
+    if (paging_ && !itlb_.quick(page) && !itlb_.lookup(page)) {
+      bank_->count[ItlbMisses]++;
+      bool large;  // 4 MB pages are entered as 4 KB pages [INTEL-DM 2]
+      walk(linear, &large);
+      itlb_.insert(page);
+    }
+    code_page_ = page;
+    code_frame_ = platform_.code_physical(linear) & ~0xFFFu;
   }
-  const uint32_t physical = platform_.code_physical(linear);
+  const uint32_t physical = code_frame_ | (linear & 0xFFF);
   bank_->count[CodeReads]++;
   if (!cached(physical)) {
     bank_->count[CodeMisses]++;
@@ -369,14 +390,14 @@ void Pentium::flush_tlbs() {
   itlb_.flush();
   dtlb_.flush();
   dtlb_large_.flush();
-  window_bytes_ = 0;
+  drop_prefetch();
 }
 
 void Pentium::invalidate_page(uint32_t linear) {
   itlb_.invalidate(linear >> 12);
   dtlb_.invalidate(linear >> 12);
   dtlb_large_.invalidate(linear >> 22);
-  window_bytes_ = 0;  // INVLPG is serialising: the prefetched bytes are dropped [INTEL-DM]
+  drop_prefetch();  // INVLPG is serialising [INTEL-DM]
 }
 
 void Pentium::flush_caches(bool write_back) {
@@ -384,7 +405,8 @@ void Pentium::flush_caches(bool write_back) {
   if (write_back) bank_->count[L1dWritebacks] += dirty;
   l1i_.invalidate_all();
   memory_.l2().invalidate_all();
-  window_bytes_ = 0;
+  missed_ = kNoLine;
+  drop_prefetch();
 }
 
 // --- transfers of control -------------------------------------------------------------------

@@ -60,25 +60,16 @@ class Pentium {
 
   void set_state(const State& state);
 
+  // Straight on in a line that is all there: nothing but clocks. The rest is a tail call, so that
+  // this path saves no registers.
   void retire(const Insn& insn, uint32_t linear) {
     const uint32_t last = linear + insn.length - 1;
-    if (__builtin_expect(insn.flags & kUncommon, 0) && !retire_uncommon(insn, linear)) return;
-    if (__builtin_expect(!timing_on_, 0)) {
-      bank_->count[Instructions]++;
-      clock_++;
-      return;
+    if (__builtin_expect((insn.flags & kUncommon) || linear != next_ ||
+                             last - window_ >= window_bytes_ || clock_ < code_ready_,
+                         0)) {
+      return retire_slow(insn, linear);
     }
-    bank_->count[Instructions]++;
-    if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
-    if (__builtin_expect(clock_ < code_ready_, 0)) wait_for_code(linear, last);
-    next_ = last + 1;
-    uint32_t clocks = clocks_[insn.cls];
-    if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
-    if (insn.address & agi_writes_) clocks += address_interlock();
-    agi_writes_ = insn.agi_writes;
-    last_clocks_ = clocks;
-    clock_ += clocks;
-    locked_ = insn.flags & kLocked;
+    complete(insn, last);
   }
 
   // An instruction that is no part of the measured program (a marker): no time, no count, not
@@ -148,6 +139,18 @@ class Pentium {
   const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
 
  private:
+  void complete(const Insn& insn, uint32_t last) {
+    bank_->count[Instructions]++;
+    next_ = last + 1;
+    uint32_t clocks = clocks_[insn.cls];
+    if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
+    if (insn.address & agi_writes_) clocks += address_interlock();
+    agi_writes_ = insn.agi_writes;
+    last_clocks_ = clocks;
+    clock_ += clocks;
+    locked_ = insn.flags & kLocked;
+  }
+  void retire_slow(const Insn& insn, uint32_t linear);
   bool retire_uncommon(const Insn& insn, uint32_t linear);
   void fetch(uint32_t linear, uint32_t last);
   void fetch_line(uint32_t linear);
@@ -184,6 +187,10 @@ class Pentium {
   void delivery(Entry entry, uint8_t vector, Crossing crossing);
   void leave_rep(uint32_t resume);
   void flush_tlbs();
+  void drop_prefetch() {
+    window_bytes_ = 0;
+    code_page_ = kNoPage;
+  }
   void fold() {
     bank_->count[CyclesBusy] += clock_ - folded_;
     folded_ = clock_;
@@ -197,7 +204,7 @@ class Pentium {
   const uint16_t* clocks_;        // [class], of the current mode
   uint32_t next_ = 0;             // linear address behind the last instruction
   uint32_t window_ = 0;           // linear address of what was fetched last ...
-  uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing
+  uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing (always with timing off)
   uint32_t last_clocks_ = 0;
   uint32_t prefix_cost_, agi_cost_;
   RegMask agi_writes_ = 0;
@@ -218,7 +225,9 @@ class Pentium {
   State state_;
   Bank* ring_banks_[4] = {};
   uint64_t folded_ = 0;
-  static constexpr uint32_t kNoLine = ~0u;
+  static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u;
+  uint32_t code_page_ = kNoPage;  // linear page that code was fetched from last: its translation
+  uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
   std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
   uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
                                   // cache has taken a line in since
