@@ -54,20 +54,37 @@ static int exit_status(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* One output stream of the program, on its way to the engine. */
+struct stream {
+  uint32_t number; /* 1 stdout, 2 stderr */
+  size_t used;
+  char buffer[4096];
+};
+
+/* Read what is there and forward the whole lines of it: the engine records both streams in one
+ * file, where lines must not be torn. Returns 0 at the end of the stream.
+ */
+static int forward(struct stream *stream, int pipe) {
+  ssize_t length = read(pipe, stream->buffer + stream->used, sizeof(stream->buffer) - stream->used);
+  stream->used += length > 0 ? (size_t)length : 0;
+  size_t whole = stream->used;
+  if (length > 0 && stream->used < sizeof(stream->buffer))
+    while (whole > 0 && stream->buffer[whole - 1] != '\n') whole--;
+  p5_output(stream->number, stream->buffer, whole);
+  stream->used -= whole;
+  memmove(stream->buffer, stream->buffer + whole, stream->used);
+  return length > 0;
+}
+
 /* Forward both pipes to the engine until the program and all its children have closed them. */
 static void forward_output(int out, int err) {
+  static struct stream streams[2] = {{.number = 1}, {.number = 2}};
   struct pollfd pipes[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
   while (pipes[0].fd >= 0 || pipes[1].fd >= 0) {
     if (poll(pipes, 2, -1) < 0) continue;
-    for (uint32_t i = 0; i < 2; i++) {
-      char buffer[4096];
-      if (pipes[i].fd < 0 || pipes[i].revents == 0) continue;
-      ssize_t length = read(pipes[i].fd, buffer, sizeof(buffer));
-      if (length > 0)
-        p5_output(i + 1, buffer, (size_t)length);
-      else
-        pipes[i].fd = -1;
-    }
+    for (int i = 0; i < 2; i++)
+      if (pipes[i].fd >= 0 && pipes[i].revents && !forward(&streams[i], pipes[i].fd))
+        pipes[i].fd = -1; /* poll() ignores it from now on */
   }
 }
 

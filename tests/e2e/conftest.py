@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Tests that boot the guest on the engine. `./p5lab test` builds everything before them."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from p5lab import guest, machine, workload
+from p5lab.engines import Outcome
+from p5lab.engines.bochs import Bochs
+from p5lab.experiment import Run
+from p5lab.lab import Lab
+from p5stats import events
+
+MACHINE = "p90-premiere2"
+
+
+@dataclass(frozen=True)
+class Booted:
+    """A finished simulation: its run directory and how it ended."""
+
+    directory: Path
+    outcome: Outcome
+
+    @property
+    def events(self) -> events.Events:
+        return events.parse(self.directory / "events.jsonl")
+
+    @property
+    def output(self) -> str:
+        return (self.directory / "output.log").read_text()
+
+    def totals(self, phase: int, event: str) -> list[int]:
+        """Counts of one event in each bracket of a phase, over all rings and address spaces."""
+        parsed = self.events
+        index = list(parsed.units).index(event)
+
+        def total(marker: events.Marker) -> int:
+            return sum(values[index] for values in marker.banks.values() if index < len(values))
+
+        return [total(b.end) - total(b.begin) for b in parsed.brackets if b.phase == phase]
+
+
+@pytest.fixture(scope="session")
+def lab():
+    return Lab.here()
+
+
+@pytest.fixture
+def boot(lab, tmp_path):
+    """Boot linux, run one job, return what it left. `job` is the guest's command line."""
+
+    def run(job, *, settings=None, trace_reads=False, limit_seconds=120, directory=None):
+        name = job.split()[0]
+        known = workload.load(lab)
+        board = machine.load(lab.machines, MACHINE).with_set(settings or {}, "test")
+        planned = Run(
+            experiment="test", machine=board, guest=guest.load(lab, "linux"),
+            workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=0,
+            feedback=True, limit_seconds=limit_seconds,
+        )  # fmt: skip
+        place = directory or tmp_path / "run"
+        place.mkdir(parents=True)
+        engine = Bochs()
+        plan = engine.prepare(lab, planned, place)
+        for file, content in plan.write.items():
+            (place / file).write_bytes(content)
+        # The job as the test wants it, also when it names no workload or wrong parameters.
+        conf = (place / "engine.conf").read_text().splitlines()
+        conf = [line for line in conf if not line.startswith(("run.job", "run.trace_reads"))]
+        conf += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
+        (place / "engine.conf").write_text("\n".join(conf) + "\n")
+        with (place / "engine.out").open("wb") as console:
+            status = subprocess.run(
+                plan.command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
+                stdout=console, stderr=subprocess.STDOUT, check=False,
+            ).returncode  # fmt: skip
+        return Booted(place, engine.collect(place, status))
+
+    return run

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The linux guest on the engine: boot, jobs, output, markers, counters, and how runs fail."""
+
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
+CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
+
+
+def test_boots_and_measures(boot):
+    booted = boot("getpid iterations=50")
+    assert booted.outcome.status == "ok", booted.outcome.reason
+    assert booted.events.ready is not None
+    phases = [bracket.phase for bracket in booted.events.brackets]
+    assert phases == [EMPTY] * 10 + [0] * 50
+
+
+def test_a_bracket_holds_one_system_call(boot):
+    booted = boot("getpid iterations=20")
+    assert booted.totals(0, "soft_interrupts") == [1] * 20
+    assert booted.totals(0, "crossings.int") == [1] * 20
+    # An interrupt returns by IRET too.
+    returns = booted.totals(0, "crossings.iret")
+    interrupts = booted.totals(0, "hw_interrupts")
+    assert [r - i for r, i in zip(returns, interrupts, strict=True)] == [1] * 20
+
+
+def test_markers_cost_nothing(boot):
+    """Between the markers of an empty bracket are only the moves that load four registers and the
+    test whether there is an engine."""
+    booted = boot("getpid iterations=1")
+    assert max(booted.totals(EMPTY, INSTRUCTIONS)) <= 7
+    assert max(booted.totals(EMPTY, CYCLES)) <= 10
+    assert max(booted.totals(EMPTY, "code_misses")) == 0
+
+
+def test_mem_read_shows_the_caches(boot, tmp_path):
+    """chen95 figure 4: 2 cycles in L1 (8 KB), a plateau in L2, a fall beyond it."""
+    sizes = [512, 4096, 8192, 12288, 65536, 131072, 262144, 524288, 1048576]
+    iterations = 200_000
+
+    def cycles(l2_size):
+        booted = boot(f"mem-read iterations={iterations}", settings={"l2.size": l2_size},
+                      directory=tmp_path / l2_size)  # fmt: skip
+        assert booted.outcome.status == "ok", booted.outcome.reason
+        return {size: booted.totals(size, CYCLES)[0] / iterations for size in sizes}
+
+    small, large = cycles("256K"), cycles("512K")
+    for size in (512, 4096, 8192):
+        assert 1.95 < small[size] < 2.3, size
+    plateau = [small[size] for size in (12288, 65536, 131072, 262144)]
+    assert min(plateau) > 4
+    assert max(plateau) < 1.1 * min(plateau)
+    assert small[524288] > 1.4 * max(plateau)
+    assert large[524288] < 1.15 * max(plateau)
+    assert large[1048576] > 1.4 * max(plateau)
+
+
+def test_guest_sees_the_recorded_counters(boot):
+    """Every value that a program printed is, bit for bit and in order, what the engine recorded."""
+    booted = boot("selftest-counters reads=25", trace_reads=True)
+    printed = [
+        int(value, 16) for line in booted.output.splitlines() for value in line.split()[1:]
+    ]
+    assert len(printed) == 25 * 4 + 3
+    recorded = [
+        read.value
+        for read in booted.events.reads
+        if read.insn == "rdtsc" or (read.insn == "rdmsr" and read.index in (0x12, 0x13))
+    ]
+    # The kernel reads the TSC for itself as well: the printed values are a subsequence.
+    rest = iter(recorded)
+    assert all(value in rest for value in printed)
+
+
+def test_counters_count_what_the_engine_counts(boot):
+    """The driver's instruction counter agrees with the engine's own count between the reads."""
+    booted = boot("selftest-counters reads=3 event0=0x16 event1=0x00")
+    lines = [line.split() for line in booted.output.splitlines() if line.startswith("p5ctr")]
+    assert all(int(fields[1], 16) > 0 and int(fields[2], 16) > 0 for fields in lines)
+    last = lines[-1]
+    assert int(last[1], 16) < booted.totals(0, INSTRUCTIONS)[0]
+    assert int(last[2], 16) < booted.totals(0, "data_reads")[0]
+
+
+def test_output_and_status_arrive(boot):
+    booted = boot("test-output lines=300 status=7")
+    lines = booted.output.splitlines()
+    assert [x for x in lines if x.startswith("stdout")] == [f"stdout line {n}" for n in range(300)]
+    assert [x for x in lines if x.startswith("stderr")] == [f"stderr line {n}" for n in range(300)]
+    assert booted.events.guest_status == 7
+
+
+def test_unknown_program(boot):
+    booted = boot("no-such-program")
+    assert booted.events.guest_status == 127
+    assert "/bin/no-such-program" in booted.output
+
+
+def test_wrong_argument(boot):
+    booted = boot("getpid iteration=5")
+    assert booted.events.guest_status == 2
+    assert "unknown argument `iteration=5`" in booted.output
+
+
+def test_cmov_fails_the_run_with_its_address(boot, lab):
+    program = lab.program("linux", "test-ud")
+    listing = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True, check=True
+    ).stdout
+    address = re.search(r"^ *([0-9a-f]+):\tcmov", listing, re.MULTILINE)[1]
+    outcome = boot("test-ud").outcome
+    assert outcome.status == "failed"
+    assert re.search(rf"invalid opcode.*0x0*{address}\b", outcome.reason)
+
+
+def test_panic_fails_the_run_with_its_message(boot):
+    outcome = boot("test-panic really=yes").outcome
+    assert outcome.status == "failed"
+    assert "sysrq triggered crash" in outcome.reason
+
+
+def test_hang_ends_at_the_limit(boot):
+    outcome = boot("test-hang", limit_seconds=3).outcome
+    assert outcome.status == "timeout"
+
+
+def test_unbalanced_markers_fail_the_run(boot):
+    outcome = boot("test-unbalanced").outcome
+    assert outcome.status == "failed"
+    assert "phase 7" in outcome.reason
+
+
+def test_repetition_is_identical(boot, tmp_path):
+    """Two at once, in directories whose names differ in length."""
+    places = [tmp_path / "a", tmp_path / "some" / "longer name" / "b"]
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(
+            lambda place: boot("exec-static iterations=10", directory=place), places
+        )
+    assert first.outcome.status == "ok", first.outcome.reason
+    one, two = ((x.directory / "events.jsonl").read_bytes() for x in (first, second))
+    assert one == two
+
+
+def test_workloads_run(boot, tmp_path):
+    for job in ("null", "dup", "exec-static", "forkexec iterations=20",
+                "mem-read placement=guest iterations=2000"):  # fmt: skip
+        booted = boot(job, directory=tmp_path / job.split()[0])
+        assert booted.outcome.status == "ok", (job, booted.outcome.reason)
+        assert booted.events.guest_status == 0, (job, booted.output)
