@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The Pentium model on a bench: the machine of the P90, hand-made instructions and accesses.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/p5/decode.hh"
+#include "engine/p5/pentium.hh"
+#include "table.hh"
+
+// A 90 MHz Pentium on a 60 MHz bus, 256 KB L2, 32 MB: the numbers of p90-premiere2.toml.
+inline p5::Config p90() {
+  p5::Config config;
+  config.clock_mhz = 90;
+  config.bus_mhz = 60;
+  config.l1i.size = config.l1d.size = 8192;
+  config.l1i.ways = config.l1d.ways = 2;
+  config.itlb.entries = 32;
+  config.dtlb.entries = 64;
+  config.dtlb_large.entries = 8;
+  config.memory.core_clocks = 3;
+  config.memory.bus_clocks = 2;
+  config.memory.l2.size = 256 * 1024;
+  config.memory.l2_read = {{3, 2, 2, 2}, 3, 6};
+  config.memory.l2_write = {{3, 2, 2, 2}, 3, 6};
+  config.memory.dram_read = {{7, 4, 4, 4}, 7, 9};
+  config.memory.dram_write = {{7, 4, 4, 4}, 7, 9};
+  config.memory.miss_overhead = 4;
+  config.memory.walk_overhead = 4;
+  config.memory.uncached_clocks = 14;
+  config.memory.post_buffer = 4;
+  config.dram_bytes = 32u << 20;
+  config.isa_clocks = 90;
+  config.pci_clocks = 14;
+  config.inta_clocks = 90;
+  config.uncached = {{0xA0000, 0xFFFFF}};
+  return config;
+}
+
+class Bench : public p5::Platform {
+ public:
+  explicit Bench(const p5::Config& config = p90()) : model(config, timing_table(), *this) {
+    state.mode = p5::MachineMode::Prot32;
+    state.caching = true;
+    model.set_state(state);
+  }
+
+  // p5::Platform: memory reads as zero, and code is mapped where it stands, unless told otherwise.
+  uint32_t read_physical(uint32_t address) override { return memory[address]; }
+  uint32_t code_physical(uint32_t linear) override {
+    const auto page = code_pages.find(linear >> 12);
+    return page == code_pages.end() ? linear : page->second << 12 | (linear & 0xFFF);
+  }
+
+  void change(const std::function<void(p5::State&)>& edit) {
+    edit(state);
+    model.set_state(state);
+  }
+
+  // One instruction at the instruction pointer.
+  p5::Insn insn(const std::string& hex) {
+    p5::Insn decoded = decode_text(hex);
+    model.retire(decoded, ip);
+    ip += decoded.length;
+    return decoded;
+  }
+  void read(uint32_t address, uint32_t bytes = 4) {
+    model.data(address, address, bytes, p5::DataKind::Read);
+  }
+  void write(uint32_t address, uint32_t bytes = 4) {
+    model.data(address, address, bytes, p5::DataKind::Write);
+  }
+  void load(uint32_t address) {  // mov ecx,[eax]
+    insn("8b 08");
+    read(address);
+  }
+  void store(uint32_t address) {  // mov [eax],ecx
+    insn("89 08");
+    write(address);
+  }
+
+  // Clocks of `code` when it and its data are in the caches, and nothing before it interferes.
+  uint64_t warm(const std::function<void()>& code) {
+    uint64_t clocks = 0;
+    for (int pass = 0; pass < 3; pass++) {
+      ip = kCode;
+      for (int i = 0; i < 4; i++) insn("90");
+      const uint64_t start = model.clock();
+      code();
+      clocks = model.clock() - start;
+    }
+    return clocks;
+  }
+  // The same for a list of instructions without memory accesses.
+  uint64_t warm(const std::vector<std::string>& code) {
+    return warm([&] {
+      for (const auto& hex : code) insn(hex);
+    });
+  }
+
+  uint64_t count(p5::Event event, uint32_t rings = 0xF) {
+    return model.counters().total(event, rings);
+  }
+  // How much an event grows while `code` runs.
+  uint64_t grows(p5::Event event, const std::function<void()>& code) {
+    const uint64_t before = count(event);
+    code();
+    return count(event) - before;
+  }
+
+  static p5::Insn decode_text(const std::string& hex) {
+    uint8_t bytes[16] = {};
+    unsigned size = 0;
+    for (size_t at = 0; at < hex.size(); at += 3) {
+      bytes[size++] = uint8_t(std::stoul(hex.substr(at, 2), nullptr, 16));
+    }
+    p5::Insn decoded;
+    INFO(hex);
+    REQUIRE(p5::decode(bytes, size, true, timing_table(), &decoded));
+    return decoded;
+  }
+
+  static constexpr uint32_t kCode = 0x10000;
+
+  std::map<uint32_t, uint32_t> memory;
+  std::map<uint32_t, uint32_t> code_pages;  // linear page -> physical page
+  p5::State state;
+  uint32_t ip = kCode;
+  p5::Pentium model;
+};

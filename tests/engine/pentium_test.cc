@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: MIT
+// The assembled model, fed by hand: instruction clocks, interlocks, miss costs, what is counted
+// and to whom it is charged.
+#include "engine/p5/pentium.hh"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "bench.hh"
+
+using namespace p5;
+
+namespace {
+
+// Page tables: a directory at 100000h, whose first entry names the table at 101000h (4 KB pages,
+// linear = physical) and whose second is a 4 MB page.
+constexpr uint32_t kDirectory = 0x100000, kTable = 0x101000;
+
+void map_pages(Bench& bench) {
+  bench.memory[kDirectory] = kTable | 1;
+  bench.memory[kDirectory + 4] = 0x400000 | 0x81;
+  for (uint32_t page = 0; page < 1024; page++) bench.memory[kTable + 4 * page] = page << 12 | 1;
+  bench.change([](State& state) {
+    state.cr3 = kDirectory;
+    state.paging = state.large_pages = true;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("pentium: clocks come from the timing table") {
+  Bench bench;
+  CHECK(bench.warm({"89 d8"}) == 1);          // mov eax,ebx
+  CHECK(bench.warm({"f7 f1"}) == 41);         // div ecx
+  CHECK(bench.warm({"f7 e1", "99"}) == 12);   // mul ecx, cdq
+  CHECK(bench.warm([&] { bench.load(0x2000); }) == 1);
+}
+
+TEST_CASE("pentium: modes have their own clocks") {
+  Bench bench;
+  CHECK(bench.warm({"9c"}) == 3);  // pushf
+  bench.change([](State& state) { state.mode = MachineMode::Real; });
+  CHECK(bench.warm({"9c"}) == 4);
+  CHECK(bench.warm({"8e d8"}) == 2);  // mov ds,ax
+  bench.change([](State& state) { state.mode = MachineMode::Prot32; });
+  CHECK(bench.warm({"8e d8"}) == 3);
+}
+
+TEST_CASE("pentium: AGI") {  // [INTEL-OPT, AGN-MA]
+  const std::vector<std::pair<std::vector<std::string>, unsigned>> cases = {
+      {{"89 d8", "8b 08"}, 1},              // mov eax,ebx; mov ecx,[eax]
+      {{"89 d8", "8b 0c 43"}, 1},           // as index
+      {{"89 d8", "8d 08"}, 1},              // LEA computes an address too
+      {{"89 d8", "89 c1"}, 0},              // used as data: none
+      {{"89 d8", "90", "8b 08"}, 0},        // a clock between: none
+      {{"b0 01", "8b 08"}, 1},              // a part of the register
+      {{"50", "50"}, 0},                    // push; push
+      {{"58", "58"}, 0},                    // pop; pop
+      {{"58", "8b 08"}, 1},                 // pop eax; mov ecx,[eax]
+      {{"50", "8b 0c 24"}, 0},              // push; mov ecx,[esp]: ESP was updated implicitly
+      {{"83 ec 08", "50"}, 1},              // sub esp,8; push
+      {{"83 ec 08", "8b 0c 24"}, 1},
+      {{"89 ec", "5d"}, 1},                 // mov esp,ebp; pop ebp
+      {{"c9", "c3"}, 1},                    // leave; ret
+      {{"89 e5", "c9"}, 1},                 // mov ebp,esp; leave
+      {{"c2 04 00", "50"}, 1},              // ret 4; push
+      {{"c3", "50"}, 0},
+      {{"a3 00 20 00 00", "8b 08"}, 0},     // mov [2000h],eax writes no register
+      {{"a1 00 20 00 00", "8b 08"}, 1},
+  };
+  for (const auto& [code, stalls] : cases) {
+    CAPTURE(code.front());
+    CAPTURE(code.back());
+    Bench bench;
+    const uint64_t clocks = bench.warm(code);
+    uint64_t alone = 0;
+    for (const auto& hex : code) {
+      alone += timing_table().clocks(Mode::Prot)[Bench::decode_text(hex).cls];
+    }
+    CHECK(clocks == alone + stalls);
+    CHECK(bench.count(AgiStalls) == 3 * stalls);
+  }
+}
+
+TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AGN-MA]
+  Bench bench;
+  CHECK(bench.warm({"66 89 d8"}) == 2);
+  CHECK(bench.warm({"66 64 8b 08"}) == 3);
+  CHECK(bench.warm({"0f b6 c0"}) == 4);           // movzx: 3 and the 0F byte
+  CHECK(bench.warm({"f7 f1", "66 89 d8"}) == 42);  // 41 clocks hide one
+  CHECK(bench.warm({"98", "66 64 26 8b 0b"}) == 3 + 1 + 1);  // 3 clocks hide two of three
+}
+
+TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
+  // Stride 128 over a ring; each load needs its predecessor's result [lai96, lmbench].
+  const auto clocks_per_load = [](uint32_t bytes) {
+    Bench bench;
+    const uint32_t loads = bytes / 128;
+    const auto round = [&] {
+      for (uint32_t i = 0; i < loads; i++) {
+        bench.ip = Bench::kCode;
+        bench.insn("8b 00");  // mov eax,[eax]
+        bench.read(0x200000 + 128 * i);
+      }
+    };
+    round();
+    round();
+    const uint64_t start = bench.model.clock();
+    for (int i = 0; i < 4; i++) round();
+    return double(bench.model.clock() - start) / (4 * loads);
+  };
+  CHECK(clocks_per_load(512) == doctest::Approx(2).epsilon(0.01));
+  CHECK(clocks_per_load(8192) == doctest::Approx(2).epsilon(0.01));
+  // L2: 4 clocks and 3-2-2-2 at 1.5 clocks, with bus alignment. DRAM: 7-4-4-4.
+  CHECK(clocks_per_load(64 << 10) > 17);
+  CHECK(clocks_per_load(64 << 10) < 20);
+  CHECK(clocks_per_load(256 << 10) == doctest::Approx(clocks_per_load(64 << 10)).epsilon(0.02));
+  CHECK(clocks_per_load(1 << 20) > 32);
+  CHECK(clocks_per_load(1 << 20) < 36);
+}
+
+TEST_CASE("pentium: misaligned accesses") {  // [INTEL-OPT: 3 clocks; INTEL-DM: two references]
+  Bench bench;
+  bench.warm([&] { bench.load(0x2000); });
+  CHECK(bench.warm([&] { bench.load(0x2002); }) == 1 + 3);
+  CHECK(bench.grows(Misaligned, [&] { bench.load(0x2001); }) == 1);
+  CHECK(bench.grows(DataReads, [&] { bench.load(0x2001); }) == 2);
+  CHECK(bench.grows(Misaligned, [&] { bench.read(0x2002, 2); }) == 0);
+  CHECK(bench.grows(Misaligned, [&] { bench.read(0x2003, 2); }) == 1);
+  CHECK(bench.grows(Misaligned, [&] { bench.read(0x2003, 1); }) == 0);
+  CHECK(bench.grows(Misaligned, [&] { bench.read(0x2008, 8); }) == 0);
+  CHECK(bench.grows(Misaligned, [&] { bench.read(0x2004, 8); }) == 1);
+  CHECK(bench.grows(DataReads, [&] { bench.read(0x2008, 8); }) == 1);
+}
+
+TEST_CASE("pentium: write misses do not allocate") {
+  Bench bench;
+  CHECK(bench.grows(DataWriteMisses, [&] { bench.store(0x3000); bench.store(0x3000); }) == 2);
+  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x3000); }) == 1);
+  CHECK(bench.grows(DataWriteMisses, [&] { bench.store(0x3000); }) == 0);
+  CHECK(bench.count(WriteHitsME) == 1);
+}
+
+TEST_CASE("pentium: a modified line is written back when it is displaced") {
+  Bench bench;
+  bench.load(0x4000);
+  bench.store(0x4000);
+  bench.load(0x4000 + 4096);
+  CHECK(bench.count(L1dWritebacks) == 0);
+  bench.load(0x4000 + 2 * 4096);  // third line in a set of two
+  CHECK(bench.count(L1dWritebacks) == 1);
+  bench.load(0x4000 + 3 * 4096);  // displaces a clean one
+  CHECK(bench.count(L1dWritebacks) == 1);
+}
+
+TEST_CASE("pentium: uncached memory") {
+  Bench bench;
+  CHECK(bench.grows(UncachedReads, [&] { bench.load(0xB8000); bench.load(0xB8000); }) == 2);
+  CHECK(bench.grows(UncachedWrites, [&] { bench.store(0xB8000); }) == 1);
+  CHECK(bench.grows(UncachedReads, [&] { bench.load(0xF0000000); }) == 1);  // beyond DRAM: PCI
+  CHECK(bench.grows(UncachedReads, [&] { bench.load(0x9F000); }) == 0);
+}
+
+TEST_CASE("pentium: caching off leaves the caches as they are") {  // INTEL-DM ch. 2, CD = 1
+  Bench bench;
+  bench.change([](State& state) { state.caching = false; });
+  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x5000); bench.load(0x5000); }) == 2);
+  bench.change([](State& state) { state.caching = true; });
+  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x5000); bench.load(0x5000); }) == 1);
+}
+
+TEST_CASE("pentium: page walks") {
+  Bench bench;
+  map_pages(bench);
+  bench.insn("90");
+  CHECK(bench.count(ItlbMisses) == 1);
+  CHECK(bench.count(WalkReads) == 2);  // directory and table
+  CHECK(bench.grows(WalkReads, [&] { bench.load(0x7000); }) == 2);
+  CHECK(bench.grows(WalkReads, [&] { bench.load(0x7800); }) == 0);
+  CHECK(bench.grows(WalkReads, [&] { bench.load(0x400000); }) == 1);  // 4 MB page: directory only
+  CHECK(bench.grows(WalkReads, [&] { bench.load(0x7FF000); }) == 0);  // the same large page
+  CHECK(bench.count(DtlbMisses) == 2);
+  // Walks are no data reads [INTEL-DM 16: events 00h and 03h leave them out].
+  CHECK(bench.count(DataReads) == 4);
+
+  bench.model.invalidate_page(0x7000);
+  CHECK(bench.grows(DtlbMisses, [&] { bench.load(0x400000); }) == 0);
+  CHECK(bench.grows(DtlbMisses, [&] { bench.load(0x7000); }) == 1);
+  CHECK(bench.grows(StallWalk, [&] {
+    bench.model.invalidate_page(0x7000);
+    bench.load(0x7000);
+  }) > 0);
+}
+
+TEST_CASE("pentium: a CR3 load empties the TLBs, also with the same value") {
+  Bench bench;
+  map_pages(bench);
+  bench.load(0x7000);
+  bench.load(0x400000);
+  bench.model.load_cr3(kDirectory);
+  CHECK(bench.count(Cr3Unchanged) == 1);
+  CHECK(bench.count(Cr3Changed) == 0);
+  CHECK(bench.count(TlbFlushes) == 1);
+  CHECK(bench.grows(DtlbMisses, [&] { bench.load(0x7000); bench.load(0x400000); }) == 2);
+  CHECK(bench.count(ItlbMisses) == 2);
+  bench.model.load_cr3(kDirectory + 0x1000);
+  CHECK(bench.count(Cr3Changed) == 1);
+}
+
+TEST_CASE("pentium: code fetch counts lines, misses and what data does to them") {
+  Bench bench;
+  bench.ip = 0x8000;
+  CHECK(bench.grows(CodeMisses, [&] {
+    for (int i = 0; i < 64; i++) bench.insn("90");  // two lines
+  }) == 2);
+  CHECK(bench.count(CodeReads) == 2);
+  bench.ip = 0x8000;
+  CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 0);
+  // A line is in one of the two L1 caches only [INTEL-DM 3].
+  bench.load(0x8000);
+  bench.ip = 0x8000;
+  CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
+  bench.ip = 0x9000;
+  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x8000); }) == 1);
+}
+
+TEST_CASE("pentium: an instruction across two lines fetches both") {
+  Bench bench;
+  bench.ip = 0x801E;
+  bench.insn("b8 00 00 00 00");
+  CHECK(bench.count(CodeMisses) == 2);
+}
+
+TEST_CASE("pentium: REP is one instruction, its iterations cost clocks") {
+  Bench bench;
+  const auto rep_stos = [&](int times) {
+    return [&bench, times] {
+      bench.insn("90");
+      bench.insn("f3 ab");
+      for (int i = 0; i < times; i++) {
+        bench.model.repeat();
+        bench.write(0x6000);
+      }
+    };
+  };
+  bench.load(0x6000);
+  // 10 + n [AGN-IT], and the prefix.
+  CHECK(bench.warm(rep_stos(7)) == 1 + 1 + 10 + 7);
+  CHECK(bench.warm(rep_stos(100)) == 1 + 1 + 10 + 100);
+  CHECK(bench.grows(Instructions, rep_stos(100)) == 2);
+  CHECK(bench.grows(DataWrites, rep_stos(100)) == 100);
+}
+
+TEST_CASE("pentium: an interrupted REP counts once, the delivery adds one") {  // INTEL-DM 16, 16h
+  Bench bench;
+  bench.insn("90");
+  const uint64_t before = bench.count(Instructions);
+  const uint32_t at = bench.ip;
+  bench.insn("f3 ab");
+  bench.model.repeat();
+  bench.model.hard_interrupt(0x30, at);
+  bench.model.set_state(bench.state);
+  bench.ip = 0x9000;
+  bench.insn("cf");
+  bench.model.far_transfer(Crossing::Iret);
+  bench.model.set_state(bench.state);
+  bench.ip = at;
+  bench.insn("f3 ab");
+  bench.model.repeat();
+  CHECK(bench.count(Instructions) - before == 1 + 1 + 1);  // REP, delivery, IRET
+}
+
+TEST_CASE("pentium: a REP that a loop comes back to is a new one, also when interrupted there") {
+  Bench bench;
+  const auto loop = [&] {  // rep stosb; jmp back
+    bench.ip = Bench::kCode;
+    bench.insn("f3 aa");
+    bench.model.repeat();
+    bench.insn("eb fc");
+  };
+  CHECK(bench.grows(Instructions, [&] { loop(); loop(); loop(); }) == 6);
+  CHECK(bench.grows(Instructions, [&] {
+    loop();
+    bench.model.hard_interrupt(0x30, Bench::kCode);  // before the REP begins again
+    bench.change([](State&) {});
+    loop();
+  }) == 2 + 1 + 2);
+  CHECK(bench.grows(Instructions, [&] {
+    loop();
+    bench.model.exception(14, false, Bench::kCode);  // its fetch faults: the jump was the last
+    bench.change([](State&) {});
+    loop();
+  }) == 2 + 1 + 2);
+}
+
+TEST_CASE("pentium: events go to the ring and address space in which they happen") {
+  Bench bench;
+  bench.change([](State& state) { state.ring = 3; });
+  bench.warm({"89 d8"});
+  const uint64_t user = bench.count(Instructions, 1 << 3);
+  CHECK(user == 15);
+  CHECK(bench.count(Instructions, 1 << 0) == 0);
+  bench.change([](State& state) { state.ring = 0; });
+  bench.load(0x2000);
+  CHECK(bench.count(Instructions, 1 << 3) == user);
+  CHECK(bench.count(Instructions, 1 << 0) == 1);
+  CHECK(bench.count(DataReads, 1 << 0) == 1);
+
+  bench.change([](State& state) { state.cr3 = 0x5000; });
+  bench.load(0x2000);
+  const auto& banks = bench.model.counters().banks();
+  uint64_t old_space = 0, new_space = 0;
+  for (const auto& bank : banks) {
+    if (bank->ring == 0) (bank->cr3 == 0x5000 ? new_space : old_space) += bank->count[DataReads];
+  }
+  CHECK(old_space == 1);
+  CHECK(new_space == 1);
+}
+
+TEST_CASE("pentium: busy and idle cycles add up to the clock, by ring") {
+  Bench bench;
+  bench.warm({"f7 f1"});
+  bench.change([](State& state) { state.ring = 3; });
+  bench.warm({"f7 f1"});
+  bench.model.idle(1000);
+  bench.warm({"f7 f1"});
+  CHECK(bench.count(CyclesIdle) == 1000);
+  CHECK(bench.count(CyclesBusy) + bench.count(CyclesIdle) == bench.model.clock());
+  CHECK(bench.count(CyclesBusy, 1 << 0) > 0);
+  CHECK(bench.count(CyclesBusy, 1 << 3) > bench.count(CyclesBusy, 1 << 0));
+}
+
+TEST_CASE("pentium: ring crossings by instruction, and asynchronous ones apart") {
+  Bench bench;
+  const auto to_ring = [&](uint8_t ring) {
+    bench.change([ring](State& state) { state.ring = ring; });
+  };
+  to_ring(3);
+
+  bench.insn("cd 80");  // system call
+  bench.model.soft_interrupt(0x80);
+  to_ring(0);
+  CHECK(bench.count(CrossInt) == 1);
+  CHECK(bench.count(SoftInterrupts) == 1);
+  bench.insn("cf");
+  bench.model.far_transfer(Crossing::Iret);
+  to_ring(3);
+  CHECK(bench.count(CrossIret) == 1);
+
+  bench.model.hard_interrupt(0x30, bench.ip);
+  to_ring(0);
+  CHECK(bench.count(CrossAsync) == 1);
+  CHECK(bench.count(HwInterrupts) == 1);
+  bench.model.hard_interrupt(0x31, bench.ip);  // inside ring 0: no crossing
+  to_ring(0);
+  CHECK(bench.count(CrossAsync) == 1);
+  CHECK(bench.count(HwInterrupts) == 2);
+  bench.insn("cf");
+  bench.model.far_transfer(Crossing::Iret);
+  to_ring(0);
+  CHECK(bench.count(CrossIret) == 1);
+
+  to_ring(3);
+  bench.insn("9a 00 00 00 00 08 00");
+  bench.model.far_transfer(Crossing::Gate);
+  to_ring(0);
+  bench.insn("cb");
+  bench.model.far_transfer(Crossing::Far);
+  to_ring(3);
+  CHECK(bench.count(CrossGate) == 1);
+  CHECK(bench.count(CrossFar) == 1);
+
+  bench.insn("8b 08");
+  bench.model.exception(14, true, bench.ip - 2);
+  to_ring(0);
+  CHECK(bench.count(CrossAsync) == 2);
+  CHECK(bench.count(Exceptions) == 1);
+  CHECK(bench.count(CrossInt) == 1);
+
+  uint64_t clock_vector = 0, calls = 0;
+  for (const auto& bank : bench.model.counters().banks()) {
+    for (const auto& [key, count] : bank->vectors) {
+      if (key == std::pair(Entry::Irq, uint8_t(0x30))) clock_vector += count;
+      if (key == std::pair(Entry::Soft, uint8_t(0x80))) calls += count;
+    }
+  }
+  CHECK(clock_vector == 1);
+  CHECK(calls == 1);
+}
+
+TEST_CASE("pentium: a ring crossing costs the inner-level clocks") {  // 31, 48; 10, 27 [CHEN95]
+  Bench bench;
+  bench.change([](State& state) { state.ring = 3; });
+  const auto call = [&](uint8_t inner) {
+    return [&bench, inner] {
+      bench.insn("cd 80");
+      bench.model.soft_interrupt(0x80);
+      bench.change([inner](State& state) { state.ring = inner; });
+    };
+  };
+  const auto back = [&] {
+    bench.insn("cf");
+    bench.model.far_transfer(Crossing::Iret);
+    bench.change([](State& state) { state.ring = 3; });
+  };
+  CHECK(bench.warm(call(3)) == 31);
+  CHECK(bench.warm([&] { call(0)(); back(); }) == 48 + 27);
+  CHECK(bench.warm(back) == 10);
+}
+
+TEST_CASE("pentium: machine-mode changes") {
+  Bench bench;
+  for (const auto mode : {MachineMode::Real, MachineMode::Prot16, MachineMode::Prot32,
+                          MachineMode::V86, MachineMode::Prot32, MachineMode::Prot32}) {
+    bench.change([mode](State& state) { state.mode = mode; });
+  }
+  CHECK(bench.count(ModeReal) == 1);
+  CHECK(bench.count(Mode16) == 1);
+  CHECK(bench.count(ModeV86) == 1);
+  CHECK(bench.count(Mode32) == 3);  // the bench began with one
+}
+
+TEST_CASE("pentium: segment loads") {
+  Bench bench;
+  CHECK(bench.grows(SegmentLoads, [&] { bench.insn("8e d8"); }) == 1);
+  CHECK(bench.grows(SegmentLoads, [&] { bench.insn("1f"); }) == 1);
+  CHECK(bench.grows(SegmentLoads, [&] { bench.insn("8c d8"); }) == 0);
+}
+
+TEST_CASE("pentium: locked cycles go to the bus and drop the line") {
+  Bench bench;
+  bench.load(0x6000);
+  bench.store(0x6000);
+  bench.insn("87 08");  // xchg [eax],ecx
+  bench.model.data(0x6000, 0x6000, 4, DataKind::ReadWrite);
+  CHECK(bench.count(LockedCycles) == 1);
+  CHECK(bench.count(L1dWritebacks) == 1);  // it was modified
+  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x6000); }) == 1);
+}
+
+TEST_CASE("pentium: port accesses") {
+  Bench bench;
+  bench.insn("ec");
+  const uint64_t before = bench.model.clock();
+  bench.model.port(0x60, false);
+  CHECK(bench.model.clock() - before >= 90);  // ISA: 1 us
+  bench.model.port(0xCF8, true);
+  CHECK(bench.count(IoReads) == 1);
+  CHECK(bench.count(IoWrites) == 1);
+}
+
+TEST_CASE("pentium: an instruction without a class is reported") {
+  Bench bench;
+  bench.insn("0f 0b");
+  bench.insn("0f 0b");
+  CHECK(bench.model.unknown().size() == 1);
+  CHECK(bench.model.unknown().at(0x10B) == 2);
+  CHECK(Bench().model.unknown().empty());
+}
+
+TEST_CASE("pentium: a marker is neither counted nor timed, nor is its fetch") {
+  Bench bench;
+  bench.insn("90");
+  const uint64_t clock = bench.model.clock(), count = bench.count(Instructions);
+  const Insn cpuid = Bench::decode_text("0f a2");
+  bench.model.skip(cpuid, bench.ip);
+  bench.ip += cpuid.length;
+  CHECK(bench.model.clock() == clock);
+  CHECK(bench.count(Instructions) == count);
+  CHECK(bench.grows(CodeReads, [&] { bench.insn("90"); }) == 0);
+}
+
+TEST_CASE("pentium: without timing an instruction is a clock") {
+  Bench bench;
+  bench.model.set_timing(false);
+  const uint64_t start = bench.model.clock();
+  for (int i = 0; i < 100; i++) {
+    bench.insn("f7 f1");
+    bench.read(0x100000 + 4096 * i);
+  }
+  CHECK(bench.model.clock() - start == 100);
+  CHECK(bench.count(Instructions) == 100);
+}
+
+TEST_CASE("counters: CESR selects event and rings") {  // [INTEL-DM 16.4]
+  Bench bench;
+  const auto select = [&](uint32_t es0, uint32_t cc0, uint32_t es1, uint32_t cc1) {
+    bench.model.msrs().write_cesr(es0 | cc0 << 6 | es1 << 16 | cc1 << 22);
+    bench.model.msrs().write(0, 0);
+    bench.model.msrs().write(1, 0);
+  };
+  const auto run = [&] {  // 3 instructions at ring 0, 5 at ring 3, each one clock
+    bench.change([](State& state) { state.ring = 0; });
+    for (int i = 0; i < 3; i++) bench.insn("89 d8");
+    bench.change([](State& state) { state.ring = 3; });
+    for (int i = 0; i < 5; i++) bench.insn("89 d8");
+    bench.ip = Bench::kCode;
+  };
+  run();
+  const struct {
+    uint32_t cc;
+    uint64_t instructions;
+  } cases[] = {{0, 0}, {1, 3}, {2, 5}, {3, 8}, {4, 0}};
+  for (const auto& test : cases) {
+    CAPTURE(test.cc);
+    select(0x16, test.cc, 0x16, 3);
+    run();
+    CHECK(bench.model.msrs().read(0) == test.instructions);
+    CHECK(bench.model.msrs().read(1) == 8);
+  }
+  // CC 5 to 7 count clocks, whatever the event; idle ones too.
+  select(0x16, 7, 0x16, 5);
+  uint64_t start = bench.model.clock();
+  run();
+  bench.model.idle(50);
+  CHECK(bench.model.msrs().read(0) == bench.model.clock() - start);
+  CHECK(bench.model.msrs().read(1) < bench.model.msrs().read(0));
+  // Two different events at once.
+  select(0x00, 3, 0x01, 3);
+  bench.load(0x2000);
+  bench.store(0x2000);
+  bench.store(0x2000);
+  CHECK(bench.model.msrs().read(0) == 1);
+  CHECK(bench.model.msrs().read(1) == 2);
+  CHECK(CounterMsrs::supported(0x16));
+  CHECK_FALSE(CounterMsrs::supported(0x10));  // reserved
+}
+
+TEST_CASE("counters: values survive a new selection and are 40 bits wide") {
+  Bench bench;
+  bench.model.msrs().write_cesr(0x16 | 3 << 6);
+  bench.model.msrs().write(0, 100);
+  bench.insn("90");
+  bench.insn("90");
+  CHECK(bench.model.msrs().read(0) == 102);
+  bench.model.msrs().write_cesr(0x00 | 3 << 6);  // INTEL-DM: writing CESR clears nothing
+  CHECK(bench.model.msrs().read(0) == 102);
+  bench.load(0x2000);
+  CHECK(bench.model.msrs().read(0) == 103);
+  bench.model.msrs().write(0, (uint64_t(1) << 40) - 1);
+  bench.load(0x2000);
+  CHECK(bench.model.msrs().read(0) == 0);
+  bench.model.msrs().write_cesr(0xFFFFFFFF);
+  CHECK(bench.model.msrs().cesr() == 0x03FF03FF);  // reserved bits read as zero
+}
