@@ -107,14 +107,12 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
 
 // False: all done, nothing more to count for this one.
 bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
-  // The same execution goes on only if nothing has retired behind it: the fast path does not reset
-  // in_rep_, so a loop may come back to this REP with it set. (Without timing all pass here.)
-  const bool again = (insn.flags & kRep) && in_rep_ && rep_linear_ == linear &&
-                     (!timing_on_ || next_ == linear + insn.length);
+  const bool again = (insn.flags & kRep) && rep_continues(linear);
   in_rep_ = insn.flags & kRep;
   if (in_rep_) {
     rep_class_ = insn.cls;
     rep_linear_ = linear;
+    rep_next_ = linear + insn.length;
     if (again) return false;  // the emulator took a breath between two iterations
     const auto resumed = std::find(interrupted_reps_.begin(), interrupted_reps_.end(),
                                    uint64_t(state_.cr3) << 32 | linear);
@@ -425,7 +423,7 @@ void Pentium::soft_interrupt(uint8_t vector) {
 
 // A REP that will be resumed is not counted a second time.
 void Pentium::leave_rep(uint32_t resume) {
-  if (in_rep_ && rep_linear_ == resume) {
+  if (rep_continues(resume)) {
     if (interrupted_reps_.size() == kMaxInterruptedReps) {
       interrupted_reps_.erase(interrupted_reps_.begin());
     }
@@ -444,7 +442,7 @@ void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
 }
 
 void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
-  if (in_rep_ && rep_linear_ == resume) leave_rep(resume);
+  if (rep_continues(resume)) leave_rep(resume);
   else if (fault) bank_->count[Instructions]--;
   bank_->count[Exceptions]++;
   bank_->count[Instructions]++;

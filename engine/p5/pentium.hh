@@ -186,6 +186,12 @@ class Pentium {
   void wait(uint64_t until, Event stall);
   void delivery(Entry entry, uint8_t vector, Crossing crossing);
   void leave_rep(uint32_t resume);
+  // Is the REP at `linear` still under way? Not once something has retired behind it: the fast
+  // path leaves in_rep_ alone, and a loop may come back to the same REP. (Without timing every
+  // instruction takes the slow path, which does not.)
+  bool rep_continues(uint32_t linear) const {
+    return in_rep_ && rep_linear_ == linear && (!timing_on_ || next_ == rep_next_);
+  }
   void flush_tlbs();
   void drop_prefetch() {
     window_bytes_ = 0;
@@ -238,7 +244,8 @@ class Pentium {
   ClassId transfer_class_ = 0;    // its timing row
   const uint16_t* per_iteration_;
   ClassId rep_class_ = 0;
-  uint32_t rep_linear_ = 0;       // of the REP instruction under way
+  uint32_t rep_linear_ = 0;       // of the REP instruction under way ...
+  uint32_t rep_next_ = 0;         // ... and of the one behind it
   bool in_rep_ = false;
   std::vector<uint64_t> interrupted_reps_;  // cr3 << 32 | linear
   std::map<uint16_t, uint64_t> unknown_;
