@@ -2,64 +2,163 @@
 """Asks the build graph whether everything that runs need is up to date, and builds what is not."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.fetch import cache_directory
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 
-# Measured on 2 cores, Debian 12, with empty caches; the forecast says what it rests on.
-FIRST_BUILD_MINUTES = 15
-FIRST_BUILD_GB = 4
 LOG = "build/build.log"
+NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
-def ensure(lab: Lab, progress: Progress, targets: tuple[str, ...] = ()) -> None:
-    """Runs scons on the given targets (none: everything). Output goes to build/build.log; the
-    current step is shown. UserError with the last lines when it fails."""
+@dataclass(frozen=True)
+class Cost:
+    """What one step of a kind takes: seconds of one core, MB downloaded, MB of disk while it runs.
+
+    Measured on 2 cores, Debian 12, gcc 12. A forecast adds them up and divides by the cores.
+    """
+
+    cpu_seconds: float
+    download_mb: float = 0
+    disk_mb: float = 0
+
+
+# By the first word of the line that SCons prints for the step (SConstruct).
+COSTS = {
+    "Bochs": Cost(80, 4, 200),
+    "kernel": Cost(240, 140, 1500),
+    "C++": Cost(4),
+    "zig": Cost(1.5),
+    "unpack": Cost(0.3, 0.2),
+}
+LOOK_UP = "\n  look up "
+# The first use of Zig compiles its C library into the p5lab cache.
+ZIG_FIRST = Cost(45, 0, 100)
+
+
+def ensure(
+    lab: Lab, progress: Progress, targets: tuple[str, ...] = (), jobs: int | None = None
+) -> None:
+    """Builds the given targets (none: everything) where they are not up to date.
+
+    Says first what it will take, if it takes long; shows the current step; leaves all output in
+    build/build.log. UserError with the last lines when it fails.
+    """
     log = lab.root / LOG
-    first = not lab.engine.exists()
     try:
         log.parent.mkdir(exist_ok=True)
-        if first:
-            free = shutil.disk_usage(lab.root).free / 1e9
-            progress.say(
-                f"First build: up to {FIRST_BUILD_MINUTES} minutes on 2 cores and"
-                f" {FIRST_BUILD_GB} GB of disk ({free:.0f} GB free); much less with a warm cache."
-                f" Log: {LOG}"
-            )
-        start = time.monotonic()
-        last: deque[str] = deque(maxlen=15)
-        with (
-            log.open("w", encoding="utf-8") as file,
-            progress.activity("build") as step,
-            subprocess.Popen(
-                [sys.executable, "-m", "SCons", "-Q", *targets],
-                cwd=lab.root,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-            ) as process,
-        ):
-            assert process.stdout is not None
-            for line in process.stdout:
-                file.write(line)
-                last.append(line.rstrip())
-                step(line.strip())
+        with log.open("w", encoding="utf-8") as file:
+            if not _is_current(lab, targets):
+                output = "\n" + "".join(_scons(lab, ("-n", *targets)))
+                if LOOK_UP in output:
+                    # Without the digests of the sources nothing is found in the cache.
+                    file.writelines(_scons(lab, ("build/sources",)))
+                    output = "\n" + "".join(_scons(lab, ("-n", *targets)))
+                _forecast(progress, output)
+                start = time.monotonic()
+                with progress.activity("build") as step:
+                    arguments = (*(() if jobs is None else (f"-j{jobs}",)), *targets)
+                    for line in _scons(lab, arguments):
+                        file.write(line)
+                        file.flush()
+                        step(line.strip())
+                progress.say(f"Built in {time.monotonic() - start:.0f} s.")
     except OSError as error:
-        raise UserError(f"build: {error.strerror}: {error.filename or log}", status=1) from None
-    if process.returncode != 0:
-        tail = "\n".join(f"  {line}" for line in last)
-        raise UserError(
-            f"build failed (scons status {process.returncode}), see {LOG}; it ended with\n{tail}",
-            status=STATUS_FAILED,
-        )
-    if first:
-        progress.say(f"Built in {time.monotonic() - start:.0f} s.")
+        raise disk_error(error, log) from None
+
+
+def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
+    """SCons's own answer; it also is no when the graph cannot be read, which the build will say."""
+    return (
+        subprocess.run(
+            [*_command(), "-q", *targets],
+            cwd=lab.root,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+        ).returncode
+        == 0
+    )
+
+
+def _command() -> list[str]:
+    return [sys.executable, "-m", "SCons", "-Q"]
+
+
+def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
+    """The lines that scons prints; UserError with the last of them when it fails."""
+    last: deque[str] = deque(maxlen=15)
+    with _process(lab, arguments) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            last.append(line.rstrip())
+            yield line
+    if process.returncode == 0:
+        return
+    reasons = [line for line in last if line.startswith(("p5lab: ", "build_"))]
+    if any(NO_SPACE.search(line) for line in last):
+        reasons.insert(0, f"disk full, in {lab.root}, its temporary files or {cache_directory()}")
+    if reasons:
+        reason = re.sub(r"^\w+: ", "", reasons[0]) if len(reasons) == 1 else reasons[0]
+        raise UserError(f"build failed: {reason} (log: {LOG})", status=STATUS_FAILED)
+    tail = "\n".join(f"  {line}" for line in last)
+    raise UserError(
+        f"build failed (scons status {process.returncode}), see {LOG}; it ended with\n{tail}",
+        status=STATUS_FAILED,
+    )
+
+
+@contextmanager
+def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
+    """scons as a child that does not outlive us."""
+    process = subprocess.Popen(
+        [*_command(), *arguments],
+        cwd=lab.root,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    try:
+        yield process
+        process.wait()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+
+
+def _forecast(progress: Progress, planned: str) -> None:
+    """Says what the planned steps will take, unless that is a few seconds."""
+    steps = Counter(line.split()[0] for line in planned.splitlines() if line.startswith("  "))
+    costs = [cost for label, cost in COSTS.items() for _ in range(steps[label])]
+    cache = cache_directory()
+    if steps["zig"] and not (cache / "zig").exists():
+        costs.append(ZIG_FIRST)
+    cores = os.cpu_count() or 1
+    seconds = sum(cost.cpu_seconds for cost in costs) / cores
+    if seconds < 10:
+        return
+    download = sum(cost.download_mb for cost in costs)
+    disk = sum(cost.disk_mb for cost in costs) + 150
+    free = shutil.disk_usage(cache if cache.exists() else cache.parent).free / 1e6
+    progress.say(
+        f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
+        f" most {download:.0f} MB to download; {disk:.0f} MB of disk while it works"
+        f" ({free:.0f} MB free in {cache}). Later builds take only what changed. Log: {LOG}"
+    )
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"

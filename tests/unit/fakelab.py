@@ -79,7 +79,10 @@ workload = "call"
 workload = "chase"
 parameters = { placement = "guest" }
 """
-ENGINE = r"""#!@python@
+# A shell line first: the interpreter's path may hold a space, which #! does not allow.
+ENGINE = r"""#!/bin/sh
+'''exec' '@python@' "$0" "$@"
+' '''
 import json, os, pathlib, sys, time
 here = pathlib.Path(__file__).resolve().parent
 conf = {}
