@@ -50,7 +50,12 @@ class Run:
     @property
     def label(self) -> str:
         """Short name for people."""
-        given = "".join(f" {name}={self.parameters[name]}" for name in self.given)
+        given = "".join(
+            f" {self.parameters[name]}"
+            if self.workload.parameters[name].choices
+            else f" {name}={self.parameters[name]}"
+            for name in self.given
+        )
         parts = [self.workload.name + given, self.guest.name, self.machine.name]
         if self.machine.geometry:
             parts.append(self.machine.geometry)

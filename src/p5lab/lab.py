@@ -7,9 +7,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Lab:
-    """A checkout. Tests make their own in a temporary directory."""
+    """A checkout, and where its results go (`results_in`: not below the checkout, for tests)."""
 
     root: Path
+    results_in: Path | None = None
 
     @classmethod
     def here(cls) -> "Lab":
@@ -33,7 +34,7 @@ class Lab:
 
     @property
     def results(self) -> Path:
-        return self.root / "results"
+        return self.results_in or self.root / "results"
 
     @property
     def engine(self) -> Path:

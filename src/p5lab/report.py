@@ -78,32 +78,38 @@ def _phases(frame: pd.DataFrame) -> list[str]:
 
 
 def experiment(console: Console, runs: Sequence[Stored]) -> None:
-    """The tables of an experiment's runs; curves get tables of their own."""
-    single: list[Measured] = []
+    """The tables of an experiment's runs. A curve gets a table of its own, and its last point a
+    column among the others."""
+    columns: list[Measured] = []
+    curves: list[list[Measured]] = []
     for stored in runs:
         measured = measure(stored)
         if stored.record["workload"]["curve"]:
-            console.print(curve(measured))
-        else:
-            single += measured
-    if single:
-        console.print(metrics(single))
-        console.print(
-            "Mean of one operation over the iterations. Cycles, instructions and accesses of the"
-            " markers' own set-up (empty bracket) are subtracted, as chen95 subtracts Null. A dash:"
-            " nothing to divide by.",
-            style="dim",
-        )
+            curves.append(measured)
+            measured = measured[-1:]
+        columns += measured
+    if not columns:
+        return
+    console.print(metrics(columns))
+    for points in curves:
+        console.print(curve(points))
+    console.print(
+        "Mean of one operation over the iterations. Cycles, instructions and accesses of the"
+        " markers' own set-up (empty bracket) are subtracted, as chen95 subtracts Null. A dash:"
+        " nothing to divide by.",
+        style="dim",
+    )
 
 
 def metrics(columns: Sequence[Measured]) -> RenderableType:
     """Metrics down, benchmarks across."""
     table = Table(box=box.SIMPLE_HEAD, title="Counts per operation", title_justify="left")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     phases = {id(c): _phase_label(c, columns) for c in columns}
     for column in columns:
         record = column.stored.record
-        table.add_column(_head(record) + phases[id(column)], justify="right")
+        head = _head(record).replace(" ", "\n") + phases[id(column)]
+        table.add_column(head, justify="right", no_wrap=True)
     table.add_row("iterations", *(str(column.iterations) for column in columns))
     for metric in compare.metrics(0):
         table.add_row(metric.name, *(number(c.values[metric.name]) for c in columns))
@@ -133,7 +139,8 @@ def _head(record: dict[str, Any]) -> str:
 
 def _phase_label(column: Measured, columns: Sequence[Measured]) -> str:
     same = sum(other.stored.id == column.stored.id for other in columns)
-    return f"\n{column.phase}" if same > 1 else ""
+    curved = bool(column.stored.record["workload"]["curve"])
+    return f"\n{column.phase}" if curved or same > 1 else ""
 
 
 def number(value: float) -> str:

@@ -22,7 +22,7 @@ def p5lab(lab, capsys, monkeypatch):
 
 def cells(table, row):
     """The numbers of one row of a printed table."""
-    lines = [line for line in table.splitlines() if line.strip().startswith(row)]
+    lines = [line for line in table.splitlines() if line.strip().startswith(f"{row} ")]
     assert len(lines) == 1, (row, table)
     return lines[0].strip().removeprefix(row).split()
 
@@ -31,17 +31,18 @@ def test_run_prints_the_counts(p5lab):
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 0
     assert "[1/2] call, toy, p90-premiere2: ok in " in err
-    assert cells(out, "iterations") == ["3"]
+    # One column for the calls, one for the last point of the curve, per load.
+    assert cells(out, "iterations") == ["3", "1"]
     # 100, 110 and 120 cycles: the empty bracket's 5 are taken out.
-    assert cells(out, "busy cycles") == ["110"]
-    assert cells(out, "lowest") + cells(out, "highest") == ["100", "120"]
-    assert cells(out, "microseconds") == ["1.222"]
-    assert cells(out, "instructions") == ["40"]
-    assert cells(out, "CPI (busy)") == ["2.75"]
-    assert cells(out, "data reads") == ["6"]
-    assert cells(out, "data writes") == ["2"]
-    assert cells(out, "interrupts, clock") == ["0.3333"]
-    assert cells(out, "kernel share") == ["0.5455"]
+    assert cells(out, "busy cycles") == ["110", "8"]
+    assert (cells(out, "lowest")[0], cells(out, "highest")[0]) == ("100", "120")
+    assert cells(out, "microseconds") == ["1.222", "0.08889"]
+    assert cells(out, "instructions") == ["40", "1"]
+    assert cells(out, "CPI (busy)") == ["2.75", "8"]
+    assert cells(out, "data reads") == ["6", "1"]
+    assert cells(out, "data writes") == ["2", "0"]
+    assert cells(out, "interrupts, clock") == ["0.3333", "0"]
+    assert cells(out, "kernel share") == ["0.5455", "0"]
     # The curve: 2 and 8 cycles a load.
     assert cells(out, "512 B")[0] == "2"
     assert cells(out, "1 KB")[0] == "8"
@@ -64,7 +65,7 @@ def test_second_run_says_that_it_is_there(p5lab):
     status, out, err = p5lab("run", "tests", "--no-build")
     assert status == 0
     assert err.count("there already") == 2
-    assert cells(out, "busy cycles") == ["110"]
+    assert cells(out, "busy cycles") == ["110", "8"]
 
 
 def test_a_failed_run_is_told_last_and_makes_the_status_1(p5lab, lab):

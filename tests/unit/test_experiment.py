@@ -19,7 +19,7 @@ def test_runs_in_file_order_with_all_parameters(lab):
     call, chase = experiment.load(lab, "tests")
     assert call.job == "call iterations=3"
     assert chase.job == "chase loads=10 size=1024 placement=guest"
-    assert chase.label == "chase placement=guest, toy, p90-premiere2"
+    assert chase.label == "chase guest, toy, p90-premiere2"
     assert call.limit_cycles == experiment.LIMIT_SECONDS * 90_000_000
 
 

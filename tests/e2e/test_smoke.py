@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab run smoke` as a person meets it: table, reuse, repetition elsewhere, a full disk."""
+
+import multiprocessing
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from p5lab import cli, experiment, store
+from p5lab.engines.bochs import OUTPUT_FAILED, Bochs
+from p5lab.experiment import Filter
+from p5lab.lab import Lab
+from p5lab.runner import Runner
+from p5stats import compare, tidy
+
+# What a checkout needs to run experiments, beside the Python side itself.
+NEEDED = (
+    "configs",
+    "engine/bochs/bochsrc.in",
+    "engine/p5/timing.csv",
+    "guest-images/linux/guest.toml",
+    "workloads/workloads.toml",
+    "build/engine/p5bochs",
+    "build/engine/bios",
+    "build/bootrom",
+    "build/guests/linux/bzImage",
+    "build/guests/linux/initramfs.cpio",
+    "build/workloads/linux",
+)
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """The results of the whole experiment, run once, and what was printed."""
+    lab = Lab(Lab.here().root, tmp_path_factory.mktemp("smoke") / "results")
+    status, out, err = command(lab, "run", "smoke", "--no-build")
+    return lab, status, out, err
+
+
+def command(lab, *arguments):
+    """The command line in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_command, (lab, arguments))
+
+
+def _command(lab, arguments):
+    import contextlib
+    import io
+    import os
+
+    os.environ["COLUMNS"] = "120"
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = cli.main(arguments, lab)
+    return status, out.getvalue(), err.getvalue()
+
+
+def cells(table, row):
+    (line,) = (line for line in table.splitlines() if line.strip().startswith(row + " "))
+    return [float(cell.replace(",", "")) for cell in line.strip().removeprefix(row).split()]
+
+
+def test_smoke_prints_a_column_for_each_benchmark(smoke):
+    _, status, out, err = smoke
+    assert status == 0, err
+    assert "[6/6]" in err
+    null, getpid, dup, start, *_ = cells(out, "busy cycles")
+    assert getpid < dup < null < start
+    assert cells(out, "iterations") == [50, 50, 50, 50, 1, 1]
+    assert cells(out, "ring crossings")[1:3] == [2, 2]
+    assert all(0.3 < share <= 1 for share in cells(out, "kernel share")[:4])
+    assert all(1 <= cpi < 40 for cpi in cells(out, "CPI (busy)"))
+
+
+def test_smoke_prints_both_curves(smoke):
+    _, _, out, _ = smoke
+    curves = re.split(r"\n *mem-read (?=\w+:)", out)[1:]
+    assert [curve.split(":")[0] for curve in curves] == ["contiguous", "guest"]
+    for curve in curves:
+        assert cells(curve, "512 B")[0] == pytest.approx(2, abs=0.1)
+        assert cells(curve, "1 MB")[0] > 25
+
+
+def test_smoke_again_runs_nothing(smoke):
+    lab, *_ = smoke
+    status, _, err = command(lab, "run", "smoke", "--no-build")
+    assert status == 0
+    assert err.count("there already") == 6
+
+
+def test_show_and_list(smoke):
+    lab, *_ = smoke
+    stored = store.all_runs(lab)
+    assert {item.status for item in stored} == {"ok"}
+    status, out, _ = command(lab, "show", stored[0].id[:8])
+    assert status == 0
+    assert re.search(r"guest kernel 6\.1\.\d+", out)
+    assert command(lab, "list", "runs")[1].count(" ok ") == 6
+
+
+def test_the_tidy_table_agrees_with_the_events(smoke):
+    """Two ways to the same number: markers' tsc, and busy and idle cycles of the table."""
+    lab, *_ = smoke
+    table, clocks = tidy.load(lab.results)
+    assert set(clocks.values()) == {90_000_000}
+    counts = compare.counts(table)
+    assert (counts["cycles.busy"] > 0).all()
+    # Every access that missed was an access, every ring-0 cycle a cycle.
+    assert (counts["data_read_misses"] <= counts["data_reads"]).all()
+    assert (counts["data_write_misses"] <= counts["data_writes"]).all()
+    assert (counts[compare.KERNEL] <= counts["cycles.busy"]).all()
+
+
+def test_another_place_and_a_loaded_host_change_nothing(smoke, tmp_path):
+    lab, *_ = smoke
+    elsewhere = tmp_path / "another place"
+    for name in NEEDED:
+        source, target = lab.root / name, elsewhere / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+    there = Lab(elsewhere)
+    load = multiprocessing.Process(target=_spin, daemon=True)
+    load.start()
+    try:
+        runs = experiment.load(there, "smoke", Filter(workloads=("dup", "exec-static")))
+        results = Runner(there, jobs=2).run_all(runs)
+    finally:
+        load.kill()
+    assert [result.status for result in results] == ["ok", "ok"]
+    for result in results:
+        here = lab.results / "smoke" / result.id / "events.jsonl"
+        assert here.read_bytes() == (result.directory / "events.jsonl").read_bytes()
+
+
+def _spin():
+    while True:
+        pass
+
+
+def test_a_forced_run_gives_the_same_events(smoke):
+    lab, *_ = smoke
+    status, _, err = command(lab, "run", "smoke", "--no-build", "--force", "--workload", "null")
+    assert status == 0, err
+    assert "there already" not in err
+
+
+def test_another_l2_is_another_run(smoke):
+    lab, *_ = smoke
+    arguments = ("run", "smoke", "--no-build", "--workload", "getpid", "--set")
+    status, _, err = command(lab, *arguments, "l2.size=512K")
+    assert status == 0, err
+    assert "l2.size=524288: ok" in err
+
+
+@pytest.mark.parametrize("key", ["run.events", "run.output"])
+def test_a_full_disk_is_told_by_the_engine(smoke, tmp_path, key):
+    """/dev/full answers every write with "no space left on device"."""
+    lab, *_ = smoke
+    (run,) = experiment.load(lab, "smoke", Filter(workloads=("getpid",)))
+    plan = Bochs().prepare(lab, run, tmp_path)
+    for file, content in plan.write.items():
+        (tmp_path / file).write_bytes(content)
+    conf = re.sub(rf"{key} = .*", f"{key} = /dev/full", plan.write["engine.conf"].decode())
+    if key == "run.output":  # the program must have something to say
+        conf = re.sub(r"run.job = .*", "run.job = test-output lines=3000 status=0", conf)
+    (tmp_path / "engine.conf").write_text(conf)
+    with (tmp_path / "engine.out").open("wb") as console:
+        status = subprocess.run(
+            plan.command, cwd=tmp_path, env=dict(plan.environment), stdout=console,
+            stderr=subprocess.STDOUT, check=False,
+        ).returncode  # fmt: skip
+    assert status == OUTPUT_FAILED
+    outcome = Bochs().collect(tmp_path, status)
+    assert outcome.status == "failed"
+    assert "No space left on device" in outcome.reason
