@@ -33,13 +33,11 @@ Cache::Cache(const CacheConfig& config, bool quick)
       quick_(quick),
       mru_(quick ? size_t(set_mask_) + 1 : 0),
       tag_((size_t(set_mask_) + 1) * config.ways, kNone),
-      dirty_(tag_.size(), 0),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
 
 CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
   const uint32_t line = address >> line_shift_;
   const uint32_t set = line & set_mask_;
-  const size_t base = size_t(set) * ways_;
   CacheAccess result;
   int way = find(line);
   result.hit = way >= 0;
@@ -54,18 +52,18 @@ CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
     way = find_invalid(set);
     if (way < 0) {
       way = int(replacement_.victim(set));
-      result.victim_dirty = dirty_[base + way];
-      result.victim = tag_[base + way] << line_shift_;
+      const uint32_t old = tag(line, way);
+      result.victim_dirty = old & kDirty;
+      result.victim = old << line_shift_;  // the dirty bit leaves at the top: lines have 8 bytes
     }
-    tag_[base + way] = line;
-    dirty_[base + way] = 0;
+    tag(line, way) = line;
     replacement_.fill(set, uint32_t(way));
   }
   if (write) {
-    if (config_.write_back) dirty_[base + way] = 1;
+    if (config_.write_back) tag(line, way) |= kDirty;
     else result.through = true;
   }
-  if (quick_) mru_[set] = {line, dirty_[base + way] ? line : kNone};
+  if (quick_) mru_[set] = {line, tag(line, way) & kDirty ? line : kNone};
   return result;
 }
 
@@ -80,17 +78,16 @@ int Cache::find_invalid(uint32_t set) const {
 bool Cache::dirty(uint32_t address) const {
   const uint32_t line = address >> line_shift_;
   const int way = find(line);
-  return way >= 0 && dirty_[size_t(line & set_mask_) * ways_ + way];
+  return way >= 0 && tag_[size_t(line & set_mask_) * ways_ + way] & kDirty;
 }
 
 bool Cache::clean(uint32_t address) {
   const uint32_t line = address >> line_shift_;
   const int way = find(line);
   if (way < 0) return false;
+  const bool was_dirty = tag(line, way) & kDirty;
+  tag(line, way) = line;
   const uint32_t set = line & set_mask_;
-  uint8_t& state = dirty_[size_t(set) * ways_ + way];
-  const bool was_dirty = state;
-  state = 0;
   if (quick_ && mru_[set].write == line) mru_[set].write = kNone;
   return was_dirty;
 }
@@ -99,21 +96,18 @@ bool Cache::invalidate(uint32_t address) {
   const uint32_t line = address >> line_shift_;
   const int way = find(line);
   if (way < 0) return false;
+  const bool was_dirty = tag(line, way) & kDirty;
+  tag(line, way) = kNone;
   const uint32_t set = line & set_mask_;
-  const size_t index = size_t(set) * ways_ + way;
-  const bool was_dirty = dirty_[index];
-  tag_[index] = kNone;
-  dirty_[index] = 0;
   if (quick_ && mru_[set].read == line) mru_[set] = {};
   return was_dirty;
 }
 
 uint32_t Cache::invalidate_all() {
   uint32_t lost = 0;
-  for (size_t i = 0; i < tag_.size(); i++) {
-    lost += dirty_[i];
-    tag_[i] = kNone;
-    dirty_[i] = 0;
+  for (uint32_t& tag : tag_) {
+    lost += tag >> 31;
+    tag = kNone;
   }
   for (Mru& mru : mru_) mru = {};
   return lost;

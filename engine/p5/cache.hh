@@ -68,7 +68,9 @@ class Cache {
   uint32_t line_bytes() const { return config_.line; }
 
  private:
-  static constexpr uint32_t kNone = ~0u;  // no line has this number: lines are >= 8 bytes
+  // A tag is a line number with the dirty bit on top; lines have at least 8 bytes, so kNone is
+  // no line.
+  static constexpr uint32_t kNone = 0x7FFFFFFF, kLine = 0x7FFFFFFF, kDirty = 0x80000000;
 
   // Lines that hit without any state change: valid, most recently used of the set; `write` also
   // dirty already (write-back).
@@ -80,12 +82,13 @@ class Cache {
   int find(uint32_t line) const {
     const uint32_t set = line & set_mask_;
     const uint32_t* tags = &tag_[size_t(set) * ways_];
-    if (tags[0] == line) return 0;
+    if ((tags[0] & kLine) == line) return 0;
     for (uint32_t way = 1; way < ways_; way++) {
-      if (tags[way] == line) return int(way);
+      if ((tags[way] & kLine) == line) return int(way);
     }
     return -1;
   }
+  uint32_t& tag(uint32_t line, int way) { return tag_[size_t(line & set_mask_) * ways_ + way]; }
   int find_invalid(uint32_t set) const;
 
   CacheConfig config_;
@@ -94,8 +97,7 @@ class Cache {
   uint32_t ways_;
   bool quick_;
   std::vector<Mru> mru_;
-  std::vector<uint32_t> tag_;   // [set][way] line number, kNone when invalid
-  std::vector<uint8_t> dirty_;  // [set][way]
+  std::vector<uint32_t> tag_;  // [set][way]
   Replacement replacement_;
 };
 

@@ -664,7 +664,7 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
   if (memory && !(bits & kNoAccess)) insn.flags |= kMemory;
   if (insn.flags & kFpu) decode_fpu(&insn);
   if ((insn.flags & (kRep | kFar | kIo | kSystem)) || insn.segment_loads > 0 ||
-      insn.cls == Class::Unknown) {
+      insn.cls == Class::Unknown || insn.cls == Class::EnterN) {
     insn.flags |= kUncommon;
   }
   insn.pairing = restrict_pairing(timing.pairing(insn.cls), insn);

@@ -68,10 +68,12 @@ void Pentium::set_state(const State& state) {
       bank_->count[SegmentLoads]++;  // INTEL-DM 16: far transfers with a ring change count twice
       // The row charged so far was that of a transfer inside the ring.
       const uint32_t base = clocks_[transfer_class_];
+      const bool gate = crossing_ == Crossing::Gate;  // a far CALL or JMP changes rings by a gate
       const uint32_t inner = state_.mode == MachineMode::V86 ? base
                              : state.mode == MachineMode::V86
                                  ? timing_.clocks(Mode::Prot)[Class::IretToV86]
-                                 : timing_.inner_level()[transfer_class_];
+                             : timing_.inner_level()[gate ? ClassId(Class::CallGate)
+                                                          : transfer_class_];
       if (timing_on_ && inner > base) clock_ += inner - base;
     }
     crossing_ = Crossing::None;
@@ -97,6 +99,7 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
   if (!timing_on_) {
     bank_->count[Instructions]++;
     clock_++;
+    next_ = linear + insn.length;
     return;
   }
   const uint32_t last = linear + insn.length - 1;
@@ -125,14 +128,22 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   if (!timing_on_) return true;
   bank_->count[SegmentLoads] += insn.segment_loads;
   if (insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
-  if (insn.flags & kIo && state_.user_io && state_.mode != MachineMode::Real) {
-    clock_ += timing_.user_level()[insn.cls] - std::min(timing_.user_level()[insn.cls],
-                                                        clocks_[insn.cls]);
+  // Clocks beside the row's own, which complete() adds.
+  const uint32_t base = clocks_[insn.cls];
+  const bool protected_mode = state_.mode >= MachineMode::Prot16;
+  if (insn.flags & kFar) far_class_ = insn.cls;
+  if (protected_mode && ((insn.flags & kIo && state_.user_io) ||
+                         (insn.cls == Class::Rdtsc && state_.ring == 3))) {
+    clock_ += timing_.user_level()[insn.cls] - std::min<uint32_t>(timing_.user_level()[insn.cls],
+                                                                  base);
   }
-  if (insn.cls == Class::Rdtsc && state_.ring == 3) {
-    clock_ += timing_.user_level()[insn.cls] - std::min(timing_.user_level()[insn.cls],
-                                                        clocks_[insn.cls]);
+  if (in_rep_) {
+    // The first iteration pays for the set-up; with a count of zero there is none.
+    const uint32_t zero = std::min<uint32_t>(timing_.zero_iterations()[insn.cls], base);
+    rep_setup_ = base - zero;
+    clock_ -= rep_setup_;
   }
+  if (insn.cls == Class::EnterN) clock_ += uint32_t(per_iteration_[insn.cls]) * insn.modrm;
   return true;
 }
 
@@ -418,7 +429,7 @@ void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing) {
 void Pentium::soft_interrupt(uint8_t vector) {
   bank_->count[SoftInterrupts]++;
   delivery(Entry::Soft, vector, Crossing::Int);
-  transfer_class_ = vector == 3 ? ClassId(Class::Int3) : ClassId(Class::IntN);
+  transfer_class_ = far_class_;
 }
 
 // A REP that will be resumed is not counted a second time.
@@ -454,9 +465,7 @@ void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
 void Pentium::far_transfer(Crossing kind) {
   bank_->count[SegmentLoads]++;
   crossing_ = kind;
-  transfer_class_ = kind == Crossing::Iret  ? ClassId(Class::Iretd)
-                    : kind == Crossing::Far ? ClassId(Class::RetFar)
-                                            : ClassId(Class::CallGate);
+  transfer_class_ = far_class_;
 }
 
 // --- input, output, idle time ---------------------------------------------------------------

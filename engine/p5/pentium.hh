@@ -102,7 +102,10 @@ class Pentium {
     data_slow(linear, physical, bytes, kind, first_piece);
   }
 
-  void repeat() { clock_ += timing_on_ ? per_iteration_[rep_class_] : 1; }
+  void repeat() {
+    clock_ += timing_on_ ? per_iteration_[rep_class_] + rep_setup_ : 1;
+    rep_setup_ = 0;
+  }
 
   // Transfers of control beside near branches. The ring and mode they lead to are told by the
   // next set_state().
@@ -187,10 +190,9 @@ class Pentium {
   void delivery(Entry entry, uint8_t vector, Crossing crossing);
   void leave_rep(uint32_t resume);
   // Is the REP at `linear` still under way? Not once something has retired behind it: the fast
-  // path leaves in_rep_ alone, and a loop may come back to the same REP. (Without timing every
-  // instruction takes the slow path, which does not.)
+  // path leaves in_rep_ alone, and a loop may come back to the same REP.
   bool rep_continues(uint32_t linear) const {
-    return in_rep_ && rep_linear_ == linear && (!timing_on_ || next_ == rep_next_);
+    return in_rep_ && rep_linear_ == linear && next_ == rep_next_;
   }
   void flush_tlbs();
   void drop_prefetch() {
@@ -243,7 +245,9 @@ class Pentium {
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
   ClassId transfer_class_ = 0;    // its timing row
   const uint16_t* per_iteration_;
+  ClassId far_class_ = 0;         // of the last far transfer, INT or IRET
   ClassId rep_class_ = 0;
+  uint32_t rep_setup_ = 0;        // clocks that its first iteration brings
   uint32_t rep_linear_ = 0;       // of the REP instruction under way ...
   uint32_t rep_next_ = 0;         // ... and of the one behind it
   bool in_rep_ = false;

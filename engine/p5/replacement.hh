@@ -74,7 +74,7 @@ class Replacement {
 
   // Tree node n has children 2n+1 and 2n+2; a bit of 1 means "the victim is on the right".
   void point_away(uint32_t set, uint32_t way) {
-    uint8_t bits = tree_[set];
+    uint32_t bits = tree_[set];
     uint32_t node = 0;
     for (uint32_t half = ways_ / 2; half > 0; half /= 2) {
       const bool right = way & half;
@@ -105,7 +105,7 @@ class Replacement {
   uint32_t ways_;
   uint64_t clock_ = 0;
   std::vector<uint64_t> stamp_;  // [set][way], lru: last use, fifo: fill
-  std::vector<uint8_t> tree_;    // [set], up to 8 ways = 7 bits
+  std::vector<uint32_t> tree_;   // [set], up to 8 ways = 7 bits
   uint16_t lfsr_ = 0xACE1;
 };
 
