@@ -68,6 +68,7 @@ p5::CacheConfig engine_config(const reference::Geometry& geometry) {
 std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t* hits,
                     uint32_t* write_backs) {
   p5::Cache engine(engine_config(geometry));
+  p5::Cache plain(engine_config(geometry), false);  // without the shortcut's state
   reference::Cache expected(geometry);
   AddressStream stream(seed, geometry.size, geometry.line);
   std::string difference;
@@ -87,15 +88,18 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     const reference::Outcome outcome = expected.access(address, write, fill);
     *hits += outcome.hit;
     *write_backs += outcome.write_back;
-    if (quick) {
-      if (!outcome.hit || outcome.through || outcome.filled) differ("shortcut");
-    } else {
-      const p5::CacheAccess access = engine.access(address, write, fill);
+    const auto check = [&](const p5::CacheAccess& access) {
       if (access.hit != outcome.hit) differ("hit");
       if (access.filled != outcome.filled) differ("fill");
       if (access.through != outcome.through) differ("through");
       if (access.victim_dirty != outcome.write_back) differ("write-back");
       if (access.victim != outcome.displaced.value_or(0)) differ("victim");
+    };
+    check(plain.access(address, write, fill));
+    if (!quick) {
+      check(engine.access(address, write, fill));
+    } else if (!outcome.hit || outcome.through || outcome.filled) {
+      differ("shortcut");
     }
     if (engine.holds(address) != expected.holds(address)) differ("presence");
     if (engine.dirty(address) != expected.dirty(address)) differ("dirty state");
@@ -103,16 +107,18 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     switch (stream.below(2000)) {
       case 0: case 1: case 2: case 3:  // a snoop, of an address that may well be cached
         address = stream.next();
-        if (engine.invalidate(address) != expected.invalidate(address)) differ("invalidate");
+        if (expected.invalidate(address) != engine.invalidate(address)) differ("invalidate");
+        plain.invalidate(address);
         break;
       case 4: case 5:
         address = stream.next();
-        if (engine.clean(address) != expected.clean(address)) differ("clean");
+        if (expected.clean(address) != engine.clean(address)) differ("clean");
+        plain.clean(address);
         break;
       case 6:
-        if (stream.below(100) == 0 && engine.invalidate_all() != expected.invalidate_all()) {
-          differ("flush");
-        }
+        if (stream.below(100) != 0) break;
+        if (expected.invalidate_all() != engine.invalidate_all()) differ("flush");
+        plain.invalidate_all();
         break;
       default: break;
     }
