@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -155,7 +154,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         record = store.read(result.directory)
         if result.status == "ok" and record is not None:
             good.append(store.Stored(result.directory, record))
-    report.experiment(Console(highlight=False), good)
+    report.experiment(report.stdout(), good)
     bad = [result for result in results if result.status != "ok"]
     for result in bad:
         progress.say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
@@ -172,7 +171,7 @@ def _outcome(result: runner.Result) -> str:
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:
-    console = Console(highlight=False)
+    console = report.stdout()
     what = (args.what,) if args.what else LISTS
     for kind in what:
         if kind == "runs":
@@ -194,11 +193,15 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
                 for name in machine.names(lab.machines)]  # fmt: skip
     if kind == "guests":
         return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
-    return [(name, known.title) for name, known in workload.load(lab).items()]
+    return [
+        (name, known.title)
+        for name, known in workload.load(lab).items()
+        if not known.title.startswith("test: ")  # the laboratory's own tests
+    ]
 
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:
-    report.run(Console(highlight=False), store.find(lab, args.run))
+    report.run(report.stdout(), store.find(lab, args.run))
     return 0
 
 
@@ -211,7 +214,7 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
         table.add_column(head)
     for key in schema.KEYS:
         table.add_row(key.name, key.unit, escape(key.doc))
-    Console(highlight=False).print(table)
+    report.stdout().print(table)
     return 0
 
 

@@ -2,13 +2,14 @@
 """Terminal tables: the counts of an experiment, of one run, and what there is."""
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 
 from p5lab import store
@@ -16,22 +17,21 @@ from p5lab.store import Stored
 from p5lab.workload import EMPTY_NAME
 from p5stats import compare, tidy
 
-# The rows of a curve's table: per operation, they change with the size.
-CURVE_METRICS = (
-    "busy cycles", "CPI (busy)", "data reads", "read misses/reference", "L2 misses", "DTLB misses",
-    "I-cache misses", "interrupts, clock", "kernel share",
-)  # fmt: skip
+# The columns of a curve's table, the most telling first: a narrow terminal shows the first ones.
 CURVE_HEADS = {
     "busy cycles": "cycles",
     "CPI (busy)": "CPI",
-    "data reads": "reads",
-    "read misses/reference": "L1D miss/ref",
-    "DTLB misses": "DTLB miss",
-    "L2 misses": "L2 miss",
-    "I-cache misses": "L1I miss",
-    "interrupts, clock": "clock irq",
+    "read misses/reference": "L1D/ref",
+    "L2 misses": "L2",
+    "DTLB misses": "DTLB",
+    "I-cache misses": "L1I",
     "kernel share": "kernel",
+    "interrupts, clock": "clock",
+    "data reads": "reads",
+    "microseconds": "us",
 }
+LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH = 26, 13, 10
+PIPED_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,14 @@ def _phases(frame: pd.DataFrame) -> list[str]:
     return list(frame["phase"].unique())
 
 
+def stdout() -> Console:
+    """Where results go. A file or pipe has no width of its own; COLUMNS decides there too."""
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPED_WIDTH
+    return console
+
+
 def experiment(console: Console, runs: Sequence[Stored]) -> None:
     """The tables of an experiment's runs. A curve gets a table of its own, and its last point a
     column among the others."""
@@ -90,9 +98,9 @@ def experiment(console: Console, runs: Sequence[Stored]) -> None:
         columns += measured
     if not columns:
         return
-    console.print(metrics(columns))
+    metrics(console, columns)
     for points in curves:
-        console.print(curve(points))
+        curve(console, points)
     console.print(
         "Mean of one operation over the iterations. Cycles, instructions and accesses of the"
         " markers' own set-up (empty bracket) are subtracted, as chen95 subtracts Null. A dash:"
@@ -101,14 +109,19 @@ def experiment(console: Console, runs: Sequence[Stored]) -> None:
     )
 
 
-def metrics(columns: Sequence[Measured]) -> RenderableType:
-    """Metrics down, benchmarks across."""
+def metrics(console: Console, columns: Sequence[Measured]) -> None:
+    """Metrics down, benchmarks across: as many tables as the width asks for."""
+    room = max((console.width - LABEL_WIDTH) // COLUMN_WIDTH, 1)
+    for first in range(0, len(columns), room):
+        console.print(_metrics(columns[first : first + room]))
+
+
+def _metrics(columns: Sequence[Measured]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title="Counts per operation", title_justify="left")
     table.add_column("", no_wrap=True)
-    phases = {id(c): _phase_label(c, columns) for c in columns}
     for column in columns:
         record = column.stored.record
-        head = _head(record).replace(" ", "\n") + phases[id(column)]
+        head = _head(record).replace(" ", "\n") + _phase_label(column, columns)
         table.add_column(head, justify="right", no_wrap=True)
     table.add_row("iterations", *(str(column.iterations) for column in columns))
     for metric in compare.metrics(0):
@@ -119,17 +132,18 @@ def metrics(columns: Sequence[Measured]) -> RenderableType:
     return table
 
 
-def curve(points: Sequence[Measured]) -> RenderableType:
+def curve(console: Console, points: Sequence[Measured]) -> None:
     """One row for each point."""
     record = points[0].stored.record
     title = f"{_head(record)}: counts per {record['workload']['operation']}"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    table.add_column(record["workload"]["curve"], justify="right")
-    for name in CURVE_METRICS:
-        table.add_column(CURVE_HEADS[name], justify="right")
+    table.add_column(record["workload"]["curve"], justify="right", no_wrap=True)
+    shown = list(CURVE_HEADS)[: max((console.width - POINT_WIDTH) // POINT_WIDTH, 1)]
+    for name in shown:
+        table.add_column(CURVE_HEADS[name], justify="right", no_wrap=True)
     for point in points:
-        table.add_row(point.phase, *(number(point.values[name]) for name in CURVE_METRICS))
-    return table
+        table.add_row(point.phase, *(number(point.values[name]) for name in shown))
+    console.print(table)
 
 
 def _head(record: dict[str, Any]) -> str:
@@ -178,16 +192,15 @@ def run(console: Console, stored: Stored) -> None:
         facts.add_row(name, _plain(value), style="red" if value.startswith("failed") else "")
     console.print(facts)
     for role, sha256 in record["identity"]["digests"].items():
-        console.print(f"sha256 {sha256}  {role}", style="dim", highlight=False)
+        console.print(f"sha256 {sha256}  {role}", style="dim", soft_wrap=True)
     if stored.status != "ok":
         for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
             console.print(f"log: {path} ({path.stat().st_size} bytes)", highlight=False)
         return
     measured = measure(stored)
     if record["workload"]["curve"]:
-        console.print(curve(measured))
-    for first in range(0, len(measured), 4):
-        console.print(metrics(measured[first : first + 4]))
+        curve(console, measured)
+    metrics(console, measured)
 
 
 def runs(console: Console, stored: Sequence[Stored]) -> None:

@@ -145,14 +145,32 @@ def read(path: Path) -> tuple[pd.DataFrame, int]:
     return file.to_pandas(), clock_hz
 
 
-def load(directory: Path) -> tuple[pd.DataFrame, dict[str, int]]:
-    """All runs below a directory (results/ or results/EXPERIMENT) as one table, and the clock in Hz
-    of each run."""
-    frames, clocks = [], {}
+def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The runs below a directory (results/ or results/EXPERIMENT) as one table, and the clock in Hz
+    of each run.
+
+    A directory keeps the runs of older engines and guests too. Of runs that ask the same (all
+    columns of Origin but `run` agree) only the one that was started last is taken, unless
+    `all_runs`.
+    """
+    found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob("**/counts.parquet")):
         frame, clock_hz = read(path)
-        frames.append(frame)
-        clocks.update(dict.fromkeys(frame["run"].unique(), clock_hz))
-    if not frames:
+        if frame.empty:
+            continue
+        asks = tuple(frame[name].iloc[0] for name in _NAMES if name != "run" or all_runs)
+        started = _started(path.with_name("run.json"))
+        if asks not in found or started > found[asks][0]:
+            found[asks] = (started, frame, clock_hz)
+    if not found:
         raise StatsError(f"{directory}: no counts.parquet in it: run the experiment first")
-    return pd.concat(frames, ignore_index=True), clocks
+    clocks = {str(frame["run"].iloc[0]): clock for _, frame, clock in found.values()}
+    return pd.concat([frame for _, frame, _ in found.values()], ignore_index=True), clocks
+
+
+def _started(record: Path) -> str:
+    """When a run was started (ISO 8601, UTC: texts in order are times in order)."""
+    try:
+        return str(json.loads(record.read_bytes())["started"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""

@@ -77,6 +77,23 @@ def test_parquet_round_trip_with_schema_version(tmp_path, frame):
     assert clocks == {"id": CLOCK_HZ}
 
 
+def test_of_runs_that_ask_the_same_the_last_is_loaded(tmp_path, frame):
+    for name, started in (("old", "2026-01-01T10:00:00"), ("new", "2026-01-02T09:00:00"),
+                          ("none", None)):  # fmt: skip
+        directory = tmp_path / name
+        directory.mkdir()
+        tidy.write(directory / "counts.parquet", frame.assign(run=name), clock_hz=CLOCK_HZ)
+        if started:
+            (directory / "run.json").write_text(json.dumps({"started": started}))
+    other = tmp_path / "other"
+    other.mkdir()
+    tidy.write(other / "counts.parquet", frame.assign(run="l2", geometry="l2.size=1"), clock_hz=1)
+    table, clocks = tidy.load(tmp_path)
+    assert set(table["run"]) == {"new", "l2"}
+    assert clocks == {"new": CLOCK_HZ, "l2": 1}
+    assert set(tidy.load(tmp_path, all_runs=True)[0]["run"]) == {"new", "old", "none", "l2"}
+
+
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
