@@ -85,6 +85,30 @@ def test_counters_count_what_the_engine_counts(boot):
     assert int(last[2], 16) < booted.totals(0, "data_reads")[0]
 
 
+def test_sleeping_is_idle_time(boot):
+    """100 ms of 90 MHz are 9 million cycles; Linux rounds up by at most two ticks of 10 ms."""
+    booted = boot("test-sleep ms=100")
+    idle, busy = booted.totals(0, "cycles.idle")[0], booted.totals(0, CYCLES)[0]
+    assert 9_000_000 <= idle + busy <= 9_000_000 + 2 * 900_000
+    assert idle > 0.95 * (idle + busy)
+    assert 10 <= booted.totals(0, "hw_interrupts")[0] <= 12
+
+
+def test_guest_sees_the_machine(boot, tmp_path):
+    """A Pentium without what came later; the clock, calibrated against the PIT, within 0.1 %."""
+    text = boot("test-proc file=cpuinfo", directory=tmp_path / "cpuinfo").output
+    info = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
+    info = {key.strip(): value.partition(":")[2].strip() for key, value in info.items()}
+    assert info["vendor_id"] == "GenuineIntel"
+    assert (info["cpu family"], info["model"]) == ("5", "2")
+    assert abs(float(info["cpu MHz"]) - 90) < 0.09
+    flags = info["flags"].split()
+    assert {"fpu", "pse", "tsc", "msr", "cx8"} <= set(flags)
+    assert not {"cmov", "mmx", "sse", "sep", "pae", "pge", "apic", "fxsr"} & set(flags)
+    interrupts = boot("test-proc file=interrupts", directory=tmp_path / "interrupts").output
+    assert re.search(r"^ *0: +\d+ .*timer$", interrupts, re.MULTILINE)
+
+
 def test_output_and_status_arrive(boot):
     booted = boot("test-output lines=300 status=7")
     lines = booted.output.splitlines()
