@@ -167,7 +167,7 @@ def _outcome(result: runner.Result) -> str:
         return f"there already, {result.id[:10]}"
     if result.status == "ok":
         return f"ok in {result.wall_seconds:.1f} s, {result.id[:10]}"
-    return f"{result.status}: {result.reason}"
+    return result.status  # the reason follows when all runs have ended
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:

@@ -172,6 +172,9 @@ def number(value: float) -> str:
 def run(console: Console, stored: Stored) -> None:
     """Everything about one run."""
     record = stored.record
+    if not record["identity"]:
+        console.print(f"{stored.id}: {record['status']}: {record['reason']}")
+        return
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     machine = record["machine"]
     rows = [

@@ -69,21 +69,43 @@ def run_id(what: Mapping[str, Any]) -> str:
 
 
 def read(directory: Path) -> dict[str, Any] | None:
-    """The record of a run directory; None when there is none that makes sense."""
+    """The record of a run directory; None when there is none that makes sense.
+
+    Rule for other schema versions: older records would be migrated here (there is none: 1 is the
+    first); newer ones are an error, because they must not be overwritten by mistake.
+    """
     try:
         record = json.loads((directory / RECORD).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    if not isinstance(record, dict) or record.get("status") not in STATUSES:
+    if not isinstance(record, dict):
         return None
     version = record.get("schema_version")
-    if version != SCHEMA_VERSION:
-        # Rule: older records would be migrated here (there is none: 1 is the first); newer ones
-        # must not be overwritten by mistake.
+    if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UserError(
             f"{directory / RECORD}: schema_version: expected {SCHEMA_VERSION}, found {version}"
         )
-    return record
+    return record if _is_record(record) else None
+
+
+# What every record has, and what one of a finished run has beside it.
+_ALWAYS = {
+    "schema_version": int, "run": str, "experiment": str, "status": str, "reason": str,
+    "engine": str, "label": str, "machine": dict, "guest": dict, "workload": dict,
+    "parameters": dict, "seed": int, "feedback": str, "identity": dict, "versions": dict,
+}  # fmt: skip
+_FINISHED = {"started": str, "wall_seconds": (int, float), "digests": dict, "host": dict}
+
+
+def _is_record(record: dict[str, Any]) -> bool:
+    wanted: dict[str, Any] = dict(_ALWAYS)
+    if record.get("status") == "ok":
+        wanted |= _FINISHED
+    return (
+        record.get("schema_version") == SCHEMA_VERSION
+        and record.get("status") in STATUSES
+        and all(isinstance(record.get(key), kind) for key, kind in wanted.items())
+    )
 
 
 def write(directory: Path, record: Mapping[str, Any]) -> None:
@@ -141,13 +163,26 @@ def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
 
 
 def all_runs(lab: Lab) -> list[Stored]:
-    """Every recorded run; what a crash left `running` is put right on the way."""
+    """Every recorded run; what a crash left `running` is put right on the way. A run whose record
+    is damaged is there too, as failed."""
     runs = []
     for path in sorted(lab.results.glob(f"*/*/{RECORD}")):
         record = read(path.parent)
-        if record is not None:
-            runs.append(Stored(path.parent, settle(path.parent, record)))
+        settled = settle(path.parent, record) if record else _damaged(path.parent)
+        runs.append(Stored(path.parent, settled))
     return runs
+
+
+def _damaged(directory: Path) -> dict[str, Any]:
+    empty = {key: kind() for key, kind in _ALWAYS.items()}
+    return {
+        **empty,
+        "run": directory.name,
+        "experiment": directory.parent.name,
+        "status": "failed",
+        "reason": f"{RECORD} is damaged; run the experiment again",
+        "label": "?",
+    }
 
 
 def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:

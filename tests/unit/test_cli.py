@@ -100,6 +100,14 @@ def test_show_a_failed_run_lists_its_logs(p5lab, lab):
     assert "\x1b" not in out
 
 
+def test_show_a_damaged_run(p5lab, lab):
+    p5lab("run", "tests", "--no-build", "--workload", "call")
+    directory = next(iter(lab.results.glob("tests/*")))
+    (directory / "run.json").write_text("{}")
+    assert "run.json is damaged" in p5lab("show", directory.name)[1]
+    assert "run.json is damaged" in " ".join(p5lab("list", "runs")[1].split())
+
+
 def test_list(p5lab):
     p5lab("run", "tests", "--no-build")
     status, out, _ = p5lab("list")
