@@ -143,6 +143,62 @@ TEST_CASE("pentium: write misses do not allocate") {
   CHECK(bench.count(WriteHitsME) == 1);
 }
 
+TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when it is complete") {
+  Bench bench;
+  bench.warm([&] { bench.load(0x2000); });
+  bench.load(0x100000);             // brings the line into L2
+  bench.load(0x100000 + 4096);
+  bench.load(0x100000 + 2 * 4096);  // and out of L1D
+  bench.model.idle(1000);
+  bench.ip = Bench::kCode;
+  const auto cost = [&](uint32_t address) {
+    const uint64_t start = bench.model.clock();
+    bench.load(address);
+    return bench.model.clock() - start;
+  };
+  // 4 clocks and 3 bus clocks at 1.5 (and the alignment to a bus clock) for the first 8 bytes.
+  const uint64_t first = cost(0x100000);
+  CHECK(first >= 1 + 4 + 4);
+  CHECK(first <= 1 + 4 + 6);
+  // The same line: its last 6 bus clocks are 9 clocks [INTEL-OPT]; then it is there.
+  const uint64_t second = cost(0x100008);
+  CHECK(second >= 8);
+  CHECK(second <= 10);
+  CHECK(cost(0x100010) == 1);
+}
+
+TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
+  Bench bench;
+  bench.warm([&] { bench.load(0x2000); });
+  bench.store(0x2000);  // M from now on
+  const auto cost = [&](auto access) {
+    const uint64_t start = bench.model.clock();
+    access();
+    return bench.model.clock() - start;
+  };
+  const auto quiet = [&] {
+    bench.model.idle(1000);
+    bench.ip = Bench::kCode;
+  };
+  quiet();
+  CHECK(cost([&] { bench.store(0x2000); }) == 1);
+  CHECK(cost([&] { bench.store(0x300000); }) == 1);  // a miss: into the first buffer
+  CHECK(cost([&] { bench.store(0x301000); }) == 1);  // the second
+  CHECK(cost([&] { bench.store(0x302000); }) > 3);   // none free
+  CHECK(bench.count(StallWrite) > 0);
+  quiet();
+  // A write that hits waits for writes before it; a read that hits overtakes them.
+  bench.store(0x300000);
+  CHECK(cost([&] { bench.load(0x2000); }) == 1);
+  CHECK(cost([&] { bench.store(0x2000); }) > 3);
+  // A read that misses waits too, so it is slower behind a write.
+  quiet();
+  const uint64_t alone = cost([&] { bench.load(0x310000); });
+  quiet();
+  bench.store(0x300000);
+  CHECK(cost([&] { bench.load(0x320000); }) > alone + 3);
+}
+
 TEST_CASE("pentium: a modified line is written back when it is displaced") {
   Bench bench;
   bench.load(0x4000);
