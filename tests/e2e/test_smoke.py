@@ -13,7 +13,7 @@ from p5lab.engines.bochs import OUTPUT_FAILED, Bochs
 from p5lab.experiment import Filter
 from p5lab.lab import Lab
 from p5lab.runner import Runner
-from p5stats import compare, tidy
+from p5stats import compare, events, tidy
 
 # What a checkout needs to run experiments, beside the Python side itself.
 NEEDED = (
@@ -55,6 +55,10 @@ def _command(lab, arguments):
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = cli.main(arguments, lab)
     return status, out.getvalue(), err.getvalue()
+
+
+def _events(stored):
+    return events.parse(stored.directory / "events.jsonl")
 
 
 def cells(table, row):
@@ -101,7 +105,16 @@ def test_show_and_list(smoke):
 
 
 def test_the_tidy_table_agrees_with_the_events(smoke):
-    """Two ways to the same number: markers' tsc, and busy and idle cycles of the table."""
+    """Two ways to the same number: the markers' time stamps, and busy and idle cycles."""
+    lab, *_ = smoke
+    for stored in store.all_runs(lab):
+        spans = [b.end.tsc - b.begin.tsc for b in _events(stored).brackets]
+        counts = compare.counts(tidy.read(stored.directory / "counts.parquet")[0])
+        cycles = counts["cycles.busy"] + counts["cycles.idle"]
+        assert sorted(spans) == sorted(cycles)
+
+
+def test_no_count_contradicts_another(smoke):
     lab, *_ = smoke
     table, clocks = tidy.load(lab.results)
     assert set(clocks.values()) == {90_000_000}
