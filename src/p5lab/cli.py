@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
     run.add_argument("--workload", action="append", default=[], help="only these")
     run.add_argument("--feedback", choices=("on", "off"),
-                     help="off: one clock an instruction, caches still counted")  # fmt: skip
+                     help="off: the model is off, one clock an instruction")  # fmt: skip
     run.add_argument("--jobs", type=_positive, default=runner.cores(), metavar="N",
                      help="runs at a time (default: the number of cores, %(default)s)")  # fmt: skip
     run.add_argument("--force", action="store_true",
