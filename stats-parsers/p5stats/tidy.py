@@ -5,7 +5,7 @@
 |---|---|
 | experiment, run, engine, machine, guest, workload | names; run is the run's id |
 | geometry | machine overlay, `key=value` separated by spaces; empty for the machine as described |
-| feedback | `on`: the modelled clocks drive virtual time; `off`: no model, one clock an instruction |
+| feedback | `on`: modelled clocks drive virtual time; `off`: no model, one clock an instruction |
 | seed | placement seed |
 | parameters | workload parameters, `key=value` separated by spaces |
 | phase | name of the bracket |
