@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab test`: style, types, then all tests (pytest starts the compiled ones too)."""
+"""`./p5lab test`: style, types, the C++ tests of the model, the Python and end-to-end tests."""
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
 
 from p5lab.errors import STATUS_FAILED
 from p5lab.lab import Lab
@@ -13,22 +18,95 @@ CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check", "src", "stats-parsers", "tests/unit"),
     ("mypy",),
-    ("pytest",),
 )
+ENGINE_TESTS = "build/tests/engine_tests"
+# The summary of doctest, the C++ test framework, without its colours.
+DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many tests ended how. A suite that dies without a count is one failure."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped
+        )
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
 
 
 def run(lab: Lab, *, full: bool = False, arguments: Sequence[str] = ()) -> int:
-    """Runs every check, also after one has failed; 0 when all are green.
+    """Runs everything, also after something has failed; 0 when all is green.
 
-    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count.
+    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. With arguments for
+    pytest only pytest runs: a person who asks for one test wants that one.
     """
     environment = {**os.environ, **({"P5LAB_FULL": "1"} if full else {})}
     failed = []
-    for check in CHECKS:
-        extra = arguments if check[0] == "pytest" else ()
-        command = [sys.executable, "-m", *check, *extra]
-        if subprocess.run(command, cwd=lab.root, env=environment).returncode != 0:
-            failed.append(check[0])
+    total = Tally()
+    if not arguments:
+        for check in CHECKS:
+            if _python(lab, check, environment) != 0:
+                failed.append(" ".join(check[:2]))
+        total += _engine_tests(lab, environment)
+    total += _pytest(lab, arguments, environment)
     if failed:
-        print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr)
-    return STATUS_FAILED if failed else 0
+        print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr, flush=True)
+    print(f"p5lab: {total}", flush=True)
+    return STATUS_FAILED if failed or total.failed else 0
+
+
+def _python(lab: Lab, command: Sequence[str], environment: Mapping[str, str]) -> int:
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=lab.root, env=environment
+    ).returncode
+
+
+def _engine_tests(lab: Lab, environment: Mapping[str, str]) -> Tally:
+    """The doctest program, its output passed on."""
+    try:
+        done = subprocess.run(
+            [lab.root / ENGINE_TESTS, "--no-colors"],
+            cwd=lab.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    except OSError as error:
+        print(f"p5lab: {ENGINE_TESTS}: {error.strerror}", file=sys.stderr)
+        return Tally(failed=1)
+    print(done.stdout, end="", flush=True)
+    counted = DOCTEST.search(done.stdout)
+    tally = Tally(*map(int, counted.groups())) if counted else Tally()
+    if done.returncode != 0 and not tally.failed:
+        print(f"p5lab: {ENGINE_TESTS} ended with status {done.returncode}", file=sys.stderr)
+        tally += Tally(failed=1)
+    return tally
+
+
+def _pytest(lab: Lab, arguments: Sequence[str], environment: Mapping[str, str]) -> Tally:
+    with tempfile.TemporaryDirectory() as directory:
+        report = Path(directory) / "pytest.xml"
+        status = _python(lab, ("pytest", f"--junitxml={report}", *arguments), environment)
+        tally = read_junit(report) if report.exists() else Tally()
+    # Also a run that found no test, or was stopped, is no success.
+    return tally if status == 0 or tally.failed else tally + Tally(failed=1)
+
+
+def read_junit(report: Path) -> Tally:
+    """The counts of a JUnit report; an error in a fixture is a failure."""
+    suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
+
+    def count(name: str) -> int:
+        return sum(int(suite.get(name, "0")) for suite in suites)
+
+    bad, skipped = count("failures") + count("errors"), count("skipped")
+    return Tally(count("tests") - bad - skipped, bad, skipped)
