@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Bus, board L2 and DRAM by themselves: when data is there, and what is counted.
+#include "engine/p5/memory.hh"
+
+#include <doctest/doctest.h>
+
+#include "bench.hh"
+
+using namespace p5;
+
+namespace {
+
+MemoryConfig board(uint32_t core, uint32_t bus) {
+  MemoryConfig config = p90().memory;
+  config.core_clocks = core;
+  config.bus_clocks = bus;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("memory: a burst in core clocks") {
+  // 3-2-2-2 from L2 after 4 clocks: 3 and 9 bus clocks.
+  SUBCASE("core twice the bus") {
+    Memory memory(board(2, 1));
+    Bank bank;
+    memory.read_line(0x1000, 0, bank);  // into L2
+    const Memory::Fill fill = memory.read_line(0x1000, 1000, bank);
+    CHECK(fill.first == 1000 + 4 + 6);
+    CHECK(fill.complete == 1000 + 4 + 18);
+    CHECK(bank.count[L2Reads] == 2);
+    CHECK(bank.count[L2ReadMisses] == 1);
+    CHECK(bank.count[DramReads] == 1);
+  }
+  SUBCASE("core one and a half times the bus") {
+    Memory memory(board(3, 2));
+    Bank bank;
+    memory.read_line(0x1000, 0, bank);
+    // Bus clocks begin at 0, 1.5, 3 ...: asked at 1500, on the bus from 1504.5 on.
+    Memory::Fill fill = memory.read_line(0x1000, 1500, bank);
+    CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
+    CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
+    fill = memory.read_line(0x1000, 3001, bank);
+    CHECK(fill.first == 3011);          // from 3006 on: 3010.5, seen at the next clock
+    CHECK(fill.complete == 3020);       // 3019.5
+  }
+}
+
+TEST_CASE("memory: DRAM, and the bus is one") {
+  Memory memory(board(2, 1));
+  Bank bank;
+  const Memory::Fill first = memory.read_line(0x1000, 0, bank);
+  CHECK(first.first == 4 + 14);
+  CHECK(first.complete == 4 + 38);  // 7-4-4-4
+  const Memory::Fill second = memory.read_line(0x2000, 10, bank);  // waits for the first
+  CHECK(second.first == first.complete + 4 + 14);
+}
+
+TEST_CASE("memory: writes go through two buffers") {
+  Memory memory(board(2, 1));
+  Bank bank;
+  memory.read_line(0x1000, 0, bank);
+  const uint64_t start = 1000;
+  CHECK(memory.write_single(0x1000, start, bank) == start);      // 6 bus clocks to L2
+  CHECK(memory.write_single(0x1008, start, bank) == start);
+  CHECK(memory.write_single(0x1010, start, bank) == start + 12);  // when the first is empty
+  CHECK(memory.writes_done() == start + 36);
+  // A read does not overtake them.
+  CHECK(memory.read_line(0x1000, start + 13, bank).first == start + 36 + 4 + 6);
+  CHECK(bank.count[L2Writes] == 3);
+  CHECK(bank.count[L2WriteMisses] == 0);
+  CHECK(bank.count[DramWrites] == 0);
+}
+
+TEST_CASE("memory: writes to DRAM are posted until the chip set's buffer is full") {
+  Memory memory(board(2, 1));
+  Bank bank;
+  uint64_t now = 0;
+  std::vector<uint64_t> waits;
+  for (int i = 0; i < 40; i++) {
+    const uint64_t go_on = memory.write_single(0x100000 + 32 * uint32_t(i), now, bank);
+    waits.push_back(go_on - now);
+    now = go_on;
+  }
+  CHECK(waits[2] == 12);      // at the pace of an L2 write ...
+  CHECK(waits.back() == 18);  // ... in the end at DRAM's: 9 bus clocks
+  CHECK(bank.count[L2WriteMisses] == 40);
+  CHECK(bank.count[DramWrites] == 40);
+}
+
+TEST_CASE("memory: a repeated write counts and lasts as the first") {
+  Memory one(board(3, 2)), two(board(3, 2));
+  Bank bank_one, bank_two;
+  uint64_t now_one = 0, now_two = 0;
+  one.read_line(0x1000, 0, bank_one);
+  two.read_line(0x1000, 0, bank_two);
+  for (const uint32_t line : {0x1000u, 0x9000u}) {
+    for (uint32_t i = 0; i < 8; i++) {
+      now_one = one.write_single(line + 4 * i, now_one, bank_one);
+      now_two = i == 0 ? two.write_single(line, now_two, bank_two)
+                       : two.write_again(now_two, bank_two);
+      CHECK(now_one == now_two);
+    }
+  }
+  CHECK(bank_one.count == bank_two.count);
+}
+
+TEST_CASE("memory: without L2 everything is DRAM's") {
+  MemoryConfig config = board(2, 1);
+  config.l2_present = false;
+  Memory memory(config);
+  Bank bank;
+  memory.read_line(0x1000, 0, bank);
+  CHECK(memory.read_line(0x1000, 1000, bank).complete == 1000 + 4 + 38);
+  memory.write_single(0x1000, 2000, bank);
+  CHECK(bank.count[DramReads] == 2);
+  CHECK(bank.count[DramWrites] == 1);
+  CHECK(bank.count[L2Reads] + bank.count[L2Writes] == 0);
+}
+
+TEST_CASE("memory: division by the clock ratio is exact") {
+  for (uint32_t divisor = 1; divisor <= 64; divisor++) {
+    const Divider divider(divisor);
+    for (const uint64_t base : {uint64_t(0), uint64_t(1) << 20, uint64_t(1) << 40,
+                                (uint64_t(1) << 58) - 200}) {
+      for (uint64_t value = base; value < base + 130; value++) {
+        if (divider.quotient(value) != value / divisor) FAIL(value << " / " << divisor);
+      }
+    }
+  }
+}
+
+TEST_CASE("memory: burst patterns as text") {
+  uint32_t burst[4];
+  CHECK(parse_burst("3-2-2-2", &burst));
+  CHECK(burst[0] == 3);
+  CHECK(burst[3] == 2);
+  for (const char* bad : {"", "3-2-2", "3-2-2-2-2", "3-2-2-x", "0-1-1-1", "3-2-2-2 ", "-3-2-2-2"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_burst(bad, &burst));
+  }
+}
