@@ -231,6 +231,7 @@ class Fetcher:
     cache: Path = field(default_factory=cache_directory)
     distdir: Path | None = None
     etc: Path = Path("/etc/apt")
+    _holds_lock: bool = field(default=False, init=False, repr=False)
 
     @classmethod
     def here(cls, root: Path) -> "Fetcher":
@@ -506,6 +507,9 @@ class Fetcher:
 
     @contextlib.contextmanager
     def _lock(self, what: str) -> Iterator[None]:
+        if self._holds_lock:  # a download that needs the package index first
+            yield
+            return
         self.cache.mkdir(parents=True, exist_ok=True)
         with (self.cache / "fetch.lock").open("w") as file:
             try:
@@ -513,7 +517,11 @@ class Fetcher:
             except BlockingIOError:
                 _say(f"waiting for {what}")
                 fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            self._holds_lock = True
+            try:
+                yield
+            finally:
+                self._holds_lock = False
 
 
 def _mismatch(file: str, where: str, expected: str, found: str) -> FetchError:
