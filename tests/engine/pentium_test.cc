@@ -471,6 +471,47 @@ TEST_CASE("pentium: a ring crossing costs the inner-level clocks") {  // 31, 48;
   CHECK(bench.warm(back) == 10);
 }
 
+TEST_CASE("pentium: rows that depend on more than the encoding") {
+  Bench bench;
+  const auto rep_movs = [&](int times) {
+    return [&bench, times] {
+      bench.insn("90");
+      bench.insn("f3 a5");
+      for (int i = 0; i < times; i++) bench.model.repeat();
+    };
+  };
+  CHECK(bench.warm(rep_movs(0)) == 1 + 1 + 6);  // a count of zero
+  CHECK(bench.warm(rep_movs(1)) == 1 + 1 + 13 + 1);
+  CHECK(bench.warm({"c8 10 00 00"}) == 11);
+  CHECK(bench.warm({"c8 10 00 05"}) == 15 + 5 * 2);  // ENTER, five levels
+
+  CHECK(bench.warm({"0f 31"}) == 1 + 6);  // RDTSC and its 0F byte
+  CHECK(bench.warm({"ec"}) == 4);
+  bench.change([](State& state) { state.ring = 3, state.user_io = true; });
+  CHECK(bench.warm({"0f 31"}) == 1 + 11);
+  CHECK(bench.warm({"ec"}) == 21);  // with the permission bitmap
+  bench.change([](State& state) { state.user_io = false; });
+  CHECK(bench.warm({"ec"}) == 4);
+  bench.change([](State& state) { state.mode = MachineMode::V86, state.user_io = true; });
+  CHECK(bench.warm({"ec"}) == 19);
+}
+
+TEST_CASE("pentium: a call gate to an inner ring, and back") {  // 44 and 23 [86BOX, UM3]
+  Bench bench;
+  const auto change_ring = [&](uint8_t ring) {
+    bench.change([ring](State& state) { state.ring = ring; });
+  };
+  change_ring(3);
+  CHECK(bench.warm([&] {
+    bench.insn("9a 00 00 00 00 08 00");
+    bench.model.far_transfer(Crossing::Gate);
+    change_ring(0);
+    bench.insn("cb");
+    bench.model.far_transfer(Crossing::Far);
+    change_ring(3);
+  }) == 44 + 23);
+}
+
 TEST_CASE("pentium: machine-mode changes") {
   Bench bench;
   for (const auto mode : {MachineMode::Real, MachineMode::Prot16, MachineMode::Prot32,
