@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
+
+PLAIN_SECONDS = 30  # between two lines about one step where there is no terminal
 
 
 class Progress:
@@ -24,26 +25,26 @@ class Progress:
 
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
-        """One long step with changing detail. Without a terminal only every 30th second is told."""
+        """One long step; the caller says what it is at. Without a terminal that is told twice a
+        minute, so that a long silence is never mistaken for a hang."""
         start = time.monotonic()
-        told = start
+        detail = "starting"
 
-        def text(detail: str) -> str:
+        def text() -> str:
             room = max(self.console.width - len(name) - 16, 20)
             return f"{name} {time.monotonic() - start:.0f} s: {detail[:room]}"
 
+        def step(what: str) -> None:
+            nonlocal detail
+            detail = what or detail
+
         if self.console.is_terminal:
-            with self.console.status(escape(text("starting"))) as status:
-                yield lambda detail: status.update(escape(text(detail)))
-            return
-
-        def plain(detail: str) -> None:
-            nonlocal told
-            if detail and time.monotonic() - told >= 30:
-                told = time.monotonic()
-                self.say(text(detail))
-
-        yield plain
+            status = self.console.status(escape(text()))
+            with status, _every(0.5, lambda: status.update(escape(text()))):
+                yield step
+        else:
+            with _every(PLAIN_SECONDS, lambda: self.say(text())):
+                yield step
 
     @contextmanager
     def runs(self, total: int) -> Iterator["RunProgress"]:
@@ -52,12 +53,9 @@ class Progress:
         if not self.console.is_terminal:
             yield tracker
             return
-        with self.console.status("") as status:
-            tracker.show(status)
-            try:
-                yield tracker
-            finally:
-                tracker.hide()
+        status = self.console.status("")
+        with status, _every(0.5, lambda: status.update(escape(tracker.text()))):
+            yield tracker
 
 
 class RunProgress:
@@ -69,19 +67,6 @@ class RunProgress:
         self.done = 0
         self._lock = threading.Lock()
         self._active: dict[str, float] = {}
-        self._status: Status | None = None
-        self._ended = threading.Event()
-        self._clock: threading.Thread | None = None
-
-    def show(self, status: Status) -> None:
-        self._status = status
-        self._clock = threading.Thread(target=self._tick, daemon=True)
-        self._clock.start()
-
-    def hide(self) -> None:
-        self._ended.set()
-        if self._clock:
-            self._clock.join()
 
     def started(self, label: str) -> None:
         with self._lock:
@@ -94,11 +79,28 @@ class RunProgress:
             number = self.done
         self.progress.say(f"[{number}/{self.total}] {label}: {message}")
 
-    def _tick(self) -> None:
-        while not self._ended.wait(0.5):
-            with self._lock:
-                now = time.monotonic()
-                active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]
-                text = f"{self.done}/{self.total} done; running: {'; '.join(active) or '-'}"
-            if self._status:
-                self._status.update(escape(text[: max(self.progress.console.width - 4, 20)]))
+    def text(self) -> str:
+        """What is going on, cut to the terminal's width."""
+        with self._lock:
+            now = time.monotonic()
+            active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]
+            text = f"{self.done}/{self.total} done; running: {'; '.join(active) or '-'}"
+        return text[: max(self.progress.console.width - 4, 20)]
+
+
+@contextmanager
+def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+    """Does something again and again beside the block."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
