@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Speed of the engine on this host.
+
+Two loads of configs/experiments/bench.toml: `boot` runs from reset to the end of a program that
+makes one system call; `forkexec` runs the same boot and then 2000 times fork, exec, exit and wait.
+Each with the model on (caches, TLBs, instruction clocks, modelled cycles driving virtual time) and
+with its timing off (one clock an instruction; caches and TLBs are still looked up and counted).
+
+guest MIPS        guest instructions (a repeated string instruction is one) per second of the
+                  engine's user CPU time
+real-time factor  modelled seconds per second of host time; 2 means twice as fast as the machine
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab import build, engines, experiment
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+from p5stats import events
+
+LOADS = {"getpid": "boot", "forkexec": "forkexec"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run. Counts are those of the guest, times those of the host."""
+
+    instructions: int
+    modelled_seconds: float
+    user_seconds: float
+    wall_seconds: float
+
+    @property
+    def mips(self) -> float:
+        return self.instructions / self.user_seconds / 1e6
+
+    @property
+    def factor(self) -> float:
+        return self.modelled_seconds / self.wall_seconds
+
+
+def measure(lab: Lab, run: experiment.Run, directory: Path) -> Sample:
+    """Run the engine once in a directory; UserError when the run does not end well."""
+    engine = engines.get(run.engine)
+    plan = engine.prepare(lab, run, directory)
+    for file, content in plan.write.items():
+        (directory / file).write_bytes(content)
+    start = time.monotonic()
+    console = os.open(directory / "engine.out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.chdir(directory)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(console, 1)
+            os.dup2(console, 2)
+            os.execve(plan.command[0], plan.command, plan.environment)
+        finally:
+            os._exit(127)
+    os.close(console)
+    _, status, usage = os.wait4(child, 0)
+    wall = time.monotonic() - start
+    outcome = engine.collect(directory, os.waitstatus_to_exitcode(status))
+    if outcome.status != "ok":
+        raise UserError(f"{run.label}: {outcome.status}: {outcome.reason}", status=STATUS_FAILED)
+    counts = events.parse(directory / engines.EVENTS)
+    last = counts.markers[-1]
+    column = list(counts.units).index("instructions")
+    return Sample(
+        sum(values[column] for values in last.banks.values() if len(values) > column),
+        last.tsc / run.machine.clock_hz,
+        usage.ru_utime,
+        wall,
+    )
+
+
+def report(name: str, samples: list[Sample]) -> str:
+    """One row: best and median, by user CPU time and by wall time."""
+    mips = [sample.mips for sample in samples]
+    factor = [sample.factor for sample in samples]
+    user = [sample.user_seconds for sample in samples]
+    first = samples[0]
+    return (
+        f"{name:<20} {first.instructions / 1e6:>10.1f} {first.modelled_seconds:>10.2f}"
+        f" {min(user):>9.2f} {statistics.median(user):>9.2f}"
+        f" {max(mips):>9.1f} {statistics.median(mips):>9.1f}"
+        f" {max(factor):>8.2f} {statistics.median(factor):>8.2f}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="p5lab bench",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-n", type=int, default=3, help="runs of each kind (default: 3)")
+    options = parser.parse_args()
+    if options.n < 1:
+        parser.error("-n: expected at least 1")
+    lab = Lab.here()
+    progress = Progress()
+    try:
+        build.ensure(lab, progress)
+        print(__doc__)
+        print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; n = {options.n}\n")
+        print(
+            f"{'':<20} {'guest':>10} {'modelled':>10} {'user CPU s':>19} {'guest MIPS':>19}"
+            f" {'real-time factor':>17}\n"
+            f"{'load, model':<20} {'M instr.':>10} {'s':>10} {'best':>9} {'median':>9}"
+            f" {'best':>9} {'median':>9} {'best':>8} {'median':>8}"
+        )
+        for feedback in (True, False):
+            choice = experiment.Filter(feedback=feedback)
+            for run in experiment.load(lab, "bench", choice):
+                samples = []
+                for _ in range(options.n):
+                    # Below the checkout: the engine is given relative paths.
+                    with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
+                        samples.append(measure(lab, run, Path(d)))
+                name = f"{LOADS[run.workload.name]}, {'on' if feedback else 'off'}"
+                print(report(name, samples), flush=True)
+    except UserError as error:
+        print(f"p5lab: {error}", file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
