@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Asks the build graph whether everything that runs need is up to date, and builds what is not."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TextIO
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.fetch import cache_directory
@@ -18,6 +20,7 @@ from p5lab.lab import Lab
 from p5lab.progress import Progress
 
 LOG = "build/build.log"
+LOCK = "build/build.lock"
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
@@ -54,27 +57,52 @@ def ensure(
     Says first what it will take, if it takes long; shows the current step; leaves all output in
     build/build.log. UserError with the last lines when it fails.
     """
+    if _is_current(lab, targets):
+        return
     log = lab.root / LOG
     try:
         log.parent.mkdir(exist_ok=True)
-        with log.open("w", encoding="utf-8") as file:
+        with _alone(lab, progress):
             if not _is_current(lab, targets):
-                output = "\n" + "".join(_scons(lab, ("-n", *targets)))
-                if LOOK_UP in output:
-                    # Without the digests of the sources nothing is found in the cache.
-                    file.writelines(_scons(lab, ("build/sources",)))
-                    output = "\n" + "".join(_scons(lab, ("-n", *targets)))
-                _forecast(progress, output)
-                start = time.monotonic()
-                with progress.activity("build") as step:
-                    arguments = (*(() if jobs is None else (f"-j{jobs}",)), *targets)
-                    for line in _scons(lab, arguments):
-                        file.write(line)
-                        file.flush()
-                        step(line.strip())
-                progress.say(f"Built in {time.monotonic() - start:.0f} s.")
+                with log.open("w", encoding="utf-8") as file:
+                    _build(lab, progress, targets, jobs, file)
     except OSError as error:
         raise disk_error(error, log) from None
+
+
+def _build(
+    lab: Lab, progress: Progress, targets: tuple[str, ...], jobs: int | None, log: TextIO
+) -> None:
+    planned = _plan(lab, targets)
+    if LOOK_UP in planned:
+        # Without the digests of the sources nothing is found in the cache.
+        log.writelines(_scons(lab, ("build/sources",)))
+        planned = _plan(lab, targets)
+    _forecast(progress, planned)
+    start = time.monotonic()
+    with progress.activity("build") as step:
+        for line in _scons(lab, (*(() if jobs is None else (f"-j{jobs}",)), *targets)):
+            log.write(line)
+            log.flush()
+            step(line.strip())
+    progress.say(f"Built in {time.monotonic() - start:.0f} s.")
+
+
+@contextmanager
+def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
+    """Two builds in one checkout would make the same files at once."""
+    with (lab.root / LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.say("Waiting for another p5lab that builds here.")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
+    """What scons would do. What the cache has is taken from it already and is not in the plan."""
+    return "\n" + "".join(_scons(lab, ("-n", *targets)))
 
 
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
