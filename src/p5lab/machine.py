@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import schema, tomlfile
-from p5lab.errors import UserError, nearest, unknown
+from p5lab.errors import UserError, unknown
 from p5lab.schema import BY_NAME, KEYS, BadValue, Value, bad_value
 
 SCHEMA_VERSION = 1
@@ -177,8 +177,3 @@ def _sources(path: Path) -> dict[str, str]:
                 )
             found[name] = comment
     return found
-
-
-def suggest(name: str) -> str | None:
-    """The nearest machine key, for messages elsewhere."""
-    return nearest(name, BY_NAME)

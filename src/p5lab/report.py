@@ -189,6 +189,7 @@ def run(console: Console, stored: Stored) -> None:
         ("versions", ", ".join(f"{name} {text}" for name, text in record["versions"].items())),
         ("started", record.get("started", "-")),
         ("wall time", f"{record['wall_seconds']} s" if "wall_seconds" in record else "-"),
+        ("engine notes", "; ".join(_note(note) for note in record.get("notes", [])) or "none"),
         ("directory", str(stored.directory)),
     ]
     for name, value in rows:
@@ -204,6 +205,10 @@ def run(console: Console, stored: Stored) -> None:
     if record["workload"]["curve"]:
         curve(console, measured)
     metrics(console, measured)
+
+
+def _note(note: dict[str, Any]) -> str:
+    return " ".join(str(value) for value in note.values())
 
 
 def runs(console: Console, stored: Sequence[Stored]) -> None:

@@ -152,19 +152,19 @@ class Runner:
             store.reserve(directory)
             store.write(directory, {**record, "status": "running"})
             outcome = self._simulate(run, directory, lock)
-            digests: dict[str, str] = {}
+            found: dict[str, Any] = {}
             if outcome.status == "ok":
-                outcome, digests = _count(run, name, directory, outcome, known)
+                outcome, found = _count(run, name, directory, outcome, known)
         except OSError as error:
-            outcome, digests = Outcome("failed", str(disk_error(error, directory))), {}
+            outcome, found = Outcome("failed", str(disk_error(error, directory))), {}
         except UserError as error:
-            outcome, digests = Outcome("failed", str(error)), {}
+            outcome, found = Outcome("failed", str(error)), {}
         wall = round(time.monotonic() - start, 3)
         record |= {
             "status": outcome.status,
             "reason": outcome.reason,
-            "digests": digests,
             "wall_seconds": wall,
+            **found,
         }
         # When not even this can be written, the lock-less `running` record tells the next reader
         # that the run failed.
@@ -280,9 +280,9 @@ def _set_aside(
 
 def _count(
     run: Run, name: str, directory: Path, outcome: Outcome, known: str | None
-) -> tuple[Outcome, dict[str, str]]:
+) -> tuple[Outcome, dict[str, Any]]:
     """Turns the events of a run that ended well into the tidy table; what does not make sense
-    makes the run fail."""
+    makes the run fail. Returns what the record gets beside the outcome."""
     try:
         parsed = events.parse(directory / EVENTS)
         if parsed.guest_status:
@@ -306,7 +306,7 @@ def _count(
             f" kept as {PREVIOUS}",
         ), {}
     (directory / PREVIOUS).unlink(missing_ok=True)
-    return outcome, digests
+    return outcome, {"digests": digests, "notes": parsed.notes}
 
 
 def _program_failure(run: Run, directory: Path, status: int) -> str:

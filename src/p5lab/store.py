@@ -94,7 +94,9 @@ _ALWAYS = {
     "engine": str, "label": str, "machine": dict, "guest": dict, "workload": dict,
     "parameters": dict, "seed": int, "feedback": str, "identity": dict, "versions": dict,
 }  # fmt: skip
-_FINISHED = {"started": str, "wall_seconds": (int, float), "digests": dict, "host": dict}
+_FINISHED = {
+    "started": str, "wall_seconds": (int, float), "digests": dict, "notes": list, "host": dict,
+}  # fmt: skip
 
 
 def _is_record(record: dict[str, Any]) -> bool:

@@ -92,13 +92,6 @@ def load(lab: Lab) -> dict[str, Workload]:
     return {name: _workload(name, table.table(name)) for name in table.data}
 
 
-def find(lab: Lab, name: str, *, where: str = "") -> Workload:
-    workloads = load(lab)
-    if name not in workloads:
-        raise unknown("workload", name, workloads, where=where)
-    return workloads[name]
-
-
 def _workload(name: str, table: Table) -> Workload:
     table.only(["title", "source", "bracket", "operation", "operations", "phases", "curve",
                 "parameters"])  # fmt: skip

@@ -52,6 +52,14 @@ def test_an_ok_run_is_recorded_with_everything(lab):
     assert not files & {"reserve", "run.json.tmp", "counts.parquet.tmp"}
 
 
+def test_the_engines_notes_are_recorded(lab):
+    lines = call_events()
+    note = {"type": "note", "what": "unknown-class", "name": "0fff", "count": 3}
+    lab.behave(events={"call": [*lines[:-1], note, lines[-1]]})
+    _, record = one(lab)
+    assert record["notes"] == [{"what": "unknown-class", "name": "0fff", "count": 3}]
+
+
 def test_an_ok_run_is_not_run_again_unless_forced(lab):
     first, _ = one(lab)
     again, _ = one(lab)
