@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""The launcher, in a copy whose path has a space, on a host that is made of scripts.
+
+The scripts stand for the host's programs, so that nothing is installed and nothing needs a network:
+`python3` makes a virtual environment that writes down what it is asked to do.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[2]
+REAL = (
+    "sh dirname readlink sha256sum cut df awk mkdir rmdir mktemp grep head rm cp flock cat sleep"
+    " chmod"
+).split()
+BUILD = "g++ make as perl flex bison bc xz lz4".split()
+
+PYTHON = """#!/bin/sh
+# A python3 that can make environments: $LOG gets a line for each call that matters.
+case "$1 $2" in
+  "-m venv")
+    echo "venv" >>"$LOG"
+    mkdir -p "$4/bin"
+    cp "$0" "$4/bin/python"
+    ;;
+  "-m pip")
+    sleep "${PIP_SECONDS:-0}"
+    echo "pip $PIP_STATUS" >>"$LOG"
+    exit ${PIP_STATUS:-0}
+    ;;
+  -c*) echo "$0" ;;
+  *)
+    printf '<%s>' "$@"
+    echo
+    echo "PYTHONPATH=$PYTHONPATH"
+    echo "PATH=$PATH"
+    ;;
+esac
+"""
+
+
+class Host:
+    def __init__(self, directory):
+        self.bin = directory / "bin"
+        self.bin.mkdir()
+        self.root = directory / "a clone"
+        self.root.mkdir()
+        self.log = directory / "log"
+        self.log.touch()
+        for name in ("p5lab", "requirements.lock"):
+            shutil.copy(REPO / name, self.root)
+        for name in REAL:
+            (self.bin / name).symlink_to(shutil.which(name))
+        for name in BUILD:
+            self.script(name, "")
+        self.script("python3", PYTHON)
+        self.script("id", "echo 0")
+        self.script("apt-get", "exit 1")
+
+    def script(self, name, text):
+        path = self.bin / name
+        path.unlink(missing_ok=True)
+        path.write_text(text if text.startswith("#!") else f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def without(self, *names):
+        for name in names:
+            (self.bin / name).unlink()
+
+    @property
+    def calls(self):
+        return self.log.read_text().splitlines()
+
+    def environment(self, **more):
+        return {"PATH": str(self.bin), "LOG": str(self.log), "HOME": str(self.bin), **more}
+
+    def start(self, *arguments, program=None, **more):
+        return subprocess.Popen(
+            [program or self.root / "p5lab", *arguments],
+            env=self.environment(**more),
+            cwd=self.bin.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments, **options):
+        process = self.start(*arguments, **options)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+
+@pytest.fixture
+def host(tmp_path):
+    if not Path("/usr/include/doctest/doctest.h").exists():
+        pytest.skip("the launcher looks for doctest-dev by its header")
+    return Host(tmp_path)
+
+
+@pytest.mark.parametrize("arguments", [(), ("help",), ("--help",), ("-h",)])
+def test_help_needs_no_set_up(host, arguments):
+    host.without(*BUILD, "python3")
+    status, out, err = host.run(*arguments)
+    assert (status, err) == (0, "")
+    assert out.startswith("usage: ./p5lab COMMAND")
+    assert not (host.root / ".venv").exists()
+
+
+def test_first_use_sets_up_and_hands_over(host):
+    status, out, err = host.run("run", "a b", "--set=l2.size=512K", "")
+    assert status == 0
+    assert out.splitlines()[0] == "<-m><p5lab><run><a b><--set=l2.size=512K><>"
+    assert f"PYTHONPATH={host.root}/src:{host.root}/stats-parsers" in out
+    assert f"PATH={host.root}/.venv/bin:{host.bin}" in out
+    assert "installing the Python packages into .venv (about 1 minute, 700 MB of disk)" in err
+    assert host.calls == ["venv", "pip "]
+
+
+def test_bench_is_a_program_of_its_own(host):
+    _, out, _ = host.run("bench", "-n", "1")
+    assert out.splitlines()[0] == f"<{host.root}/bench/run.py><-n><1>"
+
+
+def test_second_use_does_no_work(host):
+    host.run("list")
+    start = time.monotonic()
+    status, out, err = host.run("list")
+    assert time.monotonic() - start < 1
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0] == "<-m><p5lab><list>"
+    assert host.calls == ["venv", "pip "]
+
+
+def test_other_packages_are_installed_anew(host):
+    host.run("list")
+    with (host.root / "requirements.lock").open("a") as lock:
+        lock.write("# another version\n")
+    assert host.run("list")[0] == 0
+    assert host.calls == ["venv", "pip "] * 2
+
+
+def test_a_moved_clone_is_set_up_anew(host):
+    host.run("list")
+    host.root = host.root.rename(host.root.with_name("elsewhere"))
+    assert host.run("list")[0] == 0
+    assert host.calls == ["venv", "pip "] * 2
+
+
+def test_an_interpreter_that_has_gone(host):
+    host.run("list")
+    (host.root / ".venv/bin/python").unlink()
+    assert host.run("list")[0] == 0
+    assert host.calls == ["venv", "pip "] * 2
+
+
+def test_set_up_that_failed_is_done_again(host):
+    status, out, err = host.run("list", PIP_STATUS="1")
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1] == (
+        "p5lab: pip could not install the Python packages of requirements.lock"
+        " (its reason is above)"
+    )
+    assert host.run("list")[0] == 0
+    assert host.calls == ["venv", "pip 1", "venv", "pip "]
+
+
+def test_set_up_that_was_killed_is_done_again(host):
+    process = host.start("list", PIP_SECONDS="30")
+    while "venv" not in host.calls:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not (host.root / ".venv/p5lab-stamp").exists()
+    assert host.run("list")[0] == 0
+    assert host.calls[-2:] == ["venv", "pip "]
+
+
+def test_two_first_uses_at_once(host):
+    first = host.start("list", PIP_SECONDS="1")
+    second = host.start("list", PIP_SECONDS="1")
+    results = [process.communicate(timeout=60) for process in (first, second)]
+    assert [first.returncode, second.returncode] == [0, 0]
+    assert [out.splitlines()[0] for out, _ in results] == ["<-m><p5lab><list>"] * 2
+    assert host.calls == ["venv", "pip "]
+    assert sum("waiting for another p5lab" in err for _, err in results) == 1
+
+
+def test_called_through_a_link_from_anywhere(host, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(host.root / "p5lab")
+    assert host.run("list", program=link)[0] == 0
+    assert (host.root / ".venv/p5lab-stamp").exists()
+
+
+def test_missing_packages_for_a_user(host):
+    host.script("id", "echo 1000")
+    host.without("flex", "lz4", "g++", "make")
+    status, out, err = host.run("run", "smoke")
+    assert (status, out) == (1, "")
+    assert err == (
+        "p5lab: missing packages; install them with:"
+        " sudo apt-get install build-essential flex lz4\n"
+    )
+    assert host.calls == []
+
+
+def test_missing_packages_are_noticed_after_set_up_too(host):
+    host.run("list")
+    host.script("id", "echo 1000")
+    host.without("bc")
+    assert host.run("list")[2] == (
+        "p5lab: missing packages; install them with: sudo apt-get install bc\n"
+    )
+
+
+def test_missing_packages_without_apt(host):
+    host.without("flex", "bison", "apt-get")
+    status, _, err = host.run("list")
+    assert status == 1
+    assert err == ("p5lab: missing what Debian packages as: flex bison; install it and try again\n")
+
+
+APT_GET = """#!/bin/sh
+echo "apt-get $*" >>"$LOG"
+[ -z "$DEBIAN_FRONTEND" ] && exit 9
+case " $* " in *" install "*) echo '#!/bin/sh' >BIN/flex; chmod +x BIN/flex ;; esac
+"""
+
+
+def test_root_installs_missing_packages_once(host):
+    host.without("flex")
+    host.script("apt-get", APT_GET.replace("BIN", str(host.bin)))
+    status, _, err = host.run("list")
+    assert status == 0
+    assert "p5lab: installing system packages: flex\n" in err
+    assert host.calls == [
+        "apt-get -q update",
+        "apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends flex",
+        "venv",
+        "pip ",
+    ]
+
+
+def test_apt_that_fails_gives_its_reason(host):
+    host.without("flex")
+    host.script("apt-get", "echo 'E: Unable to locate package flex'; exit 100")
+    status, _, err = host.run("list", TMPDIR=str(host.bin))
+    assert status == 1
+    assert "p5lab: apt-get could not install flex: E: Unable to locate package flex (log: " in err
+
+
+def test_apt_that_does_not_bring_the_program(host):
+    host.without("flex")
+    host.script("apt-get", "exit 0")
+    status, _, err = host.run("list")
+    assert status == 1
+    assert err.splitlines()[-1] == "p5lab: still missing after apt-get install: flex"
+
+
+def test_a_full_disk_is_said_first(host):
+    host.script("df", "echo header; echo /dev/x 9 9 20480 99% /")
+    status, _, err = host.run("list")
+    assert status == 1
+    assert err == (
+        f"p5lab: disk full: the Python packages need 1200 MB in {host.root}, 20 MB are free\n"
+    )
+    assert host.calls == []
+
+
+def test_a_directory_that_cannot_be_written(host):
+    host.script(
+        "mkdir", "echo \"mkdir: cannot create directory 'x': Read-only file system\" >&2; exit 1"
+    )
+    status, _, err = host.run("list")
+    assert status == 1
+    assert err == f"p5lab: cannot write to {host.root}: Read-only file system\n"
