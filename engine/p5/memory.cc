@@ -66,11 +66,14 @@ uint64_t Memory::uncached(uint64_t now) {
 
 uint64_t Memory::take_buffer(uint64_t now) {
   newest_ ^= 1;
-  const uint64_t empty = clocks(writes_[newest_]);
+  const uint64_t empty = writes_[newest_];
   return now > empty ? now : empty;
 }
 
-void Memory::release_buffer(uint64_t until) { free_ = writes_[newest_] = until; }
+void Memory::release_buffer(uint64_t until) {
+  free_ = until;
+  writes_[newest_] = clocks(until);
+}
 
 // When a single write that starts at `t` is off the bus. A write to DRAM goes through the chip
 // set's post buffer, at DRAM's pace once that is full.

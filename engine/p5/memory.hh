@@ -93,7 +93,7 @@ class Memory {
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
   // When the write buffers are empty.
-  uint64_t writes_done() const { return clocks(writes_[newest_]); }
+  uint64_t writes_done() const { return writes_[newest_]; }
 
   Cache& l2() { return l2_; }
 
@@ -119,7 +119,7 @@ class Memory {
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
   uint64_t free_ = 0;              // when the bus is free
-  uint64_t writes_[2] = {0, 0};    // when each write buffer is empty
+  uint64_t writes_[2] = {0, 0};    // when each write buffer is empty, in core clocks
   unsigned newest_ = 0;
   std::vector<uint64_t> posted_;   // when each place of the chip set's post buffer is free
   size_t next_posted_ = 0;

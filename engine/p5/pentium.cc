@@ -40,12 +40,13 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
     : clocks_(timing.clocks(Mode::Real)),
       prefix_cost_(config.prefix_clocks),
       agi_cost_(config.agi_clocks),
+      code_line_(config.l1i.line),
       l1d_(config.l1d),
+      l1i_(config.l1i),
       dtlb_(config.dtlb),
       dtlb_large_(config.dtlb_large),
-      l1i_(config.l1i),
-      itlb_(config.itlb),
       memory_(config.memory),
+      itlb_(config.itlb),
       msrs_(counters_),
       config_(config),
       timing_(timing),
@@ -177,7 +178,7 @@ void Pentium::fetch_line(uint32_t linear) {
     wait(memory_.uncached(clock_), StallFetch);
     return;
   }
-  window_bytes_ = l1i_.line_bytes();
+  window_bytes_ = code_line_;
   window_ = linear & ~(window_bytes_ - 1);
   if (l1i_.quick_read(physical)) return;
   const CacheAccess access = l1i_.access(physical, false, state_.caching);
@@ -201,9 +202,14 @@ void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
 
 // --- data -----------------------------------------------------------------------------------
 
+void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                                bool first_piece) {
+  translate_data(linear);
+  data(linear, physical, bytes, kind, first_piece);  // now it is in the TLB
+}
+
 void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                         bool first_piece) {
-  translate_data(linear);
   // Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they
   // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
   const uint32_t grain = bytes <= 4 ? 4 : 8;
@@ -248,7 +254,6 @@ void Pentium::read_piece(uint32_t physical) {
   if (access.filled) {
     filling_ = line;
     fill_done_ = fill.complete;
-    quiet_after_ = std::max(quiet_after_, fill.complete);
     if (access.victim_dirty) {
       bank_->count[L1dWritebacks]++;
       memory_.write_line(access.victim, fill.complete, *bank_);
@@ -263,21 +268,18 @@ void Pentium::write_piece(uint32_t physical) {
   if (line == missed_) {
     bank_->count[DataWriteMisses]++;
     wait(memory_.write_again(clock_, *bank_), StallWrite);
-    quiet_after_ = std::max(quiet_after_, memory_.writes_done());
     return;
   }
   if (!cached(physical)) {
     bank_->count[DataWriteMisses]++;
     bank_->count[UncachedWrites]++;
     wait(memory_.write_uncached(clock_), StallWrite);
-    quiet_after_ = std::max(quiet_after_, memory_.writes_done());
     return;
   }
   const CacheAccess access = l1d_.access(physical, true, state_.caching);
   if (access.hit) {
     bank_->count[WriteHitsME]++;
-    // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
-    if (!access.through) wait(memory_.writes_done(), StallWrite);
+    if (!access.through) wait_for_writes();
   } else {
     bank_->count[DataWriteMisses]++;
   }
@@ -285,7 +287,6 @@ void Pentium::write_piece(uint32_t physical) {
     const Memory::Fill fill = read_line(physical);
     filling_ = line;
     fill_done_ = fill.complete;
-    quiet_after_ = std::max(quiet_after_, fill.complete);
     if (access.victim_dirty) {
       bank_->count[L1dWritebacks]++;
       memory_.write_line(access.victim, fill.complete, *bank_);
@@ -297,7 +298,6 @@ void Pentium::write_piece(uint32_t physical) {
     // With an L2 that allocates on writes the line is there the next time; with a hit in a
     // write-through L1D the replacement order changes: both are no mere repetition.
     missed_ = access.hit || config_.memory.l2.write_allocate ? kNoLine : line;
-    quiet_after_ = std::max(quiet_after_, memory_.writes_done());
   }
 }
 
@@ -330,7 +330,6 @@ void Pentium::locked_access(uint32_t physical) {
 
 void Pentium::translate_data(uint32_t linear) {
   const uint32_t page = linear >> 12, large_page = linear >> 22;
-  if (!paging_ || dtlb_.quick(page) || dtlb_large_.quick(large_page)) return;
   // Both arrays are looked up at once; the entry of a 4 MB page wins [INTEL-DM 2].
   if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
   bank_->count[DtlbMisses]++;

@@ -60,13 +60,14 @@ class Pentium {
 
   void set_state(const State& state);
 
-  // Straight on in a line that is all there: nothing but clocks. The rest is a tail call, so that
-  // this path saves no registers.
+  // Code that is at hand costs nothing but its clocks. What is not inline is a tail call, so that
+  // this path saves no registers; the same holds for data().
   void retire(const Insn& insn, uint32_t linear) {
     const uint32_t last = linear + insn.length - 1;
-    if (__builtin_expect((insn.flags & kUncommon) || linear != next_ ||
-                             last - window_ >= window_bytes_ || clock_ < code_ready_,
-                         0)) {
+    if (__builtin_expect((insn.flags & kUncommon) || clock_ < code_ready_, 0)) {
+      return retire_slow(insn, linear);
+    }
+    if ((linear != next_ || last - window_ >= window_bytes_) && !enter_line(linear, last)) {
       return retire_slow(insn, linear);
     }
     complete(insn, last);
@@ -82,24 +83,26 @@ class Pentium {
   void data(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
             bool first_piece = false) {
     if (__builtin_expect(!timing_on_, 0)) return;
-    const bool translated =
-        !paging_ || dtlb_.quick(linear >> 12) || dtlb_large_.quick(linear >> 22);
-    if (__builtin_expect(translated && (linear & 3) + bytes <= 4 && !locked_ && !first_piece,
-                         1)) {
-      if (kind == DataKind::Read) {
-        if (clock_ < quiet_after_ || !l1d_.quick_read(physical)) return read_piece(physical);
-        bank_->count[DataReads]++;
-        return;
-      }
-      if (clock_ >= quiet_after_ && l1d_.quick_write(physical)) {
-        bank_->count[DataReads] += kind == DataKind::ReadWrite;
-        bank_->count[DataWrites]++;
-        bank_->count[WriteHitsME]++;
-        return;
-      }
-      if (kind == DataKind::Write) return write_piece(physical);
+    if (__builtin_expect(
+            paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
+      return data_untranslated(linear, physical, bytes, kind, first_piece);
     }
-    data_slow(linear, physical, bytes, kind, first_piece);
+    if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
+      return data_slow(linear, physical, bytes, kind, first_piece);
+    }
+    if (kind == DataKind::Read) {
+      if (clock_ < fill_done_ || !l1d_.quick_read(physical)) return read_piece(physical);
+      bank_->count[DataReads]++;
+    } else if (clock_ >= fill_done_ && l1d_.quick_write(physical)) {
+      bank_->count[DataReads] += kind == DataKind::ReadWrite;
+      bank_->count[DataWrites]++;
+      bank_->count[WriteHitsME]++;
+      wait_for_writes();
+    } else if (kind == DataKind::Write) {
+      write_piece(physical);
+    } else {
+      data_slow(linear, physical, bytes, kind, first_piece);
+    }
   }
 
   void repeat() {
@@ -153,6 +156,19 @@ class Pentium {
     clock_ += clocks;
     locked_ = insn.flags & kLocked;
   }
+  // A branch or the next line, in the page that code came from last, of a line that L1I has used
+  // most recently: the fetch that changes nothing but the window.
+  bool enter_line(uint32_t linear, uint32_t last) {
+    const uint32_t first = linear & ~(code_line_ - 1);
+    if (linear >> 12 != code_page_ || last - first >= code_line_ ||
+        !l1i_.quick_read(code_frame_ | (linear & 0xFFF))) {
+      return false;
+    }
+    bank_->count[CodeReads]++;
+    window_ = first;
+    window_bytes_ = code_line_;
+    return true;
+  }
   void retire_slow(const Insn& insn, uint32_t linear);
   bool retire_uncommon(const Insn& insn, uint32_t linear);
   void fetch(uint32_t linear, uint32_t last);
@@ -167,6 +183,15 @@ class Pentium {
     bank_->count[AgiStalls] += agi_cost_;
     return agi_cost_;
   }
+  // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
+  void wait_for_writes() {
+    const uint64_t done = memory_.writes_done();
+    if (clock_ >= done) return;
+    bank_->count[StallWrite] += done - clock_;
+    clock_ = done;
+  }
+  void data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                         bool first_piece);
   void data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                  bool first_piece);
   void read_piece(uint32_t physical);
@@ -206,25 +231,28 @@ class Pentium {
 
   // Hot state first.
   uint64_t clock_ = 0;
-  uint64_t quiet_after_ = 0;      // before this clock a line fill or write is under way
+  uint64_t fill_done_ = 0;        // before this clock a data line is being filled
   uint64_t code_ready_ = 0;       // before this clock the fetched line is incomplete
   Bank* bank_;                    // of the current address space and ring
   const uint16_t* clocks_;        // [class], of the current mode
   uint32_t next_ = 0;             // linear address behind the last instruction
   uint32_t window_ = 0;           // linear address of what was fetched last ...
   uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing (always with timing off)
+  static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u;
+  uint32_t code_line_;            // bytes in a line of L1I
+  uint32_t code_page_ = kNoPage;  // linear page that code was fetched from last: its translation
+  uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
   uint32_t last_clocks_ = 0;
   uint32_t prefix_cost_, agi_cost_;
   RegMask agi_writes_ = 0;
   bool paging_ = false;
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
-  Cache l1d_;
+  Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
-
-  Cache l1i_;
-  Tlb itlb_;
   Memory memory_;
+
+  Tlb itlb_;
   Counters counters_;
   CounterMsrs msrs_;
   Config config_;
@@ -233,15 +261,11 @@ class Pentium {
   State state_;
   Bank* ring_banks_[4] = {};
   uint64_t folded_ = 0;
-  static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u;
-  uint32_t code_page_ = kNoPage;  // linear page that code was fetched from last: its translation
-  uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
   std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
   uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
                                   // cache has taken a line in since
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
-  uint32_t filling_ = ~0u;        // physical address of the data line being filled ...
-  uint64_t fill_done_ = 0;        // ... until then
+  uint32_t filling_ = ~0u;        // physical address of the data line being filled
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
   ClassId transfer_class_ = 0;    // its timing row
   const uint16_t* per_iteration_;

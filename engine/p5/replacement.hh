@@ -37,8 +37,8 @@ class Replacement {
   // A hit in `way`. Touching the same way of a set twice in a row changes nothing more than
   // touching it once, for every policy: the callers' most-recently-used shortcut rests on that.
   void touch(uint32_t set, uint32_t way) {
-    if (policy_ == Policy::Lru) stamp_[size_t(set) * ways_ + way] = ++clock_;
-    else if (policy_ == Policy::Plru) point_away(set, way);
+    if (policy_ == Policy::Plru) point_away(set, way);
+    else if (policy_ == Policy::Lru) stamp_[size_t(set) * ways_ + way] = ++clock_;
   }
 
   // A fill of `way`.
@@ -74,6 +74,10 @@ class Replacement {
 
   // Tree node n has children 2n+1 and 2n+2; a bit of 1 means "the victim is on the right".
   void point_away(uint32_t set, uint32_t way) {
+    if (ways_ == 2) {
+      tree_[set] = way ^ 1;
+      return;
+    }
     uint32_t bits = tree_[set];
     uint32_t node = 0;
     for (uint32_t half = ways_ / 2; half > 0; half /= 2) {
