@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The build graph, after everything has been built: what it does again, and what it shares.
+
+Nothing is compiled here: a second checkout takes everything from the cache, and what a change
+would rebuild is only asked for.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[2]
+HEAVY = {"Bochs", "kernel", "zig", "C++", "link", "assemble", "pack"}
+
+
+def scons(root, *arguments):
+    """The steps that scons tells, as (kind, product)."""
+    done = subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", *arguments],
+        cwd=root,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line.rsplit(None, 1) for line in done.stdout.splitlines() if line.startswith("  ")]
+    return {(kind.strip(), product) for kind, product in lines}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    if not (REPO / "build/engine/p5bochs").exists():
+        pytest.skip("nothing is built: run ./p5lab build")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A second checkout at another path, with a space in it."""
+    root = tmp_path_factory.mktemp("second clone") / "p5 lab"
+    shutil.copytree(
+        REPO, root, ignore=shutil.ignore_patterns("build", "results", ".venv", ".git", ".*_cache")
+    )
+    scons(root, "build/sources")
+    return root
+
+
+def test_a_second_run_is_empty():
+    assert scons(REPO, "-n") == set()
+
+
+def test_a_second_checkout_takes_everything_from_the_cache(clone):
+    built = scons(clone)
+    assert {kind for kind, _ in built} & HEAVY == set(), "not in the cache: build once more"
+    for product in (
+        "build/engine/p5bochs",
+        "build/engine/engine.json",
+        "build/guests/linux/bzImage",
+        "build/guests/linux/initramfs.cpio",
+        "build/guests/linux/guest.json",
+        "build/bootrom/p5boot.rom",
+        "build/workloads/linux/getpid",
+        "build/tests/engine_tests",
+    ):
+        assert (clone / product).read_bytes() == (REPO / product).read_bytes(), product
+    assert scons(clone, "-n") == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "again"),
+    [
+        (
+            "engine/p5/cache.cc",
+            "// changed\nint changed;\n",
+            {
+                ("C++", "build/obj/engine/p5/cache.o"),
+                ("C++", "build/obj/tests/model/cache.o"),
+                ("record", "build/engine/engine.json"),
+            },
+        ),
+        (
+            "workloads/micro/getpid.c",
+            "int changed;\n",
+            {
+                ("zig", "build/workloads/linux/getpid"),
+                ("check ISA", "build/workloads/linux/getpid"),
+            },
+        ),
+        (
+            "guest-images/linux/kernel.config",
+            "# changed\n",
+            {
+                ("kernel", "build/guests/linux/bzImage"),
+                ("record", "build/guests/linux/guest.json"),
+            },
+        ),
+        ("README.md", "changed\n", set()),
+        ("src/p5lab/cli.py", "# changed\n", set()),
+        ("tools/manifest.py", "# changed\n", {
+            ("record", "build/engine/engine.json"), ("record", "build/guests/linux/guest.json"),
+        }),
+    ],
+)  # fmt: skip
+def test_a_changed_file_rebuilds_what_depends_on_it(clone, file, line, again):
+    """The first steps: what comes of them is not known before they have run."""
+    scons(clone)
+    path = clone / file
+    before = path.read_bytes() if path.exists() else None
+    try:
+        path.write_bytes((before or b"") + line.encode())
+        assert scons(clone, "-n") == again
+    finally:
+        if before is None:
+            path.unlink()
+        else:
+            path.write_bytes(before)
+
+
+def test_what_bochs_sees_rebuilds_bochs(clone):
+    scons(clone)
+    header = clone / "engine/bochs/instrument.h"
+    before = header.read_bytes()
+    try:
+        header.write_bytes(before + b"extern int changed;\n")
+        assert ("Bochs", "build/engine/bochs/libbochs.a") in scons(clone, "-n")
+    finally:
+        header.write_bytes(before)
+
+
+def test_products_do_not_hold_the_path_of_the_checkout_or_the_cache():
+    for product in ("build/engine/p5bochs", "build/guests/linux/vmlinux"):
+        data = (REPO / product).read_bytes()
+        assert str(REPO).encode() not in data
+        assert str(Path.home()).encode() + b"/" not in data
