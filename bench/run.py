@@ -109,7 +109,7 @@ def main() -> int:
     lab = Lab.here()
     progress = Progress()
     try:
-        build.ensure(lab, progress)
+        build.ensure(lab, progress, build.FOR_RUNS)
         print(__doc__)
         print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; n = {options.n}\n")
         print(

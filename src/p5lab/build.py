@@ -44,6 +44,7 @@ COSTS = {
     "zig": Cost(1.5),
     "unpack": Cost(0.3, 0.2),
 }
+FOR_RUNS = ("runs",)  # the target that has all an experiment needs
 LOOK_UP = "\n  look up "
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)

@@ -139,7 +139,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     runs = experiment.load(lab, args.experiment, choice)
     progress = Progress()
     if not args.no_build:
-        build.ensure(lab, progress)
+        build.ensure(lab, progress, build.FOR_RUNS)
     with progress.runs(len(runs)) as tracker:
         executor = runner.Runner(
             lab,
