@@ -38,9 +38,9 @@ Event crossing_event(Crossing crossing) {
 
 Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& platform)
     : clocks_(timing.clocks(Mode::Real)),
+      code_line_(config.l1i.line),
       prefix_cost_(config.prefix_clocks),
       agi_cost_(config.agi_clocks),
-      code_line_(config.l1i.line),
       l1d_(config.l1d),
       l1i_(config.l1i),
       dtlb_(config.dtlb),
