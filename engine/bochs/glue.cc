@@ -164,11 +164,11 @@ static __attribute__((noinline)) void before_slow(bxInstruction_c* i) {
 }
 
 void p5_before(bxInstruction_c* i) {
-  if (__builtin_expect(state_stale || (i->p5.flags & p5::kUncommon) || i->p5.length == 0, 0)) {
-    return before_slow(i);
-  }
-  last_linear = code_linear(cpu()->get_instruction_pointer());
-  model.retire(i->p5, last_linear);
+  // Whatever makes the state stale also makes the model fetch anew, so that at_hand() is false.
+  const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
+  if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return before_slow(i);
+  last_linear = linear;
+  model.complete(i->p5);
 }
 
 void p5_repeat(void) { model.repeat(); }
@@ -244,7 +244,7 @@ void p5_tlb_control(unsigned what, Bit32u value) {
     case BX_INSTR_MOV_CR3:
     case BX_INSTR_TASK_SWITCH: model.load_cr3(value); break;
     case BX_INSTR_INVLPG: model.invalidate_page(value); break;
-    default: break;  // CR0, CR4: the P54C flushes nothing by itself
+    default: model.serialize(); break;  // CR0, CR4: no TLB is flushed
   }
   state_stale = true;
 }

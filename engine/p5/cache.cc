@@ -38,10 +38,11 @@ Cache::Cache(const CacheConfig& config, bool quick)
 CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
   const uint32_t line = address >> line_shift_;
   const uint32_t set = line & set_mask_;
+  uint32_t* const tags = &tag_[size_t(set) * ways_];
   CacheAccess result;
   int way = find(line);
-  result.hit = way >= 0;
-  if (result.hit) {
+  if (way >= 0) {
+    result.hit = true;
     replacement_.touch(set, uint32_t(way));
   } else {
     if (!fill || (write && !config_.write_allocate)) {
@@ -52,18 +53,17 @@ CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
     way = find_invalid(set);
     if (way < 0) {
       way = int(replacement_.victim(set));
-      const uint32_t old = tag(line, way);
-      result.victim_dirty = old & kDirty;
-      result.victim = old << line_shift_;  // the dirty bit leaves at the top: lines have 8 bytes
+      result.victim_dirty = tags[way] & kDirty;
+      result.victim = tags[way] << line_shift_;  // lines have 8 bytes: the dirty bit falls out
     }
-    tag(line, way) = line;
+    tags[way] = line;
     replacement_.fill(set, uint32_t(way));
   }
   if (write) {
-    if (config_.write_back) tag(line, way) |= kDirty;
+    if (config_.write_back) tags[way] |= kDirty;
     else result.through = true;
   }
-  if (quick_) mru_[set] = {line, tag(line, way) & kDirty ? line : kNone};
+  if (quick_) mru_[set] = {line, tags[way] & kDirty ? line : kNone};
   return result;
 }
 

@@ -39,6 +39,7 @@ Event crossing_event(Crossing crossing) {
 Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& platform)
     : clocks_(timing.clocks(Mode::Real)),
       code_line_(config.l1i.line),
+      data_line_(config.l1d.line),
       prefix_cost_(config.prefix_clocks),
       agi_cost_(config.agi_clocks),
       l1d_(config.l1d),
@@ -106,7 +107,8 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
   const uint32_t last = linear + insn.length - 1;
   if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
   if (clock_ < code_ready_) wait_for_code(linear, last);
-  complete(insn, last);
+  next_ = linear;
+  complete(insn);
 }
 
 // False: all done, nothing more to count for this one.
@@ -241,7 +243,7 @@ void Pentium::read_piece(uint32_t physical) {
     wait(memory_.uncached(clock_), StallRead);
     return;
   }
-  const uint32_t line = physical & ~(l1d_.line_bytes() - 1);
+  const uint32_t line = physical & ~(data_line_ - 1);
   const CacheAccess access = l1d_.access(physical, false, state_.caching);
   if (access.hit) {
     // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
@@ -263,13 +265,9 @@ void Pentium::read_piece(uint32_t physical) {
 }
 
 void Pentium::write_piece(uint32_t physical) {
+  const uint32_t line = physical & ~(data_line_ - 1);
+  if (line == missed_) return write_again();
   bank_->count[DataWrites]++;
-  const uint32_t line = physical & ~(l1d_.line_bytes() - 1);
-  if (line == missed_) {
-    bank_->count[DataWriteMisses]++;
-    wait(memory_.write_again(clock_, *bank_), StallWrite);
-    return;
-  }
   if (!cached(physical)) {
     bank_->count[DataWriteMisses]++;
     bank_->count[UncachedWrites]++;
@@ -299,6 +297,13 @@ void Pentium::write_piece(uint32_t physical) {
     // write-through L1D the replacement order changes: both are no mere repetition.
     missed_ = access.hit || config_.memory.l2.write_allocate ? kNoLine : line;
   }
+}
+
+// Another write to the line that the last one missed: the caches answer as before.
+void Pentium::write_again() {
+  bank_->count[DataWrites]++;
+  bank_->count[DataWriteMisses]++;
+  wait(memory_.write_again(clock_, *bank_), StallWrite);
 }
 
 // Both halves go to the bus and the line leaves L1D [INTEL-DM 3].
@@ -423,6 +428,7 @@ void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing) {
   bank_->vectors[{entry, vector}]++;
   bank_->count[SegmentLoads]++;
   crossing_ = crossing;
+  window_bytes_ = 0;
 }
 
 void Pentium::soft_interrupt(uint8_t vector) {
@@ -464,6 +470,7 @@ void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
 void Pentium::far_transfer(Crossing kind) {
   bank_->count[SegmentLoads]++;
   crossing_ = kind;
+  window_bytes_ = 0;
   transfer_class_ = far_class_;
 }
 

@@ -60,17 +60,32 @@ class Pentium {
 
   void set_state(const State& state);
 
-  // Code that is at hand costs nothing but its clocks. What is not inline is a tail call, so that
-  // this path saves no registers; the same holds for data().
+  // The instruction goes straight on in code that is at hand: retire() is complete() alone. Any
+  // transfer of control, change of state or uncommon instruction makes this false.
+  bool at_hand(const Insn& insn, uint32_t linear) const {
+    return !(insn.flags & kUncommon) && linear == next_ &&
+           linear + insn.length - 1 - window_ < window_bytes_ && clock_ >= code_ready_;
+  }
+  void complete(const Insn& insn) {
+    bank_->count[Instructions]++;
+    next_ += insn.length;
+    uint32_t clocks = clocks_[insn.cls];
+    if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
+    if (insn.address & agi_writes_) clocks += address_interlock();
+    agi_writes_ = insn.agi_writes;
+    last_clocks_ = clocks;
+    clock_ += clocks;
+    locked_ = insn.flags & kLocked;
+  }
+
   void retire(const Insn& insn, uint32_t linear) {
+    if (at_hand(insn, linear)) return complete(insn);
     const uint32_t last = linear + insn.length - 1;
-    if (__builtin_expect((insn.flags & kUncommon) || clock_ < code_ready_, 0)) {
-      return retire_slow(insn, linear);
+    if (!(insn.flags & kUncommon) && clock_ >= code_ready_ && enter_line(linear, last)) {
+      next_ = linear;
+      return complete(insn);
     }
-    if ((linear != next_ || last - window_ >= window_bytes_) && !enter_line(linear, last)) {
-      return retire_slow(insn, linear);
-    }
-    complete(insn, last);
+    retire_slow(insn, linear);
   }
 
   // An instruction that is no part of the measured program (a marker): no time, no count, not
@@ -99,6 +114,7 @@ class Pentium {
       bank_->count[WriteHitsME]++;
       wait_for_writes();
     } else if (kind == DataKind::Write) {
+      if ((physical & ~(data_line_ - 1)) == missed_) return write_again();
       write_piece(physical);
     } else {
       data_slow(linear, physical, bytes, kind, first_piece);
@@ -121,6 +137,9 @@ class Pentium {
   // After exception() with vector 14: the access that could not be translated.
   void page_fault(uint32_t linear, bool code, bool present);
 
+  // A serialising instruction that may change the state (MOV CR0, MOV CR4): what was prefetched
+  // is dropped [INTEL-DM].
+  void serialize() { window_bytes_ = 0; }
   void load_cr3(uint32_t value);
   void invalidate_page(uint32_t linear);
   void flush_caches(bool write_back);          // WBINVD, INVD
@@ -145,17 +164,6 @@ class Pentium {
   const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
 
  private:
-  void complete(const Insn& insn, uint32_t last) {
-    bank_->count[Instructions]++;
-    next_ = last + 1;
-    uint32_t clocks = clocks_[insn.cls];
-    if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
-    if (insn.address & agi_writes_) clocks += address_interlock();
-    agi_writes_ = insn.agi_writes;
-    last_clocks_ = clocks;
-    clock_ += clocks;
-    locked_ = insn.flags & kLocked;
-  }
   // A branch or the next line, in the page that code came from last, of a line that L1I has used
   // most recently: the fetch that changes nothing but the window.
   bool enter_line(uint32_t linear, uint32_t last) {
@@ -176,8 +184,8 @@ class Pentium {
   void wait_for_code(uint32_t linear, uint32_t last);
   uint32_t prefix_clocks(uint32_t prefixes) const {
     // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
-    const uint32_t cost = prefixes * prefix_cost_, hidden = last_clocks_ - (last_clocks_ > 0);
-    return cost > hidden ? cost - hidden : 0;
+    const uint32_t cost = prefixes * prefix_cost_ + 1;
+    return cost > last_clocks_ ? cost - last_clocks_ : 0;
   }
   uint32_t address_interlock() {
     bank_->count[AgiStalls] += agi_cost_;
@@ -196,6 +204,7 @@ class Pentium {
                  bool first_piece);
   void read_piece(uint32_t physical);
   void write_piece(uint32_t physical);
+  void write_again();
   void locked_access(uint32_t physical);
   void translate_data(uint32_t linear);
   bool walk(uint32_t linear, bool* large);
@@ -239,10 +248,12 @@ class Pentium {
   uint32_t window_ = 0;           // linear address of what was fetched last ...
   uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing (always with timing off)
   static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u;
-  uint32_t code_line_;            // bytes in a line of L1I
+  uint32_t code_line_, data_line_;  // bytes in a line of L1I and L1D
+  uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
+                                  // cache has taken a line in since
   uint32_t code_page_ = kNoPage;  // linear page that code was fetched from last: its translation
   uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
-  uint32_t last_clocks_ = 0;
+  uint32_t last_clocks_ = 1;      // of the last instruction, 0 not allowed
   uint32_t prefix_cost_, agi_cost_;
   RegMask agi_writes_ = 0;
   bool paging_ = false;
@@ -262,8 +273,6 @@ class Pentium {
   Bank* ring_banks_[4] = {};
   uint64_t folded_ = 0;
   std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
-  uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
-                                  // cache has taken a line in since
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
   uint32_t filling_ = ~0u;        // physical address of the data line being filled
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
