@@ -50,9 +50,13 @@ def lab():
 
 @pytest.fixture
 def boot(lab, tmp_path):
-    """Boot linux, run one job, return what it left. `job` is the guest's command line."""
+    """Boot linux, run one job, return what it left. `job` is the guest's command line.
 
-    def run(job, *, settings=None, trace_reads=False, limit_seconds=120, directory=None):
+    With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
+    real mode.
+    """
+
+    def run(job, *, settings=None, trace_reads=False, limit_seconds=120, directory=None, bare=None):
         name = job.split()[0]
         known = workload.load(lab)
         board = machine.load(lab.machines, MACHINE).with_set(settings or {}, "test")
@@ -71,6 +75,10 @@ def boot(lab, tmp_path):
         conf = (place / "engine.conf").read_text().splitlines()
         conf = [line for line in conf if not line.startswith(("run.job", "run.trace_reads"))]
         conf += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
+        if bare:
+            conf = [line for line in conf if not line.startswith("boot.")]
+            conf += [f"boot.blob.0 = 0x7c00 0 - {bare}", "boot.entry = 0:0x7c00"]
+            conf += ["boot.segment = 0", "boot.sp = 0x7000"]
         (place / "engine.conf").write_text("\n".join(conf) + "\n")
         with (place / "engine.out").open("wb") as console:
             status = subprocess.run(

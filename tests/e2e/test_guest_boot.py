@@ -5,6 +5,8 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
 CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
 
@@ -138,6 +140,23 @@ def test_cmov_fails_the_run_with_its_address(boot, lab):
     outcome = boot("test-ud").outcome
     assert outcome.status == "failed"
     assert re.search(rf"invalid opcode.*0x0*{address}\b", outcome.reason)
+
+
+@pytest.mark.parametrize(
+    "instruction", ["cmov", "fcmov", "fcomi", "nopl", "mmx", "sse", "sysenter", "rdpmc"]
+)
+def test_isa_levels(boot, tmp_path, instruction):
+    job = f"test-ud instruction={instruction}"
+    refused = boot(job, directory=tmp_path / "pentium").outcome
+    assert refused.status == "failed"
+    assert "invalid opcode" in refused.reason
+    wider = boot(job, settings={"cpu.isa": "pentium+cmov"}, directory=tmp_path / "cmov")
+    if instruction in {"cmov", "fcmov", "fcomi", "nopl"}:
+        assert wider.outcome.status == "ok"
+        assert wider.output == f"{instruction} was executed\n"
+    else:
+        assert wider.outcome.status == "failed"
+        assert "invalid opcode" in wider.outcome.reason
 
 
 def test_panic_fails_the_run_with_its_message(boot):

@@ -78,6 +78,8 @@ class Bochs:
             "clock_hz": str(run.machine.clock_hz),
             "ram_mb": str(int(run.machine.values["dram.size"]) >> 20),
             "chipset": str(run.machine.values["devices.chipset"]),
+            # CMOV, FCMOV and FCOMI, which this level adds, are the emulator's "p6ni".
+            "features": "p6ni" if run.machine.values["cpu.isa"] == "pentium+cmov" else "",
         }
         places = {role: names[role] for role in ("bios", "vgabios", "bootrom")}
         return Plan(

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""A program of our own, without operating system, in every mode of the processor."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent / "modes.S"
+
+
+@pytest.fixture
+def program(tmp_path):
+    built, binary = tmp_path / "modes.o", tmp_path / "modes.bin"
+    subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)
+    subprocess.run(
+        ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00", "-o", binary, built],
+        check=True,
+    )
+    return binary
+
+
+def test_modes_crossings_and_refused_controls(boot, program):
+    booted = boot("modes", bare=program, limit_seconds=10)
+    assert booted.outcome.status == "ok", booted.outcome.reason
+    assert booted.events.guest_status == 2  # CR4.PGE and CR4.PAE: #GP each
+
+    # Markers work in real, protected and virtual-8086 mode, and cost nothing there either: what
+    # an empty bracket holds is the set-up of the second marker's registers.
+    for phase in (1, 2, 3):
+        assert booted.totals(phase, "instructions") == [4]
+        assert booted.totals(phase, "data_reads") == [0]
+        assert booted.totals(phase, "data_writes") == [0]
+
+    parsed = booted.events
+    names = list(parsed.units)
+    begin = next(b.begin for b in parsed.brackets if b.phase == 1)
+    end = parsed.markers[-1]
+
+    def count(marker, event):
+        index = names.index(event)
+        return sum(v[index] for v in marker.banks.values() if index < len(v))
+
+    def change(event):
+        return count(end, event) - count(begin, event)
+
+    # PE with the old code segment, far jump to 32 bits, IRET to V86, INT back to 32 bits.
+    assert change("mode_changes.16bit") == 1
+    assert change("mode_changes.v86") == 1
+    assert change("mode_changes.32bit") == 2
+    assert change("mode_changes.real") == 0
+    # IRET from ring 0 to V86 (ring 3) and INT back; the faults and their IRETs stay in ring 0.
+    assert change("crossings.iret") == 1
+    assert change("crossings.int") == 1
+    assert change("crossings.async") == 0
+    assert change("exceptions") == 2
+    assert change("soft_interrupts") == 1
