@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cinttypes>
 #include <cstdlib>
 #include <cstring>
@@ -200,7 +201,11 @@ MarkerResult Run::load_guest() {
     file.seekg(std::streamoff(blob.offset));
     std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file) fail("boot file " + blob.file + " cannot be read");
-    if (blob.length && bytes.size() > blob.length) bytes.resize(blob.length);
+    if (bytes.size() < blob.length) {
+      fail("boot file " + blob.file + " is shorter than its " + std::to_string(blob.length) +
+           " bytes from " + std::to_string(blob.offset));
+    }
+    if (blob.length) bytes.resize(blob.length);
     if (!write_guest_memory(blob.address, bytes.data(), bytes.size())) {
       fail("a boot file does not fit into memory at " + hex(blob.address));
     }
@@ -255,30 +260,53 @@ void Run::write_header() {
 // A line of the given leading fields, the clock and all counts.
 void Run::write_snapshot(const char* fields) {
   const auto& banks = model_->counters().banks();
-  std::fprintf(events_, "{%s,\"tsc\":%" PRIu64 ",\"banks\":[", fields, model_->clock());
+  line_.assign("{").append(fields).append(",\"tsc\":");
+  append(model_->clock());
+  line_ += ",\"banks\":[";
   const char* comma = "";
   for (const auto& bank : banks) {
     uint32_t used = kEventCount;
     while (used && bank->count[used - 1] == 0) used--;
     if (!used) continue;
-    std::fprintf(events_, "%s[%" PRIu32 ",%u,[", comma, bank->cr3, bank->ring);
+    append_bank(comma, *bank);
     for (uint32_t i = 0; i < used; i++) {
-      std::fprintf(events_, "%s%" PRIu64, i ? "," : "", bank->count[i]);
+      line_ += i ? ',' : '[';
+      append(bank->count[i]);
     }
-    std::fputs("]]", events_);
+    line_ += "]]";
     comma = ",";
   }
-  std::fputs("],\"vectors\":[", events_);
+  line_ += "],\"vectors\":[";
   comma = "";
   for (const auto& bank : banks) {
     for (const auto& [key, count] : bank->vectors) {
-      std::fprintf(events_, "%s[%" PRIu32 ",%u,\"%s\",%u,%" PRIu64 "]", comma, bank->cr3,
-                   bank->ring, entry_name(key.first), key.second, count);
+      append_bank(comma, *bank);
+      line_.append("\"").append(entry_name(key.first)).append("\",");
+      append(key.second);
+      line_ += ',';
+      append(count);
+      line_ += ']';
       comma = ",";
     }
   }
-  std::fputs("]}\n", events_);
-  if (std::ferror(events_)) output_failed(events_path_);
+  line_ += "]}\n";
+  if (std::fwrite(line_.data(), 1, line_.size(), events_) != line_.size()) {
+    output_failed(events_path_);
+  }
+}
+
+void Run::append(uint64_t number) {
+  char digits[20];
+  line_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+// "[cr3,ring," of a bank's entry.
+void Run::append_bank(const char* comma, const Bank& bank) {
+  line_.append(comma).append("[");
+  append(bank.cr3);
+  line_ += ',';
+  append(bank.ring);
+  line_ += ',';
 }
 
 void Run::write_marker(const char* op, uint32_t arg) {

@@ -74,6 +74,8 @@ class Run {
   void end(uint32_t phase);
   void write_header();
   void write_snapshot(const char* fields);
+  void append(uint64_t number);
+  void append_bank(const char* comma, const Bank& bank);
   void write_marker(const char* op, uint32_t arg);
   void write_read(const char* insn, uint32_t index, uint64_t value);
   [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
@@ -92,6 +94,7 @@ class Run {
   uint64_t limit_ = ~uint64_t(0);
   bool cmov_ = false, trace_reads_ = false, finished_ = false;
   std::vector<uint32_t> open_;  // phases begun and not ended
+  std::string line_;            // of the event stream, being written
 };
 
 }  // namespace p5
