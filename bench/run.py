@@ -4,7 +4,8 @@
 Two loads of configs/experiments/bench.toml: `boot` runs from reset to the end of a program that
 makes one system call; `forkexec` runs the same boot and then 2000 times fork, exec, exit and wait.
 Each with the model on (caches, TLBs, instruction clocks, modelled cycles driving virtual time) and
-with its timing off (one clock an instruction; caches and TLBs are still looked up and counted).
+with the model off (one clock an instruction, no caches, TLBs or stalls: what is left is the
+emulator with its hooks).
 
 guest MIPS        guest instructions (a repeated string instruction is one) per second of the
                   engine's user CPU time
