@@ -167,7 +167,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="bochs-") as work:
             build(options, source, Path(work))
     except (BuildError, UserError, OSError, subprocess.CalledProcessError) as error:
-        print(f"build_bochs: {error}", file=sys.stderr)
+        print(f"p5lab: {error}", file=sys.stderr)
         return 1
     return 0
 

@@ -23,7 +23,7 @@ def main() -> int:
             archive.extractall(directory, filter="data")
         options.sentinel.touch()
     except OSError as error:
-        print(f"unpack: {directory}: {error.strerror}", file=sys.stderr)
+        print(f"p5lab: {directory}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 

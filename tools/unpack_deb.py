@@ -25,7 +25,7 @@ def main() -> int:
                 packed, _, output = pair.partition("=")
                 shutil.copyfile(Path(work, packed), output)
     except (UserError, OSError, subprocess.CalledProcessError) as error:
-        print(f"unpack_deb: {error}", file=sys.stderr)
+        print(f"p5lab: {error}", file=sys.stderr)
         return 1
     return 0
 

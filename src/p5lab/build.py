@@ -21,6 +21,8 @@ from p5lab.progress import Progress
 
 LOG = "build/build.log"
 LOCK = "build/build.lock"
+# How our build scripts begin the line that says why they failed.
+REASON = re.compile(r"(p5lab|build_\w+|mkcpio|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
@@ -45,7 +47,8 @@ COSTS = {
     "unpack": Cost(0.3, 0.2),
 }
 FOR_RUNS = ("runs",)  # the target that has all an experiment needs
-LOOK_UP = "\n  look up "
+# The step that finds out which file a source is.
+LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
 
@@ -75,9 +78,9 @@ def _build(
     lab: Lab, progress: Progress, targets: tuple[str, ...], jobs: int | None, log: TextIO
 ) -> None:
     planned = _plan(lab, targets)
-    if LOOK_UP in planned:
+    if records := LOOK_UP.findall(planned):
         # Without the digests of the sources nothing is found in the cache.
-        log.writelines(_scons(lab, ("build/sources",)))
+        log.writelines(_scons(lab, tuple(records)))
         planned = _plan(lab, targets)
     _forecast(progress, planned)
     start = time.monotonic()
@@ -103,7 +106,7 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
 
 def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
     """What scons would do. What the cache has is taken from it already and is not in the plan."""
-    return "\n" + "".join(_scons(lab, ("-n", *targets)))
+    return "".join(_scons(lab, ("-n", *targets)))
 
 
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
@@ -133,12 +136,11 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
             yield line
     if process.returncode == 0:
         return
-    reasons = [line for line in last if line.startswith(("p5lab: ", "build_"))]
+    reasons = [line[found.end() :] for line in last if (found := REASON.match(line))]
     if any(NO_SPACE.search(line) for line in last):
         reasons.insert(0, f"disk full, in {lab.root}, its temporary files or {cache_directory()}")
     if reasons:
-        reason = re.sub(r"^\w+: ", "", reasons[0]) if len(reasons) == 1 else reasons[0]
-        raise UserError(f"build failed: {reason} (log: {LOG})", status=STATUS_FAILED)
+        raise UserError(f"build failed: {reasons[0]} (log: {LOG})", status=STATUS_FAILED)
     tail = "\n".join(f"  {line}" for line in last)
     raise UserError(
         f"build failed (scons status {process.returncode}), see {LOG}; it ended with\n{tail}",
@@ -169,7 +171,10 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
 
 
 def _forecast(progress: Progress, planned: str) -> None:
-    """Says what the planned steps will take, unless that is a few seconds."""
+    """Says what the planned steps will take, unless that is a few seconds.
+
+    UserError when the disk is too small for them: better now than after minutes.
+    """
     steps = Counter(line.split()[0] for line in planned.splitlines() if line.startswith("  "))
     costs = [cost for label, cost in COSTS.items() for _ in range(steps[label])]
     cache = cache_directory()
@@ -182,6 +187,11 @@ def _forecast(progress: Progress, planned: str) -> None:
     download = sum(cost.download_mb for cost in costs)
     disk = sum(cost.disk_mb for cost in costs) + 150
     free = shutil.disk_usage(cache if cache.exists() else cache.parent).free / 1e6
+    if free < disk:
+        raise UserError(
+            f"disk full: the build needs {disk:.0f} MB in {cache}, {free:.0f} MB are free",
+            status=STATUS_FAILED,
+        )
     progress.say(
         f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
         f" most {download:.0f} MB to download; {disk:.0f} MB of disk while it works"

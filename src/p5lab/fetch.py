@@ -29,6 +29,8 @@ from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
+INDEX_BYTES = 64 << 20
+"""Disk that the package index takes while it is updated (measured: 19 MB stay)."""
 
 DEBIAN_SUITES = frozenset(
     "bullseye bookworm trixie forky duke sid oldoldstable oldstable stable testing unstable".split()
@@ -351,12 +353,7 @@ class Fetcher:
                 "set P5LAB_DISTDIR to a directory that holds it"
             )
         uris = self._uris(wanted)
-        free = shutil.disk_usage(kept.parent).free
-        if free < wanted.size + (16 << 20):
-            raise FetchError(
-                f"disk full: {wanted.file} needs {wanted.size >> 20} MB in {kept.parent}, "
-                f"{free >> 20} MB are free"
-            )
+        _check_space(kept.parent, wanted.size + (16 << 20), wanted.file)
         reasons = []
         with tempfile.TemporaryDirectory(prefix=".partial-", dir=kept.parent) as directory:
             partial = Path(directory) / wanted.file
@@ -444,6 +441,8 @@ class Fetcher:
             (directory / "sources.list").write_text("".join(lines))
         except OSError as error:
             raise disk_error(error, directory) from error
+        # apt itself waits for ever when the disk fills.
+        _check_space(directory, INDEX_BYTES, "the package index")
         _say(f"looking up {source.package} in the mirror's package index")
         with self._lock("another p5lab that reads the package index"):
             updated = self._apt("apt-get", "-q", "update")
@@ -529,12 +528,21 @@ def _mismatch(file: str, where: str, expected: str, found: str) -> FetchError:
     return FetchError(f"digest mismatch: {file}{place} has SHA-256 {found}, expected {expected}")
 
 
+def _check_space(directory: Path, needed: int, what: str) -> None:
+    free = shutil.disk_usage(directory).free
+    if free < needed:
+        raise FetchError(
+            f"disk full: {what} needs {needed >> 20} MB in {directory}, {free >> 20} MB are free"
+        )
+
+
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.1f}" if size < 10_000_000 else f"{size / 1e6:.0f}"
 
 
 def _say(line: str) -> None:
-    print(f"p5lab: {line}", file=sys.stderr, flush=True)
+    """Progress; an error begins with `p5lab:` (src/p5lab/build.py tells them apart by that)."""
+    print(f"fetch: {line}", file=sys.stderr, flush=True)
 
 
 def read_resolved(path: Path) -> Resolved:
@@ -559,7 +567,7 @@ def main(arguments: list[str] | None = None) -> int:
             for name in fetcher.sources:
                 print(fetcher.obtain(fetcher.resolve(name)))
     except UserError as error:
-        _say(str(error))
+        print(f"p5lab: {error}", file=sys.stderr)
         return error.status
     return 0
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""What a person is told about a build: with graphs of one step each."""
+
+import fcntl
+import io
+import shutil
+import threading
+
+import pytest
+from rich.console import Console
+
+from p5lab import build
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "lab").mkdir()
+    return Lab(tmp_path / "lab")
+
+
+@pytest.fixture
+def told():
+    return io.StringIO()
+
+
+@pytest.fixture
+def progress(told):
+    return Progress(Console(file=told, width=200))
+
+
+def graph(lab, *steps):
+    """An SConstruct; a step is (label, product, shell command)."""
+    (lab.root / "SConstruct").write_text(
+        "".join(
+            f"Command({product!r}, [], Action({command!r}, '  {label:<9} $TARGET'))\n"
+            for label, product, command in steps
+        )
+    )
+
+
+def failure(lab, progress, *targets):
+    with pytest.raises(UserError) as error:
+        build.ensure(lab, progress, targets)
+    assert error.value.status == 1
+    return str(error.value)
+
+
+def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, told):
+    graph(lab, ("kernel", "one", "touch one"), ("C++", "two", "touch two"))
+    build.ensure(lab, progress)
+    said = told.getvalue()
+    assert "To build: 2 steps, about " in said
+    assert "at most 140 MB to download; 1650 MB of disk while it works" in said
+    assert "Built in " in said
+    told.truncate(0)
+    build.ensure(lab, progress)
+    assert told.getvalue() in ("", "\0" * len(told.getvalue()))
+
+
+def test_a_short_build_is_not_forecast(lab, progress, told):
+    graph(lab, ("C++", "one", "touch one"))
+    build.ensure(lab, progress)
+    assert "To build" not in told.getvalue()
+
+
+def test_only_what_is_asked_for_is_built(lab, progress):
+    graph(lab, ("C++", "one", "touch one"), ("C++", "two", "touch two"))
+    build.ensure(lab, progress, ("two",))
+    assert not (lab.root / "one").exists()
+    assert (lab.root / "two").exists()
+
+
+def test_sources_that_were_looked_up_first_make_the_forecast_exact(lab, progress, told):
+    (lab.root / "SConstruct").write_text(
+        "import os\n"
+        "Command('build/sources/a.json', [], Action('touch $TARGET', '  look up   $TARGET'))\n"
+        # As if the cache had it, now that the digest is known.
+        "if not os.path.exists('build/sources/a.json'):\n"
+        "    Command('product', [], Action('touch $TARGET', '  kernel    $TARGET'))\n"
+    )
+    build.ensure(lab, progress)
+    assert "To build" not in told.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("p5lab: digest mismatch: a has SHA-256 1, expected 2",
+         "build failed: digest mismatch: a has SHA-256 1, expected 2 (log: build/build.log)"),
+        ("build_kernel: kernel.config:3: `x` became `y`",
+         "build failed: kernel.config:3: `x` became `y` (log: build/build.log)"),
+        ("cc1plus: error: closing dependency file: No space left on device",
+         "build failed: disk full, in "),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_failure_is_one_line(lab, progress, line, reason):
+    graph(lab, ("C++", "one", f"echo fetch: working; echo '{line}' >&2; exit 1"))
+    said = failure(lab, progress)
+    assert said.startswith(reason)
+    assert "\n" not in said
+
+
+def test_any_other_failure_shows_the_end_of_the_log(lab, progress):
+    graph(lab, ("C++", "one", "echo error: no such type; exit 1"))
+    said = failure(lab, progress)
+    assert said.startswith("build failed (scons status 2), see build/build.log; it ended with\n")
+    assert "  error: no such type\n" in said
+    assert "error: no such type\n" in (lab.root / "build/build.log").read_text()
+
+
+def test_a_disk_that_is_too_small_is_said_before_the_work(lab, progress, monkeypatch):
+    graph(lab, ("kernel", "one", "touch one"))
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=10**9))
+    said = failure(lab, progress)
+    assert said.startswith("disk full: the build needs 1650 MB in ")
+    assert said.endswith(", 1000 MB are free")
+    assert not (lab.root / "one").exists()
+
+
+def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
+    graph(lab, ("C++", "one", "touch one"))
+    (lab.root / "build").mkdir()
+    with (lab.root / build.LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        thread = threading.Thread(target=build.ensure, args=(lab, progress))
+        thread.start()
+        while "Waiting for another p5lab" not in told.getvalue():
+            assert thread.is_alive()
+        assert not (lab.root / "one").exists()
+    thread.join()
+    assert (lab.root / "one").exists()
