@@ -33,7 +33,7 @@ clean dist-clean:
 
 
 class BuildError(Exception):
-    """The build cannot go on; the message says which step and where its log is."""
+    """The build cannot go on; the message says at which step, the end of its log came before."""
 
 
 def say(line: str) -> None:
@@ -54,8 +54,8 @@ def run(step: str, command: list[str], tree: Path, log: Path) -> None:
                 if done := log.read_text(errors="replace").count(" -c "):
                     say(f"{step}: {done} of about {max(done, OBJECTS)} files")
     if process.returncode != 0:
-        tail = log.read_text(errors="replace").splitlines()[-15:]
-        raise BuildError(f"{step} failed:\n" + "\n".join(f"  {line}" for line in tail))
+        print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
+        raise BuildError(f"Bochs: {step} failed")
 
 
 def unpack(source: Path, work: Path) -> Path:
