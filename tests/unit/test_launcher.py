@@ -120,7 +120,7 @@ def test_first_use_sets_up_and_hands_over(host):
     assert out.splitlines()[0] == "<-m><p5lab><run><a b><--set=l2.size=512K><>"
     assert f"PYTHONPATH={host.root}/src:{host.root}/stats-parsers" in out
     assert f"PATH={host.root}/.venv/bin:{host.bin}" in out
-    assert "installing the Python packages into .venv (about 1 minute, 700 MB of disk)" in err
+    assert "installing the Python packages into .venv (about 1 minute, 1 GB of disk)" in err
     assert host.calls == ["venv", "pip "]
 
 
@@ -270,7 +270,7 @@ def test_a_full_disk_is_said_first(host):
     status, _, err = host.run("list")
     assert status == 1
     assert err == (
-        f"p5lab: disk full: the Python packages need 1200 MB in {host.root}, 20 MB are free\n"
+        f"p5lab: disk full: the Python packages need 1500 MB in {host.root}, 20 MB are free\n"
     )
     assert host.calls == []
 
