@@ -63,9 +63,7 @@ def test_mem_read_shows_the_caches(boot, tmp_path):
 def test_guest_sees_the_recorded_counters(boot):
     """Every value that a program printed is, bit for bit and in order, what the engine recorded."""
     booted = boot("selftest-counters reads=25", trace_reads=True)
-    printed = [
-        int(value, 16) for line in booted.output.splitlines() for value in line.split()[1:]
-    ]
+    printed = [int(value, 16) for line in booted.output.splitlines() for value in line.split()[1:]]
     assert len(printed) == 25 * 4 + 3
     recorded = [
         read.value
@@ -189,8 +187,23 @@ def test_repetition_is_identical(boot, tmp_path):
 
 
 def test_workloads_run(boot, tmp_path):
-    for job in ("null", "dup", "exec-static", "forkexec iterations=20",
+    for job in ("null", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault",
+                "cached-read", "forkexec iterations=20",
                 "mem-read placement=guest iterations=2000"):  # fmt: skip
         booted = boot(job, directory=tmp_path / job.split()[0])
         assert booted.outcome.status == "ok", (job, booted.outcome.reason)
         assert booted.events.guest_status == 0, (job, booted.output)
+
+
+def test_a_context_switch_changes_the_address_space_twice(boot):
+    booted = boot("cswitch iterations=20")
+    assert booted.outcome.status == "ok", booted.output
+    assert sorted(booted.totals(0, "cr3_loads.changed"))[10] == 2
+    # write and read in each of the two processes
+    assert sorted(booted.totals(0, "soft_interrupts"))[10] == 4
+
+
+def test_each_fresh_page_faults_once(boot):
+    booted = boot("mmap-fault pages=40 iterations=5")
+    assert booted.outcome.status == "ok", booted.output
+    assert min(booted.totals(0, "exceptions")) == max(booted.totals(0, "exceptions")) == 40

@@ -200,7 +200,10 @@ def run_native(native, name, *arguments):
     )
 
 
-@pytest.mark.parametrize("name", ["getpid", "dup", "exec-static"])
+@pytest.mark.parametrize(
+    "name",
+    ["getpid", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault", "cached-read"],
+)
 def test_native_run(native, name):
     result = run_native(native, name, "iterations=3", "warmup=1")
     assert result.returncode == 0, result.stderr

@@ -26,7 +26,7 @@ static inline void child_wait(pid_t child) {
   if (child < 0) p5w_fail("fork");
   if (waitpid(child, &status, 0) != child) p5w_fail("wait");
   if (status != 0) {
-    fprintf(stderr, CHILD_NAME ": wait status %#x\n", (unsigned)status);
+    fprintf(stderr, "child: wait status %#x\n", (unsigned)status);
     exit(P5W_EXIT_FAILED);
   }
 }
