@@ -64,9 +64,6 @@ class Cache {
   // Drops everything without writing back (INVD); returns the number of dirty lines lost.
   uint32_t invalidate_all();
 
-  const CacheConfig& config() const { return config_; }
-  uint32_t line_bytes() const { return config_.line; }
-
  private:
   // A tag is a line number with the dirty bit on top; lines have at least 8 bytes, so kNone is
   // no line.

@@ -90,11 +90,15 @@ uint64_t Memory::finish_write(uint64_t t, bool l2_hit) {
   return done;
 }
 
-uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
-  last_write_hit_ = write_hits_l2(address, bank);
+uint64_t Memory::post_write(uint64_t now) {
   const uint64_t go_on = take_buffer(now);
   release_buffer(finish_write(start(go_on, 0), last_write_hit_));
   return go_on;
+}
+
+uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
+  last_write_hit_ = write_hits_l2(address, bank);
+  return post_write(now);
 }
 
 uint64_t Memory::write_again(uint64_t now, Bank& bank) {
@@ -105,9 +109,7 @@ uint64_t Memory::write_again(uint64_t now, Bank& bank) {
   } else {
     bank.count[DramWrites] += !config_.l2.write_back;
   }
-  const uint64_t go_on = take_buffer(now);
-  release_buffer(finish_write(start(go_on, 0), last_write_hit_));
-  return go_on;
+  return post_write(now);
 }
 
 uint64_t Memory::write_uncached(uint64_t now) {

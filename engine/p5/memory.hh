@@ -111,6 +111,7 @@ class Memory {
   uint64_t take_buffer(uint64_t now);
   void release_buffer(uint64_t until);
   uint64_t finish_write(uint64_t t, bool l2_hit);
+  uint64_t post_write(uint64_t now);
   const BusPattern& read_pattern(uint32_t address, Bank& bank);
   bool write_hits_l2(uint32_t address, Bank& bank);
 

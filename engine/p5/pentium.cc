@@ -137,8 +137,7 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   if (insn.flags & kFar) far_class_ = insn.cls;
   if (protected_mode && ((insn.flags & kIo && state_.user_io) ||
                          (insn.cls == Class::Rdtsc && state_.ring == 3))) {
-    clock_ += timing_.user_level()[insn.cls] - std::min<uint32_t>(timing_.user_level()[insn.cls],
-                                                                  base);
+    clock_ += std::max<uint32_t>(timing_.user_level()[insn.cls], base) - base;
   }
   if (in_rep_) {
     // The first iteration pays for the set-up; with a count of zero there is none.
@@ -187,10 +186,7 @@ void Pentium::fetch_line(uint32_t linear) {
   if (access.hit) return;
   bank_->count[CodeMisses]++;
   // A code miss takes the line away from L1D [INTEL-DM 3].
-  if (l1d_.holds(physical) && l1d_.invalidate(physical)) {
-    bank_->count[L1dWritebacks]++;
-    memory_.write_line(physical, clock_, *bank_);
-  }
+  if (l1d_.invalidate(physical)) write_back(physical, clock_);
   const Memory::Fill fill = read_line(physical);
   wait(fill.first, StallFetch);
   code_qword_ = linear >> 3;
@@ -253,15 +249,15 @@ void Pentium::read_piece(uint32_t physical) {
   bank_->count[DataReadMisses]++;
   l1i_.invalidate(physical);  // a data read miss takes the line away from L1I [INTEL-DM 3]
   const Memory::Fill fill = read_line(physical);
-  if (access.filled) {
-    filling_ = line;
-    fill_done_ = fill.complete;
-    if (access.victim_dirty) {
-      bank_->count[L1dWritebacks]++;
-      memory_.write_line(access.victim, fill.complete, *bank_);
-    }
-  }
+  if (access.filled) start_fill(line, fill, access);
   wait(fill.first, StallRead);
+}
+
+// L1D takes in a line; the dirty one in its place is written back after it [INTEL-DM 3].
+void Pentium::start_fill(uint32_t line, const Memory::Fill& fill, const CacheAccess& access) {
+  filling_ = line;
+  fill_done_ = fill.complete;
+  if (access.victim_dirty) write_back(access.victim, fill.complete);
 }
 
 void Pentium::write_piece(uint32_t physical) {
@@ -281,15 +277,7 @@ void Pentium::write_piece(uint32_t physical) {
   } else {
     bank_->count[DataWriteMisses]++;
   }
-  if (access.filled) {
-    const Memory::Fill fill = read_line(physical);
-    filling_ = line;
-    fill_done_ = fill.complete;
-    if (access.victim_dirty) {
-      bank_->count[L1dWritebacks]++;
-      memory_.write_line(access.victim, fill.complete, *bank_);
-    }
-  }
+  if (access.filled) start_fill(line, read_line(physical), access);
   if (access.through) {
     l1i_.invalidate(physical);  // a write on the bus takes the line away from L1I [INTEL-DM 3]
     wait(memory_.write_single(physical, clock_, *bank_), StallWrite);
@@ -320,10 +308,7 @@ void Pentium::locked_access(uint32_t physical) {
     wait(memory_.uncached(memory_.uncached(clock_)), StallRead);
     return;
   }
-  if (l1d_.invalidate(physical)) {
-    bank.count[L1dWritebacks]++;
-    memory_.write_line(physical, clock_, bank);
-  }
+  if (l1d_.invalidate(physical)) write_back(physical, clock_);
   l1i_.invalidate(physical);
   missed_ = kNoLine;
   wait(memory_.read_single(physical, clock_, bank), StallRead);
@@ -351,10 +336,7 @@ bool Pentium::walk(uint32_t linear, bool* large) {
   *large = false;
   uint32_t entry_address = (state_.cr3 & ~0xFFFu) | (linear >> 22 << 2);
   for (int level = 0;; level++) {
-    if (l1d_.clean(entry_address)) {
-      bank_->count[L1dWritebacks]++;
-      memory_.write_line(entry_address, clock_, *bank_);
-    }
+    if (l1d_.clean(entry_address)) write_back(entry_address, clock_);
     bank_->count[WalkReads]++;
     walk_read(entry_address);
     const uint32_t entry = platform_.read_physical(entry_address);
@@ -384,10 +366,7 @@ void Pentium::page_fault(uint32_t linear, bool code, bool present) {
 void Pentium::page_table_update(uint32_t physical) {
   if (!timing_on_) return;
   bank_->count[LockedCycles]++;
-  if (l1d_.invalidate(physical)) {
-    bank_->count[L1dWritebacks]++;
-    memory_.write_line(physical, clock_, *bank_);
-  }
+  if (l1d_.invalidate(physical)) write_back(physical, clock_);
   walk_read(physical);
   memory_.write_single(physical, clock_, *bank_);
   wait(memory_.writes_done(), StallWalk);
@@ -424,17 +403,22 @@ void Pentium::flush_caches(bool write_back) {
 
 // --- transfers of control -------------------------------------------------------------------
 
-void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing) {
-  bank_->vectors[{entry, vector}]++;
+// A code segment is loaded; what ring and mode that leads to the next set_state() tells.
+void Pentium::transfer(Crossing crossing, ClassId timing_class) {
   bank_->count[SegmentLoads]++;
   crossing_ = crossing;
+  transfer_class_ = timing_class;
   window_bytes_ = 0;
+}
+
+void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class) {
+  bank_->vectors[{entry, vector}]++;
+  transfer(crossing, timing_class);
 }
 
 void Pentium::soft_interrupt(uint8_t vector) {
   bank_->count[SoftInterrupts]++;
-  delivery(Entry::Soft, vector, Crossing::Int);
-  transfer_class_ = far_class_;
+  delivery(Entry::Soft, vector, Crossing::Int, far_class_);
 }
 
 // A REP that will be resumed is not counted a second time.
@@ -452,8 +436,7 @@ void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
   leave_rep(resume);
   bank_->count[HwInterrupts]++;
   bank_->count[Instructions]++;  // INTEL-DM 16, event 16h: each delivery adds one
-  delivery(Entry::Irq, vector, Crossing::Async);
-  transfer_class_ = Class::Interrupt;
+  delivery(Entry::Irq, vector, Crossing::Async, Class::Interrupt);
   clock_ += timing_on_ ? clocks_[Class::Interrupt] + config_.inta_clocks : 1;
 }
 
@@ -462,17 +445,11 @@ void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
   else if (fault) bank_->count[Instructions]--;
   bank_->count[Exceptions]++;
   bank_->count[Instructions]++;
-  delivery(Entry::Fault, vector, Crossing::Async);
-  transfer_class_ = Class::Exception;
+  delivery(Entry::Fault, vector, Crossing::Async, Class::Exception);
   clock_ += timing_on_ ? clocks_[Class::Exception] : 1;
 }
 
-void Pentium::far_transfer(Crossing kind) {
-  bank_->count[SegmentLoads]++;
-  crossing_ = kind;
-  window_bytes_ = 0;
-  transfer_class_ = far_class_;
-}
+void Pentium::far_transfer(Crossing kind) { transfer(kind, far_class_); }
 
 // --- input, output, idle time ---------------------------------------------------------------
 

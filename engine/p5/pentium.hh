@@ -220,8 +220,15 @@ class Pentium {
     missed_ = kNoLine;
     wait(memory_.read_single(physical, clock_, *bank_), StallWalk);
   }
+  // A dirty line leaves L1D for the bus, which takes it from clock `when` on.
+  void write_back(uint32_t line, uint64_t when) {
+    bank_->count[L1dWritebacks]++;
+    memory_.write_line(line, when, *bank_);
+  }
+  void start_fill(uint32_t line, const Memory::Fill& fill, const CacheAccess& access);
   void wait(uint64_t until, Event stall);
-  void delivery(Entry entry, uint8_t vector, Crossing crossing);
+  void delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class);
+  void transfer(Crossing crossing, ClassId timing_class);
   void leave_rep(uint32_t resume);
   // Is the REP at `linear` still under way? Not once something has retired behind it: the fast
   // path leaves in_rep_ alone, and a loop may come back to the same REP.

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/p5/cache.hh"
-#include "reference/cache.hh"
+#include "engine_config.hh"
 #include "trace.hh"
 
 namespace {
@@ -51,18 +50,6 @@ const std::vector<Case> kCases = {
     {{131072, 2, 64, "lru", true, true}, "128 KB, 2-way"},
     {{65536, 4, 128, "random", false, false}, "64 KB, random, write-through"},
 };
-
-p5::CacheConfig engine_config(const reference::Geometry& geometry) {
-  p5::CacheConfig config;
-  config.size = geometry.size;
-  config.ways = geometry.ways;
-  config.line = geometry.line;
-  config.write_back = geometry.write_back;
-  config.write_allocate = geometry.write_allocate;
-  REQUIRE(p5::parse_policy(geometry.policy, &config.policy));
-  REQUIRE(config.problem() == "");
-  return config;
-}
 
 // Runs both; returns a description of the first difference, or nothing.
 std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t* hits,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench.hh"
+#include "engine_config.hh"
 #include "reference/machine.hh"
 #include "trace.hh"
 
@@ -44,18 +45,6 @@ const std::vector<Case> kCases = {
      {{8192, 4, 32, "fifo", true, false}, {8192, 4, 32, "random", true, false},
       {262144, 2, 32, "fifo", true, false}, true}},
 };
-
-p5::CacheConfig engine_config(const reference::Geometry& geometry) {
-  p5::CacheConfig config;
-  config.size = geometry.size;
-  config.ways = geometry.ways;
-  config.line = geometry.line;
-  config.write_back = geometry.write_back;
-  config.write_allocate = geometry.write_allocate;
-  REQUIRE(p5::parse_policy(geometry.policy, &config.policy));
-  REQUIRE(config.problem() == "");
-  return config;
-}
 
 // 4 KB pages scattered over 32 MB; the second 4 MB of the linear space are one large page, and
 // the page tables can be seen (and written) through the last pages.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The engine's form of a geometry that the reference describes.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "engine/p5/cache.hh"
+#include "reference/cache.hh"
+
+inline p5::CacheConfig engine_config(const reference::Geometry& geometry) {
+  p5::CacheConfig config;
+  config.size = geometry.size;
+  config.ways = geometry.ways;
+  config.line = geometry.line;
+  config.write_back = geometry.write_back;
+  config.write_allocate = geometry.write_allocate;
+  REQUIRE(p5::parse_policy(geometry.policy, &config.policy));
+  REQUIRE(config.problem() == "");
+  return config;
+}
