@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Guests: guest-images/NAME/guest.toml."""
+"""Guests: guest-images/NAME/guest.toml.
+
+A guest with a `base` is a variant: it has everything of that guest but the keys it gives itself.
+In [boot] it may replace the whole `cmdline`, or take words off it (`cmdline_remove`) and put words
+at its end (`cmdline_add`); what it says in [cannot] adds to what the base cannot run.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from p5lab import tomlfile
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
+from p5lab.tomlfile import Table
 
 SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
 PROTOCOLS = ("linux",)
+KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "cannot")
+BOOT_KEYS = ("protocol", "kernel", "initramfs", "disk", "cmdline")
+CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
 
 
 @dataclass(frozen=True)
@@ -22,15 +32,18 @@ class Guest:
     structure: str
     isa: str
     clock_vector: int  # interrupt vector of its clock tick
+    programs: str  # the directory of build/workloads that has its programs
     protocol: str
     kernel: Path
     initramfs: Path
+    disk: Path | None  # image of its first disk
     cmdline: str
     cannot: dict[str, str]  # workload -> why it does not run here
 
     @property
     def files(self) -> dict[str, Path]:
-        return {"kernel": self.kernel, "initramfs": self.initramfs}
+        files = {"kernel": self.kernel, "initramfs": self.initramfs}
+        return files | {"disk": self.disk} if self.disk else files
 
 
 def names(lab: Lab) -> list[str]:
@@ -40,20 +53,24 @@ def names(lab: Lab) -> list[str]:
 def load(lab: Lab, name: str) -> Guest:
     if name not in names(lab):
         raise unknown("guest", name, names(lab))
-    table = tomlfile.load(lab.guests / name / "guest.toml", schema_version=SCHEMA_VERSION)
-    table.only(["name", "title", "structure", "isa", "clock_vector", "boot", "cannot"])
+    return _guest(lab, _resolved(lab, name, ()))
+
+
+def _guest(lab: Lab, table: Table) -> Guest:
     boot = table.table("boot")
-    boot.only(["protocol", "kernel", "initramfs", "cmdline"])
     cannot = table.table("cannot", {})
+    disk = boot.text("disk", "")
     guest = Guest(
-        name=table.choice("name", (name,)),
+        name=table.text("name"),
         title=table.text("title"),
         structure=table.choice("structure", STRUCTURES),
         isa=table.choice("isa", ("pentium", "pentium+cmov")),
         clock_vector=table.number("clock_vector"),
+        programs=table.text("programs", table.text("name")),
         protocol=boot.choice("protocol", PROTOCOLS),
         kernel=lab.root / boot.text("kernel"),
         initramfs=lab.root / boot.text("initramfs"),
+        disk=lab.root / disk if disk else None,
         cmdline=boot.text("cmdline"),
         cannot={workload: cannot.text(workload) for workload in cannot.data},
     )
@@ -62,3 +79,49 @@ def load(lab: Lab, name: str) -> Guest:
     if not guest.cmdline.isascii() or not guest.cmdline.isprintable():
         raise UserError(f"{boot.where}: cmdline: expected printable ASCII")
     return guest
+
+
+def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
+    """The guest's file with what it takes over from its base; `variants` led here."""
+    table = tomlfile.load(lab.guests / name / "guest.toml", schema_version=SCHEMA_VERSION)
+    table.choice("name", (name,))
+    table.text("title")  # a variant says itself what it is
+    boot = table.table("boot", {})
+    if "base" not in table.data:
+        table.only(KEYS)
+        boot.only(BOOT_KEYS)
+        return table
+    table.only(("base", *KEYS))
+    boot.only((*BOOT_KEYS, *CMDLINE_CHANGES))
+    base_name = table.text("base")
+    if base_name not in names(lab):
+        raise unknown("guest", base_name, names(lab), where=f"{table.where}: base")
+    if base_name in (name, *variants):
+        raise UserError(f"{table.where}: base: {base_name!r} is itself a variant of {name!r}")
+    base = _resolved(lab, base_name, (name, *variants))
+    base_guest = _guest(lab, base)  # what is wrong with the base is said of the base
+    merged: dict[str, Any] = {
+        "programs": base_guest.programs,
+        **base.data,
+        **table.data,
+        "boot": {**base.table("boot").data, **boot.data, "cmdline": _cmdline(boot, base_guest)},
+        "cannot": {**base_guest.cannot, **table.table("cannot", {}).data},
+    }
+    return Table(table.where, merged)
+
+
+def _cmdline(boot: Table, base: Guest) -> str:
+    """A variant's kernel command line."""
+    changes = [key for key in CMDLINE_CHANGES if key in boot.data]
+    if "cmdline" in boot.data:
+        if changes:
+            raise UserError(f"{boot.where}: {changes[0]}: cmdline already replaces all of it")
+        return boot.text("cmdline")
+    if not changes:
+        return base.cmdline
+    words = base.cmdline.split()
+    for word in boot.texts("cmdline_remove", []):
+        if word not in words:
+            raise unknown("word", word, words, where=f"{boot.where}: cmdline_remove")
+        words.remove(word)
+    return " ".join([*words, *boot.texts("cmdline_add", [])])

@@ -60,8 +60,9 @@ class Lab:
     def bootrom(self) -> Path:
         return self.root / "build/bootrom/p5boot.rom"
 
-    def program(self, guest: str, workload: str) -> Path:
-        return self.root / "build/workloads" / guest / workload
+    def program(self, programs: str, workload: str) -> Path:
+        """A workload as built for the guests whose `programs` says so."""
+        return self.root / "build/workloads" / programs / workload
 
     def short(self, path: Path) -> str:
         """A path for messages and records: relative to the checkout where it is inside."""

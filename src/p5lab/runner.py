@@ -88,7 +88,7 @@ class Runner:
         plan = engines.get(run.engine).prepare(
             self.lab, run, self.lab.results / run.experiment / "run"
         )
-        identity = store.identity(plan)
+        identity = {**store.identity(plan), "described": _described(run)}
         return store.run_id(identity), {
             "identity": identity,
             "versions": {"p5lab": __version__, "python": platform.python_version(),
@@ -244,6 +244,19 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if run.feedback else "off",
+    }
+
+
+def _described(run: Run) -> dict[str, Any]:
+    """What the machine, guest and workload files say that no engine is told, but that the table and
+    the reports hold."""
+    return {
+        "machine": run.machine.name,
+        "guest": run.guest.name,
+        "clock_vector": run.guest.clock_vector,
+        "operations": run.workload.operations,
+        "phases": {str(phase): name for phase, name in sorted(run.workload.phases.items())},
+        "curve": run.workload.curve,
     }
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Guests, workloads and experiments: expansion, and every way to get a name or a type wrong."""
 
+from dataclasses import replace
+
 import pytest
 from fakelab import EXPERIMENT, GUEST, REPO, WORKLOADS
 
@@ -107,6 +109,95 @@ def test_a_guest_that_needs_more_instructions_is_refused(lab):
 def test_wrong_guests_say_what_and_where(lab, old, new, message):
     (lab.guests / "toy/guest.toml").write_text(GUEST.replace(old, new, 1))
     with pytest.raises(UserError, match=message):
+        guest.load(lab, "toy")
+
+
+def variant(lab, text, name="toy2"):
+    path = lab.guests / name / "guest.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f'schema_version = 1\nname = "{name}"\n{text}')
+
+
+def test_a_variant_has_what_its_base_has_but_for_its_own_keys(lab):
+    base = guest.load(lab, "toy")
+    assert (base.programs, base.disk, set(base.files)) == ("toy", None, {"kernel", "initramfs"})
+    variant(lab, 'base = "toy"\ntitle = "second"')
+    assert guest.load(lab, "toy2") == replace(base, name="toy2", title="second")
+    variant(
+        lab,
+        """base = "toy"
+title = "second"
+structure = "server"
+clock_vector = 49
+programs = "others"
+[boot]
+disk = "build/guests/toy2/disk.img"
+kernel = "other"
+cmdline = "quiet"
+[cannot]
+call = "no calls"
+""",
+    )
+    other = guest.load(lab, "toy2")
+    assert other == replace(
+        base, name="toy2", title="second", structure="server", clock_vector=49, programs="others",
+        disk=lab.root / "build/guests/toy2/disk.img", kernel=lab.root / "other", cmdline="quiet",
+        cannot={"impossible": "tests say so", "call": "no calls"},
+    )  # fmt: skip
+    assert other.files["disk"] == other.disk
+
+
+def test_a_variant_of_a_variant_changes_words_of_the_command_line(lab):
+    change = """title = "less"
+[boot]
+cmdline_remove = ["quiet"]
+cmdline_add = ["loglevel=7", "nokaslr"]
+"""
+    variant(lab, f'base = "toy"\n{change}')
+    assert guest.load(lab, "toy2").cmdline == "console=ttyS0 loglevel=7 nokaslr"
+    variant(lab, 'base = "toy2"\ntitle = "even less"\n[boot]\ncmdline_remove = ["nokaslr"]', "toy3")
+    third = guest.load(lab, "toy3")
+    assert (third.cmdline, third.programs) == ("console=ttyS0 loglevel=7", "toy")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('base = "tox"\ntitle = ""', "toy2/guest.toml: base: unknown guest 'tox'; did you mean"),
+        ('base = "toy"', "toy2/guest.toml: missing key 'title'"),
+        ('base = "toy2"\ntitle = ""', "base: 'toy2' is itself a variant of 'toy2'"),
+        ('base = "toy"\ntitle = ""\n[boot]\ncmdline_ad = []', "did you mean 'cmdline_add'"),
+        ('base = "toy"\ntitle = ""\n[boot]\ncmdline_add = "a"', "cmdline_add: expected a list"),
+        ('base = "toy"\ntitle = ""\n[boot]\ncmdline_remove = ["quite"]',
+         "boot: cmdline_remove: unknown word 'quite'; did you mean 'quiet'"),
+        ('base = "toy"\ntitle = ""\n[boot]\ncmdline = "a"\ncmdline_add = ["b"]',
+         "boot: cmdline_add: cmdline already replaces all of it"),
+        ('base = "toy"\ntitle = ""\nstructure = "big"', "toy2/guest.toml: structure: expected"),
+    ],
+)  # fmt: skip
+def test_wrong_variants_say_what_and_where(lab, text, message):
+    variant(lab, text)
+    with pytest.raises(UserError, match=message):
+        guest.load(lab, "toy2")
+
+
+def test_a_base_that_is_wrong_or_a_circle_is_named(lab):
+    variant(lab, 'base = "toy"\ntitle = ""')
+    (lab.guests / "toy/guest.toml").write_text(GUEST.replace('"monolithic"', '"big"'))
+    with pytest.raises(UserError, match=r"toy/guest\.toml: structure: expected"):
+        guest.load(lab, "toy2")
+    variant(lab, 'base = "toy2"\ntitle = ""', "toy")
+    with pytest.raises(
+        UserError, match=r"toy/guest\.toml: base: 'toy2' is itself a variant of 'to"
+    ):
+        guest.load(lab, "toy2")
+
+
+def test_only_a_variant_can_change_words(lab):
+    (lab.guests / "toy/guest.toml").write_text(
+        GUEST.replace("cmdline", "cmdline_add = []\ncmdline")
+    )
+    with pytest.raises(UserError, match="unknown key 'cmdline_add'"):
         guest.load(lab, "toy")
 
 

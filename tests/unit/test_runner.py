@@ -337,9 +337,52 @@ def test_identity_changes_with_the_kernel_and_its_command_line(lab):
     (lab.root / "build/guests/toy/bzImage").write_bytes(kernel)
     names.append(identities(lab))
     guest = lab.guests / "toy/guest.toml"
-    guest.write_text(guest.read_text().replace("quiet", "verbose"))
+    guest.write_text(guest.read_text().replace("quiet", "noisy"))  # of the same length
     names.append(identities(lab))
     assert len({tuple(name) for name in names}) == 3
+
+
+def test_identity_changes_with_the_disk(lab):
+    def with_disk(content):
+        (lab.root / "disk.img").write_bytes(content)
+        guest = lab.guests / "toy/guest.toml"
+        guest.write_text(fakelab.GUEST.replace("kernel =", 'disk = "disk.img"\nkernel ='))
+        return identities(lab)
+
+    assert len({*identities(lab), *with_disk(b"one"), *with_disk(b"two")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("guest-images/toy/guest.toml", "clock_vector = 48", "clock_vector = 49"),
+        ("workloads/workloads.toml", '{ 0 = "call" }', '{ 0 = "the call" }'),
+        ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\noperations = 2'),
+        ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\ncurve = "calls"'),
+    ],
+)
+def test_identity_changes_with_what_only_the_table_and_the_reports_use(lab, path, old, new):
+    before = identities(lab)
+    text = (lab.root / path).read_text()
+    assert old in text
+    (lab.root / path).write_text(text.replace(old, new, 1))
+    assert identities(lab) != before
+
+
+def test_a_copy_under_another_name_is_another_run(lab):
+    machine = lab.machines / "p90-premiere2.toml"
+    text = machine.read_text().replace('name = "p90-premiere2"', 'name = "mine"')
+    (lab.machines / "mine.toml").write_text(text)
+    (lab.guests / "mine").mkdir()
+    (lab.guests / "mine/guest.toml").write_text(
+        'schema_version = 1\nname = "mine"\nbase = "toy"\ntitle = "a copy"\n'
+    )
+    choices = [
+        replace(CALL, machines=machines, guests=guests)
+        for machines in ((), ("mine",))
+        for guests in ((), ("mine",))
+    ]
+    assert len({name for choice in choices for name in identities(lab, choice)}) == 4
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The embedded engine: Bochs with our Pentium model (build/engine/p5bochs)."""
 
+import hashlib
 import os
 import re
 import signal
@@ -35,7 +36,7 @@ class Bochs:
             "bootrom": lab.bootrom,
             "timing": lab.timing(str(run.machine.values["cpu.timing"])),
             **run.guest.files,
-            "workload": lab.program(run.guest.name, run.workload.name),
+            "workload": lab.program(run.guest.programs, run.workload.name),
         }
         for role, path in inputs.items():
             if not path.is_file():
@@ -84,7 +85,12 @@ class Bochs:
         places = {role: names[role] for role in ("bios", "vgabios", "bootrom")}
         return Plan(
             inputs=inputs,
-            settings={"engine.conf": conf, "bochsrc": values},
+            settings={
+                "engine.conf": conf,
+                "bochsrc": values,
+                # The kernel's command line is in there, and nowhere else.
+                SETUP: hashlib.sha256(layout.setup).hexdigest(),
+            },
             write={
                 "engine.conf": "".join(lines).encode(),
                 "bochsrc": _fill(lab.bochsrc, {**values, **places}).encode(),
