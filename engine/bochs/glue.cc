@@ -97,6 +97,7 @@ bool delivery_known;       // p5_interrupt() is the tail of an exception or hard
 Bit32u last_linear;        // of the instruction begun last
 bool cmov_allowed;
 bool booting = true;       // until the boot ROM has loaded the guest
+p5::Crossed crossed;       // what last made the state stale
 
 void refresh_state() {
   state_stale = false;
@@ -113,6 +114,15 @@ void refresh_state() {
   state.large_pages = cpu()->cr4.get_PSE();
   state.caching = !cpu()->cr0.get_CD();
   state.user_io = state.ring > cpu()->get_IOPL();
+  p5::Run& run = p5::Run::instance();
+  if (__builtin_expect(run.traces_crossings(), 0)) {
+    const p5::Registers registers{
+        Bit32u(cpu()->get_instruction_pointer()), cpu()->get_reg32(BX_32BIT_REG_EAX),
+        cpu()->get_reg32(BX_32BIT_REG_EBX),       cpu()->get_reg32(BX_32BIT_REG_ECX),
+        cpu()->get_reg32(BX_32BIT_REG_EDX),       Bit32u(cpu()->cr2)};
+    run.trace_crossing(crossed, state, registers);
+  }
+  crossed = {};
   model.set_state(state);
 }
 
@@ -201,24 +211,33 @@ void p5_physical(Bit32u physical, unsigned rw) {
   if (rw == BX_WRITE) model.page_table_update(physical);
 }
 
+static void far_transfer(p5::Crossing how, const char* kind) {
+  crossed = {kind, -1};
+  model.far_transfer(how);
+}
+
 void p5_far_branch(unsigned what) {
   state_stale = true;
   switch (what) {
-    case BX_INSTR_IS_RET: model.far_transfer(p5::Crossing::Far); break;
-    case BX_INSTR_IS_IRET: model.far_transfer(p5::Crossing::Iret); break;
+    case BX_INSTR_IS_RET: far_transfer(p5::Crossing::Far, "far"); break;
+    case BX_INSTR_IS_IRET: far_transfer(p5::Crossing::Iret, "iret"); break;
     case BX_INSTR_IS_INT: break;  // p5_interrupt() has told
-    default: model.far_transfer(p5::Crossing::Gate); break;
+    default: far_transfer(p5::Crossing::Gate, "gate"); break;
   }
 }
 
 void p5_interrupt(unsigned vector) {
   state_stale = true;
-  if (!delivery_known) model.soft_interrupt(Bit8u(vector));
+  if (!delivery_known) {
+    crossed = {"int", int(vector)};
+    model.soft_interrupt(Bit8u(vector));
+  }
   delivery_known = false;
 }
 
 void p5_hwinterrupt(unsigned vector) {
   if (state_stale) refresh_state();
+  crossed = {"interrupt", int(vector)};
   model.hard_interrupt(Bit8u(vector), code_linear(cpu()->get_instruction_pointer()));
   delivery_known = true;
   state_stale = true;
@@ -234,6 +253,7 @@ void p5_exception(unsigned vector, unsigned error_code) {
   }
   const bool trap = vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION ||
                     vector == BX_OF_EXCEPTION;
+  crossed = {"exception", int(vector)};
   model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
   state_stale = true;
@@ -242,7 +262,10 @@ void p5_exception(unsigned vector, unsigned error_code) {
 void p5_tlb_control(unsigned what, Bit32u value) {
   switch (what) {
     case BX_INSTR_MOV_CR3:
-    case BX_INSTR_TASK_SWITCH: model.load_cr3(value); break;
+    case BX_INSTR_TASK_SWITCH:
+      crossed = {"cr3", -1};
+      model.load_cr3(value);
+      break;
     case BX_INSTR_INVLPG: model.invalidate_page(value); break;
     default: model.serialize(); break;  // CR0, CR4: no TLB is flushed
   }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cinttypes>
 #include <cstdlib>
@@ -10,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 #include <new>
+
+#include "server.hh"
 
 namespace p5 {
 namespace {
@@ -42,6 +45,24 @@ std::string hex(uint32_t value) {
   return text;
 }
 
+// Twelve bytes of the text from `offset`, zeros behind its end, in the registers of an answer.
+MarkerResult twelve_bytes(const std::string& text, size_t offset, uint32_t eax) {
+  uint32_t words[3] = {0, 0, 0};
+  if (offset < text.size()) {
+    std::memcpy(words, text.data() + offset, std::min(text.size() - offset, sizeof words));
+  }
+  return {eax, words[0], words[1], words[2]};
+}
+
+const char* mode_name(MachineMode mode) {
+  switch (mode) {
+    case MachineMode::Real: return "real";
+    case MachineMode::V86: return "v86";
+    case MachineMode::Prot16: return "prot16";
+    default: return "prot32";
+  }
+}
+
 const char* entry_name(Entry entry) {
   switch (entry) {
     case Entry::Irq: return "irq";
@@ -60,29 +81,31 @@ Run& Run::instance() {
 void Run::start(Pentium* storage, Platform& platform) {
   const char* path = std::getenv("P5LAB_ENGINE_CONF");
   if (!path) reject("P5LAB_ENGINE_CONF: not set; it must name the engine's parameter file");
-  Settings settings;
+  conf_path_ = path;
   std::string error;
-  if (!settings.load(path, &error)) reject(error);
+  if (!settings_.load(conf_path_, &error)) reject(error);
 
-  config_ = Config::read(settings);
-  signature_ = uint32_t(settings.number("cpu.signature"));
-  const std::string isa = settings.text("cpu.isa");
+  config_ = Config::read(settings_);
+  signature_ = uint32_t(settings_.number("cpu.signature"));
+  const std::string isa = settings_.text("cpu.isa");
   if (isa != "pentium" && isa != "pentium+cmov") {
-    settings.fail("cpu.isa", "`" + isa + "` is neither pentium nor pentium+cmov");
+    settings_.fail("cpu.isa", "`" + isa + "` is neither pentium nor pentium+cmov");
   }
   cmov_ = isa == "pentium+cmov";
-  const std::string table = settings.text("run.timing_table");
-  events_path_ = settings.text("run.events");
-  output_path_ = settings.text("run.output");
-  job_ = settings.text("run.job");
-  limit_ = settings.number("run.limit_cycles");
-  const bool timing_on = settings.flag("run.timing");
-  trace_reads_ = settings.flag("run.trace_reads");
-  read_boot(settings);
+  const std::string table = settings_.text("run.timing_table");
+  events_path_ = settings_.text("run.events");
+  output_path_ = settings_.text("run.output");
+  limit_ = settings_.number("run.limit_cycles");
+  const bool timing_on = settings_.flag("run.timing");
+  trace_reads_ = settings_.flag("run.trace_reads");
+  if (settings_.has("run.crossings")) crossings_path_ = settings_.text("run.crossings");
+  server_ = settings_.has("run.server") && settings_.flag("run.server");
+  read_job();
+  read_boot();
   for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
-    if (settings.has(described)) settings.text(described);  // for people, or consumed elsewhere
+    if (settings_.has(described)) settings_.text(described);  // for people, or consumed elsewhere
   }
-  if (!settings.finish().empty()) reject(settings.error());
+  if (!settings_.finish().empty()) reject(settings_.error());
   if (!timing_.load(table, &error)) reject(error);
 
   model_ = new (storage) Pentium(config_, timing_, platform);
@@ -91,33 +114,48 @@ void Run::start(Pentium* storage, Platform& platform) {
   if (!events_) output_failed(events_path_);
   output_ = std::fopen(output_path_.c_str(), "w");
   if (!output_) output_failed(output_path_);
+  if (settings_.has("run.crossings")) {
+    crossings_ = std::fopen(crossings_path_.c_str(), "w");
+    if (!crossings_) output_failed(crossings_path_);
+  }
   write_header();
 }
 
-void Run::read_boot(Settings& settings) {
+// What may differ between runs that share a boot.
+void Run::read_job() {
+  job_ = settings_.text("run.job");
+  program_.clear();
+  if (!settings_.has("run.program")) return;
+  const std::string path = settings_.text("run.program");
+  std::ifstream file(path, std::ios::binary);
+  program_.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file) settings_.fail("run.program", path + " cannot be read");
+}
+
+void Run::read_boot() {
   for (int i = 0;; i++) {
     const std::string key = "boot.blob." + std::to_string(i);
-    if (!settings.has(key)) break;
-    const std::string text = settings.text(key);
+    if (!settings_.has(key)) break;
+    const std::string text = settings_.text(key);
     Blob blob;
     char length[32];
     int used = 0;
     if (std::sscanf(text.c_str(), "%" SCNi32 " %" SCNi64 " %31s %n",
                     reinterpret_cast<int32_t*>(&blob.address),
                     reinterpret_cast<int64_t*>(&blob.offset), length, &used) != 3 || !used) {
-      return settings.fail(key, "expected `address offset length|- file`");
+      return settings_.fail(key, "expected `address offset length|- file`");
     }
     if (std::strcmp(length, "-") != 0) blob.length = std::strtoull(length, nullptr, 0);
     blob.file = text.substr(size_t(used));
     blobs_.push_back(blob);
   }
   unsigned cs = 0, ip = 0;
-  if (std::sscanf(settings.text("boot.entry").c_str(), "%x:%x", &cs, &ip) != 2) {
-    settings.fail("boot.entry", "expected segment:offset in hexadecimal");
+  if (std::sscanf(settings_.text("boot.entry").c_str(), "%x:%x", &cs, &ip) != 2) {
+    settings_.fail("boot.entry", "expected segment:offset in hexadecimal");
   }
   entry_ = cs << 16 | ip;
-  segment_ = uint32_t(settings.number("boot.segment"));
-  stack_ = uint32_t(settings.number("boot.sp"));
+  segment_ = uint32_t(settings_.number("boot.segment"));
+  stack_ = uint32_t(settings_.number("boot.sp"));
 }
 
 uint32_t Run::cpuid_features() const { return kFeatures | (cmov_ ? kCmovFeature : 0); }
@@ -132,7 +170,10 @@ MarkerResult Run::marker(const MarkerCall& call) {
       result.eax = kMarkerVersion;
       result.ebx = kMarkerEbx;
       break;
-    case kReady: write_marker("ready", 0); break;
+    case kReady:
+      write_marker("ready", 0);
+      if (server_) serve();
+      break;
     case kBegin: begin(call.arg0); break;
     case kEnd: end(call.arg0); break;
     case kAbort:
@@ -153,10 +194,25 @@ MarkerResult Run::marker(const MarkerCall& call) {
       break;
     case kJob: return job_text(call.arg0);
     case kOutput: program_output(call.arg0, call.arg1 & 0xFF); break;
+    case kProgram: return program_bytes(call.arg0);
     case kBootLoad: return call.real_mode ? load_guest() : MarkerResult();
     default: result.eax = 0;
   }
   return result;
+}
+
+// From here on every run is a process of its own, with a job of its own.
+void Run::serve() {
+  server_ = false;
+  p5::serve();
+  Settings own;
+  std::string error;
+  if (!own.load(conf_path_, &error)) reject(error);
+  const std::string other = own.difference(settings_, {"run.job", "run.program", "run.server"});
+  if (!other.empty()) reject(conf_path_ + ": " + other + ": differs from what was booted");
+  settings_ = own;
+  read_job();
+  if (!settings_.error().empty()) reject(settings_.error());
 }
 
 void Run::begin(uint32_t phase) {
@@ -167,27 +223,23 @@ void Run::begin(uint32_t phase) {
   }
   open_.push_back(phase);
   write_marker("begin", phase);
+  trace_bracket("begin", phase);
 }
 
 void Run::end(uint32_t phase) {
   if (open_.empty() || open_.back() != phase) {
     fail("unbalanced markers: end of phase " + std::to_string(phase) + " without its begin");
   }
+  trace_bracket("end", phase);
   write_marker("end", phase);
   open_.pop_back();
 }
 
-MarkerResult Run::job_text(uint32_t offset) const {
-  uint8_t bytes[12] = {0};
-  for (size_t i = 0; i < sizeof bytes && offset + i < job_.size(); i++) {
-    bytes[i] = uint8_t(job_[offset + i]);
-  }
-  MarkerResult result;
-  result.eax = 1;
-  std::memcpy(&result.ebx, bytes, 4);
-  std::memcpy(&result.ecx, bytes + 4, 4);
-  std::memcpy(&result.edx, bytes + 8, 4);
-  return result;
+MarkerResult Run::job_text(uint32_t offset) const { return twelve_bytes(job_, offset, 1); }
+
+MarkerResult Run::program_bytes(uint32_t offset) const {
+  const size_t left = program_.size() - std::min<size_t>(offset, program_.size());
+  return twelve_bytes(program_, offset, uint32_t(std::min<size_t>(left, 12)));
 }
 
 void Run::program_output(uint32_t bytes, uint32_t count) {
@@ -324,6 +376,30 @@ void Run::write_read(const char* insn, uint32_t index, uint64_t value) {
   write_snapshot(fields);
 }
 
+void Run::trace_bracket(const char* what, uint32_t phase) {
+  if (!crossings_ || phase == kEmpty) return;
+  std::fprintf(crossings_, "{\"kind\":\"%s\",\"phase\":%" PRIu32 ",\"tsc\":%" PRIu64 "}\n", what,
+               phase, model_->clock());
+}
+
+void Run::trace_crossing(const Crossed& how, const State& to, const Registers& registers) {
+  const State& from = model_->state();
+  const bool reload = how.kind && std::strcmp(how.kind, "cr3") == 0;
+  if (from.ring == to.ring && from.cr3 == to.cr3 && from.mode == to.mode && !reload) return;
+  char vector[8];
+  std::snprintf(vector, sizeof vector, "%d", how.vector);
+  std::fprintf(crossings_,
+               "{\"kind\":\"%s\",\"vector\":%s,\"tsc\":%" PRIu64 ",\"instructions\":%" PRIu64
+               ",\"ring\":[%u,%u],\"cr3\":[%" PRIu32 ",%" PRIu32 "],\"mode\":[\"%s\",\"%s\"]"
+               ",\"eip\":%" PRIu32 ",\"eax\":%" PRIu32 ",\"ebx\":%" PRIu32 ",\"ecx\":%" PRIu32
+               ",\"edx\":%" PRIu32 ",\"cr2\":%" PRIu32 "}\n",
+               how.kind ? how.kind : "mode", how.vector < 0 ? "null" : vector, model_->clock(),
+               model_->counters().total(Event::Instructions), from.ring, to.ring, from.cr3, to.cr3,
+               mode_name(from.mode), mode_name(to.mode), registers.eip, registers.eax,
+               registers.ebx, registers.ecx, registers.edx, registers.cr2);
+  if (std::ferror(crossings_)) output_failed(crossings_path_);
+}
+
 // --- the end ----------------------------------------------------------------------------------
 
 void Run::finish(const char* status, const std::string& reason, uint32_t guest_status,
@@ -338,6 +414,9 @@ void Run::finish(const char* status, const std::string& reason, uint32_t guest_s
                model_->clock());
   if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
   if (std::fflush(events_) || std::ferror(events_)) output_failed(events_path_);
+  if (crossings_ && (std::fflush(crossings_) || std::ferror(crossings_))) {
+    output_failed(crossings_path_);
+  }
   if (std::fflush(output_) || std::ferror(output_)) output_failed(output_path_);
   std::fflush(nullptr);  // the emulator's own files: serial lines, log
   _exit(exit_status);

@@ -10,6 +10,7 @@
 
 #include "config.hh"
 #include "pentium.hh"
+#include "settings.hh"
 #include "timing.hh"
 
 namespace p5 {
@@ -17,10 +18,12 @@ namespace p5 {
 constexpr uint32_t kMarkerLeaf = 0x50354C42;   // CPUID leaf "P5LB"
 constexpr uint32_t kMarkerEbx = 0x616C3570;    // "p5la", the answer to detect
 constexpr uint32_t kMarkerVersion = 1;
+constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase of the brackets around nothing (p5w.h)
 
 // ECX of a marker (workloads/lib/marker.h is the other side).
 enum MarkerOp : uint32_t {
-  kDetect, kReady, kBegin, kEnd, kAbort, kExit, kReadCounter, kJob, kOutput, kBootLoad
+  kDetect, kReady, kBegin, kEnd, kAbort, kExit, kReadCounter, kJob, kOutput, kBootLoad,
+  kProgram
 };
 
 struct MarkerCall {
@@ -29,6 +32,16 @@ struct MarkerCall {
 };
 struct MarkerResult {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+// What moved the processor between rings, modes or address spaces: int, gate, far, iret, interrupt,
+// exception, cr3; the vector of the three that have one, else -1.
+struct Crossed {
+  const char* kind = nullptr;
+  int vector = -1;
+};
+struct Registers {
+  uint32_t eip, eax, ebx, ecx, edx, cr2;
 };
 
 // Provided by the glue.
@@ -52,6 +65,12 @@ class Run {
   bool write_msr(uint32_t index, uint64_t value);
   uint64_t read_tsc(int64_t adjust);
 
+  // Whether the next crossing goes to the trace: it is asked for, and a bracket is open.
+  bool traces_crossings() const { return crossings_ && !open_.empty() && open_.back() != kEmpty; }
+  // To be told of every change that may be one; `to` is the state behind it. CR3 loads count as
+  // crossings even if the value stays.
+  void trace_crossing(const Crossed& how, const State& to, const Registers& registers);
+
   uint64_t limit() const { return limit_; }  // of virtual time, in clocks
   [[noreturn]] void time_is_up();
   [[noreturn]] void fail(const std::string& reason);
@@ -66,9 +85,12 @@ class Run {
     std::string file;
   };
 
-  void read_boot(Settings& settings);
+  void read_job();
+  void read_boot();
+  void serve();
   MarkerResult load_guest();
   MarkerResult job_text(uint32_t offset) const;
+  MarkerResult program_bytes(uint32_t offset) const;
   void program_output(uint32_t bytes, uint32_t count);
   void begin(uint32_t phase);
   void end(uint32_t phase);
@@ -77,22 +99,27 @@ class Run {
   void append(uint64_t number);
   void append_bank(const char* comma, const Bank& bank);
   void write_marker(const char* op, uint32_t arg);
+  void trace_bracket(const char* what, uint32_t phase);
   void write_read(const char* insn, uint32_t index, uint64_t value);
   [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
                            int exit_status);
   [[noreturn]] void output_failed(const std::string& path);
 
+  Settings settings_;
   Config config_;
   TimingTable timing_;
   Pentium* model_ = nullptr;
   std::FILE* events_ = nullptr;
   std::FILE* output_ = nullptr;
-  std::string events_path_, output_path_, job_;
+  std::FILE* crossings_ = nullptr;  // null: not asked for
+  std::string conf_path_, events_path_, output_path_;
+  std::string job_, program_;   // command line and content of what is to be run
+  std::string crossings_path_;
   std::vector<Blob> blobs_;
   uint32_t entry_ = 0, segment_ = 0, stack_ = 0;
   uint32_t signature_ = 0;
   uint64_t limit_ = ~uint64_t(0);
-  bool cmov_ = false, trace_reads_ = false, finished_ = false;
+  bool cmov_ = false, trace_reads_ = false, server_ = false, finished_ = false;
   std::vector<uint32_t> open_;  // phases begun and not ended
   std::string line_;            // of the event stream, being written
 };

@@ -105,6 +105,20 @@ bool Settings::flag(const std::string& key) {
   return false;
 }
 
+std::string Settings::difference(const Settings& other,
+                                 const std::set<std::string>& except) const {
+  for (const Settings* side : {this, &other}) {
+    const auto& there = side == this ? other.entries_ : entries_;
+    for (const auto& [key, entry] : side->entries_) {
+      const auto found = there.find(key);
+      if (except.count(key) == 0 && (found == there.end() || found->second.value != entry.value)) {
+        return key;
+      }
+    }
+  }
+  return "";
+}
+
 const std::string& Settings::finish() {
   for (const auto& [key, entry] : entries_) {
     if (!entry.used) fail(key, "unknown key");

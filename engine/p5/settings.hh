@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 namespace p5 {
@@ -25,6 +26,9 @@ class Settings {
   double real(const std::string& key);
   bool flag(const std::string& key);            // on|off|true|false
   bool has(const std::string& key) const { return entries_.count(key) != 0; }
+
+  // The first key, apart from `except`, that the two do not have with the same value; empty: none.
+  std::string difference(const Settings& other, const std::set<std::string>& except) const;
 
   // The first error so far, empty when none; `finish` adds keys that nobody took.
   const std::string& error() const { return error_; }

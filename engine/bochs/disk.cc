@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The disk image mode "private": the image is read once; what the guest writes stays in the memory
+// of this process. The file never changes, and after a fork each process has a disk of its own.
+#include "bochs.h"
+#include "iodev/hdimage/hdimage.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace {
+
+constexpr Bit64s kSector = 512;
+
+class PrivateImage : public device_image_t {
+ public:
+  using device_image_t::open;
+
+  int open(const char* path, int flags) override {
+    (void)flags;
+    std::ifstream file(path, std::ios::binary);
+    content_.assign(std::istreambuf_iterator<char>(file), {});
+    // Bochs says which file could not be opened.
+    if (!file || content_.empty() || content_.size() % kSector) return -1;
+    hd_size = content_.size();
+    sect_size = kSector;
+    position_ = 0;
+    return 0;
+  }
+
+  void close() override { content_.clear(); }
+
+  Bit64s lseek(Bit64s offset, int whence) override {
+    if (whence == SEEK_CUR) offset += position_;
+    if (whence == SEEK_END) offset += Bit64s(content_.size());
+    if (offset < 0 || offset > Bit64s(content_.size())) return -1;
+    return position_ = offset;
+  }
+
+  ssize_t read(void* buffer, size_t count) override {
+    count = within(count);
+    std::memcpy(buffer, content_.data() + position_, count);
+    position_ += Bit64s(count);
+    return ssize_t(count);
+  }
+
+  ssize_t write(const void* buffer, size_t count) override {
+    count = within(count);
+    std::memcpy(content_.data() + position_, buffer, count);
+    position_ += Bit64s(count);
+    return ssize_t(count);
+  }
+
+  Bit32u get_timestamp() override { return 0; }  // the host's dates are nothing to the guest
+
+ private:
+  size_t within(size_t count) const {
+    return std::min(count, content_.size() - size_t(position_));
+  }
+
+  std::vector<char> content_;
+  Bit64s position_ = 0;
+};
+
+class PrivateImages : public hdimage_locator_c {
+ public:
+  PrivateImages() : hdimage_locator_c("private") {}
+
+ protected:
+  device_image_t* allocate(Bit64u, const char*) override { return new PrivateImage; }
+} private_images;
+
+}  // namespace
