@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Experiments: configs/experiments/NAME.toml expands to runs."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from p5lab import guest as guests
 from p5lab import machine as machines
+from p5lab import program as programs
 from p5lab import tomlfile
 from p5lab import workload as workloads
 from p5lab.errors import UserError, unknown
 from p5lab.guest import Guest
 from p5lab.lab import Lab
 from p5lab.machine import Machine
+from p5lab.program import Program
 from p5lab.tomlfile import type_name
 from p5lab.workload import Workload
 
 SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
+TRACES = ("crossings",)
+# A program of the user's own belongs to no experiment file.
+PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
+SEED_LIMIT, SEEDS = 1 << 31, 1000
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,8 @@ class Run:
     feedback: bool  # modelled clocks drive virtual time
     limit_seconds: int  # modelled time after which the run has failed
     engine: str = "bochs"
+    program: Program | None = None  # the user's own, in place of the workload's
+    trace: tuple[str, ...] = ()  # of TRACES
 
     @property
     def parameter_text(self) -> str:
@@ -41,6 +51,8 @@ class Run:
     @property
     def job(self) -> str:
         """The command line the guest is given."""
+        if self.program:
+            return self.program.job
         return f"{self.workload.name} {self.parameter_text}".strip()
 
     @property
@@ -56,10 +68,37 @@ class Run:
             else f" {name}={self.parameters[name]}"
             for name in self.given
         )
-        parts = [self.workload.name + given, self.guest.name, self.machine.name]
+        what = (
+            " ".join((self.program.name, *self.program.arguments))
+            if self.program
+            else self.workload.name + given
+        )
+        parts = [what, self.guest.name, self.machine.name]
         if self.machine.geometry:
             parts.append(self.machine.geometry)
+        if self.seed:
+            parts.append(f"seed {self.seed}")
         return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Cannot:
+    """A run that an experiment asks for and a guest cannot do."""
+
+    guest: str
+    workload: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"guest {self.guest} cannot run {self.workload}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What an experiment comes to."""
+
+    runs: list[Run]
+    cannot: list[Cannot]
 
 
 @dataclass(frozen=True)
@@ -71,6 +110,9 @@ class Filter:
     workloads: tuple[str, ...] = ()
     settings: tuple[tuple[str, object], ...] = ()
     feedback: bool | None = None
+    seeds: tuple[int, ...] = ()
+    engine: str = "bochs"
+    trace: tuple[str, ...] = ()
 
 
 def names(lab: Lab) -> list[str]:
@@ -83,6 +125,11 @@ def title(lab: Lab, name: str) -> str:
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
+    """All runs of an experiment that can be done; see `expand`."""
+    return expand(lab, name, choice).runs
+
+
+def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     """All runs of an experiment, in the order of its file: machine, overlay, guest, seed, [[run]].
 
     Everything is checked before anything runs.
@@ -100,7 +147,7 @@ def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
         raise UserError(f"{where}: limit_seconds: expected at least 1 (modelled second)")
     feedback = table.flag("feedback", True) if choice.feedback is None else choice.feedback
     variants = _variants(table)
-    seeds = _seeds(table)
+    seeds = choice.seeds or _seeds(table)
     guest_names = table.texts("guests")
     known = workloads.load(lab)
     for wanted in choice.workloads:
@@ -128,6 +175,12 @@ def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
             jobs.append((known[workload_name], parameters, tuple(given.data), only))
 
     runs = []
+    cannot = {
+        Cannot(system.name, workload.name, system.cannot[workload.name]): None
+        for system in systems
+        for workload, _, _, only in jobs
+        if workload.name in system.cannot and _asked(system, guest_names, only)
+    }
     for board in boards:
         for number, variant in enumerate(variants):
             origin = f"{where}: overlay[{number}]"
@@ -138,18 +191,43 @@ def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
                 _check_isa(where, system, variant_board)
                 for seed in seeds:
                     for workload, parameters, names_given, only in jobs:
-                        if system.name in guest_names and system.name not in only:
+                        if workload.name in system.cannot or not _asked(system, guest_names, only):
                             continue
-                        if workload.name in system.cannot:
-                            raise UserError(
-                                f"{where}: guest {system.name} cannot run {workload.name}:"
-                                f" {system.cannot[workload.name]}"
-                            )
                         runs.append(Run(name, variant_board, system, workload, parameters,
-                                        names_given, seed, feedback, limit))  # fmt: skip
+                                        names_given, seed, feedback, limit, choice.engine,
+                                        trace=choice.trace))  # fmt: skip
+    if not runs and cannot:
+        raise UserError(f"{where}: {'; '.join(map(str, cannot))}")
     if not runs:
         raise UserError(f"{where}: no runs are left: expected at least one [[run]] that matches")
-    return runs
+    return Expansion(runs, list(cannot))
+
+
+def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansion:
+    """The runs of a program of the user's own: on each machine and guest, with each seed."""
+    if choice.workloads:
+        raise UserError("--workload: expected without --program, which is what runs")
+    feedback = True if choice.feedback is None else choice.feedback
+    runs = []
+    for machine in choice.machines or (PROGRAM_MACHINE,):
+        board = machines.load(lab.machines, machine)
+        if choice.settings:
+            board = board.with_set(dict(choice.settings), "--set")
+        program = programs.load(path, arguments, int(board.values["dram.size"]))
+        for name in choice.guests or (PROGRAM_GUEST,):
+            guest = guests.load(lab, name)
+            _check_isa("--program", guest, board)
+            runs += [
+                Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
+                    LIMIT_SECONDS, choice.engine, program, choice.trace)
+                for seed in choice.seeds or (0,)
+            ]  # fmt: skip
+    return Expansion(runs, [])
+
+
+def _asked(guest: Guest, guest_names: list[str], only: list[str]) -> bool:
+    """Whether a [[run]] is for this guest; one from the command line gets them all."""
+    return guest.name not in guest_names or guest.name in only
 
 
 def _variants(table: tomlfile.Table) -> list[dict[str, Any]]:
@@ -171,13 +249,26 @@ def _check_isa(where: str, guest: Guest, machine: Machine) -> None:
         )
 
 
-def _seeds(table: tomlfile.Table) -> list[int]:
+def _seeds(table: tomlfile.Table) -> tuple[int, ...]:
     seeds = table.items("seeds", [0])
-    for seed in seeds:
-        # Nothing takes a seed yet; accepting one would record a difference that is none.
-        if type(seed) is not int or seed != 0:
+    if not seeds or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
+        raise UserError(
+            f"{table.where}: seeds: expected a list of whole numbers, 0 to {SEED_LIMIT - 1},"
+            f" found {type_name(seeds)}"
+        )
+    return tuple(dict.fromkeys(seeds))
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """The argument of --seed: numbers and ranges, such as 0,1,2 or 0-9."""
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        match = re.fullmatch(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not first <= last < first + SEEDS:
             raise UserError(
-                f"{table.where}: seeds: expected [0] (no guest takes a placement seed yet),"
-                f" found {type_name(seed)}"
+                f"--seed: expected whole numbers and at most {SEEDS} of them, such as 3 or 0,1,2 or"
+                f" 0-9; found {text!r}"
             )
-    return seeds
+        seeds |= dict.fromkeys(range(first, last + 1))
+    return tuple(seeds)

@@ -64,7 +64,9 @@ def test_filters(lab):
         ('placement = "guest"', "loads = true", "loads: expected a whole number"),
         ("title =", "titel =", "unknown key 'titel'; did you mean 'title'"),
         ('guests = ["toy"]', 'guests = "toy"', "guests: expected a list .*, found a text"),
-        ('guests = ["toy"]', 'guests = ["toy"]\nseeds = [1]', r"seeds: expected \[0\]"),
+        ('guests = ["toy"]', 'guests = ["toy"]\nseeds = [-1]', "seeds: expected a list of whole"),
+        ('guests = ["toy"]', 'guests = ["toy"]\nseeds = [true]', "seeds: expected a list of whole"),
+        ('guests = ["toy"]', 'guests = ["toy"]\nseeds = []', "seeds: expected a list of whole"),
         ('guests = ["toy"]', 'guests = ["toy"]\nlimit_seconds = 0', "limit_seconds: expected at"),
         ('guests = ["toy"]', 'guests = ["toy"]\nset = { l2.seze = 1 }', "did you mean 'l2.size'"),
         ("[[run]]\n", "[run]\n", "not valid TOML|run: expected a list"),
@@ -80,10 +82,42 @@ def test_unknown_experiment(lab):
         experiment.load(lab, "test")
 
 
-def test_a_guest_that_cannot_says_why(lab):
-    lab.workloads.write_text(WORKLOADS.replace("[call", "[impossible"))
-    with pytest.raises(UserError, match="guest toy cannot run impossible: tests say so"):
-        with_experiment(lab, EXPERIMENT.replace('"call"', '"impossible"'))
+def test_seeds_multiply(lab):
+    runs = with_experiment(lab, EXPERIMENT.replace("guests =", "seeds = [0, 7, 0]\nguests ="))
+    assert [(run.workload.name, run.seed) for run in runs] == [
+        ("call", 0), ("chase", 0), ("call", 7), ("chase", 7),
+    ]  # fmt: skip
+    assert runs[2].label == "call, toy, p90-premiere2, seed 7"
+    assert [run.seed for run in experiment.load(lab, "tests", Filter(seeds=(3,)))] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [("3", (3,)), ("0,1, 2,1", (0, 1, 2)), ("0-3,9", (0, 1, 2, 3, 9)), ("7-7", (7,))],
+)
+def test_seeds_of_the_command_line(text, seeds):
+    assert experiment.parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "1,", "x", "-1", "3-1", "0-1000", "1.5", "9999999999"])
+def test_wrong_seeds_of_the_command_line(text):
+    with pytest.raises(UserError, match="--seed: expected whole numbers and at most 1000 of them"):
+        experiment.parse_seeds(text)
+
+
+def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
+    variant(lab, 'base = "toy"\ntitle = "less"\n[cannot]\nchase = "no memory to chase in"')
+    found = experiment.expand(lab, "tests", Filter(guests=("toy", "toy2")))
+    assert [(run.guest.name, run.workload.name) for run in found.runs] == [
+        ("toy", "call"), ("toy", "chase"), ("toy2", "call"),
+    ]  # fmt: skip
+    assert list(map(str, found.cannot)) == ["guest toy2 cannot run chase: no memory to chase in"]
+
+
+def test_a_guest_that_cannot_do_anything_asked_is_bad_input(lab):
+    variant(lab, 'base = "toy"\ntitle = "less"\n[cannot]\nchase = "no memory to chase in"')
+    with pytest.raises(UserError, match="guest toy2 cannot run chase: no memory to chase in"):
+        experiment.expand(lab, "tests", Filter(guests=("toy2",), workloads=("chase",)))
 
 
 def test_a_guest_that_needs_more_instructions_is_refused(lab):

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Programs of the user's own: `run --program FILE`.
+
+A guest runs static 32-bit x86 ELF programs. What the file itself says is checked here, before
+anything runs; an instruction that the processor does not have is found when it is executed.
+"""
+
+import shlex
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.errors import UserError
+from p5lab.workload import EMPTY_NAME, EMPTY_PHASE, Workload
+
+# The guest brackets the whole program, from before its fork() to after the wait().
+WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
+# What the guest's init can take (guest-images/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
+JOB_BYTES, ARGUMENTS = 1023, 63
+ELF_EXECUTABLE, ELF_SHARED, ELF_386 = 2, 3, 3  # e_type, e_machine
+MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
+PT_LOAD, PT_INTERP = 1, 3
+HEADER_BYTES, SEGMENT_BYTES = 52, 32
+HINT = "expected a static program for 32-bit x86, such as `gcc -m32 -static` makes"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A checked file and the arguments it is to be given."""
+
+    path: Path
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def job(self) -> str:
+        """What the guest is told (guest-images/rootfs/init.c)."""
+        return " ".join(("@program", *self.arguments))
+
+    @property
+    def workload(self) -> Workload:
+        return Workload(
+            name="program",
+            title=f"a program of your own: {self.name}",
+            source="",
+            bracket="the whole program, from before fork() to after wait(); its own phases within",
+            operation="run",
+            operations=1,
+            phases={WHOLE_PHASE: WHOLE_NAME, EMPTY_PHASE: EMPTY_NAME},
+            curve="",
+            parameters={},
+        )
+
+    @property
+    def parameters(self) -> dict[str, int | str]:
+        given = {"arguments": ",".join(self.arguments)} if self.arguments else {}
+        # A space would be taken for the end of the parameter.
+        return {"file": self.name.replace(" ", "_"), **given}
+
+
+def load(path: Path, arguments: str, memory: int) -> Program:
+    """Checks a file and its arguments for a machine with so many bytes of memory."""
+    where = f"--program {path}"
+    try:
+        if not path.is_file():
+            raise UserError(f"{where}: {'not a file' if path.exists() else 'no such file'}")
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            image = file.read(1 << 20)
+    except OSError as error:
+        raise UserError(f"{where}: {error.strerror}") from None
+    reason = why_not(image, size)
+    if reason:
+        raise UserError(f"{where}: {reason}; {HINT}")
+    # The guest keeps it in a RAM disk, which may take half of the memory.
+    if size > memory // 2:
+        raise UserError(
+            f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
+            f" {memory / 2e6:.1f} MB"
+        )
+    return Program(path.resolve(), _arguments(arguments))
+
+
+def why_not(image: bytes, size: int) -> str:
+    """Why a file that begins with `image` is no static 32-bit x86 program; empty: it is one."""
+    if image[:2] == b"#!":
+        return "a script, not a program"
+    if image[:4] != b"\x7fELF":
+        return "not an ELF file"
+    if len(image) < HEADER_BYTES:
+        return "an ELF file that was cut short"
+    kind, machine = struct.unpack_from("<HH", image, 16)
+    if image[5] != 1 or (image[4] == 1 and machine != ELF_386):
+        return f"an ELF file for another machine ({MACHINES.get(machine, f'number {machine}')})"
+    if image[4] != 1:
+        return "a 64-bit ELF file"
+    if kind not in (ELF_EXECUTABLE, ELF_SHARED):
+        return "an ELF file that is not linked" if kind == 1 else "not an executable ELF file"
+    offset, entry_bytes, count = (
+        struct.unpack_from("<I", image, 28)[0],
+        *struct.unpack_from("<HH", image, 42),
+    )
+    if entry_bytes != SEGMENT_BYTES or offset + count * SEGMENT_BYTES > len(image):
+        return "an ELF file that was cut short"
+    loaded = False
+    for number in range(count):
+        segment, start, _, _, length = struct.unpack_from(
+            "<5I", image, offset + number * SEGMENT_BYTES
+        )
+        if start + length > size:
+            return "an ELF file that was cut short"
+        if segment == PT_INTERP:
+            loader = image[start : start + length].rstrip(b"\0").decode("ascii", "replace")
+            return f"dynamically linked (by {loader}), and the guest does not have its libraries"
+        loaded = loaded or segment == PT_LOAD
+    return "" if loaded else "an ELF file with nothing to load"
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UserError(f"--args: {str(error).lower()}") from None
+    for word in words:
+        if not word or " " in word or not word.isascii() or not word.isprintable():
+            raise UserError(
+                f"--args: {word!r}: the guest takes arguments of printable ASCII without spaces"
+            )
+    length = len(" ".join(("@program", *words)))
+    if length > JOB_BYTES or len(words) > ARGUMENTS:
+        raise UserError(
+            f"--args: {len(words)} arguments, {length} bytes; expected at most {ARGUMENTS}"
+            f" arguments and {JOB_BYTES} bytes with @program"
+        )
+    return words

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Programs of the user's own: what is refused before anything runs, and what the guest is told."""
+
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from p5lab import experiment, program
+from p5lab.errors import UserError
+from p5lab.experiment import Filter
+
+MEMORY = 32 << 20
+
+
+def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_bytes=32):
+    """An ELF file with these program headers, (type, content) each."""
+    offset = 52 + 32 * len(segments)
+    headers = body = b""
+    for segment, content in segments:
+        place = offset + len(body)
+        headers += struct.pack("<8I", segment, place, 0, 0, len(content), len(content), 5, 4096)
+        body += content
+    header = b"\x7fELF" + bytes((bits, order, 1)) + bytes(9)
+    header += struct.pack("<HHIIIIIHHHHHH", kind, machine, 1, 0, 52, 0, 0, 52, entry_bytes,
+                          len(segments), 0, 0, 0)  # fmt: skip
+    return header + headers + body
+
+
+@pytest.fixture
+def given(tmp_path):
+    def write(content, name="a.out"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("kind", [2, 3])  # static, and static and position independent
+def test_a_static_program_is_taken(given, kind):
+    loaded = program.load(given(elf(kind=kind)), "-n 3 'x'", MEMORY)
+    assert (loaded.name, loaded.arguments) == ("a.out", ("-n", "3", "x"))
+    assert loaded.job == "@program -n 3 x"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not an ELF file"),
+        (b"MZ\x90\0", "not an ELF file"),
+        (b"#!/bin/sh\n", "a script, not a program"),
+        (elf()[:40], "cut short"),
+        (elf()[:60], "cut short"),
+        (elf(segments=((1, b"code" * 99),))[:200], "cut short"),
+        (elf(entry_bytes=16), "cut short"),
+        (elf(bits=2, machine=62), "a 64-bit ELF file"),
+        (elf(machine=40), r"for another machine \(Arm\)"),
+        (elf(machine=99), r"for another machine \(number 99\)"),
+        (elf(order=2, machine=0x0200), "for another machine"),
+        (elf(kind=1), "not linked"),
+        (elf(kind=4), "not an executable ELF file"),
+        (elf(segments=((6, b""),)), "nothing to load"),
+        (elf(segments=((3, b"/lib/ld-linux.so.2\0"), (1, b""))),
+         "dynamically linked .by /lib/ld-linux.so.2., and the guest does not have"),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_with_its_reason(given, content, message):
+    with pytest.raises(UserError, match=f"--program .*a.out: .*{message}.*; expected a static"):
+        program.load(given(content), "", MEMORY)
+
+
+def test_files_that_are_not_there_or_too_big(given, tmp_path):
+    with pytest.raises(UserError, match="no such file"):
+        program.load(tmp_path / "b.out", "", MEMORY)
+    with pytest.raises(UserError, match="not a file"):
+        program.load(tmp_path, "", MEMORY)
+    with pytest.raises(UserError, match=r"2\.1 MB; expected at most half of .*, 2\.0 MB"):
+        program.load(given(elf() + bytes(2_100_000)), "", 4_000_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("'a b'", "'a b': the guest takes arguments of printable ASCII without spaces"),
+        ("''", "'': the guest takes"),
+        ("ä", "the guest takes"),
+        ("'open", "no closing quotation"),
+        ("x " * 64, "64 arguments, .* at most 63 arguments"),
+        ("x" * 1020, "1 arguments, 1029 bytes; expected .* 1023 bytes"),
+    ],
+)
+def test_arguments_that_cannot_be_delivered(given, text, message):
+    with pytest.raises(UserError, match=f"--args: .*{message}"):
+        program.load(given(elf()), text, MEMORY)
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+def test_what_a_compiler_of_the_host_makes_is_refused(given, tmp_path):
+    source = given(b"int main(void) { return 0; }", "a.c")
+    subprocess.run(["gcc", source, "-o", tmp_path / "b.out"], check=True)
+    with pytest.raises(UserError, match="a 64-bit ELF file"):
+        program.load(tmp_path / "b.out", "", MEMORY)
+
+
+def test_the_workloads_compiler_makes_what_is_taken(given, tmp_path):
+    source = given(b"int main(void) { return 0; }", "a.c")
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", "x86-linux-musl", source, "-o"]
+    done = subprocess.run([*command, tmp_path / "b.out"], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"zig: {done.stderr[:200]}")
+    assert program.load(tmp_path / "b.out", "", MEMORY).name == "b.out"
+
+
+def test_a_run_for_each_guest_machine_and_seed(lab, given):
+    choice = Filter(guests=("toy",), seeds=(0, 4), settings=(("l2.size", "512K"),))
+    found = experiment.of_program(lab, given(elf(), "my prog"), "-v 2", choice)
+    assert not found.cannot
+    first, second = found.runs
+    assert (first.experiment, first.job, first.seed, second.seed) == (
+        "program", "@program -v 2", 0, 4,
+    )  # fmt: skip
+    assert first.label == "my prog -v 2, toy, p90-premiere2, l2.size=524288"
+    assert first.parameter_text == "file=my_prog arguments=-v,2"
+    assert first.workload.phases[0xFFFFFFFE] == "whole"
+    assert first.workload.operations_in(first.parameters) == 1
+
+
+def test_a_program_has_no_workload_beside_it(lab, given):
+    with pytest.raises(UserError, match="--workload: expected without --program"):
+        experiment.of_program(lab, given(elf()), "", Filter(workloads=("call",)))
