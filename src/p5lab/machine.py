@@ -14,8 +14,8 @@ SCHEMA_VERSION = 1
 # What a value's comment may name. chen95 and lai96 are papers, the rest manuals and measurements;
 # configs/machines/README.md spells them out.
 SOURCES = (
-    "INTEL-DM", "INTEL-OPT", "INTEL-SU", "INTEL-290479", "AGN-MA", "AGN-IT", "86BOX",
-    "chen95", "lai96", "talagala97", "lmbench", "estimate", "choice",
+    "INTEL-DM", "INTEL-OPT", "INTEL-SU", "INTEL-290479", "INTEL-290518", "AGN-MA", "AGN-IT",
+    "86BOX", "chen95", "lai96", "talagala97", "lmbench", "estimate", "choice",
 )  # fmt: skip
 _LINE = re.compile(r"^\s*([A-Za-z0-9_]+)\s*=")
 _TABLE = re.compile(r"^\s*\[([A-Za-z0-9_.]+)\]")

@@ -56,12 +56,16 @@ def boot(lab, tmp_path):
     real mode.
     """
 
-    def run(job, *, settings=None, trace_reads=False, limit_seconds=120, directory=None, bare=None):
+    def run(
+        job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
+        bare=None,
+    ):  # fmt: skip
         name = job.split()[0]
         known = workload.load(lab)
-        board = machine.load(lab.machines, MACHINE).with_set(settings or {}, "test")
         planned = Run(
-            experiment="test", machine=board, guest=guest.load(lab, "linux"),
+            experiment="test",
+            machine=machine.load(lab.machines, board).with_set(settings or {}, "test"),
+            guest=guest.load(lab, "linux"),
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=0,
             feedback=True, limit_seconds=limit_seconds,
         )  # fmt: skip

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The machines against what their papers measured: the plateaus of reading memory."""
+
+import pytest
+
+LINE = 32  # bytes; one load for each line of it
+L1_SIZE, L2_SIZE, MEMORY_SIZE = 4 << 10, 128 << 10, 1 << 20
+# lai96 section 6.1: four words in 5 clocks while they are in L1, so 10 for the words of a line.
+LAI96_CLOCKS_A_LINE = 10
+
+
+@pytest.fixture
+def clocks(boot, tmp_path):
+    """Clocks of a load that depends on the last one, by the size of the array it walks."""
+
+    def measure(board):
+        loads = 100_000  # enough for a clock tick not to matter
+        run = boot(
+            f"mem-read stride={LINE} iterations={loads} min={L1_SIZE} max={MEMORY_SIZE}",
+            board=board,
+            directory=tmp_path / board,
+        )
+        assert run.outcome.status == "ok", run.outcome.reason
+        return {
+            size: sum(run.totals(size, "cycles.busy")) / loads
+            for size in (L1_SIZE, 12 << 10, L2_SIZE, 256 << 10, 512 << 10, MEMORY_SIZE)
+        }
+
+    return measure
+
+
+def test_p100_reads_at_the_rates_of_lai96(clocks):
+    load = clocks("p100-plato")
+    rate = {  # MB/s; the Pentium does not work on while it waits, so the times add up
+        size: LINE * 100 / (load[size] + LAI96_CLOCKS_A_LINE) for size in load if size > L1_SIZE
+    }
+    assert load[L1_SIZE] == pytest.approx(2, rel=0.01)
+    for size in (12 << 10, L2_SIZE, 256 << 10):
+        assert rate[size] == pytest.approx(110, rel=0.05)
+    for size in (512 << 10, MEMORY_SIZE):
+        assert rate[size] == pytest.approx(75, rel=0.05)
+    # lmbench, Linux i586, 10 ns: 148 to 222 ns in the board cache, 320 in memory, less one clock.
+    assert 148 < load[L2_SIZE] * 10 - 10 < 222
+    assert load[MEMORY_SIZE] * 10 - 10 == pytest.approx(320, rel=0.05)
+
+
+def test_p133_and_its_relative_in_lmbench(clocks):
+    """FreeBSD/i586, 7 ns: 111 ns in the board cache, 181 in memory, less one clock."""
+    load = clocks("p133-triton")
+    assert load[L2_SIZE] * 7.5 - 7.5 == pytest.approx(111, rel=0.05)
+    assert load[MEMORY_SIZE] * 7.5 - 7.5 == pytest.approx(181, rel=0.06)
+
+
+def test_p90_is_slower_than_p100_by_its_bus(clocks):
+    """The same board with a bus of 60 instead of 66.67 MHz: the same clocks, each longer."""
+    p90, p100 = clocks("p90-premiere2"), clocks("p100-plato")
+    assert p90 == pytest.approx(p100, rel=0.03)
