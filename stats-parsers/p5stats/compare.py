@@ -27,6 +27,7 @@ from p5stats.errors import StatsError
 KEYS = ["experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
         "workload", "parameters", "phase"]  # fmt: skip
 KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
+VECTOR = "vector."  # begins the names of the counts by interrupt vector
 CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
 
@@ -35,18 +36,25 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     """Counts per bracket over all rings and address spaces.
 
     Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because what runs
-    in ring 0 differs between systems; the column KERNEL keeps the busy cycles of ring 0.
+    in ring 0 differs between systems; the column KERNEL keeps the busy cycles of ring 0. What an
+    engine does not count is missing in its runs (NaN), never zero.
     """
     keys = [*KEYS, "iteration"]
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
-    wide = frame.pivot_table(
-        index=keys, columns="event", values="value", aggfunc="sum", fill_value=0
-    )
+    wide = frame.pivot_table(index=keys, columns="event", values="value", aggfunc="sum")
     wide.columns.name = None
     busy = frame[(frame["event"] == "cycles.busy") & (frame["ring"] == 0)]
-    kernel = busy.groupby(keys, observed=True)["value"].sum()
-    wide[KERNEL] = kernel.reindex(wide.index, fill_value=0)
+    wide[KERNEL] = busy.groupby(keys, observed=True)["value"].sum().reindex(wide.index)
+    runs = wide.index.get_level_values("run")
+    vectors = [event for event in wide.columns if event.startswith(VECTOR)]
+    for run, events in frame.groupby("run")["event"].unique().items():
+        counted = set(events)
+        counted |= {KERNEL} if "cycles.busy" in counted else set()
+        # A vector has rows only where it was taken.
+        counted |= set(vectors) if "hw_interrupts" in counted else set()
+        rows = wide.loc[runs == run, list(counted)]
+        wide.loc[runs == run, list(counted)] = rows.fillna(0)
     return wide
 
 
@@ -100,19 +108,16 @@ class Metric:
 
 
 class Counts:
-    """Mean counts of one operation. Asking for an event the engine does not have is an error; one
-    that never happened in these brackets is zero."""
+    """Mean counts of one operation. What the engine does not count is NaN; what never happened in
+    these brackets is zero."""
 
     def __init__(self, values: Mapping[str, float]) -> None:
         self._values = values
 
     def __getitem__(self, event: str) -> float:
-        try:
-            return float(self._values[event])
-        except KeyError:
-            if event.startswith("vector."):
-                return 0.0  # vectors have a column only where one was taken
-            raise StatsError(f"the engine did not count {event!r}") from None
+        if event.startswith(VECTOR) and event not in self._values:
+            return 0 * self["hw_interrupts"]  # vectors have a column only where one was taken
+        return float(self._values.get(event, float("nan")))
 
     def total(self, *events: str) -> float:
         return sum(self[event] for event in events)

@@ -2,6 +2,7 @@
 """The tidy table and the arithmetic on it, on events whose counts are known."""
 
 import json
+import math
 
 import pandas as pd
 import pyarrow as pa
@@ -184,9 +185,27 @@ def test_nothing_to_divide_by_is_not_zero():
     assert str(evaluated()["CPI (busy)"]) == "nan"
 
 
-def test_an_event_the_engine_does_not_have_is_an_error():
-    with pytest.raises(StatsError, match=r"did not count .cycles\.bussy."):
-        compare.Counts({"cycles.busy": 1})["cycles.bussy"]
+def test_what_an_engine_does_not_count_is_missing_and_not_zero(frame):
+    few = frame[frame["event"].isin(["cycles.busy", "instructions"])].assign(run="few")
+    counts = compare.counts(pd.concat([frame, few])).xs("call", level="phase")
+    counts = {run: rows.iloc[-1] for run, rows in counts.groupby(level="run")}
+    assert counts["few"]["cycles.busy"] == counts["id"]["cycles.busy"] == 125
+    assert counts["few"][compare.KERNEL] == 60
+    for event in ("data_reads", "hw_interrupts", "vector.irq.48"):
+        assert math.isnan(counts["few"][event]), event
+        assert not math.isnan(counts["id"][event]), event
+    got = compare.evaluate(counts["few"].to_dict(), 1, CLOCK_HZ, 48)
+    assert got["busy cycles"] == 125
+    for name in ("data reads", "interrupts, clock", "interrupts, other", "ring crossings"):
+        assert math.isnan(got[name]), name
+
+
+def test_metrics_use_the_engines_event_names():
+    got = compare.evaluate(dict.fromkeys([*EVENTS, compare.KERNEL], 1.0), 1, CLOCK_HZ, 48)
+    assert not [name for name, value in got.items() if math.isnan(value)]
+
+
+def test_bad_use_is_an_error():
     with pytest.raises(StatsError, match="operations: expected at least 1"):
         evaluated(0)
     with pytest.raises(StatsError, match="no brackets"):
