@@ -10,16 +10,17 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from p5lab import __version__, engines, store
-from p5lab.engines import EVENTS, Outcome
+from p5lab import __version__, engines, forkserver, store
+from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.experiment import Run
+from p5lab.forkserver import Servers
 from p5lab.lab import Lab
 from p5stats import StatsError, events, tidy
 
@@ -42,6 +43,23 @@ class Result:
     wall_seconds: float
 
 
+@dataclass(frozen=True)
+class _Job:
+    """A run that has been identified."""
+
+    run: Run
+    id: str
+    directory: Path
+    made_of: dict[str, Any]
+    boot: str  # runs with the same one can share a boot; empty: none
+
+    def describe(self) -> dict[str, Any]:
+        return {**_describe(self.run, self.id), **self.made_of}
+
+    def result(self, status: str, reason: str, wall: float = 0, reused: bool = False) -> Result:
+        return Result(self.run, self.id, self.directory, status, reason, reused, wall)
+
+
 @dataclass
 class Runner:
     """Runs of one command. `started` and `finished` are called from worker threads."""
@@ -49,47 +67,47 @@ class Runner:
     lab: Lab
     force: bool = False
     jobs: int = 1
+    fork: bool = True  # boot once for all runs that can share a boot
     host_limit: float = HOST_LIMIT_SECONDS
     started: Callable[[Run], None] = lambda run: None
     finished: Callable[[Result], None] = lambda result: None
     _stop: threading.Event = field(default_factory=threading.Event)
+    _servers: Servers = field(default_factory=lambda: Servers(()))
 
     def run_all(self, runs: list[Run]) -> list[Result]:
         """Executes all runs, `jobs` at a time; a failed one does not stop the others.
 
         Results come in the order of `runs`; a run that is there twice is run and returned once.
         """
-        identified = [self._identify(run) for run in runs]
-        unique = {
-            name: (run, made_of) for run, (name, made_of) in zip(runs, identified, strict=True)
-        }
-        for name, (run, made_of) in unique.items():
-            self._queue(run, name, made_of)
+        jobs = {job.id: job for job in map(self._identify, runs)}
+        for job in jobs.values():
+            self._queue(job)
+        self._servers = Servers(job.boot for job in jobs.values() if self.fork)
+        # Runs of one boot after another: few engines wait with a booted guest at the same time.
+        boots = list(dict.fromkeys(job.boot for job in jobs.values()))
+        order = sorted(jobs.values(), key=lambda job: boots.index(job.boot))
         results: dict[str, Result] = {}
-        with ThreadPoolExecutor(self.jobs) as pool:
-            waiting = {
-                pool.submit(self._execute, run, name, made_of): name
-                for name, (run, made_of) in unique.items()
-            }
+        with ThreadPoolExecutor(self.jobs) as pool, closing(self._servers):
+            waiting = {pool.submit(self._execute, job) for job in order}
             try:
                 while waiting:
-                    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for future in done:
-                        results[waiting.pop(future)] = future.result()
+                        result = future.result()
+                        results[result.id] = result
             except BaseException:
                 self._stop.set()
                 for future in waiting:
                     future.cancel()
                 raise
-        return [results[name] for name in unique]
+        return [results[name] for name in jobs]
 
-    def _identify(self, run: Run) -> tuple[str, dict[str, Any]]:
+    def _identify(self, run: Run) -> _Job:
         # Relative paths are not part of the identity, so any directory at that depth will do.
-        plan = engines.get(run.engine).prepare(
-            self.lab, run, self.lab.results / run.experiment / "run"
-        )
+        place = self.lab.results / run.experiment / "run"
+        plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
-        return store.run_id(identity), {
+        made_of = {
             "identity": identity,
             "versions": {"p5lab": __version__, "python": platform.python_version(),
                          **plan.versions},
@@ -99,62 +117,58 @@ class Runner:
                 if path.is_file()
             },
         }  # fmt: skip
+        name = store.run_id(identity)
+        directory = self.lab.results / run.experiment / name
+        return _Job(run, name, directory, made_of, forkserver.key(plan))
 
-    def _directory(self, run: Run, name: str) -> Path:
-        return self.lab.results / run.experiment / name
-
-    def _queue(self, run: Run, name: str, made_of: dict[str, Any]) -> None:
-        directory = self._directory(run, name)
+    def _queue(self, job: _Job) -> None:
         try:
-            directory.mkdir(parents=True, exist_ok=True)
+            job.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise disk_error(error, directory) from None
-        with store.locked(directory) as lock:
-            if lock is None or store.read(directory) is not None:
+            raise disk_error(error, job.directory) from None
+        with store.locked(job.directory) as lock:
+            if lock is None or store.read(job.directory) is not None:
                 return
-            store.write(directory, {**_describe(run, name), **made_of, "status": "queued"})
+            store.write(job.directory, {**job.describe(), "status": "queued"})
 
-    def _execute(self, run: Run, name: str, made_of: dict[str, Any]) -> Result:
-        directory = self._directory(run, name)
-        while not self._stop.is_set():
-            with store.locked(directory) as lock:
-                if lock is not None:
-                    result = self._locked(run, name, directory, lock, made_of)
-                    break
-            time.sleep(0.2)  # another p5lab is at this very run
-        else:
-            result = Result(run, name, directory, "failed", INTERRUPTED, False, 0)
+    def _execute(self, job: _Job) -> Result:
+        try:
+            while not self._stop.is_set():
+                with store.locked(job.directory) as lock:
+                    if lock is not None:
+                        result = self._locked(job, lock)
+                        break
+                time.sleep(0.2)  # another p5lab is at this very run
+            else:
+                result = job.result("failed", INTERRUPTED)
+        finally:
+            self._servers.done(job.boot)
         self.finished(result)
         return result
 
-    def _locked(
-        self, run: Run, name: str, directory: Path, lock: int, made_of: dict[str, Any]
-    ) -> Result:
-        record = store.read(directory)
-        if not self.force and record and store.complete(directory, record):
-            return Result(run, name, directory, "ok", "", True, record["wall_seconds"])
-        self.started(run)
-        return self._run(run, name, directory, lock, made_of, record)
+    def _locked(self, job: _Job, lock: int) -> Result:
+        record = store.read(job.directory)
+        if not self.force and record and store.complete(job.directory, record):
+            return job.result("ok", "", record["wall_seconds"], reused=True)
+        self.started(job.run)
+        return self._run(job, lock, record)
 
-    def _run(
-        self, run: Run, name: str, directory: Path, lock: int, made_of: dict[str, Any],
-        before: dict[str, Any] | None,
-    ) -> Result:  # fmt: skip
+    def _run(self, job: _Job, lock: int, before: dict[str, Any] | None) -> Result:
+        directory = job.directory
         record = {
-            **_describe(run, name),
-            **made_of,
+            **job.describe(),
             "host": _host(),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         start = time.monotonic()
         try:
-            known = _set_aside(engines.get(run.engine), directory, before)
+            known = _set_aside(engines.get(job.run.engine), directory, before)
             store.reserve(directory)
             store.write(directory, {**record, "status": "running"})
-            outcome = self._simulate(run, directory, lock)
+            outcome = self._simulate(job, lock)
             found: dict[str, Any] = {}
             if outcome.status == "ok":
-                outcome, found = _count(run, name, directory, outcome, known)
+                outcome, found = _count(job.run, job.id, directory, outcome, known)
         except OSError as error:
             outcome, found = Outcome("failed", str(disk_error(error, directory))), {}
         except UserError as error:
@@ -172,49 +186,44 @@ class Runner:
             store.write(directory, record)
         with suppress(OSError):
             (directory / store.RESERVE).unlink(missing_ok=True)
-        return Result(run, name, directory, outcome.status, outcome.reason, False, wall)
+        return job.result(outcome.status, outcome.reason, wall)
 
-    def _simulate(self, run: Run, directory: Path, lock: int) -> Outcome:
-        engine = engines.get(run.engine)
-        plan = engine.prepare(self.lab, run, directory)
+    def _simulate(self, job: _Job, lock: int) -> Outcome:
+        directory = job.directory
+        engine = engines.get(job.run.engine)
+        plan = engine.prepare(self.lab, job.run, directory)
         for file, content in plan.write.items():
             (directory / file).write_bytes(content)
+        deadline = time.monotonic() + self.host_limit
+
+        def give_up() -> bool:
+            return self._stop.is_set() or time.monotonic() > deadline
+
+        server = self._servers.get(job.boot, plan, directory)
+        if server:
+            status = server.run(directory, lock, engine.outputs, give_up)
+        else:
+            status = _run_alone(plan, directory, lock, give_up)
+        if status is not None:
+            return engine.collect(directory, status)
         if self._stop.is_set():
             return Outcome("failed", INTERRUPTED)
-        # The engine inherits the lock: should this process die, nobody starts the same run beside
-        # an engine that is still writing.
-        with (directory / "engine.out").open("wb") as console:
-            try:
-                process = subprocess.Popen(
-                    plan.command, cwd=directory, env=dict(plan.environment),
-                    stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT,
-                    pass_fds=(lock,), start_new_session=True,
-                )  # fmt: skip
-            except OSError as error:
-                return Outcome("failed", f"cannot start {plan.command[0]}: {error.strerror}")
-            reason = self._wait(process)
-        if reason:
-            return reason
-        return engine.collect(directory, process.returncode)
+        return Outcome(
+            "timeout", f"engine killed: no result within {self.host_limit:g} s of host time"
+        )
 
-    def _wait(self, process: "subprocess.Popen[bytes]") -> Outcome | None:
-        deadline = time.monotonic() + self.host_limit
-        while True:
-            try:
-                process.wait(timeout=0.1)
+
+def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
+    """The exit status of the engine, None when it was killed because `give_up` said so."""
+    process = forkserver.start(plan, directory, lock)
+    while True:
+        try:
+            return process.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            if give_up():
+                process.kill()
+                process.wait()
                 return None
-            except subprocess.TimeoutExpired:
-                pass
-            if self._stop.is_set():
-                process.kill()
-                process.wait()
-                return Outcome("failed", INTERRUPTED)
-            if time.monotonic() > deadline:
-                process.kill()
-                process.wait()
-                return Outcome(
-                    "timeout", f"engine killed: no result within {self.host_limit:g} s of host time"
-                )
 
 
 def _describe(run: Run, name: str) -> dict[str, Any]:

@@ -83,13 +83,39 @@ parameters = { placement = "guest" }
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
-import json, os, pathlib, sys, time
+import json, os, pathlib, socket, sys, threading, time
 here = pathlib.Path(__file__).resolve().parent
 conf = {}
 for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
     key, _, value = line.partition(" = ")
     conf[key] = value
 plan = json.loads((here / "behaviour.json").read_text())
+def ended(pid, answer):
+    os.write(answer, b"status %d\n" % os.waitpid(pid, 0)[1])
+    os.close(answer)
+if conf.get("run.server") == "on":
+    (here / "boots").open("a").write(conf["l2.size"] + "\n")
+    if "boot_exit" in plan:
+        pathlib.Path("serial.log").write_text(plan.get("serial", ""))
+        print(plan.get("stderr", ""), file=sys.stderr, flush=True)
+        os._exit(plan["boot_exit"])
+    requests = socket.socket(fileno=0)
+    while True:
+        directory, descriptors, _, _ = socket.recv_fds(requests, 4096, 2)
+        if not directory:
+            os._exit(0)
+        answer, lock = descriptors
+        pid = os.fork()
+        if pid == 0:
+            os.chdir(directory)
+            os.dup2(os.open("engine.out", os.O_WRONLY | os.O_CREAT), 2)
+            break
+        os.write(answer, b"pid %d\n" % pid)
+        threading.Thread(target=ended, args=(pid, answer), daemon=True).start()
+        os.close(lock)
+    for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
+        key, _, value = line.partition(" = ")
+        conf[key] = value
 for key in ("boot.blob.0", "run.timing_table", "l2.size", "run.limit_cycles"):
     assert key in conf, key
 for key in (k for k in conf if k.startswith("boot.blob.")):
@@ -100,8 +126,8 @@ assert pathlib.Path("bochsrc").exists() and pathlib.Path(conf["run.timing_table"
 (here / "starts").open("a").write(conf["run.job"] + "\n")
 pathlib.Path("serial.log").write_text(plan.get("serial", ""))
 pathlib.Path("output.log").write_text(plan.get("output", ""))
-time.sleep(plan.get("sleep", 0))
 job = conf["run.job"].split()[0]
+time.sleep(plan.get("sleep_of", {}).get(job, plan.get("sleep", 0)))
 lines = plan.get("events", {}).get(job)
 if lines is not None:
     text = "".join(json.dumps(line) + "\n" for line in lines) + plan.get("tail", "")
@@ -190,6 +216,11 @@ class FakeLab(Lab):
 
     def starts(self):
         path = self.root / "build/engine/starts"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def boots(self):
+        """L2 sizes of the machines booted to be forked."""
+        path = self.root / "build/engine/boots"
         return path.read_text().splitlines() if path.exists() else []
 
     def _put(self, name, content):

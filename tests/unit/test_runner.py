@@ -15,7 +15,8 @@ import fakelab
 import pytest
 from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snapshot
 
-from p5lab import experiment, runner, store
+from p5lab import experiment, forkserver, runner, store
+from p5lab.engines.bochs import CYLINDER
 from p5lab.errors import UserError
 from p5lab.experiment import Filter
 from p5lab.runner import Runner
@@ -39,7 +40,7 @@ def test_an_ok_run_is_recorded_with_everything(lab):
     result, record = one(lab)
     assert (result.status, result.reused) == ("ok", False)
     assert result.directory == lab.results / "tests" / result.id
-    assert record["identity"]["settings"]["engine.conf"]["run.job"] == "call iterations=3"
+    assert record["identity"]["settings"]["job"]["run.job"] == "call iterations=3"
     assert record["identity"]["digests"]["kernel"] == store.digest(
         lab.root / "build/guests/toy/bzImage"
     )
@@ -115,11 +116,67 @@ def test_several_at_once_and_the_same_twice(lab):
     assert sorted(line.split()[0] for line in lab.starts()) == ["call", "chase"]
 
 
+def test_runs_that_differ_only_in_what_is_run_share_a_boot(lab):
+    results = execute(lab, Filter())
+    assert [result.status for result in results] == ["ok", "ok"]
+    assert len(lab.boots()) == 1
+    assert sorted(line.split()[0] for line in lab.starts()) == ["call", "chase"]
+    assert not list(results[0].directory.parent.glob(f"{forkserver.PREFIX}*"))
+
+
+def test_another_machine_is_another_boot(lab):
+    path = lab.experiments / "tests.toml"
+    path.write_text(path.read_text() + OVERLAYS)
+    results = execute(lab, Filter(), jobs=2)
+    assert [result.status for result in results] == ["ok"] * 4
+    assert sorted(lab.boots()) == ["131072", "524288"]
+
+
+def test_a_run_that_is_alone_or_not_to_be_forked_boots_by_itself(lab):
+    execute(lab, CALL)
+    execute(lab, Filter(), force=True, fork=False)
+    assert (len(lab.starts()), lab.boots()) == (3, [])
+
+
+def test_forked_or_not_is_the_same_run(lab):
+    forked = execute(lab, Filter())
+    again = execute(lab, Filter(), fork=False)
+    assert [result.id for result in again] == [result.id for result in forked]
+    assert all(result.reused for result in again)
+
+
+def test_a_boot_that_fails_fails_each_of_its_runs(lab):
+    lab.behave(boot_exit=3, stderr="the guest reset the machine",
+               serial="Kernel panic - not syncing: no init\n")  # fmt: skip
+    results = execute(lab, Filter())
+    for result in results:
+        assert result.status == "failed"
+        expected = "the guest reset the machine: Kernel panic - not syncing: no init"
+        assert result.reason == expected
+        assert "no init" in (result.directory / "serial.log").read_text()
+    assert lab.starts() == []
+
+
+def test_a_forked_run_that_hangs_is_killed_alone(lab):
+    lab.behave(sleep_of={"call": 60})
+    call, chase = execute(lab, Filter(), host_limit=1.5)
+    assert (call.status, chase.status) == ("timeout", "ok")
+    assert call.reason == "engine killed: no result within 1.5 s of host time"
+
+
 def test_one_failure_does_not_stop_the_others(lab):
     lab.behave(events={"chase": chase_events()})
     call, chase = execute(lab, Filter())
     assert (call.status, chase.status) == ("failed", "ok")
     assert call.reason == "cannot read events.jsonl: No such file or directory"
+
+
+OVERLAYS = """
+[[overlay]]
+set = { l2.size = "128K" }
+[[overlay]]
+set = { l2.size = "512K" }
+"""
 
 
 def failing(lines, **end):
@@ -349,7 +406,7 @@ def test_identity_changes_with_the_disk(lab):
         guest.write_text(fakelab.GUEST.replace("kernel =", 'disk = "disk.img"\nkernel ='))
         return identities(lab)
 
-    assert len({*identities(lab), *with_disk(b"one"), *with_disk(b"two")}) == 3
+    assert len({*identities(lab), *with_disk(b"1" * CYLINDER), *with_disk(b"2" * CYLINDER)}) == 3
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ anything itself.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -23,8 +23,14 @@ class Plan:
     """A run, ready to start.
 
     inputs: every file whose content can change the result, by role. settings: everything else that
-    can, without paths. write: files of the run directory. The command runs in that directory.
-    built_from: what the build recorded about the engine and the guest, where it did.
+    can, without paths. write: files of the run directory. The command runs in that directory; what
+    it prints goes to `console`. built_from: what the build recorded about the engine and the guest,
+    where it did.
+
+    after_boot: the inputs and settings that matter only from the guest's ready marker on. Runs that
+    agree in all others can share one boot: the same command, with `server` in place of the files of
+    that name, boots in a directory beside theirs and forks each run (p5lab.forkserver). An engine
+    that cannot do that leaves `server` empty.
     """
 
     inputs: Mapping[str, Path]
@@ -34,6 +40,9 @@ class Plan:
     environment: Mapping[str, str]
     versions: Mapping[str, str]
     built_from: Mapping[str, Path]
+    console: str = "engine.out"
+    after_boot: frozenset[str] = frozenset()
+    server: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,19 @@ from p5stats import StatsError, events
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine.log"
+CROSSINGS = "crossings.jsonl"
 SETUP = "setup.bin"
+# A disk with the largest geometry that a BIOS of the time could address.
+HEADS, SECTORS = 16, 63
+CYLINDER = HEADS * SECTORS * 512
+NO_DISK = "ata0: enabled=0"
 _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
 
 
 class Bochs:
     """prepare and collect for build/engine/p5bochs."""
 
-    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE)
+    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, CROSSINGS)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         inputs = {
@@ -36,8 +41,11 @@ class Bochs:
             "bootrom": lab.bootrom,
             "timing": lab.timing(str(run.machine.values["cpu.timing"])),
             **run.guest.files,
-            "workload": lab.program(run.guest.programs, run.workload.name),
         }
+        if run.program:
+            inputs["program"] = run.program.path
+        else:
+            inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
@@ -50,7 +58,7 @@ class Bochs:
             Path("kernel"),
             Path("initramfs"),
             run.guest.initramfs.stat().st_size,
-            run.guest.cmdline,
+            f"{run.guest.cmdline} p5seed={run.seed}" if run.seed else run.guest.cmdline,
             int(run.machine.values["dram.size"]),
             Path(SETUP),
         )
@@ -60,19 +68,23 @@ class Bochs:
             "run.timing_table": "timing",
             "run.events": EVENTS,
             "run.output": OUTPUT,
-            "run.job": run.job,
             "run.limit_cycles": str(run.limit_cycles),
             "run.timing": "on" if run.feedback else "off",
             "run.trace_reads": "off",
             **layout.conf(),
         }
+        if "crossings" in run.trace:
+            conf["run.crossings"] = CROSSINGS
+        job = {"run.job": run.job}
+        if run.program:
+            job["run.program"] = "program"
         names = {role: os.path.relpath(path, directory) for role, path in inputs.items()}
         lines = []
-        for key, value in conf.items():
+        for key, value in {**conf, **job}.items():
             if key.startswith("boot.blob."):
                 place, _, role = value.rpartition(" ")
                 value = f"{place} {names.get(role, role)}"
-            elif key == "run.timing_table":
+            elif key in ("run.timing_table", "run.program"):
                 value = names[value]
             lines.append(f"{key} = {value}\n")
         values = {
@@ -82,17 +94,22 @@ class Bochs:
             # CMOV, FCMOV and FCOMI, which this level adds, are the emulator's "p6ni".
             "features": "p6ni" if run.machine.values["cpu.isa"] == "pentium+cmov" else "",
         }
+        conf_text = "".join(lines).encode()
+        if run.guest.disk:
+            values["cylinders"] = str(_cylinders(lab, run.guest.disk))
         places = {role: names[role] for role in ("bios", "vgabios", "bootrom")}
+        places["disk"] = _disk(names["disk"], values["cylinders"]) if run.guest.disk else NO_DISK
         return Plan(
             inputs=inputs,
             settings={
                 "engine.conf": conf,
+                "job": job,
                 "bochsrc": values,
                 # The kernel's command line is in there, and nowhere else.
                 SETUP: hashlib.sha256(layout.setup).hexdigest(),
             },
             write={
-                "engine.conf": "".join(lines).encode(),
+                "engine.conf": conf_text,
                 "bochsrc": _fill(lab.bochsrc, {**values, **places}).encode(),
                 SETUP: layout.setup,
             },
@@ -103,6 +120,8 @@ class Bochs:
                 "engine": lab.engine.parent / "engine.json",
                 "guest": run.guest.kernel.parent / "guest.json",
             },
+            after_boot=frozenset({"job", "program", "workload"}),
+            server={"engine.conf": conf_text + b"run.server = on\n"},
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
@@ -135,6 +154,25 @@ def _why_no_end(path: Path) -> str:
     except StatsError as error:
         return str(error).replace(f"{path.parent}/", "")
     return f"{path.name}: no end line"
+
+
+def _cylinders(lab: Lab, image: Path) -> int:
+    size = image.stat().st_size
+    if not size or size % CYLINDER:
+        raise UserError(
+            f"{lab.short(image)}: {size} bytes: expected a multiple of {CYLINDER} (16 heads of 63"
+            " sectors)"
+        )
+    return size // CYLINDER
+
+
+def _disk(path: str, cylinders: str) -> str:
+    """The primary IDE master; its image mode is the engine's own (engine/bochs/disk.cc)."""
+    return (
+        "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
+        f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'
+        f" heads={HEADS}, spt={SECTORS}, translation=none"
+    )
 
 
 def _fill(template: Path, values: dict[str, str]) -> str:

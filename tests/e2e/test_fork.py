@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Boot once, fork for each workload: the same bytes as from reset."""
+
+import json
+
+import pytest
+
+from p5lab import experiment, forkserver
+from p5lab.engines.bochs import CONSOLE, LOG, Bochs
+from p5lab.experiment import Filter
+from p5lab.lab import Lab
+from p5lab.runner import Runner
+
+WORKLOADS = ("getpid", "dup", "exec-static", "pipe", "cached-read")
+
+
+def run(root, **options):
+    lab = Lab(Lab.here().root, results_in=root)
+    runs = experiment.load(lab, "micro", Filter(workloads=WORKLOADS))
+    results = Runner(lab, **options).run_all(runs)
+    assert [(result.status, result.reason) for result in results] == [("ok", "")] * len(WORKLOADS)
+    return results
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("forked"), jobs=2)
+
+
+def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path):
+    alone = run(tmp_path, fork=False, jobs=2)
+    for one, other in zip(forked, alone, strict=True):
+        assert one.id == other.id
+        # The emulator's own log and its console name the files it was given.
+        for name in set(Bochs.outputs) - {CONSOLE, LOG}:
+            here, there = one.directory / name, other.directory / name
+            assert here.exists() == there.exists(), name
+            if here.exists():
+                assert here.read_bytes() == there.read_bytes(), (one.run.label, name)
+
+
+def test_forked_runs_share_everything_up_to_the_ready_marker_and_nothing_after(forked):
+    lines = [(result.directory / "events.jsonl").read_text().splitlines() for result in forked]
+    ready = {tuple(text[:2]) for text in lines}
+    assert len(ready) == 1
+    assert json.loads(lines[0][1])["op"] == "ready"
+    assert len({text[-1] for text in lines}) == len(WORKLOADS)
+
+
+def test_nothing_of_the_boot_is_left(forked):
+    assert not list(forked[0].directory.parent.glob(f"{forkserver.PREFIX}*"))
