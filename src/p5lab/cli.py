@@ -3,9 +3,11 @@
 by the user."""
 
 import argparse
+import re
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from rich.markup import escape
@@ -14,6 +16,7 @@ from rich.table import Table
 from p5lab import (
     __version__,
     build,
+    engines,
     experiment,
     guest,
     machine,
@@ -60,10 +63,11 @@ class _Parser(argparse.ArgumentParser):
     """argparse with the house's errors: one line, the nearest valid name."""
 
     def error(self, message: str) -> NoReturn:
-        if "invalid choice: '" in message:
-            choice = message.split("invalid choice: '")[1].split("'")[0]
-            known = COMMANDS if self.prog == "p5lab" else LISTS
-            raise unknown("command" if self.prog == "p5lab" else "list", choice, known)
+        found = re.match(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if found:
+            option, choice, known = found.groups()
+            what = {"COMMAND": "command", "|".join(LISTS): "list"}.get(option, f"{option} value")
+            raise unknown(what, choice, re.findall(r"[\w-]+", known))
         raise UserError(f"{message} (see `{self.prog} --help`)")
 
 
@@ -77,19 +81,38 @@ def _parser() -> argparse.ArgumentParser:
                               description="Builds what is not up to date, runs what has not been"
                               " run yet and prints the counts. Example: p5lab run smoke --set"
                               " l2.size=512K", allow_abbrev=False)  # fmt: skip
-    run.add_argument("experiment", help="a name that `p5lab list experiments` shows")
+    run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    run.add_argument("--program", type=Path, metavar="FILE",
+                     help="instead of an experiment: a static 32-bit x86 program")  # fmt: skip
+    run.add_argument("--args", default="", metavar='"A B"', help="its arguments")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
                      help="change a machine key (see `p5lab keys`); may be repeated")  # fmt: skip
     run.add_argument("--machine", action="append", default=[], help="instead of the experiment's")
     run.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
     run.add_argument("--workload", action="append", default=[], help="only these")
+    run.add_argument(
+        "--seed",
+        "--seeds",
+        type=experiment.parse_seeds,
+        default=(),
+        dest="seeds",
+        metavar="N,...",
+        help="page placement; instead of the experiment's",
+    )
+    run.add_argument("--engine", default="bochs", metavar="NAME",
+                     help="native: the programs on this host itself")  # fmt: skip
+    run.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
+                     help="also record each change of ring or address space")  # fmt: skip
     run.add_argument("--feedback", choices=("on", "off"),
                      help="off: the model is off, one clock an instruction")  # fmt: skip
     run.add_argument("--jobs", type=_positive, default=runner.cores(), metavar="N",
                      help="runs at a time (default: the number of cores, %(default)s)")  # fmt: skip
     run.add_argument("--force", action="store_true",
                      help="run again what is there; fails when the events differ")  # fmt: skip
+    run.add_argument("--no-fork", action="store_true",
+                     help="boot anew for each run, not once for all that can share")  # fmt: skip
     run.add_argument("--no-build", action="store_true", help="take the build products as they are")
+    _add_format(run)
     run.set_defaults(command=_run)
 
     show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS),
@@ -99,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("show", help="one run: inputs, status, counts", allow_abbrev=False)
     one.add_argument("run", help="the first characters of a run's id")
+    _add_format(one)
     one.set_defaults(command=_show)
 
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning",
@@ -119,6 +143,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=report.FORMATS, default="table", dest="form",
+                        help="how to print the counts: table, markdown, csv or json")  # fmt: skip
+
+
 COMMANDS = ("run", "list", "show", "keys", "build", "test")
 
 
@@ -135,8 +164,21 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         workloads=tuple(args.workload),
         settings=tuple(machine.parse_settings(args.settings).items()),
         feedback=None if args.feedback is None else args.feedback == "on",
+        seeds=args.seeds,
+        engine=args.engine,
+        trace=tuple(dict.fromkeys(args.trace)),
     )
-    runs = experiment.load(lab, args.experiment, choice)
+    engines.get(args.engine)
+    if (args.experiment is None) == (args.program is None):
+        raise UserError("run: expected an experiment or --program FILE (see `p5lab run --help`)")
+    if args.args and not args.program:
+        raise UserError("--args: expected with --program; a workload's parameters are in its file")
+    expansion = (
+        experiment.of_program(lab, args.program, args.args, choice)
+        if args.program
+        else experiment.expand(lab, args.experiment, choice)
+    )
+    runs = expansion.runs
     progress = Progress()
     if not args.no_build:
         build.ensure(lab, progress, build.FOR_RUNS)
@@ -145,16 +187,17 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
             lab,
             force=args.force,
             jobs=args.jobs,
+            fork=not args.no_fork,
             started=lambda run: tracker.started(run.label),
             finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
         )
         results = executor.run_all(runs)
-    good = []
-    for result in results:
-        record = store.read(result.directory)
-        if result.status == "ok" and record is not None:
-            good.append(store.Stored(result.directory, record))
-    report.experiment(report.stdout(), good)
+    stored = [
+        store.Stored(result.directory, record)
+        for result in results
+        if (record := store.read(result.directory)) is not None
+    ]
+    report.experiment(report.stdout(), stored, expansion.cannot, args.form)
     bad = [result for result in results if result.status != "ok"]
     for result in bad:
         progress.say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
@@ -201,7 +244,7 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:
-    report.run(report.stdout(), store.find(lab, args.run))
+    report.run(report.stdout(), store.find(lab, args.run), args.form)
     return 0
 
 

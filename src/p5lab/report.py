@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Terminal tables: the counts of an experiment, of one run, and what there is."""
+"""What people and programs are shown: the counts of an experiment, one run, and what there is."""
 
-import math
+import csv
+import io
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from p5lab import store
+from p5lab import comparison
+from p5lab.comparison import HIGHEST, LOWEST, TIME, Cell, Comparison, Question
+from p5lab.experiment import Cannot
 from p5lab.store import Stored
-from p5lab.workload import EMPTY_NAME
-from p5stats import compare, tidy
+from p5lab.tables import MISSING, Grid, number, ratio, times
+from p5stats import compare
 
+FORMATS = ("table", "markdown", "csv", "json")
 # The columns of a curve's table, the most telling first: a narrow terminal shows the first ones.
 CURVE_HEADS = {
     "busy cycles": "cycles",
@@ -30,51 +34,24 @@ CURVE_HEADS = {
     "data reads": "reads",
     "microseconds": "us",
 }
-LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH = 26, 13, 10
+# Of several systems, each metric of a curve side by side.
+CURVES_COMPARED = ("busy cycles", "read misses/reference", "L2 misses", "DTLB misses")
+# chen95 has tables of single events; what each is there.
+EVENT_TABLES = {
+    "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
+    "segment loads": "Segment register loads (chen95 table 7)",
+    "ring crossings": "Protection boundary crossings (chen95 section 4.1)",
+    "CR3 loads, changed": "Address space switches",
+}
+LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH, RATIO_WIDTH, SPREAD_WIDTH = 26, 13, 10, 9, 21
 PIPED_WIDTH = 120
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One phase of one run: the metrics of one operation, and how far iterations spread."""
-
-    stored: Stored
-    phase: str
-    iterations: int
-    values: dict[str, float]
-    cycles_min: float
-    cycles_max: float
-
-
-def measure(stored: Stored) -> list[Measured]:
-    """All phases of an ok run, corrected for the empty bracket, per operation."""
-    frame, clock_hz = tidy.read(stored.directory / store.COUNTS)
-    workload = stored.record["workload"]
-    operations = workload["operations"]
-    counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
-    result = []
-    # The order of the rows is the order in which the phases began.
-    for phase in _phases(frame):
-        if phase not in counts.index.get_level_values("phase"):
-            continue
-        rows = counts.xs(phase, level="phase")
-        busy = rows["cycles.busy"] / operations
-        result.append(
-            Measured(
-                stored,
-                phase,
-                len(rows),
-                compare.evaluate(rows.mean().to_dict(), operations, clock_hz,
-                                 stored.record["guest"]["clock_vector"]),
-                float(busy.min()),
-                float(busy.max()),
-            )
-        )  # fmt: skip
-    return result
-
-
-def _phases(frame: pd.DataFrame) -> list[str]:
-    return list(frame["phase"].unique())
+NO_LIMIT = 1 << 20  # columns, where nothing wraps
+METRICS = [metric.name for metric in compare.metrics(0)]
+EXPLANATION = (
+    "Mean of one operation over the iterations. Cycles, instructions and accesses of the markers'"
+    " own set-up (empty bracket) are subtracted, as chen95 subtracts Null. A dash: nothing to"
+    " divide by, or not counted."
+)
 
 
 def stdout() -> Console:
@@ -85,93 +62,312 @@ def stdout() -> Console:
     return console
 
 
-def experiment(console: Console, runs: Sequence[Stored]) -> None:
-    """The tables of an experiment's runs. A curve gets a table of its own, and its last point a
-    column among the others."""
-    columns: list[Measured] = []
-    curves: list[list[Measured]] = []
-    for stored in runs:
-        measured = measure(stored)
-        if stored.record["workload"]["curve"]:
-            curves.append(measured)
-            measured = measured[-1:]
-        columns += measured
-    if not columns:
-        return
-    metrics(console, columns)
-    for points in curves:
-        curve(console, points)
-    console.print(
-        "Mean of one operation over the iterations. Cycles, instructions and accesses of the"
-        " markers' own set-up (empty bracket) are subtracted, as chen95 subtracts Null. A dash:"
-        " nothing to divide by.",
-        style="dim",
+def experiment(
+    console: Console, runs: Sequence[Stored], cannot: Sequence[Cannot] = (), form: str = "table"
+) -> None:
+    """The report on an experiment's runs, those that failed among them."""
+    found = Comparison(runs, cannot)
+    if form == "csv":
+        print(as_csv(found), end="")
+    elif form == "json":
+        print(as_json(found))
+    elif form == "markdown":
+        print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + notes(found)))
+    else:
+        for grid in grids(found, console.width):
+            grid.print(console)
+        for note in notes(found):
+            console.print(escape(note), style="dim")
+
+
+def notes(found: Comparison) -> list[str]:
+    lines = [EXPLANATION] if found.questions else []
+    if len(found.systems) > 1 and found.questions:
+        first = found.names()[found.systems[0]].replace("\n", ", ")
+        lines.append(f"Ratios are to {first}; of times where nothing else is said.")
+    if len(found.seeds) > 1:
+        seeds = ", ".join(map(str, found.seeds))
+        lines.append(f"Means over the seeds {seeds}; the lowest and the highest seed beside them.")
+    return lines + [f"Not run: {reason}." for reason in found.cannot]
+
+
+def grids(found: Comparison, width: int) -> list[Grid]:
+    """One system and seed: benchmarks side by side. Several: the systems side by side, first in
+    one line for each benchmark, then benchmark by benchmark."""
+    if len(found.systems) > 1 or len(found.seeds) > 1:
+        whats = list(dict.fromkeys(question.what for question in found.questions))
+        result = [*summary(found, width), *events(found, width)]
+        for what in whats:
+            phases = found.phases(what)
+            if found.any_cell(phases[0]).record["workload"]["curve"]:
+                result += curves(found, what, width)
+            else:
+                for question in phases:
+                    result += side_by_side(found, question, width)
+        return result
+    columns = [(question, found.any_cell(question)) for question in _last_points(found)]
+    curved = [
+        [found.any_cell(question) for question in found.phases(question.what)]
+        for question, cell in columns
+        if cell.record["workload"]["curve"]
+    ]
+    return [*metrics([cell for _, cell in columns], width)] + [
+        curve(points, width) for points in curved
+    ]
+
+
+def _last_points(found: Comparison) -> list[Question]:
+    """All questions, of a curve the last point only."""
+    return [
+        question
+        for question in found.questions
+        if not found.any_cell(question).record["workload"]["curve"]
+        or question == found.phases(question.what)[-1]
+    ]
+
+
+def _label(found: Comparison, question: Question) -> str:
+    """A question in one line: its phase where there are several."""
+    several = len(found.phases(question.what)) > 1
+    return f"{question.what}, {question.phase}" if several else question.what
+
+
+# --- several systems --------------------------------------------------------------------------
+
+
+def summary(found: Comparison, width: int) -> list[Grid]:
+    """One line a benchmark: time and busy cycles of each system, and the ratio of times."""
+    names = list(found.names().values())
+    seeds = len(found.seeds) > 1
+    cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if seeds else RATIO_WIDTH)
+    result = []
+    for chosen in _chunks(len(names), (width - LABEL_WIDTH) // cost):
+        heads = [""]
+        heads += [f"{names[i]}\nus" for i in chosen]
+        heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
+        heads += [f"{names[i]}\ncycles" for i in chosen]
+        heads += [f"{names[i]}\nratio" for i in chosen[1:]]
+        grid = Grid("Time of one operation", heads)
+        for question in _last_points(found):
+            cells = found.cells(question)
+            row = [_or_why(found, question, i, TIME) for i in chosen]
+            row += [_spread(cells[i], TIME) for i in chosen if seeds]
+            row += [_mean(cells[i], "busy cycles") for i in chosen]
+            row += [_ratio(cells[i], cells[chosen[0]], TIME) for i in chosen[1:]]
+            grid.add(_label(found, question), *row)
+        for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
+            if not found.phases(what):
+                grid.add(what, *["failed"] * len(chosen))
+        result.append(grid)
+    return result
+
+
+def events(found: Comparison, width: int) -> list[Grid]:
+    """One table an event: benchmarks down, systems across."""
+    result = []
+    names = list(found.names().values())
+    for metric, title in EVENT_TABLES.items():
+        for chosen in _chunks(len(names), (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)):
+            grid = Grid(title, _heads("", names, chosen, seeds=False))
+            for question in _last_points(found):
+                cells = found.cells(question)
+                row = [_or_why(found, question, i, metric) for i in chosen]
+                row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
+                grid.add(_label(found, question), *row)
+            if grid.rows:
+                result.append(grid)
+    return result
+
+
+def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid]:
+    """All metrics of one question: systems across, each beside its ratio to the first."""
+    workload = found.any_cell(question).record["workload"]
+    names, cells = list(found.names().values()), found.cells(question)
+    seeds = len(found.seeds) > 1
+    cost = COLUMN_WIDTH + RATIO_WIDTH + (SPREAD_WIDTH if seeds else 0)
+    result = []
+    for chosen in _chunks(len(cells), (width - LABEL_WIDTH) // cost):
+        title = f"{_label(found, question)}: {workload['bracket']} (of one {workload['operation']})"
+        grid = Grid(title, _heads("", names, chosen, seeds))
+        iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
+        row = []
+        for i in chosen:
+            row += [iterations[i]] + [""] * seeds
+        grid.add("iterations", *row, *[""] * len(chosen[1:]))
+        for metric in METRICS:
+            _compared(grid, metric, metric, cells, chosen, seeds)
+            if metric == "busy cycles":
+                for name in (LOWEST, HIGHEST):
+                    shown = "  " + name.partition(", ")[2]
+                    _compared(grid, shown, name, cells, chosen, seeds, dim=True)
+        result.append(grid)
+    return result
+
+
+def _compared(
+    grid: Grid, label: str, metric: str, cells: Sequence[Cell | None], chosen: Sequence[int],
+    seeds: bool, *, dim: bool = False,
+) -> None:  # fmt: skip
+    row = []
+    for i in chosen:
+        row += [_mean(cells[i], metric)] + [_spread(cells[i], metric)] * seeds
+    row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
+    grid.add(label, *row, dim=dim)
+
+
+def curves(found: Comparison, what: str, width: int) -> list[Grid]:
+    """A row a point; each metric with all systems side by side, cycles with their ratio."""
+    questions = found.phases(what)
+    workload = found.any_cell(questions[0]).record["workload"]
+    names = [name.replace("\n", " ") for name in found.names().values()]
+    seeds = len(found.seeds) > 1
+    grid_heads = [workload["curve"]]
+    columns: list[tuple[str, str, int]] = []  # metric, kind, system
+    used = POINT_WIDTH
+    for metric in CURVES_COMPARED:
+        group = [(metric, "mean", i) for i in range(len(names))]
+        if metric == "busy cycles":
+            group += [(metric, "spread", i) for i in range(len(names)) if seeds]
+            group += [(metric, "ratio", i) for i in range(1, len(names))]
+        used += sum(
+            max(POINT_WIDTH, len(names[i]) + 3, SPREAD_WIDTH if kind == "spread" else 0)
+            for _, kind, i in group
+        )
+        if columns and used > width:
+            break
+        columns += group
+    for metric, kind, i in columns:
+        unit = CURVE_HEADS[metric] if kind == "mean" else "min-max" if kind == "spread" else kind
+        grid_heads.append(f"{names[i]}\n{unit}")
+    title = f"{what}: counts of one {workload['operation']}"
+    grid = Grid(title, grid_heads, points=True)
+    for question in questions:
+        cells = found.cells(question)
+        shown = {
+            "mean": lambda metric, i, cells=cells: _mean(cells[i], metric),
+            "spread": lambda metric, i, cells=cells: _spread(cells[i], metric),
+            "ratio": lambda metric, i, cells=cells: _ratio(cells[i], cells[0], metric),
+        }
+        grid.add(question.phase, *(shown[kind](metric, i) for metric, kind, i in columns))
+    return [grid]
+
+
+def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool) -> list[str]:
+    heads = [first]
+    for i in chosen:
+        heads += [names[i]] + [f"{names[i]}\nmin-max"] * seeds
+    return heads + [f"{names[i]}\nratio" for i in chosen[1:]]
+
+
+def _chunks(count: int, room: int) -> list[list[int]]:
+    """The systems in as many tables as the width asks for, the first in each: ratios are to it."""
+    others = list(range(1, count))
+    step = max(room - 1, 1)
+    return [[0, *others[i : i + step]] for i in range(0, len(others), step)] or [[0]]
+
+
+def _mean(cell: Cell | None, metric: str) -> str:
+    return number(cell.mean(metric)) if cell else MISSING
+
+
+def _spread(cell: Cell | None, metric: str) -> str:
+    if cell is None:
+        return MISSING
+    low, high = map(number, cell.spread(metric))
+    return low if low == high else f"{low}-{high}"
+
+
+def _ratio(cell: Cell | None, first: Cell | None, metric: str) -> str:
+    return times(ratio(cell.mean(metric), first.mean(metric))) if cell and first else MISSING
+
+
+def _or_why(found: Comparison, question: Question, i: int, metric: str) -> str:
+    cell = found.cell(question, found.systems[i])
+    return _mean(cell, metric) if cell else found.why_missing(question, found.systems[i])
+
+
+# --- one system -------------------------------------------------------------------------------
+
+
+def metrics(columns: Sequence[Cell], width: int) -> list[Grid]:
+    """Metrics down, benchmarks across: as many tables as the width asks for."""
+    room = max((width - LABEL_WIDTH) // COLUMN_WIDTH, 1)
+    return [
+        _metrics(columns[first : first + room], columns) for first in range(0, len(columns), room)
+    ]
+
+
+def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
+    heads = [
+        comparison.head(cell.record).replace(" ", "\n") + _phase_label(cell, among)
+        for cell in columns
+    ]
+    grid = Grid("Counts per operation", ["", *heads])
+    grid.add("iterations", *(str(cell.iterations) for cell in columns))
+    for name in METRICS:
+        grid.add(name, *(number(cell.mean(name)) for cell in columns))
+        if name == "busy cycles":
+            grid.add("  lowest", *(number(cell.mean(LOWEST)) for cell in columns), dim=True)
+            grid.add("  highest", *(number(cell.mean(HIGHEST)) for cell in columns), dim=True)
+    return grid
+
+
+def curve(points: Sequence[Cell], width: int) -> Grid:
+    """One row for each point."""
+    record = points[0].record
+    shown = list(CURVE_HEADS)[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]
+    title = f"{comparison.head(record)}: counts per {record['workload']['operation']}"
+    heads = [record["workload"]["curve"], *(CURVE_HEADS[name] for name in shown)]
+    grid = Grid(title, heads, points=True)
+    for cell in points:
+        grid.add(cell.seeds[0].phase, *(number(cell.mean(name)) for name in shown))
+    return grid
+
+
+def _phase_label(cell: Cell, among: Sequence[Cell]) -> str:
+    same = sum(other.seeds[0].stored.id == cell.seeds[0].stored.id for other in among)
+    curved = bool(cell.record["workload"]["curve"])
+    return f"\n{cell.seeds[0].phase}" if curved or same > 1 else ""
+
+
+# --- for programs -----------------------------------------------------------------------------
+
+
+def as_csv(found: Comparison) -> str:
+    """A row for each benchmark, system and metric; what is missing is empty."""
+    text = io.StringIO()
+    rows = list(found.table())
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_json(found: Comparison) -> str:
+    """The same rows, what is missing is null; and what was not run."""
+    return json.dumps(
+        {
+            "schema_version": comparison.SCHEMA_VERSION,
+            "rows": list(found.table()),
+            "failed": [
+                {"run": one.id, "label": one.record["label"], "reason": one.record["reason"]}
+                for one in found.failed
+            ],
+            "cannot": [vars(one) for one in found.cannot],
+        },
+        indent=1,
     )
 
 
-def metrics(console: Console, columns: Sequence[Measured]) -> None:
-    """Metrics down, benchmarks across: as many tables as the width asks for."""
-    room = max((console.width - LABEL_WIDTH) // COLUMN_WIDTH, 1)
-    for first in range(0, len(columns), room):
-        console.print(_metrics(columns[first : first + room]))
+# --- one run, all runs ------------------------------------------------------------------------
 
 
-def _metrics(columns: Sequence[Measured]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title="Counts per operation", title_justify="left")
-    table.add_column("", no_wrap=True)
-    for column in columns:
-        record = column.stored.record
-        head = _head(record).replace(" ", "\n") + _phase_label(column, columns)
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_row("iterations", *(str(column.iterations) for column in columns))
-    for metric in compare.metrics(0):
-        table.add_row(metric.name, *(number(c.values[metric.name]) for c in columns))
-        if metric.name == "busy cycles":
-            table.add_row("  lowest", *(number(c.cycles_min) for c in columns), style="dim")
-            table.add_row("  highest", *(number(c.cycles_max) for c in columns), style="dim")
-    return table
-
-
-def curve(console: Console, points: Sequence[Measured]) -> None:
-    """One row for each point."""
-    record = points[0].stored.record
-    title = f"{_head(record)}: counts per {record['workload']['operation']}"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    table.add_column(record["workload"]["curve"], justify="right", no_wrap=True)
-    shown = list(CURVE_HEADS)[: max((console.width - POINT_WIDTH) // POINT_WIDTH, 1)]
-    for name in shown:
-        table.add_column(CURVE_HEADS[name], justify="right", no_wrap=True)
-    for point in points:
-        table.add_row(point.phase, *(number(point.values[name]) for name in shown))
-    console.print(table)
-
-
-def _head(record: dict[str, Any]) -> str:
-    """The run's label without what is the same everywhere in a small experiment."""
-    return str(record["label"]).split(", ")[0]
-
-
-def _phase_label(column: Measured, columns: Sequence[Measured]) -> str:
-    same = sum(other.stored.id == column.stored.id for other in columns)
-    curved = bool(column.stored.record["workload"]["curve"])
-    return f"\n{column.phase}" if curved or same > 1 else ""
-
-
-def number(value: float) -> str:
-    """Four significant digits, thousands separated, a dash for what does not exist."""
-    if math.isnan(value):
-        return "-"
-    if value == 0:
-        return "0"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    digits = max(0, 3 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(digits, 5)}f}".rstrip("0").rstrip(".") or "0"
-
-
-def run(console: Console, stored: Stored) -> None:
-    """Everything about one run."""
+def run(console: Console, stored: Stored, form: str = "table") -> None:
+    """Everything about one run; for programs its numbers."""
     record = stored.record
+    if form != "table" and record["identity"]:
+        experiment(console, [stored], form=form)
+        return
     if not record["identity"]:
         console.print(f"{stored.id}: {record['status']}: {record['reason']}")
         return
@@ -183,7 +379,7 @@ def run(console: Console, stored: Stored) -> None:
         ("experiment", record["experiment"]),
         ("machine", " ".join(filter(None, (machine["name"], machine["geometry"])))),
         ("guest", record["guest"]["name"]),
-        ("job", record["identity"]["settings"]["engine.conf"]["run.job"]),
+        ("job", _job(record["identity"]["settings"])),
         ("bracket", record["workload"]["bracket"]),
         ("feedback", record["feedback"]),
         ("versions", ", ".join(f"{name} {text}" for name, text in record["versions"].items())),
@@ -201,10 +397,19 @@ def run(console: Console, stored: Stored) -> None:
         for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
             console.print(f"log: {path} ({path.stat().st_size} bytes)", highlight=False)
         return
-    measured = measure(stored)
+    cells = [Cell([measured]) for measured in comparison.measure(stored)]
     if record["workload"]["curve"]:
-        curve(console, measured)
-    metrics(console, measured)
+        curve(cells, console.width).print(console)
+    for grid in metrics(cells, console.width):
+        grid.print(console)
+
+
+def _job(settings: dict[str, Any]) -> str:
+    """What the guest was told; each engine has its own settings, and older runs had others."""
+    for part in (settings.get("job"), settings.get("engine.conf")):
+        if isinstance(part, dict) and "run.job" in part:
+            return str(part["run.job"])
+    return "-"
 
 
 def _note(note: dict[str, Any]) -> str:
@@ -231,6 +436,4 @@ def runs(console: Console, stored: Sequence[Stored]) -> None:
 
 def _plain(text: str) -> str:
     """Texts that come from a guest are shown without markup and control characters."""
-    from rich.markup import escape
-
     return escape("".join(char if char.isprintable() else "?" for char in text))

@@ -151,9 +151,9 @@ def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
     }
 
 
-def call_events(iterations=3, status=0):
+def call_events(iterations=3, status=0, more=0):
     """Empty brackets of 5 cycles and 4 instructions, then brackets of 100 + 10k busy cycles, 60 of
-    them in ring 0, and 40 instructions; a clock tick in the last."""
+    them in ring 0, and 40 instructions; a clock tick in the last. `more`: cycles in ring 3."""
     lines = [HEADER, snapshot("ready", 0, [500], [])]
     user, kernel, ticks = [1000, 0, 700, 90, 80], [500, 0, 200, 10, 10], 0
 
@@ -170,7 +170,7 @@ def call_events(iterations=3, status=0):
         kernel[0] += 60
         kernel[2] += 20
         kernel[3] += 6
-        user[0] += 45 + 10 * number
+        user[0] += 45 + more + 10 * number
         user[2] += 24
         user[4] += 2
         if number == iterations - 1:

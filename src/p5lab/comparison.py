@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""What the runs of an experiment measured, side by side: one cell for each question (a workload's
+phase) and system (a guest on a machine), over all placement seeds."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from p5lab import store
+from p5lab.experiment import Cannot
+from p5lab.store import Stored
+from p5lab.workload import EMPTY_NAME
+from p5stats import compare, tidy
+
+LOWEST, HIGHEST = "busy cycles, lowest", "busy cycles, highest"
+TIME = "microseconds"
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One phase of one run: the metrics of one operation, and how far iterations spread."""
+
+    stored: Stored
+    phase: str
+    iterations: int
+    values: dict[str, float]
+    cycles_min: float
+    cycles_max: float
+
+
+def measure(stored: Stored) -> list[Measured]:
+    """All phases of an ok run, corrected for the empty bracket, per operation."""
+    frame, clock_hz = tidy.read(stored.directory / store.COUNTS)
+    workload = stored.record["workload"]
+    operations = workload["operations"]
+    counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
+    result = []
+    # The order of the rows is the order in which the phases ended.
+    for phase in _phases(frame):
+        if phase not in counts.index.get_level_values("phase"):
+            continue
+        rows = counts.xs(phase, level="phase")
+        busy = rows["cycles.busy"] / operations if "cycles.busy" in rows else pd.Series([math.nan])
+        result.append(
+            Measured(
+                stored,
+                phase,
+                len(rows),
+                compare.evaluate(rows.mean().to_dict(), operations, clock_hz,
+                                 stored.record["guest"]["clock_vector"]),
+                float(busy.min()),
+                float(busy.max()),
+            )
+        )  # fmt: skip
+    return result
+
+
+def _phases(frame: pd.DataFrame) -> list[str]:
+    return list(frame["phase"].unique())
+
+
+@dataclass(frozen=True)
+class System:
+    """What the columns of a comparison are."""
+
+    guest: str
+    machine: str
+    geometry: str
+    feedback: str
+    engine: str
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> "System":
+        machine = record["machine"]
+        return cls(record["guest"]["name"], machine["name"], machine["geometry"],
+                   record["feedback"], record["engine"])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the rows are. `phase` is what the program calls it; a workload may have several."""
+
+    what: str
+    phase: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The answer of one system to one question; a Measured for each seed."""
+
+    seeds: list[Measured]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return self.seeds[0].stored.record
+
+    @property
+    def iterations(self) -> int:
+        return self.seeds[0].iterations
+
+    @cached_property
+    def metrics(self) -> dict[str, list[float]]:
+        """Every metric, a value for each seed."""
+        values: dict[str, list[float]] = {}
+        for measured in self.seeds:
+            for name, value in measured.values.items():
+                values.setdefault(name, []).append(value)
+        values[LOWEST] = [measured.cycles_min for measured in self.seeds]
+        values[HIGHEST] = [measured.cycles_max for measured in self.seeds]
+        return values
+
+    def mean(self, metric: str) -> float:
+        values = self.metrics[metric]
+        return sum(values) / len(values)
+
+    def spread(self, metric: str) -> tuple[float, float]:
+        """The lowest and the highest seed."""
+        values = self.metrics[metric]
+        return min(values), max(values)
+
+
+class Comparison:
+    """The runs of an experiment in order; `cannot` are those that a guest cannot do."""
+
+    def __init__(self, runs: Sequence[Stored], cannot: Sequence[Cannot] = ()) -> None:
+        self.cannot = list(cannot)
+        self.failed = [stored for stored in runs if stored.status != "ok"]
+        self.systems = list(dict.fromkeys(System.of(stored.record) for stored in runs))
+        found: dict[Question, dict[System, list[Measured]]] = {}
+        self.seeds: dict[int, None] = {}
+        for stored in runs:
+            if stored.status != "ok":
+                continue
+            self.seeds[stored.record["seed"]] = None
+            for measured in measure(stored):
+                question = Question(head(stored.record), measured.phase)
+                cells = found.setdefault(question, {})
+                cells.setdefault(System.of(stored.record), []).append(measured)
+        # A guest that began with other workloads must not change the order of the rows.
+        order = list(dict.fromkeys(head(stored.record) for stored in runs))
+        self.questions = sorted(found, key=lambda question: order.index(question.what))
+        self._cells = {
+            (question, system): Cell(seeds)
+            for question, cells in found.items()
+            for system, seeds in cells.items()
+        }
+
+    def cell(self, question: Question, system: System) -> Cell | None:
+        return self._cells.get((question, system))
+
+    def cells(self, question: Question) -> list[Cell | None]:
+        return [self.cell(question, system) for system in self.systems]
+
+    def any_cell(self, question: Question) -> Cell:
+        return next(cell for cell in self.cells(question) if cell)
+
+    def phases(self, what: str) -> list[Question]:
+        return [question for question in self.questions if question.what == what]
+
+    def why_missing(self, question: Question, system: System) -> str:
+        """A word for a cell that is not there."""
+        if any(
+            head(stored.record) == question.what and System.of(stored.record) == system
+            for stored in self.failed
+        ):
+            return "failed"
+        workload = self.any_cell(question).record["workload"]["name"]
+        if any(one.guest == system.guest and one.workload == workload for one in self.cannot):
+            return "cannot"
+        return "-"
+
+    def names(self) -> dict[System, str]:
+        """The systems by what tells them apart, in lines."""
+        fields = ("guest", "machine", "geometry", "feedback", "engine")
+        differ = [
+            name for name in fields if len({getattr(one, name) for one in self.systems}) > 1
+        ] or ["guest"]
+        return {
+            one: "\n".join(_name(one, name) for name in differ if _name(one, name))
+            for one in self.systems
+        }
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """One row for each question, system and metric: what programs read. Missing is None."""
+        units = {metric.name: metric.unit for metric in compare.metrics(0)}
+        for question in self.questions:
+            first: Cell | None = None
+            for system in self.systems:
+                cell = self.cell(question, system)
+                if cell is None:
+                    continue
+                first = first or cell
+                record = cell.record
+                for name in cell.metrics:
+                    low, high = cell.spread(name)
+                    reference = first.mean(name)
+                    yield {
+                        "experiment": record["experiment"],
+                        "workload": record["workload"]["name"],
+                        "parameters": " ".join(f"{k}={v}" for k, v in record["parameters"].items()),
+                        "phase": question.phase,
+                        "operation": record["workload"]["operation"],
+                        "guest": system.guest,
+                        "machine": system.machine,
+                        "geometry": system.geometry,
+                        "feedback": system.feedback,
+                        "engine": system.engine,
+                        "seeds": " ".join(str(one.stored.record["seed"]) for one in cell.seeds),
+                        "runs": " ".join(one.stored.id for one in cell.seeds),
+                        "iterations": cell.iterations,
+                        "metric": name,
+                        "unit": units.get(name, "cycles"),
+                        "value": _or_none(cell.mean(name)),
+                        "seed_min": _or_none(low),
+                        "seed_max": _or_none(high),
+                        "ratio": _or_none(cell.mean(name) / reference if reference else math.nan),
+                    }
+
+
+def head(record: dict[str, Any]) -> str:
+    """The run's label without what is the same everywhere in a small experiment."""
+    return str(record["label"]).split(", ")[0]
+
+
+def _name(system: System, field: str) -> str:
+    value = getattr(system, field)
+    if field == "guest" and system.engine == "native":
+        return "host"
+    return {"feedback": f"feedback {value}", "geometry": value.replace(" ", "\n")}.get(field, value)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

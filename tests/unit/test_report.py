@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""Reports on several systems: what stands beside what, ratios, seeds, and what programs read."""
+
+import csv
+import io
+import json
+
+import pytest
+from fakelab import call_events, chase_events
+
+from p5lab import cli, experiment, report, store
+from p5lab.comparison import Comparison
+from p5lab.experiment import Filter
+from p5lab.runner import Runner
+from p5lab.tables import Grid, times
+
+
+def scaled_chase(factor):
+    """chase_events with so many times the cycles."""
+    lines = chase_events()
+    for line in lines:
+        for bank in line.get("banks", []):
+            bank[2][0] *= factor
+    return lines
+
+
+@pytest.fixture
+def two(lab):
+    """A second guest, ten times as slow at calls and twice at chases; both have been run."""
+    directory = lab.guests / "other"
+    directory.mkdir()
+    (directory / "guest.toml").write_text(
+        'schema_version = 1\nname = "other"\nbase = "toy"\ntitle = "slower"\n'
+    )
+    path = lab.experiments / "tests.toml"
+    path.write_text(path.read_text().replace('["toy"]', '["toy", "other"]'))
+    Runner(lab).run_all(experiment.load(lab, "tests", Filter(guests=("toy",))))
+    lab.behave(events={"call": call_events(more=990), "chase": scaled_chase(2)})
+    Runner(lab).run_all(experiment.load(lab, "tests", Filter(guests=("other",))))
+    return lab
+
+
+@pytest.fixture
+def p5lab(two, capsys, monkeypatch):
+    def command(*arguments, columns=120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        status = cli.main(list(arguments), two)
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return command
+
+
+def table(out, title):
+    """The lines of one printed table, split into cells."""
+    lines = iter(out.splitlines())
+    for line in lines:
+        if line.strip().startswith(title):
+            break
+    else:
+        raise AssertionError(f"no table {title!r} in\n{out}")
+    rows = []
+    for line in lines:
+        if not line.strip():
+            if rows:
+                return rows
+            continue
+        if "──" not in line:
+            rows.append([cell for cell in line.strip().split("  ") if cell.strip()])
+    return rows
+
+
+def row(rows, name):
+    (found,) = (cells for cells in rows if cells[0] == name)
+    return [cell.strip() for cell in found[1:]]
+
+
+def test_the_summary_has_a_line_for_each_benchmark(p5lab):
+    status, out, _ = p5lab("run", "tests", "--no-build")
+    assert status == 0
+    rows = table(out, "Time of one operation")
+    assert row(rows, "call") == ["1.222", "12.22", "110", "1,100", "10.0"]
+    # Of the curve the last point: 8 and 16 cycles a load.
+    assert row(rows, "chase guest, 1 KB") == ["0.08889", "0.1778", "8", "16", "2.00"]
+
+
+def test_each_benchmark_has_its_metrics_beside_the_ratio(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build")
+    rows = table(out, "call: one call (of one call)")
+    assert rows[0] == ["other"] or "other" in rows[0][-1]
+    assert row(rows, "iterations") == ["3", "3"]
+    assert row(rows, "busy cycles") == ["110", "1,100", "10.0"]
+    assert row(rows, "lowest") == ["100", "1,090", "10.9"]
+    assert row(rows, "instructions") == ["40", "40", "1.00"]
+    assert row(rows, "data writes") == ["2", "2", "1.00"]
+    assert row(rows, "mode changes") == ["0", "0", "-"]
+    assert [cells[0] for cells in rows[2:-1]].index("busy cycles") < len(report.METRICS)
+
+
+def test_chen95s_event_tables(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build")
+    assert row(table(out, "Segment register loads"), "call") == ["0", "0", "-"]
+    # The tick of the clock is taken out of 0 hardware interrupts of the scripted engine.
+    assert row(table(out, "Non-clock interrupts"), "call") == ["-0.3333", "-0.3333", "1.00"]
+    for title in report.EVENT_TABLES.values():
+        assert title in out
+
+
+def test_curves_stand_side_by_side(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build")
+    rows = table(out, "chase guest: counts of one load")
+    assert row(rows, "512 B")[:3] == ["2", "4", "2.00"]
+    assert row(rows, "1 KB")[:3] == ["8", "16", "2.00"]
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_no_line_is_wider_than_the_terminal(p5lab, columns):
+    _, out, _ = p5lab("run", "tests", "--no-build", columns=columns)
+    assert max(map(len, out.splitlines())) <= columns
+
+
+def test_no_number_is_cut_off_on_a_narrow_terminal(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build", columns=40)
+    assert "…" not in out
+    rows = table(out, "Time of one operation")
+    assert row(rows, "call") == ["1.222", "12.22", "110", "1,100", "10.0"]
+
+
+def test_systems_that_do_not_fit_are_compared_in_several_tables(lab):
+    names = ["toy"]
+    for i in range(5):
+        names.append(f"other{i}")
+        (lab.guests / names[-1]).mkdir()
+        (lab.guests / names[-1] / "guest.toml").write_text(
+            f'schema_version = 1\nname = "{names[-1]}"\nbase = "toy"\ntitle = "x"\n'
+        )
+    choice = Filter(guests=tuple(names), workloads=("call",))
+    results = Runner(lab).run_all(experiment.load(lab, "tests", choice))
+    stored = [store.Stored(one.directory, store.read(one.directory)) for one in results]
+    grids = report.summary(Comparison(stored), 100)
+    assert len(grids) > 1
+    shown = [head.split("\n")[0] for grid in grids for head in grid.heads if head.endswith("\nus")]
+    assert all(grid.heads[1] == "toy\nus" for grid in grids)
+    assert set(shown) == set(names)
+
+
+def test_a_guest_that_cannot_is_said_and_is_no_failure(p5lab, two):
+    path = two.guests / "other/guest.toml"
+    path.write_text(path.read_text() + '[cannot]\ncall = "nobody to call"\n')
+    status, out, err = p5lab("run", "tests", "--no-build")
+    assert status == 0
+    rows = table(out, "Time of one operation")
+    assert row(rows, "call") == ["1.222", "cannot", "110", "-", "-"]
+    assert "Not run: guest other cannot run call: nobody to call." in out
+    assert "failed" not in out + err
+
+
+def test_a_run_that_failed_is_seen_in_the_summary(p5lab, two):
+    two.behave(events={"call": call_events(status=3), "chase": chase_events()})
+    status, out, _ = p5lab("run", "tests", "--no-build", "--force", "--guest", "other")
+    assert status == 1
+    two.behave(events={"call": call_events(status=3), "chase": scaled_chase(2)})
+    status, out, _ = p5lab("run", "tests", "--no-build")
+    assert status == 1
+    assert row(table(out, "Time of one operation"), "call") == ["1.222", "failed", "110", "-", "-"]
+
+
+def test_seeds_show_their_mean_and_spread(lab, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    for seed, more in ((0, 0), (1, 100), (2, 290)):
+        lab.behave(events={"call": call_events(more=more)})
+        choice = Filter(workloads=("call",), seeds=(seed,))
+        (result,) = Runner(lab).run_all(experiment.load(lab, "tests", choice))
+        assert result.status == "ok"
+    arguments = ["run", "tests", "--no-build", "--workload", "call", "--seed", "0-2"]
+    assert cli.main(arguments, lab) == 0
+    out = capsys.readouterr().out
+    rows = table(out, "Time of one operation")
+    assert row(rows, "call") == ["2.667", "1.222-4.444", "240"]
+    rows = table(out, "call: one call")
+    assert row(rows, "busy cycles") == ["240", "110-400"]
+    assert row(rows, "instructions") == ["40", "40"]
+    assert "Means over the seeds 0, 1, 2" in out
+
+
+def test_csv_has_a_row_for_each_number(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    (busy,) = (
+        one for one in rows
+        if (one["guest"], one["phase"], one["metric"]) == ("other", "call", "busy cycles")
+    )  # fmt: skip
+    assert (busy["value"], busy["ratio"], busy["unit"]) == ("1100.0", "10.0", "cycles")
+    assert (busy["experiment"], busy["parameters"]) == ("tests", "iterations=3")
+    # Nothing to divide by: empty, not zero.
+    (share,) = (
+        one for one in rows
+        if (one["guest"], one["phase"], one["metric"]) == ("toy", "512 B", "mode changes")
+    )  # fmt: skip
+    assert (share["value"], share["ratio"]) == ("0.0", "")
+
+
+def test_json_is_valid_and_says_what_was_not_run(p5lab, two):
+    path = two.guests / "other/guest.toml"
+    path.write_text(path.read_text() + '[cannot]\ncall = "nobody to call"\n')
+    _, out, _ = p5lab("run", "tests", "--no-build", "--format", "json")
+    data = json.loads(out)
+    assert data["schema_version"] == 1
+    assert data["cannot"] == [{"guest": "other", "workload": "call", "reason": "nobody to call"}]
+    assert data["failed"] == []
+    assert "NaN" not in out
+    values = {
+        (one["guest"], one["phase"]): one["value"]
+        for one in data["rows"]
+        if one["metric"] == "busy cycles"
+    }
+    assert values == {
+        ("toy", "call"): 110, ("toy", "512 B"): 2, ("other", "512 B"): 4, ("toy", "1 KB"): 8,
+        ("other", "1 KB"): 16,
+    }  # fmt: skip
+
+
+def test_markdown_has_the_same_tables(p5lab):
+    _, out, _ = p5lab("run", "tests", "--no-build", "--format", "markdown")
+    lines = out.splitlines()
+    start = lines.index("**Time of one operation**")
+    assert lines[start + 2] == (
+        "|  | toy us | other us | toy cycles | other cycles | other ratio |"
+    )
+    assert lines[start + 3] == "| --- | ---: | ---: | ---: | ---: | ---: |"
+    assert lines[start + 4] == "| call | 1.222 | 12.22 | 110 | 1,100 | 10.0 |"
+
+
+def test_one_run_for_programs(p5lab, two):
+    name = next(path.name for path in two.results.glob("tests/*"))
+    _, out, _ = p5lab("show", name, "--format", "json")
+    assert {one["runs"] for one in json.loads(out)["rows"]} == {name}
+
+
+def test_texts_of_a_grid_are_never_markup(capsys):
+    grid = Grid("[bold]title", ["", "a|b"])
+    grid.add("[red]x", "1")
+    grid.print(report.stdout())
+    out = capsys.readouterr().out
+    assert "[bold]title" in out
+    assert "[red]x" in out
+    assert "a\\|b" in grid.markdown()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1, "1.00"), (9.994, "9.99"), (10, "10.0"), (1234.5, "1,234.5"), (float("nan"), "-")],
+)
+def test_ratios_have_two_decimals_or_one(value, text):
+    assert times(value) == text
