@@ -23,6 +23,7 @@ from p5lab import (
     report,
     runner,
     schema,
+    shell,
     store,
     testing,
     workload,
@@ -115,6 +116,24 @@ def _parser() -> argparse.ArgumentParser:
     _add_format(run)
     run.set_defaults(command=_run)
 
+    console = commands.add_parser("shell", help="the console of a simulated machine, here",
+                                  description="Boots a guest and hands its serial console to this"
+                                  " terminal; Ctrl-A x leaves. Lines of a file or pipe are typed"
+                                  " one by one, and the end of the input ends the session.",
+                                  allow_abbrev=False)  # fmt: skip
+    console.add_argument("guest", help="a name that `p5lab list guests` shows")
+    console.add_argument("--machine", default=experiment.PROGRAM_MACHINE,
+                         help="default: %(default)s")  # fmt: skip
+    console.add_argument("--set", action="append", default=[], dest="settings",
+                         metavar="KEY=VALUE", help="change a machine key; may be repeated")  # fmt: skip
+    console.add_argument("--seed", type=experiment.parse_seeds, default=(0,), metavar="N",
+                         help="page placement")  # fmt: skip
+    console.add_argument("--feedback", choices=("on", "off"), default="on",
+                         help="off: the model is off, one clock an instruction")  # fmt: skip
+    console.add_argument("--no-build", action="store_true",
+                         help="take the build products as they are")  # fmt: skip
+    console.set_defaults(command=_shell)
+
     show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS),
                                allow_abbrev=False)  # fmt: skip
     show.add_argument("what", nargs="?", choices=LISTS, metavar="|".join(LISTS))
@@ -148,7 +167,7 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
                         help="how to print the counts: table, markdown, csv or json")  # fmt: skip
 
 
-COMMANDS = ("run", "list", "show", "keys", "build", "test")
+COMMANDS = ("run", "shell", "list", "show", "keys", "build", "test")
 
 
 def _positive(text: str) -> int:
@@ -211,6 +230,19 @@ def _outcome(result: runner.Result) -> str:
     if result.status == "ok":
         return f"ok in {result.wall_seconds:.1f} s, {result.id[:10]}"
     return result.status  # the reason follows when all runs have ended
+
+
+def _shell(args: argparse.Namespace, lab: Lab) -> int:
+    if len(args.seed) != 1:
+        raise UserError("--seed: expected one number for a shell")
+    board = machine.load(lab.machines, args.machine)
+    if args.settings:
+        board = board.with_set(machine.parse_settings(args.settings), "--set")
+    system = guest.load(lab, args.guest)
+    experiment.check_isa("shell", system, board)
+    if not args.no_build:
+        build.ensure(lab, Progress(), build.FOR_RUNS)
+    return shell.run(lab, shell.plan(board, system, args.seed[0], args.feedback == "on"))
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:

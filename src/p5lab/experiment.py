@@ -43,6 +43,7 @@ class Run:
     engine: str = "bochs"
     program: Program | None = None  # the user's own, in place of the workload's
     trace: tuple[str, ...] = ()  # of TRACES
+    shell: bool = False  # a shell on the guest's console, in place of the workload
 
     @property
     def parameter_text(self) -> str:
@@ -53,6 +54,8 @@ class Run:
         """The command line the guest is given."""
         if self.program:
             return self.program.job
+        if self.shell:
+            return "@shell"
         return f"{self.workload.name} {self.parameter_text}".strip()
 
     @property
@@ -188,7 +191,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
             if choice.settings:
                 variant_board = variant_board.with_set(dict(choice.settings), "--set")
             for system in systems:
-                _check_isa(where, system, variant_board)
+                check_isa(where, system, variant_board)
                 for seed in seeds:
                     for workload, parameters, names_given, only in jobs:
                         if workload.name in system.cannot or not _asked(system, guest_names, only):
@@ -216,7 +219,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
         program = programs.load(path, arguments, int(board.values["dram.size"]))
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
-            _check_isa("--program", guest, board)
+            check_isa("--program", guest, board)
             runs += [
                 Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
                     LIMIT_SECONDS, choice.engine, program, choice.trace)
@@ -240,7 +243,8 @@ def _variants(table: tomlfile.Table) -> list[dict[str, Any]]:
     return variants or [common]
 
 
-def _check_isa(where: str, guest: Guest, machine: Machine) -> None:
+def check_isa(where: str, guest: Guest, machine: Machine) -> None:
+    """Refuses a machine whose processor lacks instructions that the guest is built of."""
     isa = machine.values["cpu.isa"]
     if guest.isa != isa and isa == "pentium":
         raise UserError(

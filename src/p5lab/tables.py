@@ -79,4 +79,6 @@ def times(value: float) -> str:
     """A ratio: two decimals, one when it is large."""
     if math.isnan(value):
         return MISSING
+    if 0 < abs(value) < 0.1:
+        return f"{value:.2g}"
     return f"{value:,.2f}" if abs(value) < 9.995 else f"{value:,.1f}"

@@ -249,7 +249,8 @@ def test_texts_of_a_grid_are_never_markup(capsys):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1, "1.00"), (9.994, "9.99"), (10, "10.0"), (1234.5, "1,234.5"), (float("nan"), "-")],
-)
+    [(0.0041, "0.0041"), (0, "0.00"), (1, "1.00"),
+     (9.994, "9.99"), (10, "10.0"), (1234.5, "1,234.5"), (float("nan"), "-")],
+)  # fmt: skip
 def test_ratios_have_two_decimals_or_one(value, text):
     assert times(value) == text

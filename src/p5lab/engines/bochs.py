@@ -44,7 +44,7 @@ class Bochs:
         }
         if run.program:
             inputs["program"] = run.program.path
-        else:
+        elif not run.shell:
             inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
         for role, path in inputs.items():
             if not path.is_file():
