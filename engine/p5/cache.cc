@@ -19,10 +19,7 @@ std::string CacheConfig::problem() const {
   if (ways == 0 || size % (ways * line) || !power_of_two(size / (ways * line))) {
     return "size is not ways * line * a power of two";
   }
-  if (policy == Policy::Plru && (!power_of_two(ways) || ways > 8)) {
-    return "plru needs 1, 2, 4 or 8 ways";
-  }
-  return "";
+  return Policies::problem(policy, ways);
 }
 
 Cache::Cache(const CacheConfig& config, bool quick)

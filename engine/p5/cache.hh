@@ -15,7 +15,7 @@ struct CacheConfig {
   uint32_t size = 0;  // bytes, power of two
   uint32_t ways = 1;
   uint32_t line = 32;  // bytes, power of two
-  Policy policy = Policy::Lru;
+  std::string policy = "lru";
   bool write_back = true;       // false: write-through, lines never dirty
   bool write_allocate = false;  // false: a write miss leaves the cache unchanged (INTEL-DM 2)
 

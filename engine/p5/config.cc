@@ -7,13 +7,10 @@
 namespace p5 {
 namespace {
 
-Policy read_policy(Settings& settings, const std::string& key) {
-  Policy policy = Policy::Lru;
+std::string read_policy(Settings& settings, const std::string& key) {
   const std::string name = settings.text(key);
-  if (!parse_policy(name, &policy)) {
-    settings.fail(key, "`" + name + "` is none of lru, plru, fifo, random");
-  }
-  return policy;
+  if (!Policies::has(name)) settings.fail(key, "`" + name + "` is none of " + Policies::names());
+  return name;
 }
 
 void read_geometry(Settings& settings, const std::string& prefix, CacheConfig* cache) {

@@ -1,62 +1,44 @@
 // SPDX-License-Identifier: MIT
-// Replacement policies of one set-associative array: which way of a set goes next.
-//   lru     exact least recently used (P54C L1: one LRU bit per 2-way set, INTEL-DM ch. 2)
-//   plru    binary-tree pseudo-LRU (P54C TLBs: 3 bits per 4-way set, INTEL-DM ch. 2)
-//   fifo    oldest fill
-//   random  a 16-bit Galois LFSR (taps B400h, seed ACE1h), stepped once per replacement,
-//           so that equal runs choose equal victims
-// An invalid way is always filled first (lowest number), whatever the policy.
+// Replacement policies of a set-associative array: which way of a set goes next.
+//
+// A policy is one class that has what Policy describes, and one word in the list Policies below.
+// Machine files call it by its `name`. An invalid way is filled first (lowest number) without
+// asking the policy.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace p5 {
 
-enum class Policy : uint8_t { Lru, Plru, Fifo, Random };
+// What a policy has. touch() and fill() must change nothing when their way is the one that was
+// touched or filled in this set just before: such hits are not reported (the most-recently-used
+// shortcut of caches and TLBs).
+struct Policy {
+  // Without a default:
+  //   static constexpr const char* name = "...";
+  //   a constructor from (uint32_t sets, uint32_t ways)
+  //   uint32_t victim(uint32_t set)   the way to replace in a set whose ways are all valid
 
-// "lru" -> Policy::Lru and so on; false when the name is none of the four.
-inline bool parse_policy(const std::string& name, Policy* out) {
-  if (name == "lru") *out = Policy::Lru;
-  else if (name == "plru") *out = Policy::Plru;
-  else if (name == "fifo") *out = Policy::Fifo;
-  else if (name == "random") *out = Policy::Random;
-  else return false;
-  return true;
-}
+  // What it needs of the number of ways in order to work, or nothing.
+  static std::string problem(uint32_t /*ways*/) { return ""; }
+  void touch(uint32_t /*set*/, uint32_t /*way*/) {}  // a hit
+  void fill(uint32_t /*set*/, uint32_t /*way*/) {}   // a line has come in
+};
 
-class Replacement {
+// Exact least recently used (P54C L1: one LRU bit per 2-way set, INTEL-DM ch. 2).
+class Lru : public Policy {
  public:
-  Replacement(Policy policy, uint32_t sets, uint32_t ways)
-      : policy_(effective(policy, ways)),
-        ways_(ways),
-        stamp_(policy_ == Policy::Lru || policy_ == Policy::Fifo ? size_t(sets) * ways : 0),
-        tree_(policy_ == Policy::Plru ? sets : 0) {}
+  static constexpr const char* name = "lru";
+  Lru(uint32_t sets, uint32_t ways) : ways_(ways), stamp_(size_t(sets) * ways) {}
 
-  // A hit in `way`. Touching the same way of a set twice in a row changes nothing more than
-  // touching it once, for every policy: the callers' most-recently-used shortcut rests on that.
-  void touch(uint32_t set, uint32_t way) {
-    if (policy_ == Policy::Plru) point_away(set, way);
-    else if (policy_ == Policy::Lru) stamp_[size_t(set) * ways_ + way] = ++clock_;
-  }
-
-  // A fill of `way`.
-  void fill(uint32_t set, uint32_t way) {
-    if (policy_ == Policy::Lru || policy_ == Policy::Fifo) {
-      stamp_[size_t(set) * ways_ + way] = ++clock_;
-    } else if (policy_ == Policy::Plru) {
-      point_away(set, way);
-    }
-  }
-
-  // The way to replace in a set whose ways are all valid.
-  uint32_t victim(uint32_t set) {
-    switch (policy_) {
-      case Policy::Plru: return follow(set);
-      case Policy::Random: return step_lfsr() % ways_;
-      default: break;
-    }
+  void touch(uint32_t set, uint32_t way) { stamp_[size_t(set) * ways_ + way] = ++clock_; }
+  void fill(uint32_t set, uint32_t way) { touch(set, way); }
+  uint32_t victim(uint32_t set) const {
     const uint64_t* stamps = &stamp_[size_t(set) * ways_];
     uint32_t oldest = 0;
     for (uint32_t way = 1; way < ways_; way++) {
@@ -66,12 +48,33 @@ class Replacement {
   }
 
  private:
-  // One way needs no order, and with two ways the tree's one bit is exact LRU.
-  static Policy effective(Policy policy, uint32_t ways) {
-    if (ways == 1) return Policy::Random;
-    return policy == Policy::Lru && ways == 2 ? Policy::Plru : policy;
+  uint32_t ways_;
+  uint64_t clock_ = 0;
+  std::vector<uint64_t> stamp_;  // [set][way], last use
+};
+
+// Binary-tree pseudo-LRU (P54C TLBs: 3 bits per 4-way set, INTEL-DM ch. 2).
+class Plru : public Policy {
+ public:
+  static constexpr const char* name = "plru";
+  Plru(uint32_t sets, uint32_t ways) : ways_(ways), tree_(sets) {}
+
+  static std::string problem(uint32_t ways) {
+    return (ways & (ways - 1)) || ways > 8 ? "plru needs 1, 2, 4 or 8 ways" : "";
+  }
+  void touch(uint32_t set, uint32_t way) { point_away(set, way); }
+  void fill(uint32_t set, uint32_t way) { point_away(set, way); }
+  uint32_t victim(uint32_t set) const {
+    uint32_t way = 0, node = 0;
+    for (uint32_t half = ways_ / 2; half > 0; half /= 2) {
+      const bool right = tree_[set] >> node & 1;
+      if (right) way |= half;
+      node = 2 * node + (right ? 2 : 1);
+    }
+    return way;
   }
 
+ private:
   // Tree node n has children 2n+1 and 2n+2; a bit of 1 means "the victim is on the right".
   void point_away(uint32_t set, uint32_t way) {
     if (ways_ == 2) {
@@ -88,29 +91,92 @@ class Replacement {
     tree_[set] = bits;
   }
 
-  uint32_t follow(uint32_t set) const {
-    uint32_t way = 0, node = 0;
-    for (uint32_t half = ways_ / 2; half > 0; half /= 2) {
-      const bool right = tree_[set] >> node & 1;
-      if (right) way |= half;
-      node = 2 * node + (right ? 2 : 1);
-    }
-    return way;
-  }
+  uint32_t ways_;
+  std::vector<uint32_t> tree_;  // [set], up to 8 ways = 7 bits
+};
 
-  uint32_t step_lfsr() {
+// Oldest fill: LRU that sees no hits.
+class Fifo : public Lru {
+ public:
+  static constexpr const char* name = "fifo";
+  using Lru::Lru;
+
+  void touch(uint32_t /*set*/, uint32_t /*way*/) {}
+};
+
+// A 16-bit Galois LFSR (taps B400h, seed ACE1h), stepped once per replacement, so that equal runs
+// choose equal victims.
+class Random : public Policy {
+ public:
+  static constexpr const char* name = "random";
+  Random(uint32_t /*sets*/, uint32_t ways) : ways_(ways) {}
+
+  uint32_t victim(uint32_t /*set*/) {
     const bool low = lfsr_ & 1;
     lfsr_ >>= 1;
     if (low) lfsr_ ^= 0xB400;
-    return lfsr_;
+    return lfsr_ % ways_;
   }
 
-  Policy policy_;
+ private:
   uint32_t ways_;
-  uint64_t clock_ = 0;
-  std::vector<uint64_t> stamp_;  // [set][way], lru: last use, fifo: fill
-  std::vector<uint32_t> tree_;   // [set], up to 8 ways = 7 bits
   uint16_t lfsr_ = 0xACE1;
+};
+
+// Policies by name.
+template <class... Each>
+struct PolicyList {
+  using Any = std::variant<Each...>;
+
+  // "lru, plru, ...", for messages.
+  static std::string names() {
+    std::string all;
+    ((all += (all.empty() ? "" : ", ") + std::string(Each::name)), ...);
+    return all;
+  }
+
+  static bool has(const std::string& policy) { return ((policy == Each::name) || ...); }
+
+  // Why a policy of the list cannot order so many ways; empty when it can.
+  static std::string problem(const std::string& policy, uint32_t ways) {
+    std::string problem;
+    ((policy == Each::name ? void(problem = Each::problem(ways)) : void()), ...);
+    return problem;
+  }
+
+  // A policy of the list.
+  static Any make(const std::string& policy, uint32_t sets, uint32_t ways) {
+    std::optional<Any> made;
+    ((policy == Each::name ? void(made.emplace(Each(sets, ways))) : void()), ...);
+    return std::move(made.value());
+  }
+};
+
+// The policies there are.
+using Policies = PolicyList<Lru, Plru, Fifo, Random>;
+
+// One policy at work, chosen by name; no virtual calls.
+class Replacement {
+ public:
+  // One way needs no order, and with two ways the tree's one bit is exact LRU.
+  Replacement(const std::string& policy, uint32_t sets, uint32_t ways)
+      : policy_(Policies::make(ways == 1                          ? Random::name
+                               : policy == Lru::name && ways == 2 ? Plru::name
+                                                                  : policy,
+                               sets, ways)) {}
+
+  void touch(uint32_t set, uint32_t way) {
+    std::visit([=](auto& policy) { policy.touch(set, way); }, policy_);
+  }
+  void fill(uint32_t set, uint32_t way) {
+    std::visit([=](auto& policy) { policy.fill(set, way); }, policy_);
+  }
+  uint32_t victim(uint32_t set) {
+    return std::visit([=](auto& policy) { return policy.victim(set); }, policy_);
+  }
+
+ private:
+  Policies::Any policy_;
 };
 
 }  // namespace p5

@@ -10,10 +10,7 @@ std::string TlbConfig::problem() const {
   if (sets == 0 || entries % ways || (sets & (sets - 1))) {
     return "entries is not ways * a power of two";
   }
-  if (policy == Policy::Plru && ((ways & (ways - 1)) || ways > 8)) {
-    return "plru needs 1, 2, 4 or 8 ways";
-  }
-  return "";
+  return Policies::problem(policy, ways);
 }
 
 Tlb::Tlb(const TlbConfig& config)

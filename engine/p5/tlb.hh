@@ -16,7 +16,7 @@ namespace p5 {
 struct TlbConfig {
   uint32_t entries = 0;  // ways * power of two
   uint32_t ways = 4;
-  Policy policy = Policy::Plru;
+  std::string policy = "plru";
 
   std::string problem() const;  // empty when usable
 };

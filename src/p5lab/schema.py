@@ -10,13 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from p5lab.lab import Lab
 from p5lab.tomlfile import type_name
 
 Value = int | float | bool | str
 # Where a resolved key goes: the model's engine.conf, the emulator's bochsrc, or the record only.
 Target = Literal["engine", "bochsrc", "record"]
 
-REPLACEMENTS = ("lru", "plru", "fifo", "random")
+# The engine's policies, by the names that their classes give themselves.
+REPLACEMENTS = tuple(
+    re.findall(r'const char\* name = "([a-z0-9]+)"', Lab.here().replacement.read_text())
+)
 WRITE_POLICIES = ("write-back", "write-through")
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
 

@@ -166,6 +166,6 @@ TEST_CASE("cache: an unusable geometry says why") {
   config = {};
   config.size = 3072 * 32;
   config.ways = 3;
-  config.policy = p5::Policy::Plru;
+  config.policy = "plru";
   CHECK(config.problem() == "plru needs 1, 2, 4 or 8 ways");
 }

@@ -92,7 +92,7 @@ TEST_CASE("config: a machine") {
   CHECK(config.l1d.ways == 2);
   CHECK(config.l1d.write_back);
   CHECK_FALSE(config.l1d.write_allocate);
-  CHECK(config.dtlb.policy == Policy::Plru);
+  CHECK(config.dtlb.policy == "plru");
   CHECK(config.memory.dram_read.burst_total() == 19);
   CHECK(config.isa_clocks == 90);
   CHECK(config.inta_clocks == 90);

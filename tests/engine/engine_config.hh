@@ -14,7 +14,7 @@ inline p5::CacheConfig engine_config(const reference::Geometry& geometry) {
   config.line = geometry.line;
   config.write_back = geometry.write_back;
   config.write_allocate = geometry.write_allocate;
-  REQUIRE(p5::parse_policy(geometry.policy, &config.policy));
+  config.policy = geometry.policy;
   REQUIRE(config.problem() == "");
   return config;
 }
