@@ -3,6 +3,7 @@
 by the user."""
 
 import argparse
+import contextlib
 import re
 import signal
 import sys
@@ -18,6 +19,8 @@ from p5lab import (
     build,
     engines,
     experiment,
+    fetch,
+    gc,
     guest,
     machine,
     report,
@@ -125,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     console.add_argument("--machine", default=experiment.PROGRAM_MACHINE,
                          help="default: %(default)s")  # fmt: skip
     console.add_argument("--set", action="append", default=[], dest="settings",
-                         metavar="KEY=VALUE", help="change a machine key; may be repeated")  # fmt: skip
+                         metavar="KEY=VALUE", help="change a machine key")  # fmt: skip
     console.add_argument("--seed", type=experiment.parse_seeds, default=(0,), metavar="N",
                          help="page placement")  # fmt: skip
     console.add_argument("--feedback", choices=("on", "off"), default="on",
@@ -143,6 +146,22 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("run", help="the first characters of a run's id")
     _add_format(one)
     one.set_defaults(command=_show)
+
+    clean = commands.add_parser("gc", help="remove results and cached files that nobody needs",
+                                description="Shows what can go and how much it takes: runs that"
+                                " failed, were never run, or were superseded by a later run of the"
+                                " same; cached downloads and build products that were not used for"
+                                " a while. Only --yes removes it. What is running is left alone.",
+                                allow_abbrev=False)  # fmt: skip
+    clean.add_argument("--yes", action="store_true", help="remove it")
+    clean.add_argument("--list", action="store_true", dest="each", help="name every one of them")
+    clean.add_argument("--results", action="store_true", help="results only")
+    clean.add_argument("--cache", action="store_true", help="the cache only")
+    clean.add_argument("--older-than", type=gc.parse_days, default=gc.DAYS, metavar="DAYS",
+                       help="cached files not used for so long (default: %(default)s)")  # fmt: skip
+    clean.add_argument("--max-size", type=gc.parse_size, metavar="SIZE",
+                       help="and the longest unused, down to such as 500M in all")  # fmt: skip
+    clean.set_defaults(command=_gc)
 
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning",
                                allow_abbrev=False)  # fmt: skip
@@ -167,7 +186,7 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
                         help="how to print the counts: table, markdown, csv or json")  # fmt: skip
 
 
-COMMANDS = ("run", "shell", "list", "show", "keys", "build", "test")
+COMMANDS = ("run", "shell", "list", "show", "gc", "keys", "build", "test")
 
 
 def _positive(text: str) -> int:
@@ -210,7 +229,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
             started=lambda run: tracker.started(run.label),
             finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
         )
-        results = executor.run_all(runs)
+        with store.in_use(lab):
+            results = executor.run_all(runs)
     stored = [
         store.Stored(result.directory, record)
         for result in results
@@ -277,6 +297,29 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:
     report.run(report.stdout(), store.find(lab, args.run), args.form)
+    return 0
+
+
+def _gc(args: argparse.Namespace, lab: Lab) -> int:
+    both = args.results == args.cache
+    done = 0
+    with contextlib.ExitStack() as stack:
+        if args.yes and (both or args.results):
+            stack.enter_context(gc.quiet(lab))
+        going = gc.results(lab) if both or args.results else []
+        cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
+        report.going(report.stdout(), [*going, *cached], each=args.each)
+        if args.yes:
+            done = sum(item.bytes for item in going if gc.remove_run(item))
+            done += sum(item.bytes for item in cached if gc.remove_cached(item))
+    total = f"{gc.human(gc.cache_bytes())} in {fetch.cache_directory()}"
+    if args.yes:
+        print(f"Removed {gc.human(done)}; the cache has {total}.")
+    elif going or cached:
+        size = gc.human(sum(item.bytes for item in [*going, *cached]))
+        print(f"Nothing was removed; --yes removes {size}. The cache has {total}.")
+    else:
+        print(f"Nothing to remove. The cache has {total}.")
     return 0
 
 

@@ -16,6 +16,7 @@ from rich.table import Table
 from p5lab import comparison
 from p5lab.comparison import HIGHEST, LOWEST, TIME, Cell, Comparison, Question
 from p5lab.experiment import Cannot
+from p5lab.gc import Item, human
 from p5lab.store import Stored
 from p5lab.tables import MISSING, Grid, number, ratio, times
 from p5stats import compare
@@ -432,6 +433,19 @@ def runs(console: Console, stored: Sequence[Stored]) -> None:
             _plain(record["reason"]),
         )
     console.print(table)
+
+
+def going(console: Console, items: Sequence[Item], *, each: bool) -> None:
+    """What gc found: a line a kind, or one for everything."""
+    grid = Grid("", ["what", "size"] if each else ["what", "number", "size"])
+    for why in dict.fromkeys(item.why for item in items):
+        kind = [item for item in items if item.why == why]
+        for item in kind if each else ():
+            grid.add(f"{why}: {_plain(item.what)[:80]}", human(item.bytes))
+        if not each:
+            grid.add(why, str(len(kind)), human(sum(item.bytes for item in kind)))
+    if items:
+        grid.print(console)
 
 
 def _plain(text: str) -> str:

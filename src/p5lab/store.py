@@ -27,6 +27,7 @@ from p5lab.lab import Lab
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
+IN_USE = ".in-use"  # of the whole directory of results
 # Given back when the disk is full, so that the reason can still be recorded.
 RESERVE_BYTES = 64 * 1024
 CRASHED = "interrupted: the process that ran it ended without recording a result"
@@ -152,6 +153,24 @@ def locked(directory: Path) -> Iterator[int | None]:
             yield None
         else:
             yield file.fileno()
+
+
+@contextmanager
+def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
+    """Held by every process that runs something; `alone`, by one that must not meet any. Yields
+    whether it could be had; only `alone` cannot."""
+    try:
+        lab.results.mkdir(parents=True, exist_ok=True)
+        file = (lab.results / IN_USE).open("a")
+    except OSError as error:
+        raise disk_error(error, lab.results) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
