@@ -131,6 +131,7 @@ def main() -> int:
             args.output_dir.mkdir(parents=True, exist_ok=True)
             for name in ("libc.a", "libc.so", "libcompiler_rt.a", *START_FILES):
                 shutil.copyfile(lib / name, args.output_dir / name)
+            (args.output_dir / "libc.so").chmod(0o755)  # run as a program, it is the loader
             write_headers(tree / "include", args.output_dir / "include.tar")
     except (BuildError, OSError) as error:
         print(f"build_musl: {error}", file=sys.stderr)

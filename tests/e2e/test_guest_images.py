@@ -16,7 +16,10 @@ from p5lab.lab import Lab
 LAB = Lab.here()
 ROOT = LAB.root
 CHECK_ISA = ROOT / "guest-images/check_isa.py"
-PROGRAMS = sorted(path.stem for path in (ROOT / "workloads").glob("*/*.c"))
+SOURCES = sorted(
+    source for part in ("micro", "tests") for source in (ROOT / "workloads" / part).glob("*.c")
+)
+PROGRAMS = sorted(source.stem for source in SOURCES)
 
 
 def module(path):
@@ -184,7 +187,7 @@ def native(tmp_path_factory):
     if not shutil.which("cc"):
         pytest.fail("no C compiler `cc` on this host")
     target = tmp_path_factory.mktemp("native")
-    for source in sorted((ROOT / "workloads").glob("*/*.c")):
+    for source in SOURCES:
         subprocess.run(
             ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
              "-I", ROOT / "workloads/lib", "-I", ROOT / "guest-images/linux/p5ctr",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trivial program that the process benchmarks start: `true-static` beside the workload. */
+/* The trivial programs that the process benchmarks start; they stand beside the workload. */
 #ifndef P5LAB_CHILD_H
 #define P5LAB_CHILD_H
 
@@ -10,12 +10,12 @@
 
 #define CHILD_NAME "true-static"
 
-/* Return the path of CHILD_NAME in the directory of the program `argv0`. */
-static inline const char *child_path(const char *argv0) {
+/* Return the path of `name` in the directory of the program `argv0`. */
+static inline const char *child_path(const char *argv0, const char *name) {
   static char path[1024];
   const char *slash = strrchr(argv0, '/');
   int directory = slash ? (int)(slash - argv0 + 1) : 0;
-  snprintf(path, sizeof(path), "%.*s" CHILD_NAME, directory, argv0);
+  snprintf(path, sizeof(path), "%.*s%s", directory, argv0, name);
   if (access(path, X_OK) != 0) p5w_fail(path);
   return path;
 }

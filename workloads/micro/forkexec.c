@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s: pages=%ld: at most %d\n", argv[0], pages, PAGES_MAX);
     return P5W_EXIT_USAGE;
   }
-  const char *program = child_path(argv[0]);
+  const char *program = child_path(argv[0], CHILD_NAME);
 
   touch(pages);
   for (long i = 0; i < warmup; i++) run(program, pages);

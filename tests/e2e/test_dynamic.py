@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""exec-dynamic: a dynamically linked program, its loader and libraries, in the guest."""
+
+import subprocess
+from statistics import mean
+
+import pytest
+
+PROGRAMS = "build/workloads/linux"
+LIBC = "build/libc/musl/lib/libc.so"
+
+
+def dynamic_section(file):
+    shown = subprocess.run(
+        ["readelf", "--program-headers", "--dynamic", "--wide", file],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return shown.stdout
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_the_program_is_linked_dynamically(lab, count):
+    shown = dynamic_section(lab.root / PROGRAMS / f"true-dynamic-{count}")
+    assert "[Requesting program interpreter: /lib/ld-musl-i386.so.1]" in shown
+    wanted = [*(f"libp5-{number}.so" for number in range(1, count + 1)), "libc.so"]
+    needed = [line.split("[")[1].rstrip("]") for line in shown.splitlines() if "(NEEDED)" in line]
+    assert needed == wanted
+
+
+def test_libraries_have_two_segments_as_those_of_the_nineties(lab):
+    for file in (LIBC, f"{PROGRAMS}/lib/libp5-1.so"):
+        loads = [line for line in dynamic_section(lab.root / file).splitlines() if " LOAD " in line]
+        assert len(loads) == 2, file
+
+
+def test_musl_is_the_pinned_version(lab):
+    """The loader, run by hand, says who it is; a 64-bit host kernel runs it as it is."""
+    shown = subprocess.run([lab.root / LIBC], capture_output=True, text=True, check=False)
+    assert "musl libc (i386)\nVersion 1.2.5\n" in shown.stderr
+
+
+def test_dynamic_linking_costs_about_twice_and_each_library_more(boot, tmp_path):
+    """chen95 section 4.3: about twice the cost of the static program on both systems that can."""
+
+    def cost(job):
+        run = boot(f"{job} iterations=8", directory=tmp_path / job.replace(" ", "-"))
+        assert run.outcome.status == "ok", run.outcome
+        return mean(run.totals(0, "cycles.busy")), mean(run.totals(0, "exceptions"))
+
+    static, faults_static = cost("exec-static")
+    libc, faults_libc = cost("exec-dynamic")
+    one, faults_one = cost("exec-dynamic libraries=1")
+    four, faults_four = cost("exec-dynamic libraries=4")
+    assert 1.5 < libc / static < 2.5
+    assert libc < one < four
+    assert faults_static < faults_libc < faults_one < faults_four
