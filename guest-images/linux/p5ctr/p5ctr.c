@@ -89,20 +89,24 @@ static long p5ctr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
+/* The first mapping makes the buffer, in its size; later ones show it again, or a part of it. */
 static int p5ctr_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct p5ctr_file *pf = file->private_data;
 	unsigned long size = vma->vm_end - vma->vm_start;
 
-	if (vma->vm_pgoff || size > P5CTR_BUFFER_MAX)
+	if (!pf->buffer) {
+		if (vma->vm_pgoff || size > P5CTR_BUFFER_MAX)
+			return -EINVAL;
+		pf->buffer_order = get_order(size);
+		pf->buffer = alloc_pages(GFP_USER | __GFP_ZERO | __GFP_NOWARN, pf->buffer_order);
+		if (!pf->buffer)
+			return -ENOMEM;
+	}
+	if (vma->vm_pgoff > P5CTR_BUFFER_MAX >> PAGE_SHIFT ||
+	    (vma->vm_pgoff << PAGE_SHIFT) + size > PAGE_SIZE << pf->buffer_order)
 		return -EINVAL;
-	if (pf->buffer)
-		return -EBUSY;
-	pf->buffer_order = get_order(size);
-	pf->buffer = alloc_pages(GFP_USER | __GFP_ZERO | __GFP_NOWARN, pf->buffer_order);
-	if (!pf->buffer)
-		return -ENOMEM;
-	return remap_pfn_range(vma, vma->vm_start, page_to_pfn(pf->buffer), size,
+	return remap_pfn_range(vma, vma->vm_start, page_to_pfn(pf->buffer) + vma->vm_pgoff, size,
 			       vma->vm_page_prot);
 }
 

@@ -5,7 +5,7 @@
  * ioctl P5CTR_CONFIG, then any number of P5CTR_START / P5CTR_STOP pairs, each one system call.
  * mmap() of the device (offset 0, at most P5CTR_BUFFER_MAX bytes) gives a zeroed, cached,
  * physically contiguous buffer that is aligned to its size rounded up to a power of two; one buffer
- * per open file, freed with it.
+ * per open file, freed with it. Further mappings of the file show the same buffer.
  *
  * Used by the driver and by programs. Register layout: Intel SDM vol. 3B, "Performance Monitoring
  * (Pentium Processors)".
