@@ -24,8 +24,8 @@ SUPPORTED = re.compile(r"6\.1\.\d+")
 """Kernel versions that this build was made for."""
 
 UNUSED = ["Documentation/*.rst", "arch/[!x]*.[chS]", "arch/*.dts*", "drivers/gpu/*.[ch]",
-          "drivers/infiniband/*.[ch]", "drivers/media/*.[ch]", "drivers/net/*.[ch]",
-          "drivers/scsi/*.[ch]", "drivers/staging/*.[ch]", "sound/*.[ch]", "tools/perf/*",
+          "drivers/infiniband/*.[ch]", "drivers/media/*.[ch]", "drivers/net/*/*.[ch]",
+          "drivers/scsi/*/*.[ch]", "drivers/staging/*.[ch]", "sound/*.[ch]", "tools/perf/*",
           "tools/testing/*"]
 """Parts of the source that are not unpacked, to save time and disk: more than half of it. Relative
 to its root; `*` matches across `/`. The Kconfig files of all directories are needed."""

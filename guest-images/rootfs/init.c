@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guest's first process: mounts the usual file systems, says ready, runs one job, ends the run.
+ * The guest's first process: mounts the usual file systems and the disk, applies the placement seed
+ * (kernel parameter p5seed=N), says ready, runs one job, ends the run. A machine is booted once for
+ * many jobs: nothing before ready depends on the job.
+ *
+ * A job is one of
+ *   NAME key=value ...      the program /bin/NAME
+ *   @program arguments ...  the program file that the engine delivers, inside a bracket of its own
+ *   @shell                  a shell on the console
  *
  * With an engine: the job comes through markers, the program's output leaves through markers, and
  * the exit marker ends the run. Without one (an emulator, a real PC): the job is the kernel
@@ -8,26 +15,56 @@
  * machine is reset at the end, because a Pentium PC without APM cannot switch itself off.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "marker.h"
+#include "seed.h"
 
 #define JOB_SIZE 1024
 #define ARGUMENTS_MAX 64
 #define STATUS_NO_JOB 2
 #define STATUS_NOT_RUN 127 /* as a shell says: the program could not be started */
+#define PHASE_WHOLE 0xFFFFFFFEu /* bracket around a delivered program */
+#define PROGRAM "/tmp/program"
+#define DATA "/data"
 
 /* Mount one file system; say so if that fails, and go on: not every workload needs each. */
 static void mount_one(const char *type, const char *target) {
   if (mount(type, target, type, 0, NULL) != 0)
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
+}
+
+/* Mount the disk, if there is one: the first IDE disk of a PC, or the first one of User-Mode Linux.
+ * P5LAB_DATA tells programs where it is.
+ */
+static void mount_disk(void) {
+  static const char *const disks[] = {"/dev/sda", "/dev/ubda"};
+  for (size_t i = 0; i < sizeof(disks) / sizeof(*disks); i++) {
+    if (access(disks[i], F_OK) != 0) continue;
+    if (mount(disks[i], DATA, "ext2", 0, NULL) == 0)
+      setenv("P5LAB_DATA", DATA, 1);
+    else
+      fprintf(stderr, "init: mount %s on " DATA ": %s\n", disks[i], strerror(errno));
+    return;
+  }
+}
+
+/* Apply the placement seed of the kernel parameter p5seed=N; the kernel hands parameters that it
+ * does not know to init's environment.
+ */
+static void place_pages(void) {
+  const char *seed = getenv("p5seed");
+  if (seed && seed_placement((uint32_t)strtoul(seed, NULL, 10)) != 0)
+    fprintf(stderr, "init: placement seed %s: %s\n", seed, strerror(errno));
 }
 
 /* Split the job text at spaces into arguments, in place. Returns their number. */
@@ -39,12 +76,17 @@ static int split(char *job, char **arguments) {
   return count;
 }
 
-static _Noreturn void run_program(char **arguments) {
-  char path[JOB_SIZE + 5] = "/bin/";
-  strcat(path, arguments[0]);
-  arguments[0] = path;
-  execv(path, arguments);
-  fprintf(stderr, "init: %s: %s\n", path, strerror(errno));
+/* A job whose file is `path` and whose arguments are given, their first being the job's name. */
+struct job {
+  char path[JOB_SIZE + 5];
+  char *arguments[ARGUMENTS_MAX + 1];
+  int whole; /* to be bracketed by init */
+};
+
+static _Noreturn void run_program(struct job *job) {
+  job->arguments[0] = job->path;
+  execv(job->path, job->arguments);
+  fprintf(stderr, "init: %s: %s\n", job->path, strerror(errno));
   _exit(STATUS_NOT_RUN);
 }
 
@@ -89,56 +131,128 @@ static void forward_output(int out, int err) {
 }
 
 /* Run the job with its output piped to the engine; returns its status. */
-static int run_piped(char **arguments) {
+static int run_piped(struct job *job) {
   int out[2], err[2];
   if (pipe(out) != 0 || pipe(err) != 0) return STATUS_NOT_RUN;
+  if (job->whole) p5_begin(PHASE_WHOLE);
   pid_t child = fork();
   if (child == 0) {
     dup2(out[1], STDOUT_FILENO);
     dup2(err[1], STDERR_FILENO);
     close(out[0]), close(out[1]), close(err[0]), close(err[1]);
-    run_program(arguments);
+    run_program(job);
   }
   close(out[1]), close(err[1]);
-  if (child < 0) return STATUS_NOT_RUN;
-  forward_output(out[0], err[0]);
-  return exit_status(child);
+  if (child >= 0) forward_output(out[0], err[0]);
+  int status = child < 0 ? STATUS_NOT_RUN : exit_status(child);
+  if (job->whole) p5_end(PHASE_WHOLE);
+  return status;
 }
 
 /* Run the job with its output on the console; returns its status. */
-static int run_on_console(char **arguments) {
+static int run_on_console(struct job *job) {
   pid_t child = fork();
-  if (child == 0) run_program(arguments);
+  if (child == 0) run_program(job);
   return child < 0 ? STATUS_NOT_RUN : exit_status(child);
 }
 
+/* Copy the program that the engine delivers to PROGRAM. Returns 0, or -1 with the reason in errno. */
+static int fetch_program(void) {
+  static char buffer[4092]; /* a multiple of the 12 bytes that come at a time */
+  int file = open(PROGRAM, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+  if (file < 0) return -1;
+  uint32_t offset = 0;
+  size_t used = 0, count;
+  do {
+    count = p5_program(offset, buffer + used);
+    used += count;
+    offset += count;
+    if (used == sizeof(buffer) || count == 0) {
+      ssize_t written = write(file, buffer, used);
+      if (written >= 0 && (size_t)written != used) errno = ENOSPC;
+      if (written < 0 || (size_t)written != used) return -1;
+      used = 0;
+    }
+  } while (count > 0);
+  if (offset == 0) errno = ENODATA;
+  return close(file) != 0 || offset == 0 ? -1 : 0;
+}
+
+/* Open the terminal behind /dev/console, which itself cannot be a controlling terminal. The kernel
+ * lists the consoles in use, the one that /dev/console stands for last.
+ */
+static int open_console(void) {
+  char list[256] = "", path[sizeof(list) + 5];
+  int active = open("/sys/class/tty/console/active", O_RDONLY);
+  if (active < 0 || read(active, list, sizeof(list) - 1) <= 0) return -1;
+  close(active);
+  list[strcspn(list, "\n")] = '\0';
+  const char *last = strrchr(list, ' ');
+  snprintf(path, sizeof(path), "/dev/%s", last ? last + 1 : list);
+  return open(path, O_RDWR);
+}
+
+/* Run a shell on the console, with job control; returns its status. */
+static int run_shell(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    int console = open_console();
+    if (console < 0 || ioctl(console, TIOCSCTTY, 0) != 0)
+      fprintf(stderr, "init: console: %s\n", strerror(errno));
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) dup2(console, i);
+    setenv("HOME", "/root", 1);
+    setenv("PATH", "/bin", 1);
+    if (chdir("/root") != 0) perror("init: /root");
+    execl("/bin/sh", "-sh", NULL); /* the dash makes it a login shell */
+    fprintf(stderr, "init: /bin/sh: %s\n", strerror(errno));
+    _exit(STATUS_NOT_RUN);
+  }
+  return child < 0 ? STATUS_NOT_RUN : exit_status(child);
+}
+
+/* Say why there is nothing to run, to the engine and on the console; returns `status`. */
+static int refuse(const char *what, const char *why, int status) {
+  char text[256];
+  int length = snprintf(text, sizeof(text), "init: %s: %s\n", what, why);
+  p5_output(2, text, (size_t)length);
+  fputs(text, stderr);
+  return status;
+}
+
+/* Run what the job text asks for; returns its status. */
+static int run_job(char *text, int engine) {
+  static struct job job;
+  if (split(text, job.arguments) == 0) return refuse("job", "none given", STATUS_NO_JOB);
+  if (strcmp(job.arguments[0], "@shell") == 0) return run_shell();
+  job.whole = strcmp(job.arguments[0], "@program") == 0;
+  if (job.whole && fetch_program() != 0) return refuse(PROGRAM, strerror(errno), STATUS_NOT_RUN);
+  strcpy(job.path, job.whole ? PROGRAM : "/bin/");
+  if (!job.whole) strcat(job.path, job.arguments[0]);
+  return engine ? run_piped(&job) : run_on_console(&job);
+}
+
 int main(void) {
-  static char job[JOB_SIZE];
-  char *arguments[ARGUMENTS_MAX + 1];
+  static char text[JOB_SIZE];
 
   mount_one("proc", "/proc");
   mount_one("sysfs", "/sys");
   mount_one("devtmpfs", "/dev");
   mount_one("tmpfs", "/tmp");
+  mount_disk();
+  place_pages();
+  sync(); /* what mounting wrote must not come up in somebody's measurement */
 
   int engine = p5_marker_init();
   p5_ready();
-  if (p5_job(job, sizeof(job)) == 0) {
-    /* The kernel hands parameters that it does not know to init's environment. */
+  if (p5_job(text, sizeof(text)) == 0) {
     const char *parameter = getenv("p5job");
-    snprintf(job, sizeof(job), "%s", parameter ? parameter : "");
-    for (char *c = job; *c; c++)
+    snprintf(text, sizeof(text), "%s", parameter ? parameter : "");
+    for (char *c = text; *c; c++)
       if (*c == ',') *c = ' ';
   }
 
-  int status = STATUS_NO_JOB;
-  if (split(job, arguments) == 0) {
-    static const char no_job[] = "init: no job\n";
-    p5_output(2, no_job, sizeof(no_job) - 1);
-    fputs(no_job, stderr);
-  } else {
-    status = engine ? run_piped(arguments) : run_on_console(arguments);
-  }
+  int status = run_job(text, engine);
   p5_exit((uint32_t)status);
   printf("init: job ended with status %d\n", status);
   fflush(stdout);

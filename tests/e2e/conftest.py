@@ -2,12 +2,13 @@
 """Tests that boot the guest on the engine. `./p5lab test` builds everything before them."""
 
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from p5lab import guest, machine, workload
+from p5lab import program as programs
 from p5lab.engines import Outcome
 from p5lab.engines.bochs import Bochs
 from p5lab.experiment import Run
@@ -52,22 +53,27 @@ def lab():
 def boot(lab, tmp_path):
     """Boot linux, run one job, return what it left. `job` is the guest's command line.
 
+    `program` is the file for a job `@program`, `seed` the page-placement seed.
+    Without `disk` the machine has none.
+
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode.
     """
 
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
-        bare=None,
+        bare=None, program=None, seed=0, disk=True,
     ):  # fmt: skip
         name = job.split()[0]
+        linux = guest.load(lab, "linux")
         known = workload.load(lab)
         planned = Run(
             experiment="test",
             machine=machine.load(lab.machines, board).with_set(settings or {}, "test"),
-            guest=guest.load(lab, "linux"),
-            workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=0,
+            guest=linux if disk else replace(linux, disk=None),
+            workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
             feedback=True, limit_seconds=limit_seconds,
+            program=programs.load(program, "", 32 << 20) if program else None,
         )  # fmt: skip
         place = directory or tmp_path / "run"
         place.mkdir(parents=True)

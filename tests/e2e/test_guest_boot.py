@@ -7,8 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from p5lab.program import WHOLE_PHASE
+
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
 CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
+DISK_VECTOR = 0x30 + 14  # IRQ 14; guest.toml says where the vectors start
 
 
 def test_boots_and_measures(boot):
@@ -188,7 +191,7 @@ def test_repetition_is_identical(boot, tmp_path):
 
 def test_workloads_run(boot, tmp_path):
     for job in ("null", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault",
-                "cached-read", "forkexec iterations=20",
+                "cached-read", "create", "forkexec iterations=20",
                 "mem-read placement=guest iterations=2000"):  # fmt: skip
         booted = boot(job, directory=tmp_path / job.split()[0])
         assert booted.outcome.status == "ok", (job, booted.outcome.reason)
@@ -207,3 +210,103 @@ def test_each_fresh_page_faults_once(boot):
     booted = boot("mmap-fault pages=40 iterations=5")
     assert booted.outcome.status == "ok", booted.output
     assert min(booted.totals(0, "exceptions")) == max(booted.totals(0, "exceptions")) == 40
+
+
+def disk_interrupts(booted, phase):
+    """Interrupts of the disk in each bracket of a phase."""
+
+    def count(marker):
+        return sum(
+            times
+            for (_, _, kind, vector), times in marker.vectors.items()
+            if (kind, vector) == ("irq", DISK_VECTOR)
+        )
+
+    return [count(b.end) - count(b.begin) for b in booted.events.brackets if b.phase == phase]
+
+
+def test_the_disk_is_mounted(boot):
+    mounts = [line.split()[:3] for line in boot("test-proc file=mounts").output.splitlines()]
+    assert ["/dev/sda", "/data", "ext2"] in mounts
+
+
+def test_a_guest_without_a_disk_boots_and_says_what_cannot_run(boot):
+    booted = boot("create", disk=False)
+    assert booted.events.guest_status == 77
+    assert booted.output == "p5lab-create: needs a disk, and this guest has none\n"
+
+
+def test_delayed_creation_leaves_the_disk_alone(boot):
+    booted = boot("create files=100 iterations=3")
+    assert booted.events.guest_status == 0, booted.output
+    assert disk_interrupts(booted, 0) == [0] * 3
+    assert booted.totals(0, "soft_interrupts") == [200] * 3  # open and close
+
+
+def test_synchronous_creation_writes_twice_a_file_and_the_image_stays_as_it_is(boot, lab):
+    """chen95 table 5: two writes a file under FFS. A write here is two sectors, and a disk without
+    the multiple mode interrupts for each."""
+    image = lab.root / "build/guests/linux/disk.img"
+    before = image.read_bytes()
+    booted = boot("create files=50 iterations=2 writes=synchronous")
+    assert booted.events.guest_status == 0, booted.output
+    assert disk_interrupts(booted, 0) == [50 * 2 * 2] * 2
+    assert image.read_bytes() == before
+
+
+def test_cached_files_are_not_read_from_the_disk(boot):
+    booted = boot("cached-read files=100 iterations=3")
+    assert booted.events.guest_status == 0, booted.output
+    assert disk_interrupts(booted, 0) == [0] * 3
+    assert booted.totals(0, "soft_interrupts") == [300] * 3  # open, read, close
+
+
+def test_a_delivered_program_runs_whole_and_between_its_own_markers(boot, lab):
+    booted = boot("@program iterations=5", program=lab.program("linux", "getpid"))
+    assert booted.events.guest_status == 0, booted.output
+    phases = [bracket.phase for bracket in booted.events.brackets]
+    assert phases == [EMPTY] * 10 + [0] * 5 + [WHOLE_PHASE]
+    assert booted.totals(WHOLE_PHASE, INSTRUCTIONS)[0] > sum(booted.totals(0, INSTRUCTIONS))
+    assert booted.totals(0, "soft_interrupts") == [1] * 5
+
+
+def test_a_delivered_program_without_markers(boot, lab):
+    booted = boot("@program", program=lab.program("linux", "true-static"))
+    assert booted.events.guest_status == 0, booted.output
+    assert [bracket.phase for bracket in booted.events.brackets] == [WHOLE_PHASE]
+    assert booted.totals(WHOLE_PHASE, "soft_interrupts")[0] > 2
+
+
+def test_a_delivered_programs_output_and_status(boot, lab):
+    """More than a buffer of init's, and a program whose length is no multiple of it."""
+    booted = boot("@program lines=400 status=9", program=lab.program("linux", "test-output"))
+    lines = booted.output.splitlines()
+    assert [x for x in lines if x.startswith("stdout")] == [f"stdout line {n}" for n in range(400)]
+    assert booted.events.guest_status == 9
+
+
+def test_no_program_was_delivered(boot):
+    booted = boot("@program")
+    assert booted.events.guest_status == 127
+    assert booted.output == "init: /tmp/program: No data available\n"
+
+
+def placement(boot, directory, seed):
+    """Cycles a load of mem-read on the guest's own pages, for an array as large as half of L2."""
+    booted = boot("mem-read placement=guest size=128K iterations=20000", seed=seed,
+                  directory=directory)  # fmt: skip
+    assert booted.events.guest_status == 0, booted.output
+    return booted.totals(131072, CYCLES)[0] / 20000, booted
+
+
+def test_seeds_change_the_placement_of_pages(boot, tmp_path):
+    """A machine that has just booted gives neighbouring pages, and no two conflict in the L2 cache.
+    Each seed scatters them in its own way, and the same seed in the same."""
+    cycles = {}
+    for seed in (0, 1, 2, 3):
+        cycles[seed], _ = placement(boot, tmp_path / str(seed), seed)
+    assert len(set(cycles.values())) == 4
+    assert min(cycles[seed] for seed in (1, 2, 3)) > 1.1 * cycles[0]
+    _, again = placement(boot, tmp_path / "again", 2)
+    first = (tmp_path / "2" / "events.jsonl").read_bytes()
+    assert (again.directory / "events.jsonl").read_bytes() == first

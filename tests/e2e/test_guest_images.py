@@ -181,6 +181,29 @@ class TestCpio:
             self.cpio.archive([self.cpio.Entry("/bin/a", 0o100755)])
 
 
+class TestDisk:
+    disk = module(ROOT / "guest-images/rootfs/mkdisk.py")
+
+    def test_same_bytes_and_sound(self, tmp_path):
+        for name in ("a", "b"):
+            self.disk.make(tmp_path / name, 16)
+        image = (tmp_path / "a").read_bytes()
+        assert image == (tmp_path / "b").read_bytes()
+        assert image == (ROOT / "build/guests/linux/disk.img").read_bytes()
+        assert len(image) == 16 * 504 * 1024
+        assert image[1024 + 56 : 1024 + 58] == b"\x53\xef"  # magic number of ext2
+        assert image[1024 + 24 : 1024 + 28] == bytes(4)  # blocks of 1 KB
+
+    def test_what_mke2fs_says_is_passed_on(self, tmp_path):
+        with pytest.raises(self.disk.DiskError, match=r"mke2fs: .*invalid blocks"):
+            self.disk.make(tmp_path / "none", 0)
+
+    def test_missing_mke2fs(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+        with pytest.raises(self.disk.DiskError, match="install the package e2fsprogs"):
+            self.disk.make(tmp_path / "none", 16)
+
+
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
     """All workloads, compiled with the host's compiler for the host."""
@@ -197,19 +220,22 @@ def native(tmp_path_factory):
     return target
 
 
-def run_native(native, name, *arguments):
+def run_native(native, name, *arguments, directory=None):
     return subprocess.run(
-        [native / name, *arguments], capture_output=True, text=True, check=False, timeout=60
-    )
+        [native / name, *arguments], capture_output=True, text=True, check=False, timeout=60,
+        cwd=directory,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "name",
-    ["getpid", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault", "cached-read"],
+    ["getpid", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault", "cached-read",
+     "create"],
 )
-def test_native_run(native, name):
-    result = run_native(native, name, "iterations=3", "warmup=1")
+def test_native_run(native, name, tmp_path):
+    result = run_native(native, name, "iterations=3", "warmup=1", directory=tmp_path)
     assert result.returncode == 0, result.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_native_mem_read(native):

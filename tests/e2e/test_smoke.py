@@ -27,6 +27,7 @@ NEEDED = (
     "build/bootrom",
     "build/guests/linux/bzImage",
     "build/guests/linux/initramfs.cpio",
+    "build/guests/linux/disk.img",
     "build/workloads/linux",
 )
 

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define P5_MARKER_LEAF 0x50354C42u  /* "P5LB" */
 #define P5_MARKER_MAGIC 0x616C3570u /* "p5la" */
@@ -30,7 +31,8 @@ enum p5_operation {
   P5_OP_READ_COUNTER = 6, /* arg0 = event index; out: EAX low, EDX high */
   P5_OP_JOB = 7,          /* arg0 = offset; out: 12 bytes of the job text in EBX, ECX, EDX */
   P5_OP_OUTPUT = 8,       /* arg0 = up to 4 bytes, arg1 = count | stream << 8 */
-  P5_OP_BOOTROM = 9       /* real mode only, see guest-images/bootrom */
+  P5_OP_BOOTROM = 9,      /* real mode only, see guest-images/bootrom */
+  P5_OP_PROGRAM = 10      /* arg0 = offset; out: EAX = count (0 to 12), the bytes in EBX, ECX, EDX */
 };
 
 struct p5_registers {
@@ -105,6 +107,17 @@ static inline size_t p5_job(char *text, size_t size) {
   }
   text[length] = '\0';
   return length;
+}
+
+/* Copy up to 12 bytes of the delivered program file from `offset` to `bytes`. Returns how many there
+ * were; 0 at its end, and where no program was delivered.
+ */
+static inline size_t p5_program(uint32_t offset, char bytes[12]) {
+  if (!p5_marker_enabled) return 0;
+  struct p5_registers out = p5_marker(P5_OP_PROGRAM, offset, 0);
+  uint32_t words[3] = {out.ebx, out.ecx, out.edx};
+  memcpy(bytes, words, sizeof(words));
+  return out.eax;
 }
 
 /* Append bytes to the program output that the engine records; stream 1 is stdout, 2 stderr. */

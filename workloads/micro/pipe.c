@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * pipe: one process writes, another reads (lai96 table 4: lmbench's bw_pipe, 64 KB at a time). Phase
+ * pipe: one process writes, another reads, both 64 KB a call (lai96 table 4: lmbench's bw_pipe). Phase
  * 0 brackets the reading of `iterations` chunks; the writer is always ahead by what the pipe holds.
  */
 #include "child.h"
@@ -27,8 +27,8 @@ int main(int argc, char **argv) {
   pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    for (long i = 0; i < (warmup + iterations) * (CHUNK / 4096); i++)
-      if (write(ends[1], buffer, 4096) != 4096) _exit(1);
+    for (long i = 0; i < warmup + iterations; i++)
+      if (write(ends[1], buffer, CHUNK) != CHUNK) _exit(1);
     _exit(0);
   }
   for (long i = 0; i < warmup; i++) read_chunk(ends[0]);
