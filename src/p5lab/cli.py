@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from rich.table import Table
 from p5lab import (
     __version__,
     build,
+    doctor,
     engines,
     experiment,
     fetch,
@@ -42,9 +44,17 @@ LISTS = ("experiments", "machines", "guests", "workloads", "runs")
 def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     """Runs one command; every error a user can cause ends as one line on stderr."""
     signal.signal(signal.SIGTERM, _terminated)
+    words = list(sys.argv[1:] if argv is None else argv)
+    lab = lab or Lab.here()
     try:
-        args = _parser().parse_args(argv)
-        return args.command(args, lab or Lab.here())
+        if words[:1] == ["bench"]:  # a program of its own, with options of its own
+            return subprocess.run(
+                [sys.executable, lab.root / "bench/run.py", *words[1:]]
+            ).returncode
+        args = _parser().parse_args(words)
+        return args.command(args, lab)
+    except SystemExit as done:  # argparse has printed a help text
+        return int(done.code or 0)
     except UserError as error:
         print(f"p5lab: {error}", file=sys.stderr)
         return error.status
@@ -173,6 +183,15 @@ def _parser() -> argparse.ArgumentParser:
     make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
     make.set_defaults(command=_build)
 
+    look = commands.add_parser("doctor", help="what is missing here", allow_abbrev=False)
+    look.set_defaults(command=lambda args, lab: doctor.main([], lab))
+
+    commands.add_parser("bench", help="speed of the engine on this host")
+
+    usage = commands.add_parser("help", help="this, or more about one command", allow_abbrev=False)
+    usage.add_argument("topic", nargs="?", choices=COMMANDS, metavar="COMMAND")
+    usage.set_defaults(command=_help)
+
     test = commands.add_parser("test", help="build everything and run all tests",
                                allow_abbrev=False)  # fmt: skip
     test.add_argument("--full", action="store_true", help="the counts named in the documentation")
@@ -186,7 +205,19 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
                         help="how to print the counts: table, markdown, csv or json")  # fmt: skip
 
 
-COMMANDS = ("run", "shell", "list", "show", "gc", "keys", "build", "test")
+COMMANDS = (
+    "run",
+    "shell",
+    "list",
+    "show",
+    "keys",
+    "gc",
+    "doctor",
+    "build",
+    "test",
+    "bench",
+    "help",
+)
 
 
 def _positive(text: str) -> int:
@@ -334,6 +365,10 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
         table.add_row(key.name, key.unit, escape(key.doc))
     report.stdout().print(table)
     return 0
+
+
+def _help(args: argparse.Namespace, lab: Lab) -> int:
+    return main([args.topic, "--help"] if args.topic else ["--help"], lab)
 
 
 def _build(args: argparse.Namespace, lab: Lab) -> int:

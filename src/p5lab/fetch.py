@@ -252,11 +252,39 @@ class Fetcher:
             return Resolved(
                 name, source.version, Path(source.path).name, source.size, source.sha256
             )
-        return (
-            self._newest_local(source, self.distdir)
-            or self._newest_local(source, self.cache / "dist")
-            or self._newest_on_mirror(source)
+        return self.local(source) or self._newest_on_mirror(source)
+
+    def local(self, source: Moving) -> Resolved | None:
+        """The file that is used without any network, if there is one."""
+        return self._newest_local(source, self.distdir) or self._newest_local(
+            source, self.cache / "dist"
         )
+
+    def mirrors_reached(self, seconds: float = 20) -> dict[str, str]:
+        """Every mirror that a download would try: an empty text when it answers, or why not."""
+        if not APT_HELPER.exists():
+            return {"apt": "this host has no apt; set P5LAB_DISTDIR to a directory of source files"}
+        suites = {source.suite for source in self.sources.values() if isinstance(source, Moving)}
+        suite = min(suites, default="stable")
+        return {
+            archive.uri: self._try(f"{archive.uri}/dists/{suite}/Release", seconds)
+            for archive in self._mirrors(security=False)
+        }
+
+    def _try(self, uri: str, seconds: float) -> str:
+        """Downloads one file and forgets it; an empty text, or why that failed."""
+        uri = re.sub(r"^file:", "copy:", uri)
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                done = subprocess.run(
+                    [APT_HELPER, "download-file", uri, Path(directory) / "file"],
+                    env=self._environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                    text=True, timeout=seconds,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                return f"no answer within {seconds:g} s"
+        errors = re.findall(r"^E: (.*)", done.stdout + done.stderr, re.M)
+        return "" if done.returncode == 0 else errors[0] if errors else "apt-helper failed"
 
     def obtain(self, wanted: Resolved) -> Path:
         """The file itself, verified: from $P5LAB_DISTDIR, from the cache, or downloaded."""

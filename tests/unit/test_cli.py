@@ -117,6 +117,26 @@ def test_list(p5lab):
     assert "a guest" not in p5lab("list", "machines")[1]
 
 
+def test_help_names_every_command_and_explains_each(p5lab, lab):
+    for arguments in (("help",), ("--help",)):
+        status, out, _ = p5lab(*arguments)
+        assert status == 0
+        named = [line.split()[0] for line in out.splitlines() if line.startswith("    ")]
+        assert set(cli.COMMANDS) <= set(named)
+    for command in set(cli.COMMANDS) - {"bench"}:
+        status, out, _ = p5lab("help", command)
+        assert status == 0
+        assert out.startswith(f"usage: p5lab {command}")
+    assert p5lab("--version")[1].startswith("p5lab ")
+
+
+def test_bench_gets_its_own_options(p5lab, lab, monkeypatch):
+    (lab.root / "bench").mkdir()
+    (lab.root / "bench/run.py").write_text("import sys; sys.exit(len(sys.argv))")
+    assert p5lab("bench", "-n", "1")[0] == 3
+    assert p5lab("help", "bench")[0] == 2
+
+
 def test_keys(p5lab):
     assert "l2.size" in p5lab("keys")[1]
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from p5lab import cli
+
 REPO = Path(__file__).resolve().parents[2]
 REAL = (
     "sh dirname readlink sha256sum cut df awk mkdir rmdir mktemp grep head rm cp flock cat sleep"
@@ -124,9 +126,39 @@ def test_first_use_sets_up_and_hands_over(host):
     assert host.calls == ["venv", "pip "]
 
 
-def test_bench_is_a_program_of_its_own(host):
-    _, out, _ = host.run("bench", "-n", "1")
-    assert out.splitlines()[0] == f"<{host.root}/bench/run.py><-n><1>"
+@pytest.mark.parametrize(
+    "arguments", [("bench", "-n", "1"), ("help", "gc"), ("run", "--program", "a b")]
+)
+def test_every_command_is_handed_over(host, arguments):
+    _, out, _ = host.run(*arguments)
+    assert out.splitlines()[0] == "<-m><p5lab>" + "".join(f"<{word}>" for word in arguments)
+
+
+def test_doctor_needs_no_set_up(host):
+    host.without("flex", "g++")
+    status, out, err = host.run("doctor")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0] == "<-B><-m><p5lab.doctor>"
+    assert f"PYTHONPATH={host.root}/src" in out
+    assert host.calls == []
+    assert not (host.root / ".venv").exists()
+
+
+def test_doctor_takes_the_environments_python_unless_it_is_broken(host):
+    host.run("list")
+    host.script("python3", "exit 1")
+    assert host.run("doctor")[1].startswith("<-B><-m><p5lab.doctor>")
+    (host.root / ".venv/bin/python").write_text("#!/bin/sh\nexit 1\n")
+    status, _, err = host.run("doctor")
+    if not Path("/usr/bin/python3").exists():
+        assert status == 1
+        assert "python3-venv (of Python 3.11 to 3.14)" in err
+
+
+def test_the_usage_of_the_launcher_names_the_commands_of_the_command_line(host):
+    _, out, _ = host.run("help")
+    named = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    assert set(named) == set(cli.COMMANDS)
 
 
 def test_second_use_does_no_work(host):

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""doctor: what it finds missing, and that it works when much is broken."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fakelab import REPO
+
+from p5lab import cli, doctor, fetch
+
+
+@pytest.fixture
+def healthy(lab, tmp_path, monkeypatch):
+    """A checkout that lacks nothing, on a host that lacks nothing."""
+    monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("P5LAB_DISTDIR", raising=False)
+    monkeypatch.delenv("P5LAB_GEM5", raising=False)
+    for name in ("p5lab", "requirements.lock", "sources.toml"):
+        shutil.copy(REPO / name, lab.root)
+    distdir = tmp_path / "dist"
+    distdir.mkdir()
+    for source in fetch.read_sources(REPO / "sources.toml").values():
+        if isinstance(source, fetch.Pinned):
+            (distdir / Path(source.path).name).touch()
+        else:
+            (distdir / f"{source.package}_{source.first}_all.deb").touch()
+    monkeypatch.setenv("P5LAB_DISTDIR", str(distdir))
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/usr/bin/{name}")
+    launcher = (lab.root / "p5lab").read_text()
+    files = [probe for probe, _ in doctor.needs(launcher) if probe.startswith("/")]
+    for file in files:
+        launcher = launcher.replace(f"\n{file}=", f"\n{lab.root}/there=")
+    (lab.root / "there").touch()
+    (lab.root / "p5lab").write_text(launcher)
+    venv = lab.root / ".venv/bin"
+    venv.mkdir(parents=True)
+    (venv / "python").touch()
+    lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
+    (lab.root / ".venv/p5lab-stamp").write_text(f"{lock} {lab.root}\n")
+    return lab
+
+
+def found(lab):
+    """State and text by subject; the worst of a subject."""
+    result = {}
+    for finding in doctor.examine(lab):
+        result.setdefault(finding.subject, []).append((finding.state, finding.text))
+    order = ("missing", "note", "ok")
+    return {name: min(many, key=lambda one: order.index(one[0])) for name, many in result.items()}
+
+
+def test_nothing_is_missing(healthy, capsys):
+    assert cli.main(["doctor"], healthy) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("\np5lab: nothing is missing\n")
+    for subject in ("host", "packages", "python", ".venv", "checkout", "cache", "sources", "build"):
+        assert found(healthy)[subject][0] == "ok", (subject, out)
+
+
+def test_missing_packages_are_named_with_the_command(healthy, monkeypatch, capsys):
+    absent = ("flex", "g++", "make")
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: name not in absent)
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
+    state, text = found(healthy)["packages"]
+    assert (state, text) == (
+        "missing", "install with: sudo apt-get install build-essential flex",
+    )  # fmt: skip
+    assert cli.main(["doctor"], healthy) == 1
+    assert capsys.readouterr().out.endswith("\np5lab: 1 missing\n")
+
+
+def test_the_launchers_own_list_is_what_is_looked_for():
+    wanted = doctor.needs((REPO / "p5lab").read_text())
+    assert ("g++", "build-essential") in wanted
+    assert ("/usr/include/doctest/doctest.h", "doctest-dev") in wanted
+    with pytest.raises(ValueError, match="no list of packages"):
+        doctor.needs("")
+
+
+@pytest.mark.parametrize(
+    ("breaks", "subject", "state", "text"),
+    [
+        (lambda lab: shutil.rmtree(lab.root / ".venv"), ".venv", "note", "not made yet"),
+        (lambda lab: (lab.root / ".venv/bin/python").unlink(), ".venv", "note", "has gone"),
+        (lambda lab: (lab.root / ".venv/p5lab-stamp").write_text("x"), ".venv", "note", "unfini"),
+        (lambda lab: (lab.root / "requirements.lock").unlink(), "environment", "missing", "could"),
+        (lambda lab: (lab.root / "p5lab").unlink(), "packages", "missing", "could not be examined"),
+        (lambda lab: (lab.root / "sources.toml").unlink(), "sources", "missing", "could not be"),
+        (lambda lab: lab.engine.unlink(), "build", "note", "not built yet"),
+    ],
+)
+def test_whatever_is_broken_the_others_are_still_examined(healthy, breaks, subject, state, text):
+    breaks(healthy)
+    findings = found(healthy)
+    assert findings[subject][0] == state
+    assert text in findings[subject][1]
+    assert findings["host"][0] == "ok"
+    assert "gem5" in findings
+
+
+def test_disks(healthy, monkeypatch):
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: usage._replace(free=10_000_000))
+    assert found(healthy)["checkout"] == (
+        "missing", f"{healthy.root}: 10 MB free; expected 200 MB"
+    )  # fmt: skip
+    monkeypatch.setattr(doctor, "_not_writable", lambda path: "Read-only file system")
+    assert "cannot be written: Read-only file system" in found(healthy)["cache"][1]
+
+
+def test_a_cache_with_a_space_is_refused(healthy, monkeypatch, tmp_path):
+    monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "a cache"))
+    assert found(healthy)["cache"][0] == "missing"
+
+
+@pytest.mark.parametrize(
+    ("answers", "state"),
+    [({"http://a": ""}, "ok"), ({"http://a": "no answer"}, "missing"),
+     ({"http://a": "no answer", "http://b": ""}, "note")],
+)  # fmt: skip
+def test_mirrors_matter_when_something_is_to_be_downloaded(healthy, monkeypatch, answers, state):
+    assert "mirror" not in found(healthy)
+    next(iter(Path(os.environ["P5LAB_DISTDIR"]).iterdir())).unlink()
+    monkeypatch.setattr(fetch.Fetcher, "mirrors_reached", lambda self: answers)
+    findings = found(healthy)
+    assert findings["sources"][0] == "note"
+    assert findings["mirror"][0] == state
+
+
+def test_a_mirror_is_asked_and_one_that_is_not_there_is_told(tmp_path, monkeypatch):
+    if not fetch.APT_HELPER.exists():
+        pytest.skip("needs apt")
+    monkeypatch.setenv("P5LAB_MIRROR", f"file:{tmp_path}/mirror")
+    fetcher = fetch.Fetcher({}, cache=tmp_path / "cache")
+    (uri,) = reached = fetcher.mirrors_reached()
+    assert uri == f"file:{tmp_path}/mirror"
+    assert reached[uri]
+    release = tmp_path / "mirror/dists/stable/Release"
+    release.parent.mkdir(parents=True)
+    release.write_text("Suite: stable\n")
+    assert fetcher.mirrors_reached() == {uri: ""}
+
+
+def test_gem5(healthy, monkeypatch, tmp_path):
+    assert found(healthy)["gem5"][0] == "note"
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    monkeypatch.setenv("P5LAB_GEM5", str(tmp_path))
+    assert "neither a program nor a tree" in found(healthy)["gem5"][1]
+    (tmp_path / "build/X86").mkdir(parents=True)
+    (tmp_path / "build/X86/gem5.opt").touch()
+    assert found(healthy)["gem5"] == ("ok", str(tmp_path))
+
+
+def test_it_runs_on_a_bare_python(healthy):
+    """No package of .venv: isolated from the environment that runs the tests."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c",
+         f"import sys; sys.path[:0] = [{str(REPO / 'src')!r}];"
+         " from p5lab import doctor; sys.exit(doctor.main([]))"],
+        env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert "python" in done.stdout
+    assert done.returncode in (0, 1)
