@@ -23,6 +23,7 @@ SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
 TRACES = ("crossings",)
 # A program of the user's own belongs to no experiment file.
+NATIVE = "native"  # the engine that is this host itself, without machine, guest and seed
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 SEED_LIMIT, SEEDS = 1 << 31, 1000
 
@@ -76,6 +77,8 @@ class Run:
             if self.program
             else self.workload.name + given
         )
+        if self.engine == NATIVE:
+            return f"{what}, host"
         parts = [what, self.guest.name, self.machine.name]
         if self.machine.geometry:
             parts.append(self.machine.geometry)
@@ -162,6 +165,12 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     ]
     systems = [guests.load(lab, guest) for guest in choice.guests or guest_names]
 
+    if choice.engine == NATIVE:
+        _check_native(choice)
+        boards, variants, seeds = boards[:1], variants[:1], (0,)
+        # Guests with the same programs are the same host.
+        systems = list({system.programs: system for system in reversed(systems)}.values())[::-1]
+
     jobs = []
     for entry in table.tables("run"):
         entry.only(["workload", "parameters", "guests"])
@@ -210,6 +219,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
     """The runs of a program of the user's own: on each machine and guest, with each seed."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which is what runs")
+    if choice.engine == NATIVE:
+        _check_native(choice)
     feedback = True if choice.feedback is None else choice.feedback
     runs = []
     for machine in choice.machines or (PROGRAM_MACHINE,):
@@ -226,6 +237,17 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])
+
+
+def _check_native(choice: Filter) -> None:
+    """What makes no sense on the host itself is refused, not ignored."""
+    given = {
+        "--trace": choice.trace, "--seed": choice.seeds, "--set": choice.settings,
+        "--machine": choice.machines, "--feedback": choice.feedback is not None,
+    }  # fmt: skip
+    for option, value in given.items():
+        if value:
+            raise UserError(f"{option}: expected without --engine native: the host is as it is")
 
 
 def _asked(guest: Guest, guest_names: list[str], only: list[str]) -> bool:

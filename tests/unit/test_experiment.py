@@ -91,6 +91,29 @@ def test_seeds_multiply(lab):
     assert [run.seed for run in experiment.load(lab, "tests", Filter(seeds=(3,)))] == [3, 3]
 
 
+def test_the_host_has_one_machine_one_seed_and_each_program_once(lab):
+    variant(lab, 'base = "toy"\ntitle = "the same programs"')
+    text = EXPERIMENT.replace('["toy"]', '["toy", "toy2"]').replace(
+        "guests =", "seeds = [0, 1]\nguests ="
+    )
+    text += '[[overlay]]\nset = { l2.size = "128K" }\n[[overlay]]\nset = { l2.size = "512K" }\n'
+    assert len(with_experiment(lab, text)) == 16
+    runs = experiment.load(lab, "tests", Filter(engine="native"))
+    assert [(run.label, run.guest.name, run.seed) for run in runs] == [
+        ("call, host", "toy", 0), ("chase guest, host", "toy", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("option", "choice"),
+    [("--seed", {"seeds": (1,)}), ("--machine", {"machines": ("p90-premiere2",)}),
+     ("--trace", {"trace": ("crossings",)}), ("--feedback", {"feedback": False})],
+)  # fmt: skip
+def test_what_makes_no_sense_on_the_host_is_refused(lab, option, choice):
+    with pytest.raises(UserError, match=f"{option}: expected without --engine native"):
+        experiment.load(lab, "tests", Filter(engine="native", **choice))
+
+
 @pytest.mark.parametrize(
     ("text", "seeds"),
     [("3", (3,)), ("0,1, 2,1", (0, 1, 2)), ("0-3,9", (0, 1, 2, 3, 9)), ("7-7", (7,))],
