@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""docs/tutorial.md, executed in a copy of the work tree.
+
+A fence's info string says what a block is: `file=PATH` is written, `append=PATH` added to a file,
+`diff` given to patch, `sh` run by a shell; a `text` block quotes what the commands before it
+printed. Quoted lines are found in the output in their order, `...` aside; a line may quote the
+first columns only. Counts up to 20 are exact; other numbers may be off by a quarter, because the
+clocks of a kernel that was built anew move with the place of its code.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from p5lab.lab import Lab
+
+TUTORIAL = "docs/tutorial.md"
+BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TOLERANCE = 0.25
+
+
+def copy(root: Path, to: Path) -> None:
+    """The files of the work tree, edited or not, without what is built; .venv is shared."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    for name in filter(None, listed.split("\0")):
+        if (root / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, to / name)
+    # An environment that the launcher takes for its own: it must not make or change one.
+    python = to / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    stamp = (root / ".venv/p5lab-stamp").read_text().split(" ")[0]
+    (to / ".venv/p5lab-stamp").write_text(f"{stamp} {to.resolve()}\n")
+
+
+def number(token: str) -> float | None:
+    try:
+        return float(token.replace(",", ""))
+    except ValueError:
+        return None
+
+
+def near(quoted: str, printed: str) -> bool:
+    """Whether two words of a table say the same."""
+    a, b = number(quoted), number(printed)
+    if a is None or b is None or (quoted.isdecimal() and 1 <= a <= 20):
+        return quoted == printed
+    return abs(a - b) <= max(0.05, TOLERANCE * max(abs(a), abs(b)))
+
+
+def same(quoted: str, printed: str) -> bool:
+    """Whether the words of a quoted line begin a printed one."""
+    left, right = quoted.split(), printed.split()
+    return len(left) <= len(right) and all(map(near, left, right))
+
+
+def missing(quote: str, output: str) -> list[str]:
+    """The quoted lines that the output does not have."""
+    printed, absent = output.splitlines(), []
+    for line in quote.splitlines():
+        if line.strip() in ("", "..."):
+            continue
+        found = next((at for at, other in enumerate(printed) if same(line, other)), None)
+        if found is None:
+            absent.append(line)
+        else:
+            printed = printed[found + 1 :]
+    return absent
+
+
+def test_the_tutorial_does_what_it_says(tmp_path):
+    place = tmp_path / "tutorial"
+    copy(Lab.here().root, place)
+    environment = {**os.environ, "COLUMNS": "120"}
+    environment.pop("PYTHONPATH", None)  # the copy's own modules, not those of this checkout
+    output, ran = "", 0
+    for block in BLOCK.finditer((place / TUTORIAL).read_text()):
+        kind, action, name, text = block.groups()
+        if action == "file":
+            assert not (place / name).exists(), f"{name} is there already"
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text)
+        elif action == "append":
+            with (place / name).open("a") as file:
+                file.write(text)
+        elif kind == "diff":
+            patch = ["patch", "-p1", "--fuzz=0", "--no-backup-if-mismatch"]
+            subprocess.run(patch, cwd=place, input=text, text=True, check=True)
+        elif kind == "sh":
+            done = subprocess.run(
+                ["sh", "-e", "-c", text], cwd=place, env=environment, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            output, ran = done.stdout, ran + 1
+        elif kind == "text":
+            assert missing(text, output) == [], output
+        else:
+            pytest.fail(f"a block of unknown kind: {block[0][:40]}")
+    assert ran >= 4
+
+
+QUOTED = "  busy cycles   470.6   10,233\n...\n  ring crossings   2   4\n"
+PRINTED = "head\n  busy cycles  500  10,233  7\n  lowest 3\n  ring crossings  2  4  0\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("500", "700"), ("2  4", "2  5"), ("busy", "idle"), ("10,233  7", ""), ("cross", "x")],
+)
+def test_a_quote_that_no_longer_holds_is_found(old, new):
+    assert missing(QUOTED, PRINTED) == []
+    assert len(missing(QUOTED, PRINTED.replace(old, new))) == 1
