@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""crossings.jsonl: who ran between the markers of a bracket, and how each passed control on.
+
+A run with `--trace crossings` writes a line for every change of ring, address space or machine mode
+inside a bracket. Between two of them one part of the system runs: a step. Parts are named by what
+they do: the program that holds the bracket, programs it starts, a kernel that runs in user mode
+(it calls ptrace), the kernel in ring 0.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p5stats.errors import StatsError
+
+SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
+PAGE_FAULT = 14
+PTRACE = 26
+# Linux, arch/x86/entry/syscalls/syscall_32.tbl: the calls that the workloads and UML make.
+CALLS = {
+    1: "exit", 2: "fork", 3: "read", 4: "write", 5: "open", 6: "close", 7: "waitpid", 11: "execve",
+    13: "time", 19: "lseek", 20: "getpid", PTRACE: "ptrace", 37: "kill", 41: "dup", 42: "pipe",
+    45: "brk", 54: "ioctl", 55: "fcntl", 63: "dup2", 85: "readlink", 90: "mmap", 91: "munmap",
+    104: "setitimer", 114: "wait4", 119: "sigreturn", 120: "clone", 122: "uname", 125: "mprotect",
+    140: "_llseek", 145: "readv", 146: "writev", 158: "sched_yield", 162: "nanosleep", 168: "poll",
+    172: "prctl", 173: "rt_sigreturn", 174: "rt_sigaction", 175: "rt_sigprocmask",
+    176: "rt_sigpending", 179: "rt_sigsuspend", 180: "pread64", 181: "pwrite64",
+    186: "sigaltstack", 190: "vfork", 191: "ugetrlimit", 192: "mmap2", 195: "stat64",
+    197: "fstat64", 219: "madvise", 221: "fcntl64", 224: "gettid", 240: "futex",
+    243: "set_thread_area", 252: "exit_group", 254: "epoll_create", 255: "epoll_ctl",
+    256: "epoll_wait", 258: "set_tid_address", 259: "timer_create", 260: "timer_settime",
+    261: "timer_gettime", 265: "clock_gettime", 267: "clock_nanosleep", 270: "tgkill",
+    295: "openat", 319: "epoll_pwait", 327: "signalfd4", 329: "epoll_create1", 331: "pipe2",
+    383: "statx", 403: "clock_gettime64", 407: "clock_nanosleep_time64", 409: "timer_settime64",
+    414: "ppoll_time64",
+}  # fmt: skip
+# Linux, include/uapi/linux/ptrace.h and arch/x86/include/uapi/asm/ptrace-abi.h.
+PTRACE_REQUESTS = {
+    0: "TRACEME", 1: "PEEKTEXT", 2: "PEEKDATA", 3: "PEEKUSR", 4: "POKETEXT", 5: "POKEDATA",
+    6: "POKEUSR", 7: "CONT", 8: "KILL", 9: "SINGLESTEP", 12: "GETREGS", 13: "SETREGS",
+    14: "GETFPREGS", 15: "SETFPREGS", 18: "GETFPXREGS", 19: "SETFPXREGS", 21: "OLDSETOPTIONS",
+    24: "SYSCALL", 25: "GET_THREAD_AREA", 26: "SET_THREAD_AREA", 31: "SYSEMU",
+    32: "SYSEMU_SINGLESTEP", 0x4200: "SETOPTIONS", 0x4202: "GETSIGINFO", 0x4204: "GETREGSET",
+    0x4205: "SETREGSET",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """One line of the trace. `ring` and `cr3` are those before and after."""
+
+    kind: str
+    vector: int | None
+    tsc: int
+    instructions: int
+    ring: tuple[int, int]
+    cr3: tuple[int, int]
+    eax: int
+    ebx: int
+
+    @property
+    def is_call(self) -> bool:
+        return self.kind == "int" and self.vector == SYSTEM_CALL
+
+    @property
+    def call(self) -> str:
+        """A system call by name."""
+        if self.eax == PTRACE:
+            return f"ptrace {PTRACE_REQUESTS.get(self.ebx, self.ebx)}"
+        return CALLS.get(self.eax, f"system call {self.eax}")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one part of the system did without interruption, and how it passed control on."""
+
+    who: str
+    clocks: int
+    end: str
+    crosses: bool  # the end is a change of ring
+    switches: bool  # the end is a load of CR3
+    call: str = ""  # the end is this system call
+    user: bool = False  # ran in ring 3
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The steps between a begin and an end marker."""
+
+    steps: list[Step]
+
+    @property
+    def clocks(self) -> int:
+        return sum(step.clocks for step in self.steps)
+
+    @property
+    def shape(self) -> tuple[tuple[str, str], ...]:
+        """All of it but the clocks."""
+        return tuple((step.who, step.end) for step in self.steps)
+
+
+def read(path: Path) -> dict[int, list[Bracket]]:
+    """Brackets by phase; StatsError when the file is not what the engine writes."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+    brackets: dict[int, list[Bracket]] = {}
+    begin: dict[str, Any] | None = None
+    inside: list[Crossing] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+            if record["kind"] == "begin":
+                begin, inside = record, []
+            elif record["kind"] == "end":
+                if begin is None or begin["phase"] != record["phase"]:
+                    raise ValueError("an end without its begin")
+                steps = list(_steps(begin["tsc"], inside, record["tsc"]))
+                brackets.setdefault(record["phase"], []).append(Bracket(steps))
+                begin = None
+            else:
+                inside.append(_crossing(record))
+        except (ValueError, KeyError, TypeError) as error:
+            raise StatsError(f"{path}:{number}: not a line of a trace: {error}") from None
+    return brackets
+
+
+def typical(brackets: Iterable[Bracket]) -> Bracket:
+    """The first bracket of the shape that most have: an interrupt that strikes one is left out."""
+    brackets = list(brackets)
+    if not brackets:
+        raise StatsError("the trace has no bracket")
+    (shape, _), *_ = Counter(bracket.shape for bracket in brackets).most_common(1)
+    return next(bracket for bracket in brackets if bracket.shape == shape)
+
+
+def _crossing(record: dict[str, Any]) -> Crossing:
+    before, after = record["ring"]
+    old, new = record["cr3"]
+    return Crossing(record["kind"], record["vector"], record["tsc"], record["instructions"],
+                    (before, after), (old, new), record["eax"], record["ebx"])  # fmt: skip
+
+
+def _steps(begin: int, crossings: list[Crossing], end: int) -> Iterator[Step]:
+    names = _names(crossings)
+    since = begin
+    for crossing in crossings:
+        yield Step(
+            who=names.part(crossing.ring[0], crossing.cr3[0]),
+            clocks=crossing.tsc - since,
+            end=_end(crossing, names),
+            crosses=crossing.ring[0] != crossing.ring[1],
+            switches=crossing.kind == "cr3",
+            call=crossing.call if crossing.is_call else "",
+            user=crossing.ring[0] == 3,
+        )
+        since = crossing.tsc
+    last = (crossings[-1].ring[1], crossings[-1].cr3[1]) if crossings else (3, 0)
+    yield Step(names.part(*last), end - since, "end of the bracket", False, False, user=True)
+
+
+def _end(crossing: Crossing, names: "_Names") -> str:
+    if crossing.is_call:
+        return crossing.call
+    if crossing.kind == "exception":
+        return "page fault" if crossing.vector == PAGE_FAULT else f"exception {crossing.vector}"
+    if crossing.kind == "iret":
+        return f"IRET to {names.part(crossing.ring[1], crossing.cr3[1])}"
+    if crossing.kind == "cr3":
+        same = crossing.cr3[0] == crossing.cr3[1]
+        return "CR3 again" if same else f"CR3: space of {names.space(crossing.cr3[1])}"
+    if crossing.vector is None:
+        return crossing.kind
+    return f"{crossing.kind} {crossing.vector:#x}"
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Address spaces by what runs in them."""
+
+    spaces: dict[int, str]
+    kernel: str
+
+    def space(self, cr3: int) -> str:
+        return self.spaces.get(cr3, self.kernel)
+
+    def part(self, ring: int, cr3: int) -> str:
+        return self.kernel if ring == 0 else self.space(cr3)
+
+
+def _names(crossings: list[Crossing]) -> _Names:
+    order: list[int] = []  # spaces that run in ring 3, by first appearance
+    tracer = None
+    for crossing in crossings:
+        for side in (0, 1):
+            if crossing.ring[side] == 3 and crossing.cr3[side] not in order:
+                order.append(crossing.cr3[side])
+        if crossing.is_call and crossing.eax == PTRACE:
+            tracer = crossing.cr3[0]
+    programs = [cr3 for cr3 in order if cr3 != tracer] or [0]
+    spaces = {programs[0]: "program"}
+    for number, cr3 in enumerate(programs[1:], 2):
+        spaces[cr3] = "new program" if len(programs) == 2 else f"program {number}"
+    if tracer is not None:
+        spaces[tracer] = "UML kernel"
+    return _Names(spaces, "kernel" if tracer is None else "host kernel")
