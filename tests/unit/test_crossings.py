@@ -81,7 +81,7 @@ def test_a_call_of_a_kernel_in_user_mode(tmp_path):
 def test_faults_interrupts_and_other_programs(tmp_path):
     trace = Trace().mark("begin").call(11).cross("cr3", cr3=IDLE).back(OTHER)
     trace.cross("exception", vector=14, ring=0).back()
-    trace.cross("async", vector=0x30, ring=0).back().call(999).cross("cr3").back(PROGRAM)
+    trace.cross("interrupt", vector=0x30, ring=0).back().call(999).cross("cr3").back(PROGRAM)
     (bracket,) = trace.mark("end").read(tmp_path)[0]
     assert steps(bracket)[:4] == [
         ("program", "execve"),
@@ -91,13 +91,13 @@ def test_faults_interrupts_and_other_programs(tmp_path):
     ]
     ends = [step.end for step in bracket.steps]
     assert ends[4] == "page fault"
-    assert ends[6] == "async 0x30"
+    assert ends[6] == "interrupt 0x30"
     assert ends[8:10] == ["system call 999", "CR3 again"]
 
 
 def test_the_typical_bracket_is_the_first_of_the_most_frequent_shape(tmp_path):
     trace = Trace()
-    trace.mark("begin").call(41).cross("async", vector=0x30, ring=0).back().mark("end")
+    trace.mark("begin").call(41).cross("interrupt", vector=0x30, ring=0).back().mark("end")
     trace.mark("begin").call(41).back().mark("end").mark("begin").call(41)
     trace.tsc += 500
     brackets = trace.back().mark("end").read(tmp_path)[0]
