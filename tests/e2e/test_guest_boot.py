@@ -291,22 +291,23 @@ def test_no_program_was_delivered(boot):
     assert booted.output == "init: /tmp/program: No data available\n"
 
 
-def placement(boot, directory, seed):
-    """Cycles a load of mem-read on the guest's own pages, for an array as large as half of L2."""
-    booted = boot("mem-read placement=guest size=128K iterations=20000", seed=seed,
-                  directory=directory)  # fmt: skip
-    assert booted.events.guest_status == 0, booted.output
-    return booted.totals(131072, CYCLES)[0] / 20000, booted
-
-
 def test_seeds_change_the_placement_of_pages(boot, tmp_path):
-    """A machine that has just booted gives neighbouring pages, and no two conflict in the L2 cache.
-    Each seed scatters them in its own way, and the same seed in the same."""
-    cycles = {}
-    for seed in (0, 1, 2, 3):
-        cycles[seed], _ = placement(boot, tmp_path / str(seed), seed)
-    assert len(set(cycles.values())) == 4
+    """A machine that has just booted gives neighbouring pages, and in an array of half the size of
+    L2 no two conflict there. Each seed scatters them in its own way, and the same seed in the same.
+    """
+
+    def measure(seed, name):
+        booted = boot("mem-read placement=guest size=128K iterations=20000", seed=seed,
+                      directory=tmp_path / name)  # fmt: skip
+        assert booted.events.guest_status == 0, booted.output
+        return booted
+
+    runs = {seed: measure(seed, str(seed)) for seed in (0, 1, 2, 3)}
+    misses = {seed: run.totals(131072, "l2_read_misses")[0] for seed, run in runs.items()}
+    cycles = {seed: run.totals(131072, CYCLES)[0] for seed, run in runs.items()}
+    assert misses[0] < 500
+    assert min(misses[seed] for seed in (1, 2, 3)) > 2000
+    assert len(set(misses.values())) == len(set(cycles.values())) == 4
     assert min(cycles[seed] for seed in (1, 2, 3)) > 1.1 * cycles[0]
-    _, again = placement(boot, tmp_path / "again", 2)
-    first = (tmp_path / "2" / "events.jsonl").read_bytes()
-    assert (again.directory / "events.jsonl").read_bytes() == first
+    first = (runs[2].directory / "events.jsonl").read_bytes()
+    assert (measure(2, "again").directory / "events.jsonl").read_bytes() == first
