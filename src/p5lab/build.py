@@ -43,6 +43,7 @@ COSTS = {
     "Bochs": Cost(80, 4, 200),
     "kernel": Cost(240, 140, 1500),
     "musl": Cost(55, 1, 60),
+    "busybox": Cost(35, 3, 60),
     "C++": Cost(4),
     "zig": Cost(1.5),
     "unpack": Cost(0.3, 0.2),
