@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "marker.h"
@@ -192,23 +194,35 @@ static int open_console(void) {
   return open(path, O_RDWR);
 }
 
-/* Run a shell on the console, with job control; returns its status. */
+static _Noreturn void run_login_shell(void) {
+  setenv("HOME", "/root", 1);
+  setenv("PATH", "/bin", 1);
+  if (chdir("/root") != 0) perror("init: /root");
+  execl("/bin/sh", "-sh", NULL); /* the dash makes it a login shell */
+  fprintf(stderr, "init: /bin/sh: %s\n", strerror(errno));
+  _exit(STATUS_NOT_RUN);
+}
+
+/* Run a shell on the console, with job control; returns its status. The shell is not itself the
+ * leader of its session: the end of a leader hangs the terminal up, with what is still to be sent.
+ */
 static int run_shell(void) {
-  pid_t child = fork();
-  if (child == 0) {
+  pid_t leader = fork();
+  if (leader == 0) {
     setsid();
     int console = open_console();
     if (console < 0 || ioctl(console, TIOCSCTTY, 0) != 0)
       fprintf(stderr, "init: console: %s\n", strerror(errno));
     for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) dup2(console, i);
-    setenv("HOME", "/root", 1);
-    setenv("PATH", "/bin", 1);
-    if (chdir("/root") != 0) perror("init: /root");
-    execl("/bin/sh", "-sh", NULL); /* the dash makes it a login shell */
-    fprintf(stderr, "init: /bin/sh: %s\n", strerror(errno));
-    _exit(STATUS_NOT_RUN);
+    pid_t shell = fork();
+    if (shell == 0) run_login_shell();
+    static const int keys[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTTOU};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) signal(keys[i], SIG_IGN);
+    int status = shell < 0 ? STATUS_NOT_RUN : exit_status(shell);
+    tcdrain(STDOUT_FILENO);
+    _exit(status);
   }
-  return child < 0 ? STATUS_NOT_RUN : exit_status(child);
+  return leader < 0 ? STATUS_NOT_RUN : exit_status(leader);
 }
 
 /* Say why there is nothing to run, to the engine and on the console; returns `status`. */
