@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * First process of the host kernel in guest linux-uml: mounts what User-Mode Linux needs, applies
+ * the placement seed (kernel parameter p5seed=N), starts User-Mode Linux and waits for its end.
+ *
+ * All else of a run is said by the init in User-Mode Linux, the same program as in guest linux. An
+ * end that this process sees is therefore a failure, unless there is no engine: then the machine is
+ * reset, as guest linux does it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/random.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "marker.h"
+#include "seed.h"
+
+#define UML "/bin/linux"
+#define DISK "/dev/sda"
+#define ABORT_NO_UML 1
+
+/* The memory of User-Mode Linux is a file in /tmp that is as large as what was touched of it. Of
+ * UML_MEMORY it keeps 4 to 8 MB of addresses for its own image and its C library.
+ */
+#define UML_MEMORY "mem=20M"
+#define TMP_OPTIONS "size=24m"
+
+/* What User-Mode Linux shows as an I/O memory region: the place of the counter device's buffer (see
+ * p5ctr_kern.c). A file without contents, of its largest size.
+ */
+#define WINDOW "/tmp/p5ctr-window"
+#define WINDOW_SIZE (4 << 20)
+
+static void mount_one(const char *type, const char *target, const char *options) {
+  if (mount(type, target, type, 0, options) != 0)
+    fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
+}
+
+/* Append a kernel parameter that was given to this kernel, `name=value`, for the one inside. */
+static int pass_on(char **arguments, int count, const char *name) {
+  static char text[1024];
+  const char *value = getenv(name);
+  if (!value) return count;
+  snprintf(text, sizeof(text), "%s=%s", name, value);
+  arguments[count] = text;
+  return count + 1;
+}
+
+/* User-Mode Linux asks this kernel for random numbers when it starts. Nothing in this machine is
+ * random; to find that out, the kernel would count the jitter of 256 clock ticks, busy all the time.
+ * Declare a constant to be random instead.
+ */
+static void give_entropy(void) {
+  struct {
+    int bits, size; /* as struct rand_pool_info has them */
+    uint32_t words[8];
+  } seed = {.bits = 256, .size = sizeof(seed.words)};
+  int device = open("/dev/urandom", O_WRONLY);
+  if (device < 0 || ioctl(device, RNDADDENTROPY, &seed) != 0)
+    fprintf(stderr, "init: /dev/urandom: %s\n", strerror(errno));
+  close(device);
+}
+
+static void make_window(void) {
+  int file = open(WINDOW, O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ftruncate(file, WINDOW_SIZE) != 0)
+    fprintf(stderr, "init: " WINDOW ": %s\n", strerror(errno));
+  close(file);
+}
+
+static _Noreturn void run_uml(void) {
+  char *arguments[16] = {
+      UML,
+      UML_MEMORY,
+      "initrd=/guest.cpio",
+      ("iomem=p5ctr," WINDOW),
+      /* One console: this one. No others. */
+      "con0=fd:0,fd:1",
+      "con=null",
+      "quiet",
+      /* A busy loop of two instructions; nothing that runs here depends on its speed. */
+      "lpj=400000",
+      "norandmaps",
+      "noreboot",
+  };
+  int count = 0;
+  while (arguments[count]) count++;
+  if (access(DISK, F_OK) == 0) arguments[count++] = "ubd0=" DISK;
+  count = pass_on(arguments, count, "p5job");
+  arguments[count] = NULL;
+  char *environment[] = {"TMPDIR=/tmp", "HOME=/tmp", NULL};
+  execve(UML, arguments, environment);
+  fprintf(stderr, "init: " UML ": %s\n", strerror(errno));
+  _exit(127);
+}
+
+int main(void) {
+  mount_one("proc", "/proc", NULL);
+  mount_one("devtmpfs", "/dev", NULL);
+  mount_one("tmpfs", "/tmp", TMP_OPTIONS);
+  const char *seed = getenv("p5seed");
+  if (seed && seed_placement((uint32_t)strtoul(seed, NULL, 10)) != 0)
+    fprintf(stderr, "init: placement seed %s: %s\n", seed, strerror(errno));
+
+  give_entropy();
+  make_window();
+
+  int engine = p5_marker_init(), status = 0;
+  pid_t uml = fork();
+  if (uml == 0) run_uml();
+  if (uml < 0) {
+    fprintf(stderr, "init: fork: %s\n", strerror(errno));
+    status = 127 << 8;
+  }
+  /* Its threads and traced processes may end later than it does; they are nobody's business. */
+  while (uml > 0 && waitpid(uml, &status, 0) < 0 && errno == EINTR) continue;
+  if (engine || status != 0) {
+    if (WIFSIGNALED(status))
+      fprintf(stderr, "init: User-Mode Linux was killed by signal %d\n", WTERMSIG(status));
+    else
+      fprintf(stderr, "init: User-Mode Linux ended with status %d\n", WEXITSTATUS(status));
+  }
+  p5_abort(ABORT_NO_UML);
+  reboot(RB_AUTOBOOT);
+  return 1;
+}
