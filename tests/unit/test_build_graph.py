@@ -106,6 +106,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
         ("src/p5lab/cli.py", "# changed\n", set()),
         ("tools/manifest.py", "# changed\n", {
             ("record", "build/engine/engine.json"), ("record", "build/guests/linux/guest.json"),
+            ("record", "build/guests/linux-uml/guest.json"),
         }),
     ],
 )  # fmt: skip
