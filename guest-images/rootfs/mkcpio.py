@@ -76,7 +76,8 @@ def archive(entries: list[Entry]) -> bytes:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", type=Path, required=True, help="directories, links and device nodes")
+    parser.add_argument("--list", type=Path, required=True,
+                        help="directories, links and device nodes")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("programs", nargs="*", metavar="GUEST_PATH=FILE",
                         help="a program and its absolute path in the guest")
