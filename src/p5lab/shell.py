@@ -187,7 +187,7 @@ class Relay:
         elif self._wants_line():
             whole, newline, rest = self._typed.partition(b"\n")
             if newline or (whole and self._ended):
-                os.write(self.line, whole.replace(b"\r", b"") + newline)
+                os.write(self.line, whole.replace(b"\r", b"") + b"\n")
                 self._typed = rest
             elif self._ended:
                 os.write(self.line, END_OF_FILE)

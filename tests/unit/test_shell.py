@@ -88,10 +88,12 @@ def engine_log(lab):
 def test_piped_commands_run_one_by_one_until_the_end_of_the_input(toy):
     status, out, err = piped(toy, "first\nslow\nlast")
     assert (status, err) == (0, "")
-    assert out.startswith("welcome\n/ # first\ndid first\n/ # slow\ndid slow\n/ # last")
+    expected = "".join(f"/ # {word}\ndid {word}\n" for word in ("first", "slow", "last"))
+    assert out == f"welcome\n{expected}/ # "
     assert "\r" not in out
     log = engine_log(toy)
-    assert log.splitlines()[-2:] == ["command b'first'", "command b'slow'"]
+    words = ("first", "slow", "last")
+    assert log.splitlines()[-3:] == [f"command {word.encode()!r}" for word in words]
     assert "com1: enabled=1, mode=term, dev=/dev/" in log
     assert "clock: sync=slowdown" in log
 

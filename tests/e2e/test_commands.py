@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Commands beside `run EXPERIMENT`, on the real engine: programs of one's own, seeds, the shell."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from p5lab import experiment, store
+from p5lab.experiment import Filter
+from p5lab.lab import Lab
+from p5lab.runner import Runner
+from p5stats import compare, tidy
+
+UPTIME = re.compile(r"([0-9.]+) [0-9.]+")  # of /proc/uptime
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return Lab(Lab.here().root, tmp_path_factory.mktemp("commands") / "results")
+
+
+def ran(lab, runs):
+    stored = []
+    for result in Runner(lab, jobs=2).run_all(runs):
+        assert result.status == "ok", result.reason
+        stored.append(store.Stored(result.directory, store.read(result.directory)))
+    return stored
+
+
+def cycles(stored, phase):
+    counts = compare.counts(tidy.read(stored.directory / store.COUNTS)[0])
+    return counts.xs(phase, level="phase")["cycles.busy"].tolist()
+
+
+def program(results, path, arguments="iterations=7"):
+    choice = Filter(guests=("linux",))
+    return ran(results, experiment.of_program(results, path, arguments, choice).runs)[0]
+
+
+def test_a_program_of_ones_own_is_counted_whole_and_between_its_markers(results, tmp_path):
+    mine = shutil.copy(results.program("linux", "dup"), tmp_path / "a.out")
+    stored = program(results, mine)
+    (whole,) = cycles(stored, "whole")
+    own = cycles(stored, "0")
+    assert len(own) == 7
+    assert whole > 100 * sum(own)  # it was also started
+    # The same bytes elsewhere are the same run; others are not.
+    elsewhere = tmp_path / "b"
+    elsewhere.mkdir()
+    assert program(results, shutil.copy(mine, elsewhere / "a.out")).id == stored.id
+    with mine.open("ab") as file:
+        file.write(b"\0")
+    assert program(results, mine).id != stored.id
+
+
+def test_a_program_that_fails_says_how(results, tmp_path):
+    mine = shutil.copy(results.program("linux", "test-output"), tmp_path / "a.out")
+    (run,) = experiment.of_program(results, mine, "status=5 lines=1", Filter()).runs
+    (result,) = Runner(results).run_all([run])
+    assert result.status == "failed"
+    assert "program ended with status 5 in the guest" in result.reason
+
+
+def test_a_program_with_an_instruction_of_later_processors_is_told(results, tmp_path):
+    mine = shutil.copy(results.program("linux", "test-ud"), tmp_path / "a.out")
+    (run,) = experiment.of_program(results, mine, "", Filter()).runs
+    (result,) = Runner(results).run_all([run])
+    assert result.status == "failed"
+    assert "invalid opcode (#UD) at 0x" in result.reason
+
+
+def test_another_seed_is_another_placement(results):
+    choice = Filter(workloads=("exec-static",), seeds=(0, 1, 2))
+    stored = ran(results, experiment.load(results, "smoke", choice))
+    assert [one.record["seed"] for one in stored] == [0, 1, 2]
+    assert len({tuple(cycles(one, "program")) for one in stored}) == 3
+
+
+def shell(*lines):
+    """A session with its commands from a pipe: exit status, standard output, standard error."""
+    root = Lab.here().root
+    path = os.pathsep.join((f"{root}/src", f"{root}/stats-parsers"))
+    done = subprocess.run(
+        [sys.executable, "-m", "p5lab", "shell", "linux", "--no-build"],
+        input="\n".join(lines), capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_shell_on_the_simulated_machine():
+    status, out, err = shell(
+        "grep MHz /proc/cpuinfo", "echo $((6 * 7))", "dup iterations=2 && echo went well",
+        "touch /data/mine && ls /data", "sleep 3; cat /proc/uptime", "exit",
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert "cpu MHz\t\t: 90.000" in lines
+    assert "42" in lines
+    assert "went well" in lines
+    assert any("mine" in line.split() for line in lines)
+    # Real time, and not the hours that an idle machine could skip.
+    (uptime,) = (float(match[1]) for line in lines if (match := UPTIME.fullmatch(line)))
+    assert 3 <= uptime < 60
+
+
+def test_nothing_of_a_shell_is_kept_and_the_end_of_the_input_ends_it(results):
+    assert "mine" not in shell("ls /data")[1].split()
+    assert not (Lab.here().results / "shell").exists()
+
+
+def test_crossings_can_be_traced(results):
+    choice = Filter(workloads=("getpid",), trace=("crossings",))
+    (stored,) = ran(results, experiment.load(results, "smoke", choice))
+    lines = [json.loads(x) for x in (stored.directory / "crossings.jsonl").read_text().splitlines()]
+    assert len(lines) >= 2 * 50  # into the kernel and back
