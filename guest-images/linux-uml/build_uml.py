@@ -42,7 +42,8 @@ done
 set -- -nostdinc {includes} "$@"
 [ $link = no ] && exec gcc "$@"
 # Its linker script makes one segment of code and data; that is no news.
-exec gcc -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -nostdlib {libc}/crt1.o {libc}/crti.o "$@" -x none -L {empty} \\
+set -- -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -nostdlib {libc}/crt1.o {libc}/crti.o "$@"
+exec gcc "$@" -x none -L {empty} \\
   -Wl,--start-group {libc}/libc.a {libc}/libcompiler_rt.a -Wl,--end-group {libc}/crtn.o
 """
 

@@ -17,6 +17,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "marker.h"
@@ -127,6 +128,7 @@ int main(void) {
     else
       fprintf(stderr, "init: User-Mode Linux ended with status %d\n", WEXITSTATUS(status));
   }
+  tcdrain(STDERR_FILENO); /* the serial port is slow, the end below is not */
   p5_abort(ABORT_NO_UML);
   reboot(RB_AUTOBOOT);
   return 1;

@@ -51,7 +51,7 @@ def lab():
 
 @pytest.fixture
 def boot(lab, tmp_path):
-    """Boot linux, run one job, return what it left. `job` is the guest's command line.
+    """Boot a guest, run one job, return what it left. `job` is the guest's command line.
 
     `program` is the file for a job `@program`, `seed` the page-placement seed.
     Without `disk` the machine has none.
@@ -62,15 +62,15 @@ def boot(lab, tmp_path):
 
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
-        bare=None, program=None, seed=0, disk=True,
+        bare=None, program=None, seed=0, disk=True, system="linux",
     ):  # fmt: skip
         name = job.split()[0]
-        linux = guest.load(lab, "linux")
+        booted = guest.load(lab, system)
         known = workload.load(lab)
         planned = Run(
             experiment="test",
             machine=machine.load(lab.machines, board).with_set(settings or {}, "test"),
-            guest=linux if disk else replace(linux, disk=None),
+            guest=booted if disk else replace(booted, disk=None),
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
             feedback=True, limit_seconds=limit_seconds,
             program=programs.load(program, "", 32 << 20) if program else None,

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Guest linux-uml on the engine: boot, jobs, what a system call crosses, device, disk, failures."""
+
+import pytest
+
+from p5lab import guest
+
+EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
+CYCLES = "cycles.busy"
+GUESTS = ("linux", "linux-uml")
+
+
+@pytest.fixture
+def uml(boot, tmp_path):
+    """Run one job on linux-uml, which must end well, and return what it left."""
+
+    def run(job, system="linux-uml", **options):
+        place = tmp_path / f"{system}-{len(list(tmp_path.iterdir()))}"
+        booted = boot(job, system=system, directory=place, **options)
+        assert booted.outcome.status == "ok", booted.outcome.reason
+        return booted
+
+    return run
+
+
+def test_boots_and_measures(uml):
+    booted = uml("getpid iterations=50")
+    assert booted.events.ready is not None
+    phases = [bracket.phase for bracket in booted.events.brackets]
+    assert phases == [EMPTY] * 10 + [0] * 50
+    # Neither kernel has anything to complain of: the serial port was not used.
+    assert not (booted.directory / "serial.log").exists()
+
+
+def test_programs_are_those_of_linux(lab):
+    """The RAM disk of guest linux is in that of linux-uml, byte for byte."""
+    linux, nested = (guest.load(lab, name) for name in GUESTS)
+    assert (nested.kernel, nested.disk, nested.programs) == (linux.kernel, linux.disk, "linux")
+    assert linux.initramfs.read_bytes() in nested.initramfs.read_bytes()
+
+
+def test_a_system_call_is_reflected_to_the_server(uml):
+    """dup() enters the host seven times instead of once: the call itself, which stops the program,
+    wait4() and five ptrace() of the server; guest.toml has the list."""
+    linux, nested = (uml("dup iterations=20", system=name) for name in GUESTS)
+    assert min(linux.totals(0, "crossings.int")) == 1
+    assert min(nested.totals(0, "crossings.int")) == 7
+    assert min(linux.totals(0, "cr3_loads.changed")) == 0
+    assert min(nested.totals(0, "cr3_loads.changed")) == 2
+    assert min(nested.totals(0, CYCLES)) > 20 * min(linux.totals(0, CYCLES))
+
+
+def test_a_program_runs_at_its_full_speed_between_calls(uml):
+    """A user-level loop has nothing to do with the server, but for clock ticks."""
+    job = "mem-read iterations=100000 max=64K placement=contiguous"
+    linux, nested = (uml(job, system=name) for name in GUESTS)
+    for size in (512, 8192, 65536):
+        assert nested.totals(size, CYCLES)[0] < 1.5 * linux.totals(size, CYCLES)[0], size
+
+
+@pytest.mark.parametrize(
+    "job",
+    ["exec-static iterations=3", "exec-dynamic iterations=2", "fork iterations=3", "pipe",
+     "mmap-fault iterations=2", "cswitch iterations=5", "cached-read iterations=1"],
+)  # fmt: skip
+def test_workloads_run(uml, job):
+    booted = uml(job)
+    operations = {bracket.phase for bracket in booted.events.brackets} - {EMPTY}
+    assert operations
+    assert all(min(booted.totals(phase, CYCLES)) > 0 for phase in operations)
+
+
+def test_create_writes_to_the_disk(uml):
+    booted = uml("create iterations=1")
+    assert any(bracket.phase != EMPTY for bracket in booted.events.brackets)
+
+
+def test_runs_without_a_disk(uml):
+    uml("getpid iterations=1", disk=False)
+
+
+def test_output_and_exit_status(uml):
+    booted = uml("test-output status=5 lines=40")
+    assert booted.events.guest_status == 5
+    assert len(booted.output.splitlines()) == 80
+
+
+def test_signals_keep_the_registers(uml):
+    """Without FXSAVE the server keeps x87 registers in the older format."""
+    booted = uml("test-signal")
+    assert booted.output == "200 signals, 0 with other registers\n"
+    assert booted.events.guest_status == 0
+
+
+def test_sleeping_is_idle_time(uml):
+    """While all of User-Mode Linux waits, the host halts the processor: 100 ms are 9 million
+    cycles, and each kernel rounds up by at most two ticks of 10 ms."""
+    booted = uml("test-sleep ms=100")
+    idle, busy = booted.totals(0, "cycles.idle")[0], booted.totals(0, CYCLES)[0]
+    assert 9_000_000 <= idle + busy <= 9_000_000 + 4 * 900_000
+    assert idle > 0.8 * (idle + busy)
+
+
+def test_programs_see_the_counters_of_the_host(uml):
+    """What a program read from /dev/p5ctr is, bit for bit, what the engine recorded."""
+    booted = uml("selftest-counters reads=10", trace_reads=True)
+    printed = [int(value, 16) for line in booted.output.splitlines() for value in line.split()[1:]]
+    assert len(printed) == 10 * 4 + 3
+    recorded = [
+        read.value
+        for read in booted.events.reads
+        if read.insn == "rdtsc" or (read.insn == "rdmsr" and read.index in (0x12, 0x13))
+    ]
+    rest = iter(recorded)
+    assert all(value in rest for value in printed)
+
+
+def test_contiguous_buffer_has_no_conflicts(uml):
+    """A buffer of the size of the L2 cache fits into it only if its pages are neighbours: reading
+    it takes few reads from memory, on either system, whatever pages the seed has left."""
+    job = "mem-read size=256K iterations=100000 placement={}"
+
+    def misses(system, placement):
+        return uml(job.format(placement), system=system, seed=3).totals(262144, "l2_read_misses")[0]
+
+    for name in GUESTS:
+        assert misses(name, "contiguous") < 0.1 * misses(name, "guest"), name
+
+
+def test_same_run_same_events(uml):
+    first, second = (uml("exec-static iterations=2") for _ in range(2))
+    names = ("events.jsonl", "output.log")
+    for name in names:
+        assert (first.directory / name).read_bytes() == (second.directory / name).read_bytes()
+
+
+def test_seeds_place_pages_differently(uml):
+    job = "mem-read size=192K iterations=50000 placement=guest"
+    cycles = {uml(job, seed=seed).totals(196608, CYCLES)[0] for seed in (0, 1, 2)}
+    assert len(cycles) == 3
+
+
+def test_the_end_of_the_server_fails_the_run(boot):
+    booted = boot("test-panic really=yes", system="linux-uml")
+    assert booted.outcome.status == "failed"
+    assert "Kernel panic - not syncing: sysrq triggered crash" in booted.outcome.reason
+    serial = (booted.directory / "serial.log").read_text()
+    assert "init: User-Mode Linux was killed by signal 6" in serial

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+/* test-signal: what a program had in its registers survives a signal that it handles. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROUNDS 100
+
+static volatile sig_atomic_t caught;
+static sigjmp_buf back;
+
+static void use_registers(int number) {
+  (void)number;
+  caught++;
+  __asm__ volatile("fninit\n\tfldz\n\tfldz\n\tfldpi" : : : "memory");
+  __asm__ volatile("fninit");
+}
+
+static void leave(int number) {
+  (void)number;
+  caught++;
+  siglongjmp(back, 1);
+}
+
+/* Raise a signal while the x87 stack holds pi and log2(10); say whether it still does. */
+static int keeps_x87(void) {
+  double pi, log, wanted_pi, wanted_log;
+  pid_t self = getpid();
+  __asm__ volatile("fldpi\n\tfstpl %0\n\tfldl2t\n\tfstpl %1" : "=m"(wanted_pi), "=m"(wanted_log));
+  __asm__ volatile(
+      "fninit\n\tfldpi\n\tfldl2t\n\t"
+      "mov $37, %%eax\n\tint $0x80\n\t" /* kill(self, SIGUSR1) */
+      "fstpl %1\n\tfstpl %0"
+      : "=m"(pi), "=m"(log)
+      : "b"(self), "c"(SIGUSR1)
+      : "eax", "memory");
+  return memcmp(&pi, &wanted_pi, sizeof(pi)) == 0 && memcmp(&log, &wanted_log, sizeof(log)) == 0;
+}
+
+int main(void) {
+  int wrong = 0;
+  signal(SIGUSR1, use_registers);
+  for (int i = 0; i < ROUNDS; i++) wrong += !keeps_x87();
+  signal(SIGSEGV, leave);
+  for (volatile int i = 0; i < ROUNDS; i++)
+    if (sigsetjmp(back, 1) == 0) *(volatile int *)(uintptr_t)16 = 1;
+  printf("%d signals, %d with other registers\n", (int)caught, wrong);
+  return caught == 2 * ROUNDS && wrong == 0 ? 0 : 1;
+}
