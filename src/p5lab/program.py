@@ -21,7 +21,10 @@ ELF_EXECUTABLE, ELF_SHARED, ELF_386 = 2, 3, 3  # e_type, e_machine
 MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
 PT_LOAD, PT_INTERP = 1, 3
 HEADER_BYTES, SEGMENT_BYTES = 52, 32
-HINT = "expected a static program for 32-bit x86, such as `gcc -m32 -static` makes"
+HINT = (
+    "expected a static program for 32-bit x86, such as `.venv/bin/python -m ziglang cc -target"
+    " x86-linux-musl -mcpu=pentium` makes"
+)
 
 
 @dataclass(frozen=True)
