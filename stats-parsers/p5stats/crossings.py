@@ -3,14 +3,16 @@
 
 A run with `--trace crossings` writes a line for every change of ring, address space or machine mode
 inside a bracket. Between two of them one part of the system runs: a step. Parts are named by what
-they do: the program that holds the bracket, programs it starts, a kernel that runs in user mode
-(it calls ptrace), the kernel in ring 0.
+they do: the program that holds the bracket, programs it starts, the kernel in ring 0. User-Mode
+Linux is a kernel in ring 3, known by its calls of ptrace; it resumes its programs with
+PTRACE_SYSEMU, and with PTRACE_CONT a stub of its own in their address spaces, through which it maps
+memory there.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,10 @@ from p5stats.errors import StatsError
 
 SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
 PAGE_FAULT = 14
-PTRACE = 26
+END = "end of the bracket"
+BREAKPOINT = 3  # INT 3 ends UML's stub
+PTRACE, PTRACE_CONT, PTRACE_SYSEMU = 26, 7, 31
+KERNEL, HOST_KERNEL, UML_KERNEL, STUB = "kernel", "host kernel", "UML kernel", "stub"
 # Linux, arch/x86/entry/syscalls/syscall_32.tbl: the calls that the workloads and UML make.
 CALLS = {
     1: "exit", 2: "fork", 3: "read", 4: "write", 5: "open", 6: "close", 7: "waitpid", 11: "execve",
@@ -34,15 +39,15 @@ CALLS = {
     256: "epoll_wait", 258: "set_tid_address", 259: "timer_create", 260: "timer_settime",
     261: "timer_gettime", 265: "clock_gettime", 267: "clock_nanosleep", 270: "tgkill",
     295: "openat", 319: "epoll_pwait", 327: "signalfd4", 329: "epoll_create1", 331: "pipe2",
-    383: "statx", 403: "clock_gettime64", 407: "clock_nanosleep_time64", 409: "timer_settime64",
-    414: "ppoll_time64",
+    355: "getrandom", 383: "statx", 403: "clock_gettime64", 407: "clock_nanosleep_time64",
+    409: "timer_settime64", 414: "ppoll_time64",
 }  # fmt: skip
 # Linux, include/uapi/linux/ptrace.h and arch/x86/include/uapi/asm/ptrace-abi.h.
 PTRACE_REQUESTS = {
     0: "TRACEME", 1: "PEEKTEXT", 2: "PEEKDATA", 3: "PEEKUSR", 4: "POKETEXT", 5: "POKEDATA",
-    6: "POKEUSR", 7: "CONT", 8: "KILL", 9: "SINGLESTEP", 12: "GETREGS", 13: "SETREGS",
+    6: "POKEUSR", PTRACE_CONT: "CONT", 8: "KILL", 9: "SINGLESTEP", 12: "GETREGS", 13: "SETREGS",
     14: "GETFPREGS", 15: "SETFPREGS", 18: "GETFPXREGS", 19: "SETFPXREGS", 21: "OLDSETOPTIONS",
-    24: "SYSCALL", 25: "GET_THREAD_AREA", 26: "SET_THREAD_AREA", 31: "SYSEMU",
+    24: "SYSCALL", 25: "GET_THREAD_AREA", 26: "SET_THREAD_AREA", PTRACE_SYSEMU: "SYSEMU",
     32: "SYSEMU_SINGLESTEP", 0x4200: "SETOPTIONS", 0x4202: "GETSIGINFO", 0x4204: "GETREGSET",
     0x4205: "SETREGSET",
 }  # fmt: skip
@@ -82,8 +87,25 @@ class Step:
     end: str
     crosses: bool  # the end is a change of ring
     switches: bool  # the end is a load of CR3
-    call: str = ""  # the end is this system call
-    user: bool = False  # ran in ring 3
+    is_call: bool = False  # the end is a system call
+    is_program: bool = False
+
+    @property
+    def is_interrupt(self) -> bool:
+        return self.end.startswith("interrupt")
+
+
+@dataclass
+class Service:
+    """From where a program stops (a call, a fault) to where a program runs again."""
+
+    event: str
+    who: str
+    clocks: int = 0  # of all others, the program's own aside
+    crossings: int = 0
+    switches: int = 0  # loads of CR3
+    calls: Counter[str] = field(default_factory=Counter)  # of the UML kernel to the host
+    stub_calls: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -100,6 +122,22 @@ class Bracket:
     def shape(self) -> tuple[tuple[str, str], ...]:
         """All of it but the clocks."""
         return tuple((step.who, step.end) for step in self.steps)
+
+    def services(self) -> list[Service]:
+        """What the programs asked for, in order. The last one is the end of the bracket."""
+        found: list[Service] = []
+        for step in self.steps:
+            if step.is_program:
+                found.append(Service(step.end, step.who))
+            else:
+                found[-1].clocks += step.clocks
+            found[-1].crossings += step.crosses
+            found[-1].switches += step.switches
+            if step.is_call and step.who == UML_KERNEL:
+                found[-1].calls[step.end] += 1
+            elif step.is_call and step.who == STUB:
+                found[-1].stub_calls[step.end] += 1
+        return found
 
 
 def read(path: Path) -> dict[int, list[Bracket]]:
@@ -130,12 +168,18 @@ def read(path: Path) -> dict[int, list[Bracket]]:
 
 
 def typical(brackets: Iterable[Bracket]) -> Bracket:
-    """The first bracket of the shape that most have: an interrupt that strikes one is left out."""
+    """Of the brackets that the fewest interrupts struck, the first of the most frequent shape."""
     brackets = list(brackets)
     if not brackets:
         raise StatsError("the trace has no bracket")
-    (shape, _), *_ = Counter(bracket.shape for bracket in brackets).most_common(1)
-    return next(bracket for bracket in brackets if bracket.shape == shape)
+
+    def struck(bracket: Bracket) -> int:
+        return sum(step.is_interrupt for step in bracket.steps)
+
+    fewest = min(map(struck, brackets))
+    calm = [bracket for bracket in brackets if struck(bracket) == fewest]
+    (shape, _), *_ = Counter(bracket.shape for bracket in calm).most_common(1)
+    return next(bracket for bracket in calm if bracket.shape == shape)
 
 
 def _crossing(record: dict[str, Any]) -> Crossing:
@@ -147,35 +191,40 @@ def _crossing(record: dict[str, Any]) -> Crossing:
 
 def _steps(begin: int, crossings: list[Crossing], end: int) -> Iterator[Step]:
     names = _names(crossings)
-    since = begin
+    since, stub = begin, False
     for crossing in crossings:
+        who = names.part(crossing.ring[0], crossing.cr3[0], stub)
+        if crossing.is_call and crossing.eax == PTRACE and crossing.ebx == PTRACE_CONT:
+            stub = True
+        if crossing.is_call and crossing.eax == PTRACE and crossing.ebx == PTRACE_SYSEMU:
+            stub = False
         yield Step(
-            who=names.part(crossing.ring[0], crossing.cr3[0]),
+            who=who,
             clocks=crossing.tsc - since,
-            end=_end(crossing, names),
+            end=_end(crossing, names, stub),
             crosses=crossing.ring[0] != crossing.ring[1],
             switches=crossing.kind == "cr3",
-            call=crossing.call if crossing.is_call else "",
-            user=crossing.ring[0] == 3,
+            is_call=crossing.is_call,
+            is_program=names.is_program(crossing.ring[0], crossing.cr3[0]) and who != STUB,
         )
         since = crossing.tsc
     last = (crossings[-1].ring[1], crossings[-1].cr3[1]) if crossings else (3, 0)
-    yield Step(names.part(*last), end - since, "end of the bracket", False, False, user=True)
+    yield Step(names.part(*last, stub), end - since, END, False, False, is_program=True)
 
 
-def _end(crossing: Crossing, names: "_Names") -> str:
+def _end(crossing: Crossing, names: "_Names", stub: bool) -> str:
     if crossing.is_call:
         return crossing.call
-    if crossing.kind == "exception":
-        return "page fault" if crossing.vector == PAGE_FAULT else f"exception {crossing.vector}"
+    if crossing.kind == "exception" and crossing.vector == PAGE_FAULT:
+        return "page fault"
+    if crossing.kind == "int" and crossing.vector == BREAKPOINT:
+        return "INT 3"
     if crossing.kind == "iret":
-        return f"IRET to {names.part(crossing.ring[1], crossing.cr3[1])}"
+        return f"IRET to {names.part(crossing.ring[1], crossing.cr3[1], stub)}"
     if crossing.kind == "cr3":
         same = crossing.cr3[0] == crossing.cr3[1]
         return "CR3 again" if same else f"CR3: space of {names.space(crossing.cr3[1])}"
-    if crossing.vector is None:
-        return crossing.kind
-    return f"{crossing.kind} {crossing.vector:#x}"
+    return crossing.kind if crossing.vector is None else f"{crossing.kind} {crossing.vector:#x}"
 
 
 @dataclass(frozen=True)
@@ -188,8 +237,13 @@ class _Names:
     def space(self, cr3: int) -> str:
         return self.spaces.get(cr3, self.kernel)
 
-    def part(self, ring: int, cr3: int) -> str:
-        return self.kernel if ring == 0 else self.space(cr3)
+    def is_program(self, ring: int, cr3: int) -> bool:
+        return ring == 3 and self.space(cr3) != UML_KERNEL
+
+    def part(self, ring: int, cr3: int, stub: bool) -> str:
+        if ring == 0:
+            return self.kernel
+        return STUB if stub and self.is_program(ring, cr3) else self.space(cr3)
 
 
 def _names(crossings: list[Crossing]) -> _Names:
@@ -199,12 +253,12 @@ def _names(crossings: list[Crossing]) -> _Names:
         for side in (0, 1):
             if crossing.ring[side] == 3 and crossing.cr3[side] not in order:
                 order.append(crossing.cr3[side])
-        if crossing.is_call and crossing.eax == PTRACE:
+        if crossing.is_call and crossing.eax == PTRACE and crossing.ebx == PTRACE_SYSEMU:
             tracer = crossing.cr3[0]
     programs = [cr3 for cr3 in order if cr3 != tracer] or [0]
     spaces = {programs[0]: "program"}
     for number, cr3 in enumerate(programs[1:], 2):
         spaces[cr3] = "new program" if len(programs) == 2 else f"program {number}"
-    if tracer is not None:
-        spaces[tracer] = "UML kernel"
-    return _Names(spaces, "kernel" if tracer is None else "host kernel")
+    if tracer is None:
+        return _Names(spaces, KERNEL)
+    return _Names({**spaces, tracer: UML_KERNEL}, HOST_KERNEL)

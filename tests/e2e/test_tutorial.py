@@ -16,12 +16,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from quoting import same
 
 from p5lab.lab import Lab
 
 TUTORIAL = "docs/tutorial.md"
 BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TOLERANCE = 0.25
 
 
 def copy(root: Path, to: Path) -> None:
@@ -41,27 +41,6 @@ def copy(root: Path, to: Path) -> None:
     python.chmod(0o755)
     stamp = (root / ".venv/p5lab-stamp").read_text().split(" ")[0]
     (to / ".venv/p5lab-stamp").write_text(f"{stamp} {to.resolve()}\n")
-
-
-def number(token: str) -> float | None:
-    try:
-        return float(token.replace(",", ""))
-    except ValueError:
-        return None
-
-
-def near(quoted: str, printed: str) -> bool:
-    """Whether two words of a table say the same."""
-    a, b = number(quoted), number(printed)
-    if a is None or b is None or (quoted.isdecimal() and 1 <= a <= 20):
-        return quoted == printed
-    return abs(a - b) <= max(0.05, TOLERANCE * max(abs(a), abs(b)))
-
-
-def same(quoted: str, printed: str) -> bool:
-    """Whether the words of a quoted line begin a printed one."""
-    left, right = quoted.split(), printed.split()
-    return len(left) <= len(right) and all(map(near, left, right))
 
 
 def missing(quote: str, output: str) -> list[str]:

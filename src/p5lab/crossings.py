@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""docs/crossings.md: what a call costs in crossings, from traced runs.
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.crossings` runs what the document shows and
+writes the tables in it anew; the text between them is written by hand.
+"""
+
+import re
+import sys
+from collections import Counter
+
+from p5lab import build, experiment
+from p5lab.errors import UserError
+from p5lab.experiment import Filter
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+from p5lab.runner import Runner
+from p5stats import crossings
+from p5stats.crossings import Bracket, Service
+
+DOCUMENT = "docs/crossings.md"
+EXPERIMENT = "smoke"
+TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def steps(bracket: Bracket) -> str:
+    """Every step of a bracket."""
+    rows = [[step.who, f"{step.clocks:,}", step.end] for step in bracket.steps]
+    total = sum(step.crosses for step in bracket.steps)
+    switches = sum(step.switches for step in bracket.steps)
+    rows.append(
+        ["**all**", f"**{bracket.clocks:,}**", f"{total} ring crossings, {switches} CR3 loads"]
+    )
+    return _table(["Runs", "Clocks", "until"], rows)
+
+
+def services(bracket: Bracket) -> str:
+    """What the programs of a bracket asked for, in the order of the first time."""
+    merged: dict[tuple[str, bool], list[Service]] = {}
+    for service in bracket.services():
+        if service.event != crossings.END:
+            merged.setdefault((service.event, bool(service.calls)), []).append(service)
+    user_mode = any(by_uml for _, by_uml in merged)
+    rows, everything = [], []
+    for (event, by_uml), found in merged.items():
+        everything += found
+        name = event
+        if event == "page fault" and user_mode:
+            name += ", for the UML kernel" if by_uml else ", for the host alone"
+        rows.append([name, *_sums(found, user_mode)])
+    programs = sum(step.clocks for step in bracket.steps if step.is_program)
+    rows.append(["the programs themselves", "", f"{programs:,}", "", "", *["", ""] * user_mode])
+    sums = _sums(everything, False)
+    sums[1] = f"{bracket.clocks:,}"
+    rows.append(["**all**", *(f"**{text}**" for text in sums), *["", ""] * user_mode])
+    head = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
+    return _table(head + ["The UML kernel calls the host", "Its stub does"] * user_mode, rows)
+
+
+def _sums(found: list[Service], user_mode: bool) -> list[str]:
+    calls: Counter[str] = sum((service.calls for service in found), Counter())
+    stub: Counter[str] = sum((service.stub_calls for service in found), Counter())
+    numbers = [
+        len(found),
+        sum(service.clocks for service in found),
+        sum(service.crossings for service in found),
+        sum(service.switches for service in found),
+    ]
+    texts = [f"{number:,}" for number in numbers]
+    return texts + [_counted(calls), _counted(stub)] * user_mode
+
+
+def _counted(calls: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in calls.items())
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def render(lab: Lab, text: str) -> str:
+    """The document with its tables made anew; runs what they need."""
+    wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
+    choice = Filter(
+        workloads=tuple(sorted({workload for workload, _ in wanted})),
+        guests=tuple(sorted({guest for _, guest in wanted})),
+        trace=("crossings",),
+    )
+    brackets = {}
+    for result in Runner(lab).run_all(experiment.load(lab, EXPERIMENT, choice)):
+        if result.status != "ok":
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        traced = crossings.read(result.directory / "crossings.jsonl")
+        (phase,) = traced.values()
+        brackets[result.run.workload.name, result.run.guest.name] = crossings.typical(phase)
+
+    def table(match: re.Match[str]) -> str:
+        start, kind, workload, guest, _, end = match.groups()
+        bracket = brackets[workload, guest]
+        return start + (steps(bracket) if kind == "steps" else services(bracket)) + end
+
+    return TABLE.sub(table, text)
+
+
+def main() -> int:
+    lab = Lab.here()
+    document = lab.root / DOCUMENT
+    try:
+        build.ensure(lab, Progress(), build.FOR_RUNS)
+        document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
+    except UserError as error:
+        print(f"p5lab: {error}", file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

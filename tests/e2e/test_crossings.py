@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""docs/crossings.md against runs made for it."""
+
+import re
+
+import pytest
+
+from p5lab import crossings
+from p5lab.lab import Lab
+
+# A kernel that another compiler built may fault, or be struck by its clock, a few times more.
+LOOSE = 0.4
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """The tables of the document as they stand there, and as they are now, each a list of rows."""
+    root = Lab.here().root
+    text = (root / crossings.DOCUMENT).read_text()
+    now = crossings.render(Lab(root, tmp_path_factory.mktemp("crossings") / "results"), text)
+    return _tables(text), _tables(now)
+
+
+def _tables(text):
+    return {
+        (found[2], found[3], found[4]): [
+            re.split(r" *\| *", line)[1:-1] for line in found[5].splitlines()
+        ]
+        for found in crossings.TABLE.finditer(text)
+    }
+
+
+def value(cell):
+    return int(cell.strip("*").replace(",", "") or 0)
+
+
+@pytest.mark.parametrize("guest", ["linux", "linux-uml"])
+def test_dup_goes_the_way_that_is_described(tables, guest):
+    shown, now = (side["steps", "dup", guest] for side in tables)
+    assert [[who, until] for who, _, until in shown] == [[who, until] for who, _, until in now]
+    for (_, before, _), (_, after, _) in zip(shown[2:], now[2:], strict=True):
+        assert abs(value(before) - value(after)) <= max(100, LOOSE * value(before)), (before, after)
+
+
+@pytest.mark.parametrize("guest", ["linux", "linux-uml"])
+def test_exec_asks_for_what_is_described(tables, guest):
+    shown, now = (side["services", "exec-static", guest] for side in tables)
+    assert [row[0] for row in shown] == [row[0] for row in now]
+    for before, after in zip(shown[2:], now[2:], strict=True):
+        for left, right in zip(before[1:5], after[1:5], strict=True):
+            slack = max(4, LOOSE * max(value(left), value(right)))
+            assert abs(value(left) - value(right)) <= slack, (before, after)
+
+
+def test_the_text_counts_as_the_tables_do(tables):
+    """Seven crossing pairs and two address space switches for one pair and none."""
+    shown, _ = tables
+    for guest, total in (
+        ("linux", "2 ring crossings, 0 CR3"),
+        ("linux-uml", "14 ring crossings, 2"),
+    ):
+        assert shown["steps", "dup", guest][-1][2].startswith(total)
