@@ -16,21 +16,20 @@ from p5lab.store import Stored
 from p5lab.workload import EMPTY_NAME
 from p5stats import compare, tidy
 
-LOWEST, HIGHEST = "busy cycles, lowest", "busy cycles, highest"
-TIME = "microseconds"
+CYCLES, TIME = "busy cycles", "microseconds"
+LOWEST, HIGHEST = ", lowest", ", highest"  # iteration of a phase, of CYCLES and of TIME
 SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One phase of one run: the metrics of one operation, and how far iterations spread."""
+    """One phase of one run: the metrics of one operation, and how far its iterations spread in
+    cycles and time."""
 
     stored: Stored
     phase: str
     iterations: int
     values: dict[str, float]
-    cycles_min: float
-    cycles_max: float
 
 
 def measure(stored: Stored) -> list[Measured]:
@@ -45,18 +44,17 @@ def measure(stored: Stored) -> list[Measured]:
         if phase not in counts.index.get_level_values("phase"):
             continue
         rows = counts.xs(phase, level="phase")
-        busy = rows["cycles.busy"] / operations if "cycles.busy" in rows else pd.Series([math.nan])
-        result.append(
-            Measured(
-                stored,
-                phase,
-                len(rows),
-                compare.evaluate(rows.mean().to_dict(), operations, clock_hz,
-                                 stored.record["guest"]["clock_vector"]),
-                float(busy.min()),
-                float(busy.max()),
-            )
-        )  # fmt: skip
+        vector = stored.record["guest"]["clock_vector"]
+
+        def values(means: pd.Series, vector: int = vector) -> dict[str, float]:
+            return compare.evaluate(means.to_dict(), operations, clock_hz, vector)
+
+        found = values(rows.mean())
+        each = [values(row) for _, row in rows.iterrows()]
+        for name in (CYCLES, TIME):
+            found[name + LOWEST] = min(one[name] for one in each)
+            found[name + HIGHEST] = max(one[name] for one in each)
+        result.append(Measured(stored, phase, len(rows), found))
     return result
 
 
@@ -110,9 +108,11 @@ class Cell:
         for measured in self.seeds:
             for name, value in measured.values.items():
                 values.setdefault(name, []).append(value)
-        values[LOWEST] = [measured.cycles_min for measured in self.seeds]
-        values[HIGHEST] = [measured.cycles_max for measured in self.seeds]
         return values
+
+    def has(self, metric: str) -> bool:
+        """Whether the engine counts it, and there was something to divide by."""
+        return not all(map(math.isnan, self.metrics[metric]))
 
     def mean(self, metric: str) -> float:
         values = self.metrics[metric]
@@ -188,6 +188,7 @@ class Comparison:
     def table(self) -> Iterator[dict[str, Any]]:
         """One row for each question, system and metric: what programs read. Missing is None."""
         units = {metric.name: metric.unit for metric in compare.metrics(0)}
+        units |= {name + end: units[name] for name in (CYCLES, TIME) for end in (LOWEST, HIGHEST)}
         for question in self.questions:
             first: Cell | None = None
             for system in self.systems:
@@ -214,7 +215,7 @@ class Comparison:
                         "runs": " ".join(one.stored.id for one in cell.seeds),
                         "iterations": cell.iterations,
                         "metric": name,
-                        "unit": units.get(name, "cycles"),
+                        "unit": units[name],
                         "value": _or_none(cell.mean(name)),
                         "seed_min": _or_none(low),
                         "seed_max": _or_none(high),

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from p5lab import comparison
-from p5lab.comparison import HIGHEST, LOWEST, TIME, Cell, Comparison, Question
+from p5lab.comparison import CYCLES, HIGHEST, LOWEST, TIME, Cell, Comparison, Question
 from p5lab.experiment import Cannot
 from p5lab.gc import Item, human
 from p5lab.store import Stored
@@ -153,7 +153,7 @@ def summary(found: Comparison, width: int) -> list[Grid]:
             cells = found.cells(question)
             row = [_or_why(found, question, i, TIME) for i in chosen]
             row += [_spread(cells[i], TIME) for i in chosen if seeds]
-            row += [_mean(cells[i], "busy cycles") for i in chosen]
+            row += [_mean(cells[i], CYCLES) for i in chosen]
             row += [_ratio(cells[i], cells[chosen[0]], TIME) for i in chosen[1:]]
             grid.add(_label(found, question), *row)
         for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
@@ -195,25 +195,21 @@ def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid
         for i in chosen:
             row += [iterations[i]] + [""] * seeds
         grid.add("iterations", *row, *[""] * len(chosen[1:]))
-        for metric in METRICS:
-            _compared(grid, metric, metric, cells, chosen, seeds)
-            if metric == "busy cycles":
-                for name in (LOWEST, HIGHEST):
-                    shown = "  " + name.partition(", ")[2]
-                    _compared(grid, shown, name, cells, chosen, seeds, dim=True)
+        for label, metric in _rows([cell for cell in cells if cell]):
+            _compared(grid, label, metric, cells, chosen, seeds)
         result.append(grid)
     return result
 
 
 def _compared(
     grid: Grid, label: str, metric: str, cells: Sequence[Cell | None], chosen: Sequence[int],
-    seeds: bool, *, dim: bool = False,
+    seeds: bool,
 ) -> None:  # fmt: skip
     row = []
     for i in chosen:
         row += [_mean(cells[i], metric)] + [_spread(cells[i], metric)] * seeds
     row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
-    grid.add(label, *row, dim=dim)
+    grid.add(label, *row, dim=label.startswith(" "))
 
 
 def curves(found: Comparison, what: str, width: int) -> list[Grid]:
@@ -305,12 +301,23 @@ def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
     ]
     grid = Grid("Counts per operation", ["", *heads])
     grid.add("iterations", *(str(cell.iterations) for cell in columns))
-    for name in METRICS:
-        grid.add(name, *(number(cell.mean(name)) for cell in columns))
-        if name == "busy cycles":
-            grid.add("  lowest", *(number(cell.mean(LOWEST)) for cell in columns), dim=True)
-            grid.add("  highest", *(number(cell.mean(HIGHEST)) for cell in columns), dim=True)
+    for label, name in _rows(among):
+        shown = (number(cell.mean(name)) for cell in columns)
+        grid.add(label, *shown, dim=label.startswith(" "))
     return grid
+
+
+def _rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
+    """Label and metric of each row: what none of them has is left out. How far the iterations
+    spread stands below the cycles, or below the time where no cycles are counted."""
+    rows = []
+    spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME
+    for name in METRICS:
+        if any(cell.has(name) for cell in cells):
+            rows.append((name, name))
+        if name == spread:
+            rows += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
+    return rows
 
 
 def curve(points: Sequence[Cell], width: int) -> Grid:

@@ -17,6 +17,7 @@ The formula is the same: subtract the baseline from each iteration. A corrected 
 slightly negative (the caches are in another state in the empty bracket); that is kept.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from p5stats.errors import StatsError
 KEYS = ["experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
         "workload", "parameters", "phase"]  # fmt: skip
 KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
+PAGE_FAULT = "vector.fault.14"
 VECTOR = "vector."  # begins the names of the counts by interrupt vector
 CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
@@ -119,6 +121,9 @@ class Counts:
             return 0 * self["hw_interrupts"]  # vectors have a column only where one was taken
         return float(self._values.get(event, float("nan")))
 
+    def has(self, event: str) -> bool:
+        return not math.isnan(self._values.get(event, math.nan))
+
     def total(self, *events: str) -> float:
         return sum(self[event] for event in events)
 
@@ -142,8 +147,11 @@ def metrics(clock_vector: int | None) -> list[Metric]:
     return [
         Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
         Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
-        Metric("microseconds", "us", "busy and idle, by the machine's clock",
-               lambda c, hz: c.total("cycles.busy", "cycles.idle") * 1e6 / hz),
+        Metric("microseconds", "us", "busy and idle by the machine's clock; of a host, by its own",
+               lambda c, hz: c["time.wall"] / 1e3 if c.has("time.wall")
+               else c.total("cycles.busy", "cycles.idle") * 1e6 / hz),
+        Metric("processor time", "us", "of the program and its children, as the host reports it",
+               lambda c, hz: c["time.cpu"] / 1e3),
         Metric("instructions", "instructions", "a REP string instruction counts once",
                lambda c, hz: c["instructions"]),
         Metric("CPI (busy)", "cycles/instruction", "busy cycles per instruction",
@@ -171,6 +179,10 @@ def metrics(clock_vector: int | None) -> list[Metric]:
                lambda c, hz: rest(c)),
         Metric("exceptions", "exceptions", "faults and traps, not INT n",
                lambda c, hz: c["exceptions"]),
+        Metric("page faults", "faults", "those among them that the paging hardware raised",
+               lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT]),
+        Metric("context switches", "switches", "as the host reports them",
+               lambda c, hz: c["context_switches"]),
         Metric("kernel share", "1", "busy cycles in ring 0 / busy cycles",
                lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"])),
         Metric("ring crossings", "crossings", "by instruction: INT, gate, far transfer, IRET",

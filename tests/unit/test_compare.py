@@ -202,7 +202,13 @@ def test_what_an_engine_does_not_count_is_missing_and_not_zero(frame):
 
 def test_metrics_use_the_engines_event_names():
     got = compare.evaluate(dict.fromkeys([*EVENTS, compare.KERNEL], 1.0), 1, CLOCK_HZ, 48)
-    assert not [name for name, value in got.items() if math.isnan(value)]
+    missing = {name for name, value in got.items() if math.isnan(value)}
+    assert missing == {"processor time", "context switches"}  # what only a host reports
+    host = dict.fromkeys(("time.wall", "time.cpu", "page_faults", "context_switches"), 4000.0)
+    got = compare.evaluate(host, 2, CLOCK_HZ, 0)
+    assert {name: value for name, value in got.items() if not math.isnan(value)} == {
+        "microseconds": 2, "processor time": 2, "page faults": 2000, "context switches": 2000,
+    }  # fmt: skip
 
 
 def test_bad_use_is_an_error():
