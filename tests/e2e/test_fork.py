@@ -11,24 +11,25 @@ from p5lab.experiment import Filter
 from p5lab.lab import Lab
 from p5lab.runner import Runner
 
-WORKLOADS = ("getpid", "dup", "exec-static", "pipe", "cached-read")
+WORKLOADS = ("getpid", "exec-static", "cached-read", "create")
 
 
-def run(root, **options):
+def run(root, guest, **options):
     lab = Lab(Lab.here().root, results_in=root)
-    runs = experiment.load(lab, "micro", Filter(workloads=WORKLOADS))
+    choice = Filter(guests=(guest,), workloads=WORKLOADS)
+    runs = experiment.load(lab, "chen95-core", choice)
     results = Runner(lab, **options).run_all(runs)
     assert [(result.status, result.reason) for result in results] == [("ok", "")] * len(WORKLOADS)
     return results
 
 
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory):
-    return run(tmp_path_factory.mktemp("forked"), jobs=2)
+@pytest.fixture(scope="module", params=["linux", "linux-uml"])
+def forked(request, tmp_path_factory):
+    return run(tmp_path_factory.mktemp("forked"), request.param, jobs=2)
 
 
 def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path):
-    alone = run(tmp_path, fork=False, jobs=2)
+    alone = run(tmp_path, forked[0].run.guest.name, fork=False, jobs=2)
     for one, other in zip(forked, alone, strict=True):
         assert one.id == other.id
         # The emulator's own log and its console name the files it was given.
