@@ -19,7 +19,7 @@ from p5stats import crossings
 from p5stats.crossings import Bracket, Service
 
 DOCUMENT = "docs/crossings.md"
-EXPERIMENT = "smoke"
+EXPERIMENT = "chen95-core"
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 

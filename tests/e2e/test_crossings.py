@@ -43,8 +43,9 @@ def test_dup_goes_the_way_that_is_described(tables, guest):
 
 
 @pytest.mark.parametrize("guest", ["linux", "linux-uml"])
-def test_exec_asks_for_what_is_described(tables, guest):
-    shown, now = (side["services", "exec-static", guest] for side in tables)
+@pytest.mark.parametrize("workload", ["exec-static", "exec-dynamic"])
+def test_exec_asks_for_what_is_described(tables, workload, guest):
+    shown, now = (side["services", workload, guest] for side in tables)
     assert [row[0] for row in shown] == [row[0] for row in now]
     for before, after in zip(shown[2:], now[2:], strict=True):
         for left, right in zip(before[1:5], after[1:5], strict=True):
