@@ -81,12 +81,12 @@ def test_another_seed_is_another_placement(results):
     assert len({tuple(cycles(one, "program")) for one in stored}) == 3
 
 
-def shell(*lines):
+def shell(*lines, guest="linux"):
     """A session with its commands from a pipe: exit status, standard output, standard error."""
     root = Lab.here().root
     path = os.pathsep.join((f"{root}/src", f"{root}/stats-parsers"))
     done = subprocess.run(
-        [sys.executable, "-m", "p5lab", "shell", "linux", "--no-build"],
+        [sys.executable, "-m", "p5lab", "shell", guest, "--no-build"],
         input="\n".join(lines), capture_output=True, text=True, timeout=120,
         env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
@@ -107,6 +107,15 @@ def test_a_shell_on_the_simulated_machine():
     # Real time, and not the hours that an idle machine could skip.
     (uptime,) = (float(match[1]) for line in lines if (match := UPTIME.fullmatch(line)))
     assert 3 <= uptime < 60
+
+
+def test_a_shell_in_the_server_system():
+    """The inner console is the outer system's, which is the serial line."""
+    status, out, err = shell("grep model /proc/cpuinfo", "dup iterations=2 && echo went well",
+                             guest="linux-uml")  # fmt: skip
+    assert (status, err) == (0, "")
+    assert "UML" in out
+    assert "went well" in out.splitlines()
 
 
 def test_nothing_of_a_shell_is_kept_and_the_end_of_the_input_ends_it(results):
