@@ -14,7 +14,7 @@ from p5lab.errors import UserError
 from p5lab.experiment import Filter
 from p5lab.lab import Lab
 from p5lab.progress import Progress
-from p5lab.runner import Runner
+from p5lab.runner import Runner, cores
 from p5stats import crossings
 from p5stats.crossings import Bracket, Service
 
@@ -88,7 +88,7 @@ def render(lab: Lab, text: str) -> str:
         trace=("crossings",),
     )
     brackets = {}
-    for result in Runner(lab).run_all(experiment.load(lab, EXPERIMENT, choice)):
+    for result in Runner(lab, jobs=cores()).run_all(experiment.load(lab, EXPERIMENT, choice)):
         if result.status != "ok":
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
         traced = crossings.read(result.directory / "crossings.jsonl")
