@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Guest linux-uml on the engine: boot, jobs, what a system call crosses, device, disk, failures."""
 
+import subprocess
+import sys
+
 import pytest
 
 from p5lab import guest
@@ -146,3 +149,15 @@ def test_the_end_of_the_server_fails_the_run(boot):
     assert "Kernel panic - not syncing: sysrq triggered crash" in booted.outcome.reason
     serial = (booted.directory / "serial.log").read_text()
     assert "init: User-Mode Linux was killed by signal 6" in serial
+
+
+def test_user_mode_linux_is_static_pentium_code(lab):
+    """No instruction that a Pentium lacks, without exceptions, and nothing to load beside it."""
+    program = lab.root / "build/guests/linux-uml/vmlinux"
+    check = [sys.executable, lab.root / "guest-images/check_isa.py", program]
+    assert subprocess.run(check, check=False).returncode == 0
+    headers = subprocess.run(
+        ["readelf", "-lW", program], capture_output=True, text=True, check=True
+    )
+    assert "LOAD" in headers.stdout
+    assert "INTERP" not in headers.stdout
