@@ -31,6 +31,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
+    parser.add_argument("--loader", default=LOADER, help="its path (default: %(default)s)")
+    parser.add_argument("--rpath", help="where the loader looks for libraries first")
     parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--shared", action="store_true", help="a library, not a program")
     parser.add_argument("--needed", type=Path, action="append", default=[],
@@ -54,8 +56,10 @@ def main() -> int:
         if args.shared:
             pic, link = "-fPIC", ["-shared", "-soname", args.output.name, "object.o", *libraries]
         else:
-            pic, link = "-fno-pic", ["-dynamic-linker", LOADER, "crt1.o", "crti.o", "object.o",
+            pic, link = "-fno-pic", ["-dynamic-linker", args.loader, "crt1.o", "crti.o", "object.o",
                                      *libraries, "crtn.o"]
+        if args.rpath:
+            link += ["-rpath", args.rpath]
         defines = [f"-D{definition}" for definition in args.define]
         for command in (["cc", *COMPILE, pic, *defines, "-c", "-o", "object.o",
                          args.source.name],

@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("--define", action="append", default=[], metavar="NAME")
     parser.add_argument("source", type=Path)
     args = parser.parse_args()
     cache = args.cache.resolve()
@@ -40,8 +41,8 @@ def main() -> int:
         for number, directory in enumerate(args.include):
             shutil.copytree(directory, work / f"include{number}")
             includes += ["-I", f"include{number}"]
-        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *includes, "-o", "program",
-                   args.source.name]
+        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *includes,
+                   *(f"-D{name}" for name in args.define), "-o", "program", args.source.name]
         result = subprocess.run(command, cwd=work, env=environment, check=False)
         if result.returncode != 0:
             print(f"build_workload: {args.source.name}: compiler status {result.returncode}",

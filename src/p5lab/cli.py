@@ -255,7 +255,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         executor = runner.Runner(
             lab,
             force=args.force,
-            jobs=args.jobs,
+            jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
             fork=not args.no_fork,
             started=lambda run: tracker.started(run.label),
             finished=lambda result: tracker.finished(result.run.label, _outcome(result)),

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import guest as guests
+from p5lab import host, tomlfile
 from p5lab import machine as machines
 from p5lab import program as programs
-from p5lab import tomlfile
 from p5lab import workload as workloads
 from p5lab.errors import UserError, unknown
 from p5lab.guest import Guest
@@ -24,6 +24,7 @@ LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
 TRACES = ("crossings",)
 # A program of the user's own belongs to no experiment file.
 NATIVE = "native"  # the engine that is this host itself, without machine, guest and seed
+NO_LIMIT = 1 << 40  # bytes of memory of a host, for the size of a program
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 SEED_LIMIT, SEEDS = 1 << 31, 1000
 
@@ -96,6 +97,8 @@ class Cannot:
     reason: str
 
     def __str__(self) -> str:
+        if self.guest == host.NAME:
+            return f"this host cannot run {self.workload}: {self.reason}"
         return f"guest {self.guest} cannot run {self.workload}: {self.reason}"
 
 
@@ -167,9 +170,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
 
     if choice.engine == NATIVE:
         _check_native(choice)
-        boards, variants, seeds = boards[:1], variants[:1], (0,)
-        # Guests with the same programs are the same host.
-        systems = list({system.programs: system for system in reversed(systems)}.values())[::-1]
+        boards, variants, systems, seeds = [host.machine()], [{}], [host.guest()], (0,)
+        feedback = False
 
     jobs = []
     for entry in table.tables("run"):
@@ -188,10 +190,10 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
 
     runs = []
     cannot = {
-        Cannot(system.name, workload.name, system.cannot[workload.name]): None
+        Cannot(system.name, workload.name, reason): None
         for system in systems
-        for workload, _, _, only in jobs
-        if workload.name in system.cannot and _asked(system, guest_names, only)
+        for workload, parameters, _, only in jobs
+        if _asked(system, guest_names, only) and (reason := _why_not(system, workload, parameters))
     }
     for board in boards:
         for number, variant in enumerate(variants):
@@ -203,7 +205,9 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                 check_isa(where, system, variant_board)
                 for seed in seeds:
                     for workload, parameters, names_given, only in jobs:
-                        if workload.name in system.cannot or not _asked(system, guest_names, only):
+                        if not _asked(system, guest_names, only) or _why_not(
+                            system, workload, parameters
+                        ):
                             continue
                         runs.append(Run(name, variant_board, system, workload, parameters,
                                         names_given, seed, feedback, limit, choice.engine,
@@ -221,6 +225,10 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
         raise UserError("--workload: expected without --program, which is what runs")
     if choice.engine == NATIVE:
         _check_native(choice)
+        program = programs.load(path, arguments, NO_LIMIT)
+        run = Run(PROGRAM, host.machine(), host.guest(), program.workload, program.parameters, (),
+                  0, False, LIMIT_SECONDS, choice.engine, program)  # fmt: skip
+        return Expansion([run], [])
     feedback = True if choice.feedback is None else choice.feedback
     runs = []
     for machine in choice.machines or (PROGRAM_MACHINE,):
@@ -243,11 +251,19 @@ def _check_native(choice: Filter) -> None:
     """What makes no sense on the host itself is refused, not ignored."""
     given = {
         "--trace": choice.trace, "--seed": choice.seeds, "--set": choice.settings,
-        "--machine": choice.machines, "--feedback": choice.feedback is not None,
+        "--machine": choice.machines, "--guest": choice.guests,
+        "--feedback": choice.feedback is not None,
     }  # fmt: skip
     for option, value in given.items():
         if value:
             raise UserError(f"{option}: expected without --engine native: the host is as it is")
+
+
+def _why_not(system: Guest, workload: Workload, parameters: dict[str, int | str]) -> str:
+    """Why a system cannot do a run; empty: it can."""
+    if system.name == host.NAME:
+        return host.why_not(workload, parameters)
+    return system.cannot.get(workload.name, "")
 
 
 def _asked(guest: Guest, guest_names: list[str], only: list[str]) -> bool:

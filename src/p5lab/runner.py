@@ -286,10 +286,10 @@ def cores() -> int:
 def _set_aside(
     engine: engines.Engine, directory: Path, before: dict[str, Any] | None
 ) -> str | None:
-    """Removes what an earlier attempt left. An earlier ok result is kept for comparison; returns
-    the digest of its events."""
+    """Removes what an earlier attempt left. An earlier ok result of a repeatable engine is kept for
+    comparison; returns the digest of its events."""
     known = None
-    if before and before["status"] == "ok":
+    if engine.repeatable and before and before["status"] == "ok":
         known = before["digests"].get(EVENTS)
     for file in (*engine.outputs, store.COUNTS):
         path = directory / file

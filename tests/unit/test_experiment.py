@@ -100,13 +100,14 @@ def test_the_host_has_one_machine_one_seed_and_each_program_once(lab):
     assert len(with_experiment(lab, text)) == 16
     runs = experiment.load(lab, "tests", Filter(engine="native"))
     assert [(run.label, run.guest.name, run.seed) for run in runs] == [
-        ("call, host", "toy", 0), ("chase guest, host", "toy", 0),
+        ("call, host", "host", 0), ("chase guest, host", "host", 0),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("option", "choice"),
     [("--seed", {"seeds": (1,)}), ("--machine", {"machines": ("p90-premiere2",)}),
+     ("--guest", {"guests": ("toy",)}),
      ("--trace", {"trace": ("crossings",)}), ("--feedback", {"feedback": False})],
 )  # fmt: skip
 def test_what_makes_no_sense_on_the_host_is_refused(lab, option, choice):

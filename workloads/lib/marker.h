@@ -41,6 +41,9 @@ struct p5_registers {
 
 static int p5_marker_enabled;
 
+#ifdef P5LAB_NATIVE
+#include "native.h" /* p5_marker() of a program that is measured on a real host */
+#else
 static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
   struct p5_registers out;
   __asm__ volatile("cpuid"
@@ -49,6 +52,7 @@ static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, u
                    : "memory");
   return out;
 }
+#endif
 
 /* Look for the engine; call once before any other function. Returns 1 if markers work, else 0. */
 static inline int p5_marker_init(void) {

@@ -61,6 +61,11 @@ class Engine(Protocol):
         """The files it leaves in the run directory."""
         ...
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether identical inputs give identical events."""
+        ...
+
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan: ...
 
     def collect(self, directory: Path, status: int) -> Outcome: ...
@@ -72,8 +77,9 @@ class Engine(Protocol):
 
 def get(name: str) -> Engine:
     from p5lab.engines.bochs import Bochs
+    from p5lab.engines.native import Native
 
-    engines: dict[str, type[Engine]] = {"bochs": Bochs}
+    engines: dict[str, type[Engine]] = {"bochs": Bochs, "native": Native}
     if name not in engines:
         raise unknown("engine", name, engines)
     return engines[name]()

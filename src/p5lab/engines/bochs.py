@@ -31,6 +31,7 @@ class Bochs:
     """prepare and collect for build/engine/p5bochs."""
 
     outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, CROSSINGS)
+    repeatable = True
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         inputs = {

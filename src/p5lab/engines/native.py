@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""No engine: the workloads on this host itself, with what it lets them count.
+
+The programs are built for it (build/workloads/native): the same C files for the same processor,
+with markers that read the host's clock and counters (workloads/lib/native.h). They run one at a
+time on one processor of the host, in the directory of their build, where the loader and the
+libraries of exec-dynamic stand. Files they make are in the run directory.
+"""
+
+import os
+import signal
+from pathlib import Path
+
+from p5lab import host
+from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.engines.bochs import printable
+from p5lab.errors import UserError
+from p5lab.experiment import Run
+from p5lab.lab import Lab
+from p5stats import events
+
+OUTPUT = "output.log"
+CANNOT_EXECUTE = 126  # what env(1) ends with
+WHOLE = "whole"  # runs a program of the user's own and measures it
+STARTERS = ("exec-static", "exec-dynamic", "forkexec")  # workloads that start other programs
+
+
+class Native:
+    """prepare and collect for the programs of build/workloads/native."""
+
+    outputs = (EVENTS, OUTPUT)
+    repeatable = False
+
+    def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        place = lab.program(host.PROGRAMS, WHOLE).parent
+        program = place / (WHOLE if run.program else run.workload.name)
+        inputs = {"workload": program}
+        if run.program:
+            inputs["program"] = run.program.path
+        if run.workload.name in STARTERS:
+            started = (*place.glob("true-*"), *place.glob("lib/*"))
+            inputs |= {str(path.relative_to(place)): path for path in started}
+        for role, path in inputs.items():
+            if not path.is_file():
+                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+        if run.program:
+            arguments = [str(run.program.path), *run.program.arguments]
+        else:
+            arguments = run.parameter_text.split()
+        # The last one: interrupts of a host usually go to the first.
+        processor = max(os.sched_getaffinity(0))
+        return Plan(
+            inputs=inputs,
+            settings={
+                "job": {"run.job": run.job},
+                # What was measured here says nothing about another host.
+                "host": {"name": run.machine.name, **run.machine.canonical()},
+            },
+            write={},
+            command=("env", "--chdir", str(place), str(program), *arguments),
+            environment={
+                "PATH": os.environ.get("PATH", os.defpath),
+                "LC_ALL": "C",
+                "P5LAB_EVENTS": str(directory.absolute() / EVENTS),
+                "P5LAB_DATA": str(directory.absolute()),
+                "P5LAB_CPU": str(processor),
+            },
+            versions={"host": str(run.machine.values["system"])},
+            built_from={},
+            console=OUTPUT,
+        )
+
+    def collect(self, directory: Path, status: int) -> Outcome:
+        if status < 0:
+            return Outcome("failed", f"the program was killed by {signal.Signals(-status).name}")
+        if status == CANNOT_EXECUTE:
+            return Outcome("failed", "this host does not run 32-bit x86 programs")
+        if status != 0:
+            said = self.last_output(directory)
+            return Outcome("failed", f"the program ended with status {status}: {said}")
+        end = events.end_line(directory / EVENTS)
+        return Outcome(*end) if end else Outcome("failed", f"{EVENTS}: no end line")
+
+    def last_output(self, directory: Path) -> str:
+        try:
+            lines = (directory / OUTPUT).read_bytes()[-65536:].decode("utf-8", "replace")
+        except OSError:
+            lines = ""
+        printed = [text for line in lines.splitlines() if (text := printable(line))]
+        return printed[-1] if printed else "it printed nothing"

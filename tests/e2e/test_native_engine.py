@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""`--engine native`: the workloads on this host itself."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from p5lab.lab import Lab
+from p5stats import events
+
+ROOT = Lab.here().root
+PROGRAMS = ROOT / "build/workloads/native"
+ALWAYS = ["time.wall", "time.cpu"]
+
+
+def record(tmp_path, program, *arguments):
+    """Run one program as the engine does; its events."""
+    path = tmp_path / "events.jsonl"
+    processor = str(max(os.sched_getaffinity(0)))
+    result = subprocess.run(
+        [PROGRAMS / program, *arguments], cwd=PROGRAMS, capture_output=True, text=True, check=False,
+        env={"P5LAB_EVENTS": str(path), "P5LAB_DATA": str(tmp_path), "P5LAB_CPU": processor},
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return events.parse(path)
+
+
+def differences(parsed, phase, event):
+    """One value for each bracket of a phase, over user and kernel."""
+    index = list(parsed.units).index(event)
+
+    def total(marker):
+        return sum(bank[index] for bank in marker.banks.values())
+
+    return [total(b.end) - total(b.begin) for b in parsed.brackets if b.phase == phase]
+
+
+def test_every_bracket_has_times(tmp_path):
+    parsed = record(tmp_path, "getpid", "iterations=300")  # more than one chunk of records
+    assert list(parsed.units)[:2] == ALWAYS
+    assert parsed.engine == "native" and parsed.clock_hz == 10**9
+    times = differences(parsed, 0, "time.wall")
+    assert len(times) == 300
+    assert all(0 < ns < 10**8 for ns in times)
+
+
+def test_children_are_counted(tmp_path):
+    """Faults of a program that another one starts; more of them when it is linked dynamically."""
+    static = record(tmp_path, "exec-static", "iterations=10")
+    if "page_faults" not in static.units:
+        pytest.skip("this host does not let us count page faults")
+    dynamic = record(tmp_path, "exec-dynamic", "iterations=10")
+    libraries = record(tmp_path, "exec-dynamic", "iterations=10", "libraries=4")
+    few, more, most = (
+        min(differences(parsed, 0, "page_faults")) for parsed in (static, dynamic, libraries)
+    )
+    assert 0 < few < more < most
+
+
+def test_memory_that_is_touched_is_counted(tmp_path):
+    parsed = record(tmp_path, "mmap-fault", "iterations=3", "pages=50")
+    if "page_faults" not in parsed.units:
+        pytest.skip("this host does not let us count page faults")
+    assert differences(parsed, 0, "page_faults") == [50, 50, 50]
+
+
+def test_what_is_not_counted_is_named_with_the_reason(tmp_path):
+    """The header has it or a note has it, and never both."""
+    parsed = record(tmp_path, "getpid")
+    missing = [
+        name for note in parsed.notes
+        for name in note["what"].removeprefix("not counted: ").split(", ")
+    ]  # fmt: skip
+    assert all(note["reason"] for note in parsed.notes)
+    counted = [name for name in parsed.units if name not in ALWAYS]
+    assert sorted(missing + counted) == sorted(
+        "page_faults context_switches cycles.busy instructions dtlb_misses itlb_misses"
+        " data_read_misses code_misses data_reads llc_misses".split()
+    )
+
+
+def test_without_the_variable_nothing_is_written(tmp_path):
+    subprocess.run([PROGRAMS / "getpid"], cwd=tmp_path, env={}, check=True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_programs_of_the_guests_know_nothing_of_it():
+    for program in (ROOT / "build/workloads/linux").iterdir():
+        if program.is_file():
+            assert b"P5LAB_EVENTS" not in program.read_bytes(), program.name
+    assert b"P5LAB_EVENTS" in (PROGRAMS / "getpid").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory):
+    """The command line, with results of its own."""
+    results = tmp_path_factory.mktemp("native") / "results"
+    code = (
+        "import sys; from pathlib import Path; from p5lab import cli; from p5lab.lab import Lab;"
+        " sys.exit(cli.main(sys.argv[2:], Lab(Lab.here().root, Path(sys.argv[1]))))"
+    )
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-c", code, str(results), *arguments, "--no-build"],
+            capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}/stats-parsers", "COLUMNS": "200"},
+        )  # fmt: skip
+
+    return run
+
+
+def test_micro_on_the_host(command):
+    result = command("run", "micro", "--engine", "native")
+    assert result.returncode == 0, result.stderr
+    assert "getpid, host: ok" in result.stderr
+    rows = {line.split("  ")[1]: line for line in result.stdout.splitlines() if line[:2] == "  "}
+    assert "microseconds" in rows and "processor time" in rows
+    assert "segment loads" not in rows  # what no column has
+    if not os.path.exists("/dev/p5ctr"):  # noqa: PTH110
+        assert "this host cannot run null: needs /dev/p5ctr" in result.stdout
+    again = command("run", "micro", "--engine", "native", "--workload", "dup")
+    assert "there already" in again.stderr
+    measured = command("run", "micro", "--engine", "native", "--workload", "dup", "--force")
+    assert measured.returncode == 0, measured.stderr
+    assert "there already" not in measured.stderr
+
+
+def test_a_run_names_its_host(command):
+    result = command("run", "micro", "--engine", "native", "--workload", "getpid", "--format",
+                     "json")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert '"engine": "native"' in result.stdout
+    assert f'"machine": "{os.uname().nodename}"' in result.stdout
+    rows = {row["metric"]: row["value"] for row in json.loads(result.stdout)["rows"]}
+    assert rows["microseconds"] > 0
+    assert rows["data writes"] is None  # no host counts them
+
+
+def test_a_program_of_ones_own_is_measured_whole(command):
+    program = ROOT / "build/workloads/linux/getpid"
+    result = command("run", "--program", str(program), "--args", "iterations=3", "--engine",
+                     "native")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "microseconds" in result.stdout
+    bad = command("run", "--program", str(program), "--args", "iterations=x", "--engine", "native")
+    assert bad.returncode == 1
+    assert "the program ended with status 2" in bad.stderr
+
+
+def test_what_a_host_does_not_have_is_refused(command):
+    result = command("run", "micro", "--engine", "native", "--machine", "p90-premiere2")
+    assert result.returncode == 2
+    assert "--machine: expected without --engine native" in result.stderr

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The markers on a real host, in place of the engine's: programs compiled with P5LAB_NATIVE include
+ * this from marker.h, all others know nothing of it. Linux only.
+ *
+ * Every begin and end records the monotonic clock, the processor time that getrusage() knows and
+ * the counters that perf_event_open() grants, of this process and its children; events.jsonl is
+ * written when the program exits. What the host does not grant, or would only count part of the
+ * time, is missing from the file and named in a note with the reason.
+ *
+ *   P5LAB_EVENTS   the file; without it the markers do nothing
+ *   P5LAB_CPU      run on this processor only, as the machines of the papers had one
+ */
+#ifndef P5LAB_NATIVE_H
+#define P5LAB_NATIVE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NATIVE_CACHE(cache, operation, result)                              \
+  (PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 | \
+   PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+
+/* What perf_event_open() is asked for, the most important first: processors have few counters. Each
+ * is counted in user and in kernel mode; the names are those of the engine where they mean the same.
+ */
+static const struct native_event {
+  const char *name;
+  const char *unit;
+  uint32_t type;
+  uint64_t config;
+} native_events[] = {
+    {"page_faults", "events", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+    {"context_switches", "events", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+    {"cycles.busy", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    {"instructions", "events", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+    {"dtlb_misses", "events", PERF_TYPE_HW_CACHE, NATIVE_CACHE(DTLB, READ, MISS)},
+    {"itlb_misses", "events", PERF_TYPE_HW_CACHE, NATIVE_CACHE(ITLB, READ, MISS)},
+    {"data_read_misses", "events", PERF_TYPE_HW_CACHE, NATIVE_CACHE(L1D, READ, MISS)},
+    {"code_misses", "events", PERF_TYPE_HW_CACHE, NATIVE_CACHE(L1I, READ, MISS)},
+    {"data_reads", "events", PERF_TYPE_HW_CACHE, NATIVE_CACHE(L1D, READ, ACCESS)},
+    {"llc_misses", "events", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}};
+
+enum {
+  NATIVE_EVENTS = sizeof(native_events) / sizeof(*native_events),
+  NATIVE_USER = 0,
+  NATIVE_KERNEL = 1,
+  NATIVE_CHUNK = 256 /* records that are added at a time */
+};
+
+struct native_record {
+  uint32_t operation, phase;
+  uint64_t clock;   /* ns */
+  uint64_t time[2]; /* ns of processor time, user and kernel */
+  uint64_t count[NATIVE_EVENTS][2];
+};
+
+struct native_chunk {
+  struct native_chunk *next;
+  int used;
+  struct native_record records[NATIVE_CHUNK];
+};
+
+static struct {
+  pid_t owner; /* a forked child inherits everything, and must not write the file */
+  const char *path;
+  int counter[NATIVE_EVENTS][2]; /* file descriptors, -1: none */
+  const char *reason[NATIVE_EVENTS];
+  struct native_chunk *first, *last;
+} native;
+
+/* More room for records. Shared memory: a fork neither copies its page tables nor makes the next
+ * write to it a fault; populated: nor does the first write.
+ */
+static inline void native_grow(void) {
+  struct native_chunk *chunk =
+      mmap(NULL, sizeof(*chunk), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (chunk == MAP_FAILED) {
+    perror("native: memory for markers");
+    exit(1);
+  }
+  if (native.last)
+    native.last->next = chunk;
+  else
+    native.first = chunk;
+  native.last = chunk;
+}
+
+static inline uint64_t native_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t native_time(const struct timeval *time) {
+  return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+/* One counter: value, and the times it was enabled and running. */
+struct native_value {
+  uint64_t value, enabled, running;
+};
+
+static inline int native_read(int counter, struct native_value *value) {
+  return read(counter, value, sizeof(*value)) == (ssize_t)sizeof(*value);
+}
+
+static inline void native_counters(struct native_record *record) {
+  struct rusage self, children;
+  struct native_value value;
+  for (int i = 0; i < NATIVE_EVENTS; i++)
+    for (int mode = 0; mode < 2; mode++)
+      if (native.counter[i][mode] >= 0 && native_read(native.counter[i][mode], &value))
+        record->count[i][mode] = value.value;
+  getrusage(RUSAGE_SELF, &self);
+  getrusage(RUSAGE_CHILDREN, &children);
+  record->time[NATIVE_USER] = native_time(&self.ru_utime) + native_time(&children.ru_utime);
+  record->time[NATIVE_KERNEL] = native_time(&self.ru_stime) + native_time(&children.ru_stime);
+}
+
+/* The clock is read next to what is measured: last at begin, first at end. */
+static inline void native_marker(uint32_t operation, uint32_t phase) {
+  uint64_t clock = native_clock();
+  if (native.last->used == NATIVE_CHUNK) native_grow();
+  struct native_record *record = &native.last->records[native.last->used++];
+  record->operation = operation;
+  record->phase = phase;
+  native_counters(record);
+  record->clock = operation == P5_OP_BEGIN ? native_clock() : clock;
+}
+
+/* Why a counter was not granted, in words. */
+static inline const char *native_why(int error) {
+  switch (error) {
+    case ENOENT:
+    case EOPNOTSUPP:
+    case ENODEV:
+      return "this host's processor does not offer it";
+    case EACCES:
+    case EPERM:
+      return "not permitted (/proc/sys/kernel/perf_event_paranoid)";
+    case ENOSYS:
+      return "this host's kernel has no perf_event_open";
+    default:
+      return strerror(error);
+  }
+}
+
+static inline void native_close(int event, const char *reason) {
+  for (int mode = 0; mode < 2; mode++) {
+    if (native.counter[event][mode] >= 0) close(native.counter[event][mode]);
+    native.counter[event][mode] = -1;
+  }
+  native.reason[event] = reason;
+}
+
+/* Whether all counters that are open have counted all the time. */
+static inline int native_complete(void) {
+  struct native_value value;
+  for (int i = 0; i < NATIVE_EVENTS; i++)
+    for (int mode = 0; mode < 2; mode++)
+      if (native.counter[i][mode] >= 0 &&
+          (!native_read(native.counter[i][mode], &value) || value.running < value.enabled))
+        return 0;
+  return 1;
+}
+
+static inline int native_open(const struct native_event *event, int mode) {
+  struct perf_event_attr attribute = {
+      .type = event->type,
+      .size = sizeof(attribute),
+      .config = event->config,
+      .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+      .inherit = 1,
+      .exclude_user = mode == NATIVE_KERNEL,
+      .exclude_kernel = mode == NATIVE_USER,
+      .exclude_hv = 1};
+  return (int)syscall(SYS_perf_event_open, &attribute, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Open what can be had. A counter that would have to share a register with others, and so count a
+ * part of the time only, is given up: an estimate is no count.
+ */
+static inline void native_open_all(void) {
+  for (int i = 0; i < NATIVE_EVENTS; i++) native.counter[i][0] = native.counter[i][1] = -1;
+  for (int i = 0; i < NATIVE_EVENTS; i++) {
+    for (int mode = 0; mode < 2; mode++) {
+      native.counter[i][mode] = native_open(&native_events[i], mode);
+      if (native.counter[i][mode] >= 0) continue;
+      native_close(i, native_why(errno));
+      break;
+    }
+    uint64_t start = native_clock();
+    while (native.counter[i][0] >= 0 && native_clock() - start < 1000000) continue;
+    if (native.counter[i][0] >= 0 && !native_complete())
+      native_close(i, "all counters of the processor are taken");
+  }
+}
+
+static inline void native_print_bank(FILE *file, int ring, int mode,
+                                     const struct native_record *record) {
+  /* What has no mode stands with the user's. */
+  fprintf(file, "[0,%d,[%" PRIu64 ",%" PRIu64, ring, mode == NATIVE_USER ? record->clock : 0,
+          record->time[mode]);
+  for (int i = 0; i < NATIVE_EVENTS; i++)
+    if (native.counter[i][0] >= 0) fprintf(file, ",%" PRIu64, record->count[i][mode]);
+  fputs("]]", file);
+}
+
+static inline void native_print_notes(FILE *file) {
+  for (int i = 0; i < NATIVE_EVENTS; i++) {
+    if (native.counter[i][0] >= 0) continue;
+    const char *reason = native.reason[i];
+    int seen = 0;
+    for (int k = 0; k < i; k++)
+      seen |= native.counter[k][0] < 0 && strcmp(native.reason[k], reason) == 0;
+    if (seen) continue;
+    fputs("{\"type\":\"note\",\"what\":\"not counted:", file);
+    for (int k = i; k < NATIVE_EVENTS; k++)
+      if (native.counter[k][0] < 0 && strcmp(native.reason[k], reason) == 0)
+        fprintf(file, "%s %s", k == i ? "" : ",", native_events[k].name);
+    fprintf(file, "\",\"reason\":\"%s\"}\n", reason);
+  }
+}
+
+/* Write the file; at exit. */
+static inline void native_write(void) {
+  if (getpid() != native.owner) return;
+  for (int i = 0; i < NATIVE_EVENTS && !native_complete(); i++) {
+    int last = NATIVE_EVENTS - 1 - i; /* the least important first */
+    if (native.counter[last][0] >= 0) native_close(last, "counted for a part of the time only");
+  }
+  FILE *file = fopen(native.path, "w");
+  if (!file) {
+    perror(native.path);
+    _exit(1);
+  }
+  fputs(
+      "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"native\",\"clock_hz\":1000000000,"
+      "\"events\":[\"time.wall\",\"time.cpu\"",
+      file);
+  for (int i = 0; i < NATIVE_EVENTS; i++)
+    if (native.counter[i][0] >= 0) fprintf(file, ",\"%s\"", native_events[i].name);
+  fputs("],\"units\":[\"ns\",\"ns\"", file);
+  for (int i = 0; i < NATIVE_EVENTS; i++)
+    if (native.counter[i][0] >= 0) fprintf(file, ",\"%s\"", native_events[i].unit);
+  fputs("]}\n", file);
+  native_print_notes(file);
+  for (const struct native_chunk *chunk = native.first; chunk; chunk = chunk->next)
+    for (int i = 0; i < chunk->used; i++) {
+      const struct native_record *record = &chunk->records[i];
+      fprintf(file,
+              "{\"type\":\"marker\",\"op\":\"%s\",\"arg\":%" PRIu32 ",\"tsc\":%" PRIu64
+              ",\"banks\":[",
+              record->operation == P5_OP_BEGIN ? "begin" : "end", record->phase, record->clock);
+      native_print_bank(file, 3, NATIVE_USER, record);
+      fputc(',', file);
+      native_print_bank(file, 0, NATIVE_KERNEL, record);
+      fputs("],\"vectors\":[]}\n", file);
+    }
+  fprintf(file, "{\"type\":\"end\",\"status\":\"ok\",\"reason\":\"\",\"tsc\":%" PRIu64 "}\n",
+          native_clock());
+  if (fclose(file) != 0) {
+    perror(native.path);
+    _exit(1);
+  }
+}
+
+/* Set everything up; returns 1 if this run is to be recorded. */
+static inline int native_start(void) {
+  native.path = getenv("P5LAB_EVENTS");
+  if (!native.path) return 0;
+  const char *cpu = getenv("P5LAB_CPU");
+  if (cpu) {
+    unsigned long mask[32] = {0}; /* sched_setaffinity() without _GNU_SOURCE */
+    unsigned long number = strtoul(cpu, NULL, 10), width = 8 * sizeof(*mask);
+    if (number / width < 32) {
+      mask[number / width] = 1UL << number % width;
+      syscall(SYS_sched_setaffinity, 0, sizeof(mask), mask);
+    }
+  }
+  native.owner = getpid();
+  native_grow();
+  native_open_all();
+  atexit(native_write);
+  return 1;
+}
+
+/* In place of the CPUID. */
+static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
+  struct p5_registers out = {0, 0, 0, 0};
+  (void)arg1;
+  if (operation == P5_OP_DETECT && native_start())
+    out = (struct p5_registers){P5_MARKER_ABI, P5_MARKER_MAGIC, 0, 0};
+  if (operation == P5_OP_BEGIN || operation == P5_OP_END) native_marker(operation, arg0);
+  if (operation == P5_OP_ABORT) exit((int)arg0 | 1);
+  if (operation == P5_OP_EXIT) exit((int)arg0);
+  return out;
+}
+
+#endif

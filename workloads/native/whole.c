@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/*
+ * whole PROGRAM [argument ...]: what `run --program --engine native` starts. It brackets the whole
+ * program as the guests' init does, from before the fork to after the wait, and ends with its
+ * status.
+ */
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "marker.h"
+
+#define PHASE_WHOLE 0xFFFFFFFEu
+#define PHASE_EMPTY 0xFFFFFFFFu
+#define EMPTY_BRACKETS 10
+#define STATUS_NOT_RUN 127
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    fprintf(stderr, "usage: %s PROGRAM [argument ...]\n", argv[0]);
+    return 2;
+  }
+  p5_marker_init();
+  unsetenv("P5LAB_EVENTS"); /* one file, and it is ours */
+  for (int i = 0; i < EMPTY_BRACKETS; i++) {
+    p5_begin(PHASE_EMPTY);
+    p5_end(PHASE_EMPTY);
+  }
+  int status = 0;
+  p5_begin(PHASE_WHOLE);
+  pid_t child = vfork();
+  if (child == 0) {
+    execv(argv[1], argv + 1);
+    perror(argv[1]);
+    _exit(STATUS_NOT_RUN);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child) {
+    perror(argv[0]);
+    return STATUS_NOT_RUN;
+  }
+  p5_end(PHASE_WHOLE);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
