@@ -88,6 +88,12 @@ def test_output_and_exit_status(uml):
     assert len(booted.output.splitlines()) == 80
 
 
+def test_a_delivered_program_runs(uml, lab):
+    booted = uml("@program lines=40 status=9", program=lab.program("linux", "test-output"))
+    assert booted.events.guest_status == 9
+    assert len(booted.output.splitlines()) == 80
+
+
 def test_signals_keep_the_registers(uml):
     """Without FXSAVE the server keeps x87 registers in the older format."""
     booted = uml("test-signal")
