@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from p5lab import store
-from p5lab.experiment import Cannot
+from p5lab.experiment import NATIVE, Cannot
 from p5lab.store import Stored
 from p5lab.workload import EMPTY_NAME
 from p5stats import compare, tidy
@@ -149,6 +149,17 @@ class Comparison:
             for question, cells in found.items()
             for system, seeds in cells.items()
         }
+
+    @property
+    def not_counted(self) -> list[str]:
+        """What a host did not count and why, each once."""
+        found = (
+            f"{note['what'].capitalize()} ({note['reason']})"
+            for cell in self._cells.values()
+            if cell.record["engine"] == NATIVE
+            for note in cell.record["notes"]
+        )
+        return list(dict.fromkeys(found))
 
     def cell(self, question: Question, system: System) -> Cell | None:
         return self._cells.get((question, system))

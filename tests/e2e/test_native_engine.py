@@ -122,6 +122,9 @@ def test_micro_on_the_host(command):
     assert "segment loads" not in rows  # what no column has
     if not os.path.exists("/dev/p5ctr"):  # noqa: PTH110
         assert "this host cannot run null: needs /dev/p5ctr" in result.stdout
+    if result.stdout.count("Not counted: ") == 0:
+        assert "CPI (busy)" in rows
+    assert result.stdout.count("Not counted: cycles.busy") <= 1  # named once for all columns
     again = command("run", "micro", "--engine", "native", "--workload", "dup")
     assert "there already" in again.stderr
     measured = command("run", "micro", "--engine", "native", "--workload", "dup", "--force")
