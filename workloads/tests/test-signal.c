@@ -11,6 +11,7 @@
 
 static volatile sig_atomic_t caught;
 static sigjmp_buf back;
+static volatile int *volatile nowhere = (volatile int *)(uintptr_t)16;
 
 static void use_registers(int number) {
   (void)number;
@@ -41,12 +42,12 @@ static int keeps_x87(void) {
 }
 
 int main(void) {
-  int wrong = 0;
+  volatile int wrong = 0; /* siglongjmp() leaves it alone */
   signal(SIGUSR1, use_registers);
-  for (int i = 0; i < ROUNDS; i++) wrong += !keeps_x87();
+  for (int i = 0; i < ROUNDS; i++) wrong = wrong + !keeps_x87();
   signal(SIGSEGV, leave);
   for (volatile int i = 0; i < ROUNDS; i++)
-    if (sigsetjmp(back, 1) == 0) *(volatile int *)(uintptr_t)16 = 1;
+    if (sigsetjmp(back, 1) == 0) *nowhere = 1;
   printf("%d signals, %d with other registers\n", (int)caught, wrong);
   return caught == 2 * ROUNDS && wrong == 0 ? 0 : 1;
 }
