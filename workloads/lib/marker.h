@@ -65,8 +65,8 @@ static inline void p5_ready(void) {
   if (p5_marker_enabled) p5_marker(P5_OP_READY, 0, 0);
 }
 
-/* Begin and end of a measured phase. The k-th pair of one phase is its iteration k, from 0. Pairs
- * may not nest; an unbalanced pair makes the run fail.
+/* Begin and end of a measured phase. The k-th pair of one phase is its iteration k, from 0. A
+ * pair may lie within one of another phase; an unbalanced pair makes the run fail.
  */
 static inline void p5_begin(uint32_t phase) {
   if (p5_marker_enabled) p5_marker(P5_OP_BEGIN, phase, 0);
