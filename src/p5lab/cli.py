@@ -33,6 +33,7 @@ from p5lab import (
     testing,
     workload,
 )
+from p5lab.engines.bochs import CROSSINGS
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -268,6 +269,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         if (record := store.read(result.directory)) is not None
     ]
     report.experiment(report.stdout(), stored, expansion.cannot, args.form)
+    for result in results if args.trace else ():
+        progress.say(f"Traced: {lab.short(result.directory / CROSSINGS)}")
     bad = [result for result in results if result.status != "ok"]
     for result in bad:
         progress.say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"

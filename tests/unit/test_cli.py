@@ -60,6 +60,15 @@ def test_the_columns_of_the_issue_are_all_there(p5lab):
         assert f"\n  {name} " in out or f"\n {name} " in out, name
 
 
+def test_a_trace_is_named(p5lab):
+    status, _, err = p5lab("run", "tests", "--no-build", "--workload", "call", "--trace",
+                           "crossings")  # fmt: skip
+    assert status == 0
+    assert "\nTraced: results/tests/" in err
+    assert err.splitlines()[-1].endswith("/crossings.jsonl")
+    assert "Traced" not in p5lab("run", "tests", "--no-build")[2]
+
+
 def test_second_run_says_that_it_is_there(p5lab):
     p5lab("run", "tests", "--no-build")
     status, out, err = p5lab("run", "tests", "--no-build")
