@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Guest linux-uml on the engine: boot, jobs, what a system call crosses, device, disk, failures."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -167,3 +168,18 @@ def test_user_mode_linux_is_static_pentium_code(lab):
     )
     assert "LOAD" in headers.stdout
     assert "INTERP" not in headers.stdout
+
+
+def test_a_patch_that_does_not_fit_is_named(lab, tmp_path):
+    spec = importlib.util.spec_from_file_location(
+        "build_uml", lab.root / "guest-images/linux-uml/build_uml.py"
+    )
+    build_uml = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build_uml)
+    patch = tmp_path / "0001-other.patch"
+    patch.write_text("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-before\n+after\n")
+    (tmp_path / "file").write_text("before\n")
+    build_uml.apply_patches(tmp_path, [patch])
+    assert (tmp_path / "file").read_text() == "after\n"
+    with pytest.raises(build_uml.BuildError, match=r"0001-other\.patch: does not fit this kernel"):
+        build_uml.apply_patches(tmp_path, [patch])
