@@ -27,3 +27,17 @@ def same(quoted: str, printed: str) -> bool:
     """Whether the words of a quoted line begin a printed one."""
     left, right = quoted.split(), printed.split()
     return len(left) <= len(right) and all(map(near, left, right))
+
+
+def missing(quote: str, output: str) -> list[str]:
+    """The quoted lines that the output does not have."""
+    printed, absent = output.splitlines(), []
+    for line in quote.splitlines():
+        if line.strip() in ("", "..."):
+            continue
+        found = next((at for at, other in enumerate(printed) if same(line, other)), None)
+        if found is None:
+            absent.append(line)
+        else:
+            printed = printed[found + 1 :]
+    return absent

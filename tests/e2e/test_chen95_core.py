@@ -4,6 +4,7 @@
 import json
 
 import pytest
+from quoting import missing
 
 from p5lab import cli, experiment, store
 from p5lab.lab import Lab
@@ -46,6 +47,13 @@ def test_both_systems_run_everything(core, values, capsys, monkeypatch):
     for name in WORKLOADS:
         assert f"\n  {name} " in out
         assert f"\n{name}" in out  # the table of its own
+
+
+def test_the_readme_shows_these_numbers(core, capsys):
+    readme = (Lab.here().root / "README.md").read_text()
+    quoted = readme.split("## Two systems side by side")[1].split("```text\n")[1].split("```")[0]
+    assert len(quoted.splitlines()) == len(WORKLOADS) + 1
+    assert missing(quoted, core[1](capsys)) == []
 
 
 def test_both_systems_run_the_same_programs(core, values):

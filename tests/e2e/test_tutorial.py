@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from quoting import same
+from quoting import missing
 
 from p5lab.lab import Lab
 
@@ -41,20 +41,6 @@ def copy(root: Path, to: Path) -> None:
     python.chmod(0o755)
     stamp = (root / ".venv/p5lab-stamp").read_text().split(" ")[0]
     (to / ".venv/p5lab-stamp").write_text(f"{stamp} {to.resolve()}\n")
-
-
-def missing(quote: str, output: str) -> list[str]:
-    """The quoted lines that the output does not have."""
-    printed, absent = output.splitlines(), []
-    for line in quote.splitlines():
-        if line.strip() in ("", "..."):
-            continue
-        found = next((at for at, other in enumerate(printed) if same(line, other)), None)
-        if found is None:
-            absent.append(line)
-        else:
-            printed = printed[found + 1 :]
-    return absent
 
 
 def test_the_tutorial_does_what_it_says(tmp_path):

@@ -119,7 +119,7 @@ class Bochs:
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={
                 "engine": lab.engine.parent / "engine.json",
-                "guest": run.guest.kernel.parent / "guest.json",
+                "guest": run.guest.initramfs.parent / "guest.json",
             },
             after_boot=frozenset({"job", "program", "workload"}),
             server={"engine.conf": conf_text + b"run.server = on\n"},
