@@ -18,6 +18,7 @@ from rich.table import Table
 from p5lab import (
     __version__,
     build,
+    crossings,
     doctor,
     engines,
     experiment,
@@ -155,6 +156,9 @@ def _parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("show", help="one run: inputs, status, counts", allow_abbrev=False)
     one.add_argument("run", help="the first characters of a run's id")
+    one.add_argument("--crossings", action="store_true",
+                     help="of a run with --trace crossings: who ran, and how each passed control"
+                     " on, in a typical bracket of each phase")  # fmt: skip
     _add_format(one)
     one.set_defaults(command=_show)
 
@@ -330,7 +334,11 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 
 
 def _show(args: argparse.Namespace, lab: Lab) -> int:
-    report.run(report.stdout(), store.find(lab, args.run), args.form)
+    stored = store.find(lab, args.run)
+    if args.crossings:
+        print(crossings.of_run(stored.directory), end="")
+    else:
+        report.run(report.stdout(), stored, args.form)
     return 0
 
 

@@ -8,8 +8,10 @@ writes the tables in it anew; the text between them is written by hand.
 import re
 import sys
 from collections import Counter
+from pathlib import Path
 
 from p5lab import build, experiment
+from p5lab.engines.bochs import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.experiment import Filter
 from p5lab.lab import Lab
@@ -21,6 +23,17 @@ from p5stats.crossings import Bracket, Service
 DOCUMENT = "docs/crossings.md"
 EXPERIMENT = "chen95-core"
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def of_run(directory: Path) -> str:
+    """A traced run in Markdown: by phase, what its typical bracket asked for, and the steps."""
+    if not (directory / CROSSINGS).is_file():
+        raise UserError(f"{directory}: no {CROSSINGS}: expected a run with --trace crossings")
+    parts = []
+    for phase, brackets in crossings.read(directory / CROSSINGS).items():
+        bracket = crossings.typical(brackets)
+        parts.append(f"Phase {phase}\n\n{services(bracket)}\n{steps(bracket)}")
+    return "\n".join(parts)
 
 
 def steps(bracket: Bracket) -> str:
@@ -91,7 +104,7 @@ def render(lab: Lab, text: str) -> str:
     for result in Runner(lab, jobs=cores()).run_all(experiment.load(lab, EXPERIMENT, choice)):
         if result.status != "ok":
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        traced = crossings.read(result.directory / "crossings.jsonl")
+        traced = crossings.read(result.directory / CROSSINGS)
         (phase,) = traced.values()
         brackets[result.run.workload.name, result.run.guest.name] = crossings.typical(phase)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The command line as a person meets it: tables, one-line errors, exit statuses."""
 
+import json
+
 import pytest
 from fakelab import call_events, chase_events
 
@@ -107,6 +109,28 @@ def test_show_a_failed_run_lists_its_logs(p5lab, lab):
     assert "failed engine ended with status 9: [bold]boom[/bold]?[31m" in " ".join(out.split())
     assert "serial.log" in out
     assert "\x1b" not in out
+
+
+def test_show_the_crossings_of_a_traced_run(p5lab, lab):
+    p5lab("run", "tests", "--no-build", "--workload", "call")
+    directory = next(iter(lab.results.glob("tests/*")))
+    status, _, err = p5lab("show", directory.name, "--crossings")
+    assert status == 2
+    assert "no crossings.jsonl: expected a run with --trace crossings" in err
+    registers = {"instructions": 1, "cr3": [1, 1], "eax": 41, "ebx": 0}
+    lines = [
+        {"kind": "begin", "phase": 7, "tsc": 100},
+        {"kind": "int", "vector": 0x80, "tsc": 110, "ring": [3, 0], **registers},
+        {"kind": "iret", "vector": None, "tsc": 1130, "ring": [0, 3], **registers},
+        {"kind": "end", "phase": 7, "tsc": 1135},
+    ]
+    trace = "".join(json.dumps(line) + "\n" for line in lines)
+    (directory / "crossings.jsonl").write_text(trace)
+    status, out, _ = p5lab("show", directory.name, "--crossings")
+    assert status == 0
+    assert "Phase 7\n" in out
+    assert "| dup | 1 | 1,020 | 2 | 0 |" in out
+    assert "| kernel | 1,020 | IRET to program |" in out
 
 
 def test_show_a_damaged_run(p5lab, lab):
