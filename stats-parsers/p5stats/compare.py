@@ -48,16 +48,16 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     wide.columns.name = None
     busy = frame[(frame["event"] == "cycles.busy") & (frame["ring"] == 0)]
     wide[KERNEL] = busy.groupby(keys, observed=True)["value"].sum().reindex(wide.index)
-    runs = wide.index.get_level_values("run")
     vectors = [event for event in wide.columns if event.startswith(VECTOR)]
-    for run, events in frame.groupby("run")["event"].unique().items():
-        counted = set(events)
-        counted |= {KERNEL} if "cycles.busy" in counted else set()
+    counted = {run: set(events) for run, events in frame.groupby("run")["event"].unique().items()}
+    parts = []
+    for run, rows in wide.groupby(level="run", sort=False):
+        events = counted[run]
+        events |= {KERNEL} if "cycles.busy" in events else set()
         # A vector has rows only where it was taken.
-        counted |= set(vectors) if "hw_interrupts" in counted else set()
-        rows = wide.loc[runs == run, list(counted)]
-        wide.loc[runs == run, list(counted)] = rows.fillna(0)
-    return wide
+        events |= set(vectors) if "hw_interrupts" in events else set()
+        parts.append(rows.fillna(dict.fromkeys(events, 0)))
+    return pd.concat(parts)
 
 
 def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
