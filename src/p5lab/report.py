@@ -434,9 +434,9 @@ def runs(console: Console, stored: Sequence[Stored]) -> None:
         record = item.record
         table.add_row(
             item.id[:10],
-            record["experiment"],
+            _plain(record["experiment"]),
             record["status"],
-            record["label"],
+            _plain(record["label"]),
             str(record.get("wall_seconds", "-")),
             _plain(record["reason"]),
         )

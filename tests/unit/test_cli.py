@@ -4,6 +4,7 @@
 import json
 
 import pytest
+import test_program
 from fakelab import call_events, chase_events
 
 from p5lab import cli, report
@@ -131,6 +132,23 @@ def test_show_the_crossings_of_a_traced_run(p5lab, lab):
     assert "Phase 7\n" in out
     assert "| dup | 1 | 1,020 | 2 | 0 |" in out
     assert "| kernel | 1,020 | IRET to program |" in out
+
+
+def test_a_program_is_run_and_its_name_is_only_text(p5lab, lab, tmp_path):
+    mine = tmp_path / "[red]a.out"
+    mine.write_bytes(test_program.elf())
+    lab.behave(events={"@program": call_events()})
+    arguments = ("run", "--program", str(mine), "--args", "[/x] -n", "--guest", "toy")
+    status, out, err = p5lab(*arguments, "--no-build")
+    assert (status, lab.starts()) == (0, ["@program [/x] -n"])
+    assert "[red]a.out [/x] -n, toy, p90-premiere2: ok" in err
+    assert cells(out, "busy cycles") == ["110"]
+    assert "[red]a.out [/x] -n" in " ".join(p5lab("list", "runs")[1].split())
+    name = next(path.name for path in lab.results.glob("program/*"))
+    assert "job @program [/x] -n" in " ".join(p5lab("show", name)[1].split())
+    assert p5lab(*arguments, "--no-build")[2].count("there already") == 1
+    mine.write_bytes(test_program.elf() + b"1")  # compiled anew
+    assert p5lab(*arguments, "--no-build")[2].count(": ok in") == 1
 
 
 def test_show_a_damaged_run(p5lab, lab):
