@@ -6,7 +6,8 @@
  * Every begin and end records the monotonic clock, the processor time that getrusage() knows and
  * the counters that perf_event_open() grants, of this process and its children; events.jsonl is
  * written when the program exits. What the host does not grant, or would only count part of the
- * time, is missing from the file and named in a note with the reason.
+ * time, is missing from the file and named in a note with the reason. Where kernel mode may not be
+ * counted, the count of user mode has a name of its own: NAME.user.
  *
  *   P5LAB_EVENTS   the file; without it the markers do nothing
  *   P5LAB_CPU      run on this processor only, as the machines of the papers had one
@@ -31,6 +32,11 @@
   (PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 | \
    PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
+enum { NATIVE_USER = 0, NATIVE_KERNEL = 1 };
+
+/* getrusage() knows these two as well, of children that have ended. */
+enum { NATIVE_FAULTS = 0, NATIVE_SWITCHES = 1, NATIVE_ALSO_RUSAGE = 2 };
+
 /* What perf_event_open() is asked for, the most important first: processors have few counters. Each
  * is counted in user and in kernel mode; the names are those of the engine where they mean the same.
  */
@@ -40,8 +46,9 @@ static const struct native_event {
   uint32_t type;
   uint64_t config;
 } native_events[] = {
-    {"page_faults", "events", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-    {"context_switches", "events", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+    [NATIVE_FAULTS] = {"page_faults", "events", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+    [NATIVE_SWITCHES] = {"context_switches", "events", PERF_TYPE_SOFTWARE,
+                         PERF_COUNT_SW_CONTEXT_SWITCHES},
     {"cycles.busy", "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {"instructions", "events", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
     {"dtlb_misses", "events", PERF_TYPE_HW_CACHE, NATIVE_CACHE(DTLB, READ, MISS)},
@@ -53,8 +60,6 @@ static const struct native_event {
 
 enum {
   NATIVE_EVENTS = sizeof(native_events) / sizeof(*native_events),
-  NATIVE_USER = 0,
-  NATIVE_KERNEL = 1,
   NATIVE_CHUNK = 256 /* records that are added at a time */
 };
 
@@ -75,7 +80,7 @@ static struct {
   pid_t owner; /* a forked child inherits everything, and must not write the file */
   const char *path;
   int counter[NATIVE_EVENTS][2]; /* file descriptors, -1: none */
-  const char *reason[NATIVE_EVENTS];
+  const char *reason[NATIVE_EVENTS]; /* why one of them is missing */
   struct native_chunk *first, *last;
 } native;
 
@@ -125,6 +130,12 @@ static inline void native_counters(struct native_record *record) {
         record->count[i][mode] = value.value;
   getrusage(RUSAGE_SELF, &self);
   getrusage(RUSAGE_CHILDREN, &children);
+  if (native.counter[NATIVE_FAULTS][NATIVE_USER] < 0)
+    record->count[NATIVE_FAULTS][NATIVE_USER] =
+        (uint64_t)(self.ru_minflt + self.ru_majflt + children.ru_minflt + children.ru_majflt);
+  if (native.counter[NATIVE_SWITCHES][NATIVE_USER] < 0)
+    record->count[NATIVE_SWITCHES][NATIVE_USER] =
+        (uint64_t)(self.ru_nvcsw + self.ru_nivcsw + children.ru_nvcsw + children.ru_nivcsw);
   record->time[NATIVE_USER] = native_time(&self.ru_utime) + native_time(&children.ru_utime);
   record->time[NATIVE_KERNEL] = native_time(&self.ru_stime) + native_time(&children.ru_stime);
 }
@@ -155,6 +166,15 @@ static inline const char *native_why(int error) {
     default:
       return strerror(error);
   }
+}
+
+/* Whether an event is in the file, and whether in user mode only. */
+static inline int native_has(int event) {
+  return event < NATIVE_ALSO_RUSAGE || native.counter[event][NATIVE_USER] >= 0;
+}
+
+static inline int native_is_partial(int event) {
+  return native.counter[event][NATIVE_USER] >= 0 && native.counter[event][NATIVE_KERNEL] < 0;
 }
 
 static inline void native_close(int event, const char *reason) {
@@ -198,9 +218,11 @@ static inline void native_open_all(void) {
     for (int mode = 0; mode < 2; mode++) {
       native.counter[i][mode] = native_open(&native_events[i], mode);
       if (native.counter[i][mode] >= 0) continue;
-      native_close(i, native_why(errno));
+      native.reason[i] = native_why(errno);
       break;
     }
+    if (native.counter[i][NATIVE_USER] < 0 || (i < NATIVE_ALSO_RUSAGE && native_is_partial(i)))
+      native_close(i, native.reason[i]);
     uint64_t start = native_clock();
     while (native.counter[i][0] >= 0 && native_clock() - start < 1000000) continue;
     if (native.counter[i][0] >= 0 && !native_complete())
@@ -214,23 +236,25 @@ static inline void native_print_bank(FILE *file, int ring, int mode,
   fprintf(file, "[0,%d,[%" PRIu64 ",%" PRIu64, ring, mode == NATIVE_USER ? record->clock : 0,
           record->time[mode]);
   for (int i = 0; i < NATIVE_EVENTS; i++)
-    if (native.counter[i][0] >= 0) fprintf(file, ",%" PRIu64, record->count[i][mode]);
+    if (native_has(i)) fprintf(file, ",%" PRIu64, record->count[i][mode]);
   fputs("]]", file);
 }
 
-static inline void native_print_notes(FILE *file) {
+/* Notes on what is missing (`partial`: in kernel mode), one for each reason. */
+static inline void native_print_notes(FILE *file, int partial) {
+  int said[NATIVE_EVENTS];
+  for (int i = 0; i < NATIVE_EVENTS; i++)
+    said[i] = partial ? !native_is_partial(i) : native_has(i);
   for (int i = 0; i < NATIVE_EVENTS; i++) {
-    if (native.counter[i][0] >= 0) continue;
-    const char *reason = native.reason[i];
-    int seen = 0;
-    for (int k = 0; k < i; k++)
-      seen |= native.counter[k][0] < 0 && strcmp(native.reason[k], reason) == 0;
-    if (seen) continue;
-    fputs("{\"type\":\"note\",\"what\":\"not counted:", file);
-    for (int k = i; k < NATIVE_EVENTS; k++)
-      if (native.counter[k][0] < 0 && strcmp(native.reason[k], reason) == 0)
-        fprintf(file, "%s %s", k == i ? "" : ",", native_events[k].name);
-    fprintf(file, "\",\"reason\":\"%s\"}\n", reason);
+    if (said[i]) continue;
+    fprintf(file, "{\"type\":\"note\",\"what\":\"%s:",
+            partial ? "counted in user mode only" : "not counted");
+    for (int k = i; k < NATIVE_EVENTS; k++) {
+      if (said[k] || strcmp(native.reason[k], native.reason[i]) != 0) continue;
+      fprintf(file, "%s %s", k == i ? "" : ",", native_events[k].name);
+      said[k] = 1;
+    }
+    fprintf(file, "\",\"reason\":\"%s\"}\n", native.reason[i]);
   }
 }
 
@@ -251,12 +275,14 @@ static inline void native_write(void) {
       "\"events\":[\"time.wall\",\"time.cpu\"",
       file);
   for (int i = 0; i < NATIVE_EVENTS; i++)
-    if (native.counter[i][0] >= 0) fprintf(file, ",\"%s\"", native_events[i].name);
+    if (native_has(i))
+      fprintf(file, ",\"%s%s\"", native_events[i].name, native_is_partial(i) ? ".user" : "");
   fputs("],\"units\":[\"ns\",\"ns\"", file);
   for (int i = 0; i < NATIVE_EVENTS; i++)
-    if (native.counter[i][0] >= 0) fprintf(file, ",\"%s\"", native_events[i].unit);
+    if (native_has(i)) fprintf(file, ",\"%s\"", native_events[i].unit);
   fputs("]}\n", file);
-  native_print_notes(file);
+  native_print_notes(file, 0);
+  native_print_notes(file, 1);
   for (const struct native_chunk *chunk = native.first; chunk; chunk = chunk->next)
     for (int i = 0; i < chunk->used; i++) {
       const struct native_record *record = &chunk->records[i];
