@@ -227,8 +227,12 @@ void Run::begin(uint32_t phase) {
 }
 
 void Run::end(uint32_t phase) {
-  if (open_.empty() || open_.back() != phase) {
+  if (std::find(open_.begin(), open_.end(), phase) == open_.end()) {
     fail("unbalanced markers: end of phase " + std::to_string(phase) + " without its begin");
+  }
+  if (open_.back() != phase) {
+    fail("unbalanced markers: phase " + std::to_string(open_.back()) +
+         " was not ended before phase " + std::to_string(phase));
   }
   trace_bracket("end", phase);
   write_marker("end", phase);

@@ -285,6 +285,14 @@ def test_a_delivered_programs_output_and_status(boot, lab):
     assert booted.events.guest_status == 9
 
 
+def test_a_delivered_program_that_leaves_its_bracket_open(boot, lab):
+    outcome = boot("@program", program=lab.program("linux", "test-unbalanced")).outcome
+    assert outcome.status == "failed"
+    assert outcome.reason == (
+        f"unbalanced markers: phase 7 was not ended before phase {WHOLE_PHASE}"
+    )
+
+
 def test_no_program_was_delivered(boot):
     booted = boot("@program")
     assert booted.events.guest_status == 127
