@@ -324,7 +324,8 @@ def _rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
 def curve(points: Sequence[Cell], width: int) -> Grid:
     """One row for each point."""
     record = points[0].record
-    shown = list(CURVE_HEADS)[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]
+    shown = [name for name in CURVE_HEADS if any(cell.has(name) for cell in points)]
+    shown = shown[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]
     title = f"{comparison.head(record)}: counts per {record['workload']['operation']}"
     heads = [record["workload"]["curve"], *(CURVE_HEADS[name] for name in shown)]
     grid = Grid(title, heads, points=True)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -196,6 +197,15 @@ def test_micro_on_the_host(command):
     measured = command("run", "micro", "--engine", "native", "--workload", "dup", "--force")
     assert measured.returncode == 0, measured.stderr
     assert "there already" not in measured.stderr
+
+
+def test_a_curve_has_the_columns_that_were_counted(command):
+    result = command("run", "smoke", "--engine", "native", "--workload", "mem-read")
+    assert result.returncode == 0, result.stderr
+    points = [line.split() for line in result.stdout.splitlines() if re.match(r" +\d+ K?B ", line)]
+    assert len(points) >= 20
+    assert "L2" not in result.stdout.partition("mem-read guest: counts per load")[2]
+    assert all(float(point[-1]) > 0 for point in points)  # microseconds
 
 
 def test_a_run_names_its_host(command):
