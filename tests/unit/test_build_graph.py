@@ -90,8 +90,9 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             "workloads/micro/getpid.c",
             "int changed;\n",
             {
-                ("zig", "build/workloads/linux/getpid"),
-                ("check ISA", "build/workloads/linux/getpid"),
+                (step, f"build/workloads/{programs}/getpid")
+                for step in ("zig", "check ISA")
+                for programs in ("linux", "native")
             },
         ),
         (
