@@ -181,6 +181,10 @@ void p5_before(bxInstruction_c* i) {
   model.complete(i->p5);
 }
 
+void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional) {
+  model.branch(code_linear(eip), code_linear(target), taken, conditional);
+}
+
 void p5_repeat(void) { model.repeat(); }
 
 namespace {

@@ -39,6 +39,7 @@ void p5_hwinterrupt(unsigned vector);
 void p5_tlb_control(unsigned what, Bit32u value);
 void p5_cache_control(unsigned what);
 void p5_port(Bit16u port, bool write);
+void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional);
 
 #define BX_INSTR_INIT_ENV()
 #define BX_INSTR_EXIT_ENV() p5_exit()
@@ -50,9 +51,12 @@ void p5_port(Bit16u port, bool write);
 #define BX_INSTR_DEBUG_PROMPT()
 #define BX_INSTR_DEBUG_CMD(cmd)
 
-#define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip)
-#define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip)
-#define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip)
+#define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip) \
+  p5_branch(Bit32u(branch_eip), Bit32u(new_eip), true, true)
+#define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip) \
+  p5_branch(Bit32u(branch_eip), 0, false, true)
+#define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip) \
+  p5_branch(Bit32u(branch_eip), Bit32u(new_eip), true, false)
 #define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) p5_far_branch(what)
 
 #define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64) p5_decoded(i, opcode, len, is32)

@@ -107,6 +107,18 @@ Config Config::read(Settings& settings) {
 
   c.memory.post_buffer = uint32_t(settings.number("bus.post_buffer_qwords"));
 
+  c.btb.entries = uint32_t(settings.number("btb.entries"));
+  c.btb.ways = uint32_t(settings.number("btb.ways"));
+  const std::string problem = c.btb.problem();
+  if (!problem.empty()) settings.fail("btb.entries", problem);
+  const std::string index = settings.text("btb.index");
+  if (index != "pair" && index != "branch") {
+    settings.fail("btb.index", "`" + index + "` is neither pair nor branch");
+  }
+  c.btb.by_pair = index == "pair";
+  c.mispredict_clocks = uint32_t(settings.number("penalty.mispredict"));
+  c.mispredict_v_clocks = uint32_t(settings.number("penalty.mispredict_v"));
+
   c.prefix_clocks = uint32_t(settings.number("penalty.prefix"));
   c.agi_clocks = uint32_t(settings.number("penalty.agi"));
   c.misaligned_clocks = uint32_t(settings.number("penalty.misaligned"));

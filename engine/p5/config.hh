@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "btb.hh"
 #include "cache.hh"
 #include "memory.hh"
 #include "settings.hh"
@@ -18,11 +19,14 @@ struct Config {
   double clock_mhz = 0, bus_mhz = 0;
   CacheConfig l1i, l1d;
   TlbConfig itlb, dtlb, dtlb_large;
+  BtbConfig btb;
   MemoryConfig memory;
   uint32_t dram_bytes = 0;         // physical addresses from here on are PCI, never cached
   uint32_t prefix_clocks = 1;      // INTEL-OPT
   uint32_t agi_clocks = 1;         // INTEL-OPT
   uint32_t misaligned_clocks = 3;  // INTEL-OPT
+  uint32_t mispredict_clocks = 3;    // INTEL-OPT, AGN-MA
+  uint32_t mispredict_v_clocks = 4;  // ... of a conditional branch in V
   uint32_t isa_clocks = 0;         // one port access on ISA, in core clocks
   uint32_t pci_clocks = 0;         // one port access on PCI
   uint32_t inta_clocks = 0;        // both interrupt acknowledge cycles

@@ -43,6 +43,7 @@ enum OpBit : uint32_t {
   kThird = 1 << 21,    // another opcode byte precedes ModRM (0F 38, 0F 3A)
 };
 
+constexpr unsigned kMaxVBytes = 7;  // [INTEL-OPT 3.9]
 constexpr uint32_t kRmRw = kRmR | kRmW;
 constexpr uint32_t kRegRw = kRegR | kRegW;
 constexpr uint16_t kRefused = kNotOnPentium | kNotOnPentiumCmov;
@@ -534,6 +535,28 @@ Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
   return pairing;
 }
 
+// `implicit`: PUSH, POP, CALL and the like, which ESP's new value needs no clock to reach.
+void set_pairing_masks(Insn* insn, bool implicit) {
+  const bool pops = insn->cls == C::PopReg;
+  insn->as_u = kAlways | kNotFx | (implicit ? insn->agi_writes : insn->writes);
+  if (implicit) insn->as_u |= pops ? kPopsEsp : kPushesEsp;
+  if (insn->length > 1) insn->as_u |= kLong;
+  if (insn->pairing == Pairing::FX) insn->as_u = kAlways | kFx;
+  if (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV) insn->as_u = kNothingJoins;
+
+  // Behind a POP only a POP can use ESP, behind a PUSH only a PUSH or CALL; everything waits for an
+  // explicit write.
+  const RegMask uses = insn->reads | insn->writes | insn->address;
+  insn->as_v = kNever | kFx | uses;
+  if (uses & kEsp) {
+    if (!implicit || !pops) insn->as_v |= kPopsEsp;
+    if (!implicit || pops) insn->as_v |= kPushesEsp;
+  }
+  const bool in_v = insn->pairing == Pairing::UV || insn->pairing == Pairing::PV;
+  if (!in_v || insn->length > kMaxVBytes) insn->as_v |= kAlways;
+  if (insn->cls == C::Fxch) insn->as_v = kNever | kNotFx;
+}
+
 }  // namespace
 
 bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
@@ -663,11 +686,12 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
   if (immediate > 0) insn.flags |= kImm;
   if (memory && !(bits & kNoAccess)) insn.flags |= kMemory;
   if (insn.flags & kFpu) decode_fpu(&insn);
-  if ((insn.flags & (kRep | kFar | kIo | kSystem)) || insn.segment_loads > 0 ||
+  if ((insn.flags & (kRep | kFar | kIo | kSystem | kFpu)) || insn.segment_loads > 0 ||
       insn.cls == Class::Unknown || insn.cls == Class::EnterN) {
     insn.flags |= kUncommon;
   }
   insn.pairing = restrict_pairing(timing.pairing(insn.cls), insn);
+  set_pairing_masks(&insn, bits & kPushPop);
   *out = insn;
   return true;
 }

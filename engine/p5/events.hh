@@ -36,6 +36,13 @@ namespace p5 {
   X(AgiStalls,         "agi_stalls",           "cycles")  /* 1Fh                         */ \
   X(IoReads,           "io_reads",             "events")  /* 1Dh                         */ \
   X(IoWrites,          "io_writes",            "events")  /* 1Dh                         */ \
+  X(InstructionsV,     "instructions.v",       "events")  /* 17h                         */ \
+  X(Branches,          "branches",             "events")  /* 12h                         */ \
+  X(BtbHits,           "btb_hits",             "events")  /* 13h                         */ \
+  X(TakenOrBtbHit,     "branches.taken_or_btb_hit", "events")  /* 14h                    */ \
+  X(PipelineFlushes,   "pipeline_flushes",     "events")  /* 15h                         */ \
+  X(MemoryBothPipes,   "memory_both_pipes",    "events")  /* 09h                         */ \
+  X(BankConflicts,     "bank_conflicts",       "events")  /* 0Ah                         */ \
   X(SegmentLoads,      "segment_loads",        "events")  /* 0Fh                         */ \
   X(HwInterrupts,      "hw_interrupts",        "events")  /* 27h                         */ \
   X(Exceptions,        "exceptions",           "events")  /* faults, traps, aborts       */ \

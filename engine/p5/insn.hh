@@ -32,7 +32,7 @@ enum InsnFlag : uint16_t {
   kDisp = 1 << 9,         // has an address displacement
   kImm = 1 << 10,         // has an immediate operand
   kMemory = 1 << 11,      // has a ModRM (or moffs) memory operand that is accessed
-  kUncommon = 1 << 12,    // any of kRep, kFar, kIo, kSystem, segment_loads, ENTER with levels,
+  kUncommon = 1 << 12,    // any of kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels,
                           // an unknown class:
                           // the one bit that the model's fast path tests (set by decode())
   kFpu = 1 << 13,         // D8-DF
@@ -40,10 +40,26 @@ enum InsnFlag : uint16_t {
   kNotOnPentiumCmov = 1 << 15,  // ... refused at ISA level pentium+cmov as well
 };
 
-// 16 bytes; embedded in the emulator's own instruction object, so it costs one cache line touch.
-struct Insn {
+// The pairing rules as masks [INTEL-OPT ch. 3, AGN-MA 3.2]: an instruction joins the one before it
+// in the V pipe if no bit of its `as_v` is set in that one's `as_u`. The low byte is general
+// registers: those written in `as_u`, those read, written or used in an address in `as_v`. An
+// implicit change of ESP has bits of its own, because PUSH, PUSH and POP, POP and PUSH, CALL pair.
+enum PairBit : uint16_t {
+  kAlways = 1 << 8,      // set in every as_u; in as_v: may not go into V
+  kNever = 1 << 9,       // set in every as_v; in as_u: nothing can join it
+  kPushesEsp = 1 << 10,
+  kPopsEsp = 1 << 11,
+  kLong = 1 << 12,       // in as_u: more than one byte, which counts in cold code
+  kFx = 1 << 13,         // in as_u: FX, which only FXCH joins; in as_v: no FXCH
+  kNotFx = 1 << 14,      // in as_u: not FX; in as_v: FXCH
+};
+constexpr uint16_t kNothingJoins = 0xFFFF;
+
+// 24 bytes: with the emulator's own 40 its instruction object fills one cache line.
+struct alignas(8) Insn {
   ClassId cls = 0;           // row of timing.csv
   uint16_t flags = 0;        // InsnFlag bits
+  uint16_t as_u = kNothingJoins, as_v = kAlways | kNever | kFx;  // PairBit and registers
   uint8_t length = 0;        // bytes, prefixes included; 0 marks "no instruction"
   uint8_t prefixes = 0;      // prefix bytes that cost a clock each (66 67 F0 F2 F3 seg, 0F except near Jcc)
   RegMask reads = 0;         // general registers read as data
@@ -58,6 +74,6 @@ struct Insn {
   uint8_t modrm = 0;         // ModRM byte when present; ENTER's nesting level
   uint8_t has_modrm = 0;
 };
-static_assert(sizeof(Insn) == 16, "Insn is embedded in the emulator's instruction object");
+static_assert(sizeof(Insn) == 24, "Insn is embedded in the emulator's instruction object");
 
 }  // namespace p5

@@ -42,11 +42,13 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
       data_line_(config.l1d.line),
       prefix_cost_(config.prefix_clocks),
       agi_cost_(config.agi_clocks),
+      btb_by_pair_(config.btb.by_pair),
       l1d_(config.l1d),
       l1i_(config.l1i),
       dtlb_(config.dtlb),
       dtlb_large_(config.dtlb_large),
       memory_(config.memory),
+      btb_(config.btb),
       itlb_(config.itlb),
       msrs_(counters_),
       config_(config),
@@ -107,8 +109,25 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
   const uint32_t last = linear + insn.length - 1;
   if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
   if (clock_ < code_ready_) wait_for_code(linear, last);
+  // An FXCH in V is free if the next instruction is x87 as well [INTEL-OPT].
+  if (insn.flags & kFpu && fxch_in_v_ && bank_->count[Instructions] == fxch_in_v_) clock_--;
   next_ = linear;
+  if (insn.flags & kFpu) return retire_fpu(insn);
   complete(insn);
+}
+
+void Pentium::retire_fpu(const Insn& insn) {
+  const bool joins = (u_ & (insn.as_v | cold_)) == 0;
+  if (!joins) clock_ = fpu_.start(insn, clock_);
+  const uint64_t start = clock_;
+  complete(insn);
+  fpu_.issue(insn, start, clocks_[insn.cls], timing_.fp_overlap()[insn.cls]);
+  if (joins) {
+    fxch_in_v_ = bank_->count[Instructions];
+    clock_++;
+  } else {
+    clock_ -= timing_.int_overlap()[insn.cls];
+  }
 }
 
 // False: all done, nothing more to count for this one.
@@ -134,7 +153,12 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   // Clocks beside the row's own, which complete() adds.
   const uint32_t base = clocks_[insn.cls];
   const bool protected_mode = state_.mode >= MachineMode::Prot16;
-  if (insn.flags & kFar) far_class_ = insn.cls;
+  if (insn.flags & kFar) {
+    far_class_ = insn.cls;
+  } else if (insn.flags & kSerializing) {
+    bank_->count[Branches]++;  // INTEL-DM 16, events 12h and 14h
+    bank_->count[TakenOrBtbHit]++;
+  }
   if (protected_mode && ((insn.flags & kIo && state_.user_io) ||
                          (insn.cls == Class::Rdtsc && state_.ring == 3))) {
     clock_ += std::max<uint32_t>(timing_.user_level()[insn.cls], base) - base;
@@ -181,9 +205,12 @@ void Pentium::fetch_line(uint32_t linear) {
   }
   window_bytes_ = code_line_;
   window_ = linear & ~(window_bytes_ - 1);
+  cold_ = 0;
   if (l1i_.quick_read(physical)) return;
   const CacheAccess access = l1i_.access(physical, false, state_.caching);
   if (access.hit) return;
+  cold_ = kLong;
+  u_ = kNothingJoins;
   bank_->count[CodeMisses]++;
   // A code miss takes the line away from L1D [INTEL-DM 3].
   if (l1d_.invalidate(physical)) write_back(physical, clock_);
@@ -382,6 +409,7 @@ void Pentium::flush_tlbs() {
   itlb_.flush();
   dtlb_.flush();
   dtlb_large_.flush();
+  btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
   drop_prefetch();
 }
 
@@ -406,9 +434,13 @@ void Pentium::flush_caches(bool write_back) {
 // A code segment is loaded; what ring and mode that leads to the next set_state() tells.
 void Pentium::transfer(Crossing crossing, ClassId timing_class) {
   bank_->count[SegmentLoads]++;
+  bank_->count[Branches]++;
+  bank_->count[TakenOrBtbHit]++;
+  if (crossing == Crossing::Async) bank_->count[PipelineFlushes]++;
   crossing_ = crossing;
   transfer_class_ = timing_class;
   window_bytes_ = 0;
+  u_ = kNothingJoins;
 }
 
 void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class) {

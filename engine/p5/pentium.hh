@@ -16,10 +16,12 @@
 #include <map>
 #include <vector>
 
+#include "btb.hh"
 #include "cache.hh"
 #include "classes.hh"
 #include "config.hh"
 #include "counters.hh"
+#include "fpu.hh"
 #include "insn.hh"
 #include "memory.hh"
 #include "timing.hh"
@@ -69,13 +71,22 @@ class Pentium {
   void complete(const Insn& insn) {
     bank_->count[Instructions]++;
     next_ += insn.length;
+    if ((u_ & (insn.as_v | cold_)) == 0) return join(insn);
+    // Into U.
     uint32_t clocks = clocks_[insn.cls];
+    u_ = insn.as_u;
+    u_clocks_ = clocks;
+    pair_before_ = pair_;
+    pair_ = next_ - insn.length;
     if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
-    if (insn.address & agi_writes_) clocks += address_interlock();
+    u_interlock_ = insn.address & agi_writes_;
+    if (u_interlock_) clocks += address_interlock();
+    agi_before_ = agi_writes_;
     agi_writes_ = insn.agi_writes;
     last_clocks_ = clocks;
     clock_ += clocks;
     locked_ = insn.flags & kLocked;
+    v_bank_ = u_bank_ = kNoBank;
   }
 
   void retire(const Insn& insn, uint32_t linear) {
@@ -102,6 +113,8 @@ class Pentium {
             paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
       return data_untranslated(linear, physical, bytes, kind, first_piece);
     }
+    if (v_bank_ != kNoBank) second_access(physical);
+    u_bank_ = physical & kBankBits;
     if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
       return data_slow(linear, physical, bytes, kind, first_piece);
     }
@@ -119,6 +132,27 @@ class Pentium {
     } else {
       data_slow(linear, physical, bytes, kind, first_piece);
     }
+  }
+
+  // A near branch, the last instruction retired: where it would go or goes.
+  void branch(uint32_t linear, uint32_t target, bool taken, bool conditional) {
+    bank_->count[Branches]++;
+    if (__builtin_expect(!timing_on_, 0)) return;
+    const uint32_t key = btb_by_pair_ ? pair_before_ : linear;
+    // Right behind a mispredicted branch there is no look-up [AGN-MA 3.2].
+    Btb::Entry* entry = pair_before_ == flushed_ ? nullptr : btb_.find(key);
+    flushed_ = kNoPair;
+    if (!entry && !taken) return;
+    bank_->count[TakenOrBtbHit]++;
+    bool right = false;
+    if (entry) {
+      bank_->count[BtbHits]++;
+      right = entry->state >= 2 ? taken && entry->target == target : !taken;
+      Btb::update(entry, taken, target);
+    } else if (target != next_) {
+      btb_.insert(key, target);
+    }
+    if (!right) mispredicted(conditional && linear != pair_);
   }
 
   void repeat() {
@@ -175,9 +209,29 @@ class Pentium {
     bank_->count[CodeReads]++;
     window_ = first;
     window_bytes_ = code_line_;
+    cold_ = 0;
     return true;
   }
+  // Into V, beside the instruction in U: the two take the longer one's clocks, and more where both
+  // want memory or the arithmetic unit at the same time [AGN-MA 3.4].
+  void join(const Insn& insn) {
+    bank_->count[InstructionsV]++;
+    u_ = kNothingJoins;
+    const uint32_t own = clocks_[insn.cls];
+    uint32_t clocks = own ? own - 1 - (own > 1 && u_clocks_ == 2) : 0;
+    if (insn.address & agi_before_) {
+      // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
+      const uint32_t stall = address_interlock();
+      if (!u_interlock_) clocks += stall;
+    }
+    agi_writes_ |= insn.agi_writes;
+    last_clocks_ += clocks;
+    clock_ += clocks;
+    locked_ = false;
+    v_bank_ = u_bank_;
+  }
   void retire_slow(const Insn& insn, uint32_t linear);
+  void retire_fpu(const Insn& insn);
   bool retire_uncommon(const Insn& insn, uint32_t linear);
   void fetch(uint32_t linear, uint32_t last);
   void fetch_line(uint32_t linear);
@@ -197,6 +251,20 @@ class Pentium {
     if (clock_ >= done) return;
     bank_->count[StallWrite] += done - clock_;
     clock_ = done;
+  }
+  void mispredicted(bool conditional_in_v) {
+    bank_->count[PipelineFlushes]++;
+    clock_ += conditional_in_v ? config_.mispredict_v_clocks : config_.mispredict_clocks;
+    flushed_ = pair_;
+  }
+  // Both instructions of a pair access memory; L1D has 8 banks of 4 bytes [INTEL-DM 2].
+  void second_access(uint32_t physical) {
+    bank_->count[MemoryBothPipes]++;
+    if ((physical & kBankBits) == v_bank_) {
+      bank_->count[BankConflicts]++;
+      clock_++;
+    }
+    v_bank_ = kNoBank;
   }
   void data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                          bool first_piece);
@@ -254,7 +322,7 @@ class Pentium {
   uint32_t next_ = 0;             // linear address behind the last instruction
   uint32_t window_ = 0;           // linear address of what was fetched last ...
   uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing (always with timing off)
-  static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u;
+  static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u, kNoPair = 1;
   uint32_t code_line_, data_line_;  // bytes in a line of L1I and L1D
   uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
                                   // cache has taken a line in since
@@ -262,15 +330,31 @@ class Pentium {
   uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
   uint32_t last_clocks_ = 1;      // of the last instruction, 0 not allowed
   uint32_t prefix_cost_, agi_cost_;
-  RegMask agi_writes_ = 0;
+  uint32_t u_clocks_ = 1;         // of the instruction in U, all hits
+  uint32_t pair_ = 0;             // linear address of the instruction in U ...
+  uint32_t pair_before_ = 0;      // ... and of the one before it
+  uint32_t flushed_ = kNoPair;    // of the pair of the last branch if that was mispredicted
+  uint16_t u_ = kNothingJoins;    // what may join the instruction in U (Insn::as_u)
+  uint16_t cold_ = 0;             // kLong: of a code line that has just come in, instruction
+                                  // boundaries are not known [INTEL-OPT]
+  static constexpr uint8_t kBankBits = 0x1C, kNoBank = 0xFF;
+  uint8_t u_bank_ = kNoBank;      // of L1D, that the instruction in U accessed
+  uint8_t v_bank_ = kNoBank;      // the same while its neighbour in V is executed
+  RegMask agi_writes_ = 0;        // registers written by the current pair ...
+  RegMask agi_before_ = 0;        // ... and by the one before it
+  RegMask u_interlock_ = 0;       // of those, what the instruction in U had to wait for
+  bool btb_by_pair_;
   bool paging_ = false;
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
   Memory memory_;
+  Btb btb_;
 
   Tlb itlb_;
+  Fpu fpu_;
+  uint64_t fxch_in_v_ = 0;        // instructions counted when the last FXCH went into V
   Counters counters_;
   CounterMsrs msrs_;
   Config config_;

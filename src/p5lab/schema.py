@@ -247,6 +247,14 @@ KEYS: tuple[Key, ...] = (
     *_tlb("itlb", "code TLB"),
     *_tlb("dtlb", "data TLB, 4 KB pages"),
     *_tlb("dtlb_large", "data TLB, 4 MB pages"),
+    _integer("btb.entries", 1, 4096, "entries", "branch target buffer: capacity"),
+    _integer("btb.ways", 1, 64, "ways", "branch target buffer: associativity"),
+    _choice(
+        "btb.index",
+        ("pair", "branch"),
+        "what tells an entry: the instruction in U before the branch's pair, as on the chip, or the"
+        " branch itself",
+    ),
     _size(
         "dram.size",
         1024 * 1024,
@@ -271,6 +279,10 @@ KEYS: tuple[Key, ...] = (
     ),
     _integer("penalty.l1_miss", 0, 99, "clocks", "core overhead of a read miss, beside the bus"),
     _integer("penalty.walk", 0, 99, "clocks", "core overhead of a page walk, beside its bus reads"),
+    _integer("penalty.mispredict", 0, 99, "clocks", "branch predicted wrongly"),
+    _integer(
+        "penalty.mispredict_v", 0, 99, "clocks", "conditional branch in V predicted wrongly"
+    ),
     _integer("penalty.prefix", 0, 99, "clocks", "each prefix byte"),
     _ranges("memory.uncached", "addresses within main memory that no cache holds"),
     _integer("io.isa_ns", 0, 100000, "ns", "one access to an ISA port"),

@@ -100,7 +100,7 @@ def test_a_shell_on_the_simulated_machine():
     )  # fmt: skip
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert "cpu MHz\t\t: 90.000" in lines
+    assert any(re.fullmatch(r"cpu MHz\t\t: (90.00|89.99)\d", line) for line in lines)
     assert "42" in lines
     assert "went well" in lines
     assert any("mine" in line.split() for line in lines)

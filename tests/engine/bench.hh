@@ -89,7 +89,9 @@ class Bench : public p5::Platform {
     uint64_t clocks = 0;
     for (int pass = 0; pass < 3; pass++) {
       ip = kCode;
-      for (int i = 0; i < 4; i++) insn("90");
+      before_pass();
+      for (int i = 0; i < 3; i++) insn("90");
+      insn("f7 df");  // NEG EDI pairs with nothing
       const uint64_t start = model.clock();
       code();
       clocks = model.clock() - start;
@@ -127,6 +129,7 @@ class Bench : public p5::Platform {
 
   static constexpr uint32_t kCode = 0x10000;
 
+  std::function<void()> before_pass = [] {};
   std::map<uint32_t, uint32_t> memory;
   std::map<uint32_t, uint32_t> code_pages;  // linear page -> physical page
   p5::State state;

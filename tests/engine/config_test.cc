@@ -51,6 +51,11 @@ dram.write = 7-4-4-4
 dram.single_read = 7
 dram.single_write = 9
 bus.post_buffer_qwords = 4
+btb.entries = 256
+btb.ways = 4
+btb.index = pair
+penalty.mispredict = 3
+penalty.mispredict_v = 4
 penalty.agi = 1
 penalty.misaligned = 3
 penalty.l1_miss = 4
@@ -124,15 +129,15 @@ TEST_CASE("config: mistakes are answered with one line: where, key, what") {
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
-        "engine.conf:49: penalty.fgi: unknown key");
+        "engine.conf:54: penalty.fgi: unknown key");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = one")) ==
-        "engine.conf:40: penalty.agi: `one` is not a whole number");
+        "engine.conf:45: penalty.agi: `one` is not a whole number");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = -1")) ==
-        "engine.conf:40: penalty.agi: `-1` is not a whole number");
+        "engine.conf:45: penalty.agi: `-1` is not a whole number");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi 1")) ==
-        "engine.conf:40: expected `key = value`");
+        "engine.conf:45: expected `key = value`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.walk = 1")) ==
-        "engine.conf:43: penalty.walk: given twice");
+        "engine.conf:48: penalty.walk: given twice");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 3")) ==
         "engine.conf:8: l1d.size: size is not ways * line * a power of two");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 0")) ==
@@ -148,7 +153,7 @@ TEST_CASE("config: mistakes are answered with one line: where, key, what") {
   CHECK(error_of(replaced("cpu.clock_mhz = 90", "cpu.clock_mhz = fast")) ==
         "engine.conf:2: cpu.clock_mhz: `fast` is not a number");
   CHECK(error_of(replaced("memory.uncached = 0xa0000-0xfffff", "memory.uncached = video")) ==
-        "engine.conf:45: memory.uncached: expected ranges such as "
+        "engine.conf:50: memory.uncached: expected ranges such as "
         "0xA0000-0xFFFFF,0x2000000-0xFFFFFFFF");
 }
 

@@ -97,6 +97,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
   const p5::Insn nop = Bench::decode_text("90"), locked_nop = [] {
     p5::Insn insn = Bench::decode_text("90");
     insn.flags |= p5::kLocked;
+    insn.as_v |= p5::kAlways;  // as every prefixed instruction
     return insn;
   }();
   AddressStream code(seed, 8192, 32), data(seed + 1, 8192, 32);

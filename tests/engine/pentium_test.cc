@@ -54,10 +54,8 @@ TEST_CASE("pentium: AGI") {  // [INTEL-OPT, AGN-MA]
       {{"89 d8", "8b 0c 43"}, 1},           // as index
       {{"89 d8", "8d 08"}, 1},              // LEA computes an address too
       {{"89 d8", "89 c1"}, 0},              // used as data: none
-      {{"89 d8", "90", "8b 08"}, 0},        // a clock between: none
+      {{"89 d8", "f7 df", "8b 08"}, 0},     // a clock between: none
       {{"b0 01", "8b 08"}, 1},              // a part of the register
-      {{"50", "50"}, 0},                    // push; push
-      {{"58", "58"}, 0},                    // pop; pop
       {{"58", "8b 08"}, 1},                 // pop eax; mov ecx,[eax]
       {{"50", "8b 0c 24"}, 0},              // push; mov ecx,[esp]: ESP was updated implicitly
       {{"83 ec 08", "50"}, 1},              // sub esp,8; push

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "btb.hh"
+
+namespace p5 {
+
+std::string BtbConfig::problem() const {
+  const uint32_t sets = ways ? entries / ways : 0;
+  if (!sets || entries % ways || (sets & (sets - 1))) {
+    return "expected entries / ways to be a power of two";
+  }
+  return "";
+}
+
+Btb::Btb(const BtbConfig& config)
+    : entries_(config.entries), ways_(config.ways), mask_(config.entries / config.ways - 1),
+      replacement_(config.entries / config.ways, config.ways) {}
+
+void Btb::insert(uint32_t key, uint32_t target) {
+  Entry* set = &entries_[(key & mask_) * ways_];
+  Entry* victim = find(key);  // there, but not looked up
+  for (uint32_t way = 0; way < ways_ && !victim; way++) {
+    if (!set[way].valid) victim = &set[way];
+  }
+  if (!victim) victim = &set[replacement_.victim(key & mask_)];
+  *victim = {key, target, 3, true};
+}
+
+void Btb::flush() {
+  for (Entry& entry : entries_) entry.valid = false;
+}
+
+}  // namespace p5
