@@ -28,6 +28,9 @@ void p5_reset(unsigned type);
 void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32);
 void p5_before(bxInstruction_c *i);
 void p5_repeat(void);
+// Some iterations of a repeated MOVS (`moves`) or STOS of 32-bit addressing at once (patch 0006):
+// all but the last one's count and the last one's p5_repeat() are done. False: none was.
+bool p5_block(bxInstruction_c *i, unsigned bytes, bool moves);
 void p5_read(Bit32u linear, Bit32u physical, unsigned length);
 void p5_write(Bit32u linear, Bit32u physical, unsigned length);
 void p5_read_write(Bit32u linear, Bit32u physical, unsigned length);

@@ -99,6 +99,7 @@ void Run::start(Pentium* storage, Platform& platform) {
   const bool timing_on = settings_.flag("run.timing");
   trace_reads_ = settings_.flag("run.trace_reads");
   if (settings_.has("run.crossings")) crossings_path_ = settings_.text("run.crossings");
+  fast_paths_ = !settings_.has("run.fast_paths") || settings_.flag("run.fast_paths");
   server_ = settings_.has("run.server") && settings_.flag("run.server");
   read_job();
   read_boot();

@@ -57,6 +57,8 @@ class Run {
 
   const TimingTable& timing() const { return timing_; }
   bool cmov_allowed() const { return cmov_; }
+  // Off (`run.fast_paths = off`): without the short cuts that must change nothing; for tests.
+  bool fast_paths() const { return fast_paths_; }
   uint32_t cpuid_signature() const { return signature_; }
   uint32_t cpuid_features() const;
 
@@ -119,7 +121,7 @@ class Run {
   uint32_t entry_ = 0, segment_ = 0, stack_ = 0;
   uint32_t signature_ = 0;
   uint64_t limit_ = ~uint64_t(0);
-  bool cmov_ = false, trace_reads_ = false, server_ = false, finished_ = false;
+  bool cmov_ = false, trace_reads_ = false, server_ = false, fast_paths_ = true, finished_ = false;
   std::vector<uint32_t> open_;  // phases begun and not ended
   std::string line_;            // of the event stream, being written
 };

@@ -343,6 +343,23 @@ void Pentium::locked_access(uint32_t physical) {
   wait(memory_.writes_done(), StallWrite);
 }
 
+uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
+  const uint32_t clocks = timing_on_ ? per_iteration_[rep_class_] : 1;
+  for (uint32_t i = 0;; i++) {
+    const uint32_t at = i * block.bytes;
+    if (block.reads) data(block.from + at, block.from_physical + at, block.bytes, DataKind::Read);
+    data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
+    if (i + 1 == count) return count;
+    const uint64_t end = clock_ + clocks + (timing_on_ ? rep_setup_ : 0);
+    if (end - pace->told >= pace->interval) {
+      if (end >= pace->due) return i + 1;
+      pace->told = end;
+    }
+    clock_ = end;
+    rep_setup_ = 0;
+  }
+}
+
 // --- translation ----------------------------------------------------------------------------
 
 void Pentium::translate_data(uint32_t linear) {

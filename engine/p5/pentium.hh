@@ -53,6 +53,18 @@ struct State {
 enum class DataKind : uint8_t { Read, Write, ReadWrite };
 enum class Crossing : uint8_t { None, Int, Gate, Far, Iret, Async };
 
+// Iterations of a repeated MOVS (`reads`) or STOS, upwards and within a page.
+struct Block {
+  bool reads;
+  uint32_t from, from_physical, to, to_physical, bytes;  // of one iteration
+};
+// The surroundings want to know the time at the first iteration that ends `interval` clocks after
+// they were told last, and to go on themselves once it has come to `due`.
+struct Pace {
+  uint64_t told, due;
+  uint32_t interval;
+};
+
 class Pentium {
  public:
   Pentium(const Config& config, const TimingTable& timing, Platform& platform);
@@ -159,6 +171,10 @@ class Pentium {
     clock_ += timing_on_ ? per_iteration_[rep_class_] + rep_setup_ : 1;
     rep_setup_ = 0;
   }
+
+  // The accesses of up to `count` iterations and repeat() for all but the last of them, as if each
+  // had been reported alone; how many. The last one is where `pace` is due, or `count`.
+  uint32_t block(const Block& block, uint32_t count, Pace* pace);
 
   // Transfers of control beside near branches. The ring and mode they lead to are told by the
   // next set_state().

@@ -54,7 +54,7 @@ def boot(lab, tmp_path):
     """Boot a guest, run one job, return what it left. `job` is the guest's command line.
 
     `program` is the file for a job `@program`, `seed` the page-placement seed.
-    Without `disk` the machine has none.
+    Without `disk` the machine has none; without `fast` the engine takes no short cuts.
 
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode.
@@ -63,6 +63,7 @@ def boot(lab, tmp_path):
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
+        fast=True,
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
@@ -85,6 +86,8 @@ def boot(lab, tmp_path):
         conf = (place / "engine.conf").read_text().splitlines()
         conf = [line for line in conf if not line.startswith(("run.job", "run.trace_reads"))]
         conf += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
+        if not fast:
+            conf.append("run.fast_paths = off")
         if bare:
             conf = [line for line in conf if not line.startswith("boot.")]
             conf += [f"boot.blob.0 = 0x7c00 0 - {bare}", "boot.entry = 0:0x7c00"]

@@ -177,6 +177,15 @@ def test_unbalanced_markers_fail_the_run(boot):
     assert "phase 7" in outcome.reason
 
 
+@pytest.mark.parametrize("job", ["exec-dynamic iterations=3", "create iterations=1", "pipe"])
+def test_short_cuts_change_nothing(boot, tmp_path, job):
+    """Repeated string instructions in blocks, and one access after the other."""
+    fast, slow = (boot(job, directory=tmp_path / str(on), fast=on) for on in (True, False))
+    assert fast.outcome.status == "ok", fast.outcome.reason
+    one, two = ((x.directory / "events.jsonl").read_bytes() for x in (fast, slow))
+    assert one == two
+
+
 def test_repetition_is_identical(boot, tmp_path):
     """Two at once, in directories whose names differ in length."""
     places = [tmp_path / "a", tmp_path / "some" / "longer name" / "b"]

@@ -229,8 +229,17 @@ def run_native(native, name, *arguments, directory=None):
 
 @pytest.mark.parametrize(
     "name",
-    ["getpid", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault", "cached-read",
-     "create"],
+    [
+        "getpid",
+        "dup",
+        "exec-static",
+        "fork",
+        "cswitch",
+        "pipe",
+        "mmap-fault",
+        "cached-read",
+        "create",
+    ],
 )
 def test_native_run(native, name, tmp_path):
     result = run_native(native, name, "iterations=3", "warmup=1", directory=tmp_path)
