@@ -280,9 +280,7 @@ KEYS: tuple[Key, ...] = (
     _integer("penalty.l1_miss", 0, 99, "clocks", "core overhead of a read miss, beside the bus"),
     _integer("penalty.walk", 0, 99, "clocks", "core overhead of a page walk, beside its bus reads"),
     _integer("penalty.mispredict", 0, 99, "clocks", "branch predicted wrongly"),
-    _integer(
-        "penalty.mispredict_v", 0, 99, "clocks", "conditional branch in V predicted wrongly"
-    ),
+    _integer("penalty.mispredict_v", 0, 99, "clocks", "conditional branch in V predicted wrongly"),
     _integer("penalty.prefix", 0, 99, "clocks", "each prefix byte"),
     _ranges("memory.uncached", "addresses within main memory that no cache holds"),
     _integer("io.isa_ns", 0, 100000, "ns", "one access to an ISA port"),
