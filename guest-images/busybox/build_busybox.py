@@ -96,6 +96,9 @@ def main() -> int:
             with tarfile.open(args.source) as archive:
                 archive.extractall(tmp, filter="data")
             (tree,) = Path(tmp).iterdir()
+            # By a name without a space, which the path of the checkout may have.
+            plain = Path(tmp) / "ziglang"
+            plain.symlink_to(zig.parent)
             wrapper = Path(tmp) / "cc"
             wrapper.write_text(WRAPPER)
             wrapper.chmod(0o755)
@@ -103,7 +106,7 @@ def main() -> int:
                    "ZIG": str(zig), "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
                    "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig")}
             configure(tree, env, read_options(args.config.read_text()))
-            make(tree, env, f"-j{args.jobs}", f"CC={wrapper}", f"AR={zig} ar", "SKIP_STRIP=y",
+            make(tree, env, f"-j{args.jobs}", f"CC={wrapper}", f"AR={plain}/zig ar", "SKIP_STRIP=y",
                  "busybox_unstripped")
             program = tree / "busybox_unstripped"  # -g0 left nothing to strip
             check = [sys.executable, args.check_isa, program]

@@ -68,8 +68,11 @@ def run(step: str, command: list[str | Path], directory: Path, env: dict[str, st
 
 def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
     """Configure, compile and link below `tree`; the products are in lib/ and include/ there."""
-    settings = {**env, "CC": f"{zig} cc {' '.join(TARGET)}", "CFLAGS": f"-march={CPU} -g0",
-                "AR": f"{zig} ar", "RANLIB": f"{zig} ranlib"}
+    # By a name without a space, which the path of the checkout may have.
+    plain = tree.parent / "ziglang"
+    plain.symlink_to(zig.parent)
+    settings = {**env, "CC": f"{plain}/zig cc {' '.join(TARGET)}", "CFLAGS": f"-march={CPU} -g0",
+                "AR": f"{plain}/zig ar", "RANLIB": f"{plain}/zig ranlib"}
     run("configure", ["./configure", *CONFIGURE], tree, settings)
     files = ["lib/libc.a", *(f"lib/{name}" for name in START_FILES)]
     run("compile", ["make", f"-j{jobs}", *files, "obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"],
