@@ -103,7 +103,8 @@ def main() -> int:
             wrapper.write_text(WRAPPER)
             wrapper.chmod(0o755)
             env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "KCONFIG_NOTIMESTAMP": "1",
-                   "ZIG": str(zig), "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                   "ZIG": str(plain / "zig"), "ZIG_LIB_DIR": str(plain / "lib"),
+                   "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
                    "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig")}
             configure(tree, env, read_options(args.config.read_text()))
             make(tree, env, f"-j{args.jobs}", f"CC={wrapper}", f"AR={plain}/zig ar", "SKIP_STRIP=y",
