@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.fetch import cache_directory
+from p5lab.guest import Guest
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 
@@ -48,11 +49,19 @@ COSTS = {
     "zig": Cost(1.5),
     "unpack": Cost(0.3, 0.2),
 }
-FOR_RUNS = ("runs",)  # the target that has all an experiment needs
 # The step that finds out which file a source is.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
+
+
+def for_runs(lab: Lab, guests: Collection[Guest], native: bool = False) -> tuple[str, ...]:
+    """The targets that runs on these guests need, or runs on the host itself."""
+    if native:
+        return ("build/workloads/native",)
+    places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
+    places |= {f"build/workloads/{guest.programs}" for guest in guests}
+    return ("build/engine", "build/bootrom", *sorted(places))
 
 
 def ensure(

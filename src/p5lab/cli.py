@@ -255,7 +255,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     runs = expansion.runs
     progress = Progress()
     if not args.no_build:
-        build.ensure(lab, progress, build.FOR_RUNS)
+        native = args.engine == experiment.NATIVE
+        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], native))
     with progress.runs(len(runs)) as tracker:
         executor = runner.Runner(
             lab,
@@ -299,7 +300,7 @@ def _shell(args: argparse.Namespace, lab: Lab) -> int:
     system = guest.load(lab, args.guest)
     experiment.check_isa("shell", system, board)
     if not args.no_build:
-        build.ensure(lab, Progress(), build.FOR_RUNS)
+        build.ensure(lab, Progress(), build.for_runs(lab, [system]))
     return shell.run(lab, shell.plan(board, system, args.seed[0], args.feedback == "on"))
 
 

@@ -120,7 +120,7 @@ def main() -> int:
     lab = Lab.here()
     document = lab.root / DOCUMENT
     try:
-        build.ensure(lab, Progress(), build.FOR_RUNS)
+        build.ensure(lab, Progress())
         document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
     except UserError as error:
         print(f"p5lab: {error}", file=sys.stderr)

@@ -9,7 +9,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from p5lab import build
+from p5lab import build, guest
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -135,3 +135,14 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
         assert not (lab.root / "one").exists()
     thread.join()
     assert (lab.root / "one").exists()
+
+
+def test_runs_need_their_own_guests_only():
+    here = Lab.here()
+    linux, uml = guest.load(here, "linux"), guest.load(here, "linux-uml")
+    engine = ("build/engine", "build/bootrom")
+    of_linux = ("build/guests/linux", "build/workloads/linux")
+    assert build.for_runs(here, [linux, linux]) == (*engine, *of_linux)
+    both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
+    assert build.for_runs(here, [linux, uml]) == (*engine, *both)
+    assert build.for_runs(here, [linux], native=True) == ("build/workloads/native",)
