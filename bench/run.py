@@ -110,7 +110,8 @@ def main() -> int:
     lab = Lab.here()
     progress = Progress()
     try:
-        build.ensure(lab, progress, build.FOR_RUNS)
+        guests = [run.guest for run in experiment.load(lab, "bench")]
+        build.ensure(lab, progress, build.for_runs(lab, guests))
         print(__doc__)
         print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; n = {options.n}\n")
         print(

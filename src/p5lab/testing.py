@@ -18,6 +18,7 @@ CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check", "src", "stats-parsers", "tests/unit"),
     ("mypy",),
+    ("mypy", "bench/run.py"),
 )
 ENGINE_TESTS = "build/tests/engine_tests"
 # The summary of doctest, the C++ test framework, without its colours.
