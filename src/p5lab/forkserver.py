@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -29,16 +29,15 @@ PREFIX = ".boot-"  # of the directories in which engines boot, beside the run di
 POLL_SECONDS = 0.1
 
 
-def key(plan: Plan) -> str:
-    """What the boot of a run is identified by; empty when its engine cannot fork."""
+def key(plan: Plan, digests: Mapping[str, str]) -> str:
+    """What the boot of a run is identified by; empty when its engine cannot fork. `digests` are
+    those of the plan's inputs (store.identity)."""
     if not plan.server:
         return ""
     return store.run_id(
         {
             "digests": {
-                role: store.digest(path)
-                for role, path in sorted(plan.inputs.items())
-                if role not in plan.after_boot
+                role: digest for role, digest in digests.items() if role not in plan.after_boot
             },
             "settings": {
                 name: value for name, value in plan.settings.items() if name not in plan.after_boot

@@ -119,7 +119,7 @@ class Runner:
         }  # fmt: skip
         name = store.run_id(identity)
         directory = self.lab.results / run.experiment / name
-        return _Job(run, name, directory, made_of, forkserver.key(plan))
+        return _Job(run, name, directory, made_of, forkserver.key(plan, identity["digests"]))
 
     def _queue(self, job: _Job) -> None:
         try:
