@@ -17,8 +17,6 @@
 namespace p5 {
 namespace {
 
-constexpr int kBadInput = 2, kGuestFailed = 3, kTimeLimit = 4, kNoOutput = 5;  // exit status
-
 // CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]; CMOV is bit 15.
 constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
 
@@ -111,14 +109,9 @@ void Run::start(Pentium* storage, Platform& platform) {
 
   model_ = new (storage) Pentium(config_, timing_, platform);
   model_->set_timing(timing_on);
-  events_ = std::fopen(events_path_.c_str(), "w");
-  if (!events_) output_failed(events_path_);
-  output_ = std::fopen(output_path_.c_str(), "w");
-  if (!output_) output_failed(output_path_);
-  if (settings_.has("run.crossings")) {
-    crossings_ = std::fopen(crossings_path_.c_str(), "w");
-    if (!crossings_) output_failed(crossings_path_);
-  }
+  events_ = create(events_path_);
+  output_ = create(output_path_);
+  if (!crossings_path_.empty()) crossings_ = create(crossings_path_);
   write_header();
 }
 
@@ -418,11 +411,9 @@ void Run::finish(const char* status, const std::string& reason, uint32_t guest_s
                         ",\"tsc\":%" PRIu64 "}\n", status, quoted(reason).c_str(), guest_status,
                model_->clock());
   if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
-  if (std::fflush(events_) || std::ferror(events_)) output_failed(events_path_);
-  if (crossings_ && (std::fflush(crossings_) || std::ferror(crossings_))) {
-    output_failed(crossings_path_);
-  }
-  if (std::fflush(output_) || std::ferror(output_)) output_failed(output_path_);
+  finish_output(events_, events_path_);
+  if (crossings_) finish_output(crossings_, crossings_path_);
+  finish_output(output_, output_path_);
   std::fflush(nullptr);  // the emulator's own files: serial lines, log
   _exit(exit_status);
 }
@@ -451,6 +442,16 @@ void Run::decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours) 
 
 void Run::stopped_early() {
   if (!finished_ && events_) fail("the emulator stopped by itself; its log tells why");
+}
+
+std::FILE* Run::create(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (!file) output_failed(path);
+  return file;
+}
+
+void Run::finish_output(std::FILE* file, const std::string& path) {
+  if (std::fflush(file) || std::ferror(file)) output_failed(path);
 }
 
 void Run::output_failed(const std::string& path) {

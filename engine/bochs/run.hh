@@ -34,6 +34,9 @@ struct MarkerResult {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
+// Exit status of the engine; 0: the guest has ended its run.
+enum ExitStatus : int { kBadInput = 2, kGuestFailed, kTimeLimit, kNoOutput };
+
 // What moved the processor between rings, modes or address spaces: int, gate, far, iret, interrupt,
 // exception, cr3; the vector of the three that have one, else -1.
 struct Crossed {
@@ -105,6 +108,8 @@ class Run {
   void write_read(const char* insn, uint32_t index, uint64_t value);
   [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
                            int exit_status);
+  std::FILE* create(const std::string& path);
+  void finish_output(std::FILE* file, const std::string& path);
   [[noreturn]] void output_failed(const std::string& path);
 
   Settings settings_;

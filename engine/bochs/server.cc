@@ -21,11 +21,12 @@
 #include <string>
 #include <vector>
 
+#include "run.hh"
+
 namespace p5 {
 namespace {
 
 constexpr int kRequests = STDIN_FILENO;
-constexpr int kBadInput = 2, kNoOutput = 5;  // exit status
 
 [[noreturn]] void die(int status, const std::string& what) {
   std::fprintf(stderr, "%s: %s\n", what.c_str(), std::strerror(errno));

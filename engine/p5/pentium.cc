@@ -117,12 +117,12 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
 }
 
 void Pentium::retire_fpu(const Insn& insn) {
-  const bool joins = (u_ & (insn.as_v | cold_)) == 0;
-  if (!joins) clock_ = fpu_.start(insn, clock_);
+  const bool in_v = joins(insn);
+  if (!in_v) clock_ = fpu_.start(insn, clock_);
   const uint64_t start = clock_;
   complete(insn);
   fpu_.issue(insn, start, clocks_[insn.cls], timing_.fp_overlap()[insn.cls]);
-  if (joins) {
+  if (in_v) {
     fxch_in_v_ = bank_->count[Instructions];
     clock_++;
   } else {
@@ -344,13 +344,12 @@ void Pentium::locked_access(uint32_t physical) {
 }
 
 uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
-  const uint32_t clocks = timing_on_ ? per_iteration_[rep_class_] : 1;
   for (uint32_t i = 0;; i++) {
     const uint32_t at = i * block.bytes;
     if (block.reads) data(block.from + at, block.from_physical + at, block.bytes, DataKind::Read);
     data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
     if (i + 1 == count) return count;
-    const uint64_t end = clock_ + clocks + (timing_on_ ? rep_setup_ : 0);
+    const uint64_t end = clock_ + iteration_clocks();
     if (end - pace->told >= pace->interval) {
       if (end >= pace->due) return i + 1;
       pace->told = end;

@@ -83,7 +83,7 @@ class Pentium {
   void complete(const Insn& insn) {
     bank_->count[Instructions]++;
     next_ += insn.length;
-    if ((u_ & (insn.as_v | cold_)) == 0) return join(insn);
+    if (joins(insn)) return join(insn);
     // Into U.
     uint32_t clocks = clocks_[insn.cls];
     u_ = insn.as_u;
@@ -168,7 +168,7 @@ class Pentium {
   }
 
   void repeat() {
-    clock_ += timing_on_ ? per_iteration_[rep_class_] + rep_setup_ : 1;
+    clock_ += iteration_clocks();
     rep_setup_ = 0;
   }
 
@@ -228,6 +228,8 @@ class Pentium {
     cold_ = 0;
     return true;
   }
+  // Whether the rules of pairing let an instruction into V, beside the one in U.
+  bool joins(const Insn& insn) const { return (u_ & (insn.as_v | cold_)) == 0; }
   // Into V, beside the instruction in U: the two take the longer one's clocks, and more where both
   // want memory or the arithmetic unit at the same time [AGN-MA 3.4].
   void join(const Insn& insn) {
@@ -245,6 +247,9 @@ class Pentium {
     clock_ += clocks;
     locked_ = false;
     v_bank_ = u_bank_;
+  }
+  uint32_t iteration_clocks() const {
+    return timing_on_ ? per_iteration_[rep_class_] + rep_setup_ : 1;
   }
   void retire_slow(const Insn& insn, uint32_t linear);
   void retire_fpu(const Insn& insn);
