@@ -33,6 +33,20 @@ class Booted:
     def output(self) -> str:
         return (self.directory / "output.log").read_text()
 
+    @property
+    def printed_counters(self) -> list[int]:
+        """What selftest-counters read from the counter device, as it printed it."""
+        return [int(value, 16) for line in self.output.splitlines() for value in line.split()[1:]]
+
+    @property
+    def recorded_counters(self) -> list[int]:
+        """The engine's record of reads of the time stamp and of both counters (`trace_reads`)."""
+        return [
+            read.value
+            for read in self.events.reads
+            if read.insn == "rdtsc" or (read.insn == "rdmsr" and read.index in (0x12, 0x13))
+        ]
+
     def totals(self, phase: int, event: str) -> list[int]:
         """Counts of one event in each bracket of a phase, over all rings and address spaces."""
         parsed = self.events
