@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p5lab import fetch, store
+from p5lab import fetch, forkserver, store
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.store import Stored
@@ -77,6 +77,11 @@ def results(lab: Lab) -> list[Item]:
         for item in [_item(path, path.name, "without a record")]
         if item.used < time.time() - ABANDONED_DAYS * DAY
     ]
+    found += [
+        _item(path, path.name, "left by a killed run")
+        for path in sorted(lab.results.glob(f"*/{forkserver.PREFIX}*"))
+        if not _held(path)
+    ]
     newest: dict[tuple[object, ...], Stored] = {}
     for stored in store.all_runs(lab):
         why = _why(stored)
@@ -92,6 +97,12 @@ def results(lab: Lab) -> list[Item]:
             found.append(_of(older, "superseded"))
             newest[asks] = newer
     return found
+
+
+def _held(directory: Path) -> bool:
+    """Whether an engine is still there."""
+    with store.locked(directory) as lock:
+        return lock is None
 
 
 def _why(stored: Stored) -> str:

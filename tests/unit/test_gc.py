@@ -8,7 +8,7 @@ import time
 import pytest
 from fakelab import call_events
 
-from p5lab import cli, experiment, gc, store
+from p5lab import cli, experiment, forkserver, gc, store
 from p5lab.errors import UserError
 from p5lab.experiment import Filter
 from p5lab.runner import Runner
@@ -126,6 +126,27 @@ def test_results_in_use_are_left_alone(p5lab, lab):
     assert bad.directory.exists()
     p5lab("--yes")
     assert not bad.directory.exists()
+
+
+def test_what_a_killed_run_booted_goes_and_a_live_boot_stays(p5lab, lab):
+    good = run(lab)
+    left, live = (lab.results / "tests" / f"{forkserver.PREFIX}{name}" for name in ("abc", "def"))
+    for directory in (left, live):
+        directory.mkdir()
+        (directory / "serial.log").write_text("booted")
+        (directory / store.LOCK).touch()
+    with store.locked(live):
+        assert kinds(gc.results(lab)) == [("left by a killed run", left.name)]
+        assert p5lab("--yes")[0] == 0
+        assert not left.exists()
+        assert (live / "serial.log").exists()
+        # It was free when it was looked at, and is taken when it is to be removed.
+        assert gc.remove_run(gc.Item(live, live.name, "left by a killed run", 0, 0)) is False
+        assert (live / "serial.log").exists()
+    assert kinds(gc.results(lab)) == [("left by a killed run", live.name)]
+    p5lab("--yes")
+    assert not live.exists()
+    assert good.directory.exists()
 
 
 def test_a_run_that_has_become_good_stays(lab):
