@@ -32,6 +32,7 @@ from p5lab import (
     shell,
     store,
     testing,
+    validate,
     workload,
 )
 from p5lab.engines.bochs import CROSSINGS
@@ -121,8 +122,7 @@ def _parser() -> argparse.ArgumentParser:
                      help="also record each change of ring or address space")  # fmt: skip
     run.add_argument("--feedback", choices=("on", "off"),
                      help="off: the model is off, one clock an instruction")  # fmt: skip
-    run.add_argument("--jobs", type=_positive, default=runner.cores(), metavar="N",
-                     help="runs at a time (default: the number of cores, %(default)s)")  # fmt: skip
+    _add_jobs(run)
     run.add_argument("--force", action="store_true",
                      help="run again what is there; fails when the events differ")  # fmt: skip
     run.add_argument("--no-fork", action="store_true",
@@ -130,6 +130,22 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--no-build", action="store_true", help="take the build products as they are")
     _add_format(run)
     run.set_defaults(command=_run)
+
+    proof = commands.add_parser("validate", help="published numbers beside modelled ones",
+                                description="Runs what the claims of configs/claims.toml need, on"
+                                " the machine each was measured on, and prints the published and"
+                                " the modelled number. A claim that does not hold is a result, not"
+                                " a failure.", allow_abbrev=False)  # fmt: skip
+    proof.add_argument("--source", metavar="PAPER", help="the claims of one paper")
+    proof.add_argument("--all", action="store_true",
+                       help="also plain inputs, and what cannot be tested")  # fmt: skip
+    proof.add_argument("--strict", action="store_true",
+                       help="exit status 1 when a claim does not hold")  # fmt: skip
+    _add_jobs(proof)
+    proof.add_argument("--no-build", action="store_true",
+                       help="take the build products as they are")  # fmt: skip
+    _add_format(proof)
+    proof.set_defaults(command=_validate)
 
     console = commands.add_parser("shell", help="the console of a simulated machine, here",
                                   description="Boots a guest and hands its serial console to this"
@@ -205,6 +221,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        type=_positive,
+        default=runner.cores(),
+        metavar="N",
+        help="runs at a time (default: the number of cores, %(default)s)",
+    )
+
+
 def _add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=report.FORMATS, default="table", dest="form",
                         help="how to print the counts: table, markdown, csv or json")  # fmt: skip
@@ -212,6 +238,7 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     "run",
+    "validate",
     "shell",
     "list",
     "show",
@@ -252,22 +279,12 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         if args.program
         else experiment.expand(lab, args.experiment, choice)
     )
-    runs = expansion.runs
-    progress = Progress()
-    if not args.no_build:
-        native = args.engine == experiment.NATIVE
-        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], native))
-    with progress.runs(len(runs)) as tracker:
-        executor = runner.Runner(
-            lab,
-            force=args.force,
-            jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
-            fork=not args.no_fork,
-            started=lambda run: tracker.started(run.label),
-            finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
-        )
-        with store.in_use(lab):
-            results = executor.run_all(runs)
+    native = args.engine == experiment.NATIVE
+    results = _execute(
+        lab, expansion.runs, Progress(), no_build=args.no_build, native=native,
+        jobs=1 if native else args.jobs,  # they would disturb others
+        force=args.force, fork=not args.no_fork,
+    )  # fmt: skip
     stored = [
         store.Stored(result.directory, record)
         for result in results
@@ -275,12 +292,48 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     ]
     report.experiment(report.stdout(), stored, expansion.cannot, args.form)
     for result in results if args.trace else ():
-        progress.say(f"Traced: {lab.short(result.directory / CROSSINGS)}")
+        Progress().say(f"Traced: {lab.short(result.directory / CROSSINGS)}")
+    return STATUS_FAILED if _tell_failures(lab, results) else 0
+
+
+def _execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_build: bool, jobs: int,
+             native: bool = False, force: bool = False, fork: bool = True
+             ) -> list[runner.Result]:  # fmt: skip
+    """Builds what the runs need and runs what is not there yet."""
+    if not no_build:
+        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], native))
+    with progress.runs(len(runs)) as tracker:
+        executor = runner.Runner(
+            lab,
+            force=force,
+            jobs=jobs,
+            fork=fork,
+            started=lambda run: tracker.started(run.label),
+            finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
+        )
+        with store.in_use(lab):
+            return executor.run_all(runs)
+
+
+def _tell_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
+    """Names the runs that did not work; whether there are any."""
     bad = [result for result in results if result.status != "ok"]
     for result in bad:
-        progress.say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
-                     f" (logs: {lab.short(result.directory)})")  # fmt: skip
-    return STATUS_FAILED if bad else 0
+        Progress().say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
+                       f" (logs: {lab.short(result.directory)})")  # fmt: skip
+    return bool(bad)
+
+
+def _validate(args: argparse.Namespace, lab: Lab) -> int:
+    asked = validate.select(lab, args.source)
+    found = validate.run(
+        lab, asked,
+        lambda runs: _execute(lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs),
+    )  # fmt: skip
+    validate.show(report.stdout(), found.results, args.form, everything=args.all)
+    if _tell_failures(lab, found.failed):
+        return STATUS_FAILED
+    return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
 
 
 def _outcome(result: runner.Result) -> str:

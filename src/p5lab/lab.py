@@ -25,6 +25,10 @@ class Lab:
         return self.root / "configs/experiments"
 
     @property
+    def claims(self) -> Path:
+        return self.root / "configs/claims.toml"
+
+    @property
     def guests(self) -> Path:
         return self.root / "guest-images"
 

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Claims: configs/claims.toml, checked against machines, experiments and workloads
+(docs/claims.md)."""
+
+import csv
+import re
+from typing import Any
+
+from p5lab import experiment, tomlfile
+from p5lab import guest as guests
+from p5lab import machine as machines
+from p5lab import workload as workloads
+from p5lab.errors import UserError, unknown
+from p5lab.lab import Lab
+from p5lab.schema import BY_NAME
+from p5lab.tomlfile import Table, type_name
+from p5lab.workload import Workload
+from p5stats import StatsError
+from p5stats.claims import (
+    FITTED,
+    INPUT,
+    PLATEAU_END,
+    PLATEAU_START,
+    PREDICTED,
+    ROLES,
+    STATISTICS,
+    TAGS,
+    UNTESTABLE,
+    Claim,
+    Measure,
+    Selection,
+    size_of,
+)
+
+SCHEMA_VERSION = 1
+PAPERS = ("chen95", "lai96", "talagala97", "ousterhout90", "wpi92")
+GUEST = "linux"
+TIMING = "timing."  # begins the name of a row of the timing table among `keys`
+_PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
+_COMMON = ("source", "quantity", "tag", "unit", "role")
+
+
+def load(lab: Lab) -> list[Claim]:
+    """All claims, in the order of the file."""
+    table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
+    loader = _Loader(lab)
+    return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
+
+
+class _Loader:
+    """What claims refer to, loaded once."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._workloads = workloads.load(lab)
+        self._experiments = experiment.names(lab)
+        self._guests = guests.names(lab)
+        self._machines = machines.names(lab.machines)
+
+    def claims(self, name: str, table: Table) -> list[Claim]:
+        """One claim; of a table with `values`, one for each of them."""
+        source = table.text("source")
+        paper, _, place = source.partition(" ")
+        if paper not in PAPERS or not _PLACE.fullmatch(place):
+            raise UserError(
+                f"{table.where}: source: expected a paper ({', '.join(PAPERS)}) and a section,"
+                f" table, figure or appendix of it; found {source!r}"
+            )
+        role = table.choice("role", ROLES)
+        common = {
+            "source": source,
+            "quantity": table.text("quantity"),
+            "tag": table.choice("tag", TAGS),
+            "unit": table.text("unit"),
+            "role": role,
+        }
+        if role == UNTESTABLE:
+            return self._untestable(name, table, common)
+        table.only([*_COMMON, "value", "machine", "keys", "measure", "reason"])
+        machine = table.text("machine")
+        if machine not in self._machines:
+            raise unknown("machine", machine, self._machines, where=f"{table.where}: machine")
+        claim = Claim(
+            id=name,
+            value=_number(table, "value"),
+            machine=machine,
+            keys=self._keys(table, role, machine),
+            measure=self._measure(table.table("measure")) if "measure" in table.data else None,
+            reason=table.text("reason", ""),
+            **common,
+        )
+        if claim.measure is None and (role != INPUT or len(claim.keys) != 1):
+            raise UserError(f"{table.where}: expected a measure, or role input and one key")
+        if claim.measure is None and claim.keys[0].startswith(TIMING):
+            raise UserError(f"{table.where}: expected a measure: the clocks of a row depend on use")
+        return [claim]
+
+    def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
+        """`values` are of several machines or systems, by name, none of which the lab has."""
+        table.only([*_COMMON, "value", "values", "machine", "reason"])
+        reason = table.text("reason")
+        if "values" not in table.data:
+            return [
+                Claim(id=name, value=_number(table, "value"), machine=table.text("machine", ""),
+                      reason=reason, **common)
+            ]  # fmt: skip
+        table.only([*_COMMON, "values", "reason"])
+        values = table.table("values")
+        return [
+            Claim(id=f"{name} {machine}", value=_number(values, machine), machine=machine,
+                  reason=reason, **common)
+            for machine in values.data
+        ]  # fmt: skip
+
+    def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:
+        keys = tuple(table.texts("keys", []))
+        where = f"{table.where}: keys"
+        if keys and role == PREDICTED:
+            raise UserError(f"{where}: expected none: a predicted number has no key of its own")
+        if not keys and role == FITTED:
+            raise UserError(f"{where}: expected the machine keys that were chosen to meet it")
+        for key in keys:
+            if key.startswith(TIMING):
+                rows = self._timing_rows(machine)
+                if key.removeprefix(TIMING) not in rows:
+                    raise unknown("row of the timing table", key.removeprefix(TIMING), rows,
+                                  where=where)  # fmt: skip
+            elif key not in BY_NAME:
+                raise unknown("machine key", key, BY_NAME, where=where)
+        return keys
+
+    def _timing_rows(self, machine: str) -> list[str]:
+        values = machines.load(self._lab.machines, machine).values
+        with self._lab.timing(str(values["cpu.timing"])).open(encoding="utf-8") as file:
+            rows = csv.reader(line for line in file if not line.startswith("#"))
+            return [row[0] for row in rows][1:]
+
+    def _measure(self, table: Table) -> Measure:
+        table.only(["experiment", "guest", "workload", "parameters", "phases", "count", "per",
+                    "times", "statistic", "at", "less", "over"])  # fmt: skip
+        where = table.where
+        asked = table.text("experiment")
+        if asked not in self._experiments:
+            raise unknown("experiment", asked, self._experiments, where=where)
+        guest = table.text("guest", GUEST)
+        if guest not in self._guests:
+            raise unknown("guest", guest, self._guests, where=where)
+        name = table.text("workload")
+        if name not in self._workloads:
+            raise unknown("workload", name, self._workloads, where=where)
+        workload = self._workloads[name]
+        statistic = table.text("statistic", "mean")
+        plateau = statistic in (PLATEAU_END, PLATEAU_START)
+        if statistic not in STATISTICS and not plateau:
+            known = (*STATISTICS, PLATEAU_END, PLATEAU_START)
+            raise unknown("statistic", statistic, known, where=where)
+        if plateau != ("at" in table.data):
+            raise UserError(f"{where}: at: expected with, and only with, the end or start of a"
+                            " plateau: a phase on it")  # fmt: skip
+        if plateau:
+            _check_phases(workload, [table.text("at")], where, sizes=True)
+        counted = table.texts("count")
+        if not counted:
+            raise UserError(f"{where}: count: expected at least one event or parameter")
+        own: dict[str, Any] = {
+            key: table.data[key] for key in ("parameters", "phases") if key in table.data
+        }
+
+        def select(key: str) -> Selection | None:
+            if key not in table.data:
+                return None
+            other = table.table(key)
+            other.only(["parameters", "phases"])
+            return _selection(workload, Table(other.where, {**own, **other.data}))
+
+        return Measure(
+            experiment=asked,
+            guest=guest,
+            workload=name,
+            select=_selection(workload, Table(where, own)),
+            count=tuple(counted),
+            per=tuple(table.texts("per", [])),
+            times=_number(table, "times") if "times" in table.data else 1.0,
+            statistic=statistic,
+            at=table.text("at", ""),
+            less=select("less"),
+            over=select("over"),
+        )
+
+
+def _selection(workload: Workload, table: Table) -> Selection:
+    given = table.table("parameters", {})
+    resolved = workload.resolve(given.data, given.where)
+    phases = table.texts("phases", [])
+    _check_phases(workload, phases, table.where)
+    return Selection({name: str(resolved[name]) for name in given.data}, tuple(phases))
+
+
+def _check_phases(
+    workload: Workload, phases: list[str], where: str, *, sizes: bool = False
+) -> None:
+    for phase in phases:
+        if phase not in workload.phases.values():
+            raise unknown(f"phase of {workload.name}", phase, workload.phases.values(), where=where)
+        if sizes:
+            try:
+                size_of(phase)
+            except StatsError as error:
+                raise UserError(f"{where}: at: {error}") from None
+
+
+def _number(table: Table, key: str) -> float:
+    value = table.data.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        found = f"found {type_name(value)}" if key in table.data else "found none"
+        raise UserError(f"{table.where}: {key}: expected a number, {found}")
+    return float(value)

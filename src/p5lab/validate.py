@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""./p5lab validate: published numbers beside modelled ones (docs/claims.md).
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.validate` runs what is not there yet and
+writes the table of README.md anew.
+"""
+
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+
+from p5lab import build, experiment, store
+from p5lab import claims as claim_file
+from p5lab import machine as machines
+from p5lab.errors import UserError, unknown
+from p5lab.experiment import Filter, Run
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+from p5lab.runner import Result, Runner, cores
+from p5lab.tables import MISSING, Grid, number
+from p5stats import claims, tidy
+from p5stats.claims import FAILS, FITTED, INPUT, NOT_RUN, PREDICTED, UNTESTABLE, Claim
+
+SCHEMA_VERSION = 1
+DOCUMENT = "README.md"
+BLOCK = re.compile(r"(<!-- \./p5lab validate -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The rows of `claims.evaluate`, and the runs that were needed and did not work."""
+
+    results: pd.DataFrame
+    failed: list[Result]
+
+
+def select(lab: Lab, source: str | None) -> list[Claim]:
+    """The claims of one paper, or all."""
+    if source is not None and source not in claim_file.PAPERS:
+        raise unknown("paper", source, claim_file.PAPERS, where="--source")
+    return [
+        claim
+        for claim in claim_file.load(lab)
+        if source is None or claim.source.split()[0] == source
+    ]
+
+
+def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
+    """What the claims need, on the machine each was measured on; every run once."""
+    found: dict[tuple[str, ...], Run] = {}
+    expanded: dict[tuple[str, str, str], list[Run]] = {}
+    for claim in asked:
+        measure = claim.measure
+        if measure is None:
+            continue
+        question = measure.experiment, claim.machine, measure.guest
+        if question not in expanded:
+            choice = Filter(machines=(claim.machine,), guests=(measure.guest,))
+            expanded[question] = experiment.load(lab, measure.experiment, choice)
+        selections = [one for one in (measure.select, measure.less, measure.over) if one]
+        for run in expanded[question]:
+            if run.workload.name != measure.workload or run.machine.overlay:
+                continue
+            texts = {name: str(value) for name, value in run.parameters.items()}
+            if any(one.parameters.items() <= texts.items() for one in selections):
+                key = (*question, run.workload.name, run.parameter_text, str(run.seed))
+                found.setdefault(key, run)
+    return list(found.values())
+
+
+def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
+    """Judges the claims by these runs and no others."""
+    tables, clocks = [], {}
+    for result in results:
+        if result.status == "ok":
+            table, clocks[result.id] = tidy.read(result.directory / store.COUNTS)
+            tables.append(table)
+    values = {
+        name: machines.load(lab.machines, name).values
+        for name in {claim.machine for claim in asked if claim.role != UNTESTABLE}
+    }
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=tidy.COLUMNS)
+    found = claims.evaluate(asked, table, clocks, values)
+    return Validation(found, [result for result in results if result.status != "ok"])
+
+
+def misses(found: pd.DataFrame) -> bool:
+    """Whether a claim does not hold."""
+    return bool((found["verdict"] == FAILS).any())
+
+
+def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool = False) -> None:
+    """Prints the verdicts; `everything`: see `grids` (programs get every row)."""
+    if form == "csv":
+        print(as_csv(found), end="")
+    elif form == "json":
+        print(as_json(found))
+    elif form == "markdown":
+        print(block(found, everything=everything), end="")
+    else:
+        for grid in grids(found, everything=everything):
+            grid.print(console)
+        for note in notes(found, everything=everything):
+            console.print(escape(note), style="dim")
+
+
+# --- for people ---------------------------------------------------------------------------------
+
+
+def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
+    """What was measured; with `everything` also inputs as the machine files have them and what
+    cannot be tested."""
+    grid = Grid("", ["", "published", "modelled", "error", "role", "verdict", "source"])
+    for row in found.to_dict("records"):
+        if everything or _measured(row):
+            grid.add(
+                row["quantity"] + (f", {row['machine']}" if row["role"] == UNTESTABLE else ""),
+                _published(row),
+                number(row["modelled"]),
+                _error(row),
+                row["role"],
+                row["verdict"],
+                row["source"].replace("section ", ""),
+            )
+    return [grid] if grid.rows else []
+
+
+def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
+    """The headline, and why what does not hold does not."""
+    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT)]
+    untestable = found[found["role"] == UNTESTABLE]
+    if len(untestable):
+        lines.append(f"Untestable here: {len(untestable)}" + _all(everything))
+    for verdict in (FAILS, NOT_RUN):
+        for row in found[found["verdict"] == verdict].to_dict("records"):
+            lines.append(f"{row['quantity']} ({row['source']}): {verdict}."
+                         + (f" {row['reason']}" if row["reason"] else ""))  # fmt: skip
+    if everything:
+        for reason, rows in untestable.groupby("reason", sort=False):
+            names = ", ".join(rows["source"].unique())
+            lines.append(f"Untestable: {names}: {reason}")
+    return [line for line in lines if line]
+
+
+def _all(everything: bool) -> str:
+    return "." if everything else " (--all lists them with the reasons)."
+
+
+def _headline(found: pd.DataFrame, role: str) -> str:
+    said = claims.headline(found, role)
+    if not said["claims"]:
+        return ""
+    line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
+    if role == INPUT:  # what the model was given says nothing about the model
+        plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
+        return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
+    if said["values"]:
+        line += (
+            f"; {said['values']} values with a mean error of {said['mean_error']:.1f} % and a"
+            f" largest of {said['largest_error']:.1f} %"
+        )
+    if said["bounds"]:
+        line += f"; {said['kept']} of {said['bounds']} bounds kept"
+    return line + "."
+
+
+def _measured(row: dict[str, object]) -> bool:
+    return bool(row["runs"]) or row["verdict"] == NOT_RUN
+
+
+def _published(row: dict[str, object]) -> str:
+    tag = "" if row["tag"] == "exact" else f"{row['tag']} "
+    return f"{tag}{number(float(str(row['published'])))} {row['unit']}".strip()
+
+
+def _error(row: dict[str, object]) -> str:
+    """Of a bound that is kept there is none."""
+    error = float(str(row["error"]))
+    kept = row["tag"] in claims.BOUNDS and row["verdict"] == claims.HOLDS
+    return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
+
+
+# --- for programs -------------------------------------------------------------------------------
+
+
+def as_csv(found: pd.DataFrame) -> str:
+    """All claims, a row each; what is missing is empty."""
+    text = io.StringIO()
+    found.to_csv(text, index=False, lineterminator="\n")
+    return text.getvalue()
+
+
+def as_json(found: pd.DataFrame) -> str:
+    """The same rows, what is missing is null; and the headline."""
+    rows = found.astype(object).where(found.notna(), None).to_dict("records")
+    said = claims.headline(found)
+    return json.dumps(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "headline": {
+                name: None if math.isnan(value) else value for name, value in said.items()
+            },
+            "claims": rows,
+        },
+        indent=1,
+    )
+
+
+# --- README.md ----------------------------------------------------------------------------------
+
+
+def block(found: pd.DataFrame, *, everything: bool = False) -> str:
+    """The verdicts in Markdown; README.md shows those that were measured."""
+    paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
+    paragraphs += notes(found, everything=everything)
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def render(text: str, found: pd.DataFrame) -> str:
+    """README.md with its table made anew."""
+    if not BLOCK.search(text):
+        raise UserError(f"{DOCUMENT}: expected a line <!-- ./p5lab validate --> and <!-- end -->")
+    return BLOCK.sub(lambda match: match[1] + block(found) + match[3], text)
+
+
+def run(lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[Result]]
+        ) -> Validation:  # fmt: skip
+    """Runs what is needed and judges."""
+    needed = runs(lab, asked)
+    return evaluate(lab, asked, executor(needed) if needed else [])
+
+
+def main() -> int:
+    lab = Lab.here()
+    document = lab.root / DOCUMENT
+    try:
+        build.ensure(lab, Progress())
+        found = run(lab, select(lab, None), Runner(lab, jobs=cores()).run_all)
+        for result in found.failed:
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        text = document.read_text(encoding="utf-8")
+        document.write_text(render(text, found.results), encoding="utf-8")
+    except UserError as error:
+        print(f"p5lab: {error}", file=sys.stderr)
+        return error.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

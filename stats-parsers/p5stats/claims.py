@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""Published numbers and what the model makes of them: claims in, one row for each out.
+
+A claim says where a number was published, how firmly (its tag), what it is in the model (its role)
+and how the same quantity is taken from the tidy table (its measure). Validation, reports and tests
+all ask `evaluate`; the claims themselves are data (configs/claims.toml, docs/claims.md).
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from p5stats import compare
+from p5stats.errors import StatsError
+
+ROLES = INPUT, FITTED, PREDICTED, UNTESTABLE = ("input", "fitted", "predicted", "untestable")
+# The error in percent up to which a published value is met. "up to" is the peak of a curve.
+TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
+AT_LEAST, AT_MOST = "at least", "at most"
+BOUNDS = (AT_LEAST, AT_MOST)
+TAGS = (*TOLERANCES, *BOUNDS)
+HOLDS, FAILS, NOT_RUN = "holds", "does not hold", "not run"
+VERDICTS = (HOLDS, FAILS, UNTESTABLE, NOT_RUN)
+# What comes of several brackets, and where the plateau of a curve ends or begins.
+STATISTICS: dict[str, Callable[[pd.Series], float]] = {
+    "mean": lambda values: float(values.mean()),
+    "lowest": lambda values: float(values.min()),
+    "highest": lambda values: float(values.max()),
+}
+PLATEAU_END, PLATEAU_START = "plateau end", "plateau start"
+PLATEAU_WITHIN = 0.10  # of the value at its reference point
+MICROSECONDS = "microseconds"  # a term beside events and workload parameters: modelled time
+_BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
+COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit", "role", "modelled",
+           "error", "verdict", "reason", "runs")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Brackets of a workload: those of runs with these parameters (texts, as the tidy table has
+    them), in these phases; none named means any."""
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number from the tidy table: `times` x sum of `count` / sum of `per`, for each run and phase
+    the means over its iterations, then a statistic over those.
+
+    A term is an event, MICROSECONDS, or a numeric parameter of the workload. `less` is measured in
+    the same way and subtracted, `over` divided by. A plateau's end or start is the size of the
+    largest or smallest array for which the number is still that of the phase `at`.
+    """
+
+    experiment: str
+    guest: str
+    workload: str
+    select: Selection
+    count: tuple[str, ...]
+    per: tuple[str, ...] = ()
+    times: float = 1.0
+    statistic: str = "mean"
+    at: str = ""
+    less: Selection | None = None
+    over: Selection | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published number. `keys`: the machine keys (or rows of the timing table, `timing.CLASS`)
+    that are it (input) or that were chosen to meet it (fitted). An input without a measure is read
+    from its key. `reason`: why it is untestable, or why it does not hold."""
+
+    id: str
+    source: str
+    quantity: str
+    value: float
+    tag: str
+    unit: str
+    role: str
+    machine: str
+    keys: tuple[str, ...] = ()
+    measure: Measure | None = None
+    reason: str = ""
+
+
+def evaluate(claims: Sequence[Claim], table: pd.DataFrame, clocks: Mapping[str, int],
+             machines: Mapping[str, Mapping[str, object]]) -> pd.DataFrame:  # fmt: skip
+    """One row for each claim, with COLUMNS.
+
+    table, clocks: tidy rows and the clock in Hz of each run, as `tidy.load` gives them; an empty
+    table is allowed. machines: values of the machine keys, by the machine's name. `error` is
+    signed, in percent of the published value; NaN where there is none. `runs` are the ids of what
+    was measured.
+    """
+    counts = compare.without_empty(compare.counts(table)) if len(table) else None
+    rows = [_row(claim, counts, clocks, machines) for claim in claims]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
+    """What a role's claims come to: `claims` that could be judged, `hold`; of those with a value
+    (no bound) `values`, `mean_error` and `largest_error` in percent without sign; `bounds` and
+    `kept`."""
+    judged = results[(results["role"] == role) & results["verdict"].isin((HOLDS, FAILS))]
+    is_bound = judged["tag"].isin(BOUNDS)
+    errors = judged[~is_bound]["error"].abs().dropna()
+    return {
+        "claims": len(judged),
+        "hold": int((judged["verdict"] == HOLDS).sum()),
+        "values": len(errors),
+        "mean_error": float(errors.mean()),
+        "largest_error": float(errors.max()),
+        "bounds": int(is_bound.sum()),
+        "kept": int((judged[is_bound]["verdict"] == HOLDS).sum()),
+    }
+
+
+def meets(tag: str, published: float, modelled: float) -> bool:
+    """Whether a number is what was published, by its tag: a bound is kept, about and up to are
+    within 10 %, exact within 5 %."""
+    if tag == AT_LEAST:
+        return modelled >= published
+    if tag == AT_MOST:
+        return modelled <= published
+    return abs(modelled - published) <= abs(published) * TOLERANCES[tag] / 100
+
+
+def size_of(phase: str) -> float:
+    """Bytes of a point of a curve, by its name: "1.5 KB" is 1536."""
+    found = re.fullmatch(r"([0-9.]+) (B|KB|MB)", phase)
+    if not found:
+        raise StatsError(f"phase {phase!r}: expected a size such as 512 B or 1.5 KB")
+    return float(found[1]) * _BYTES[found[2]]
+
+
+def _row(claim: Claim, counts: pd.DataFrame | None, clocks: Mapping[str, int],
+         machines: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:  # fmt: skip
+    modelled, runs, reason = math.nan, "", claim.reason
+    if claim.role == UNTESTABLE:
+        verdict = UNTESTABLE
+    else:
+        if claim.measure is None:
+            modelled = _key(claim, machines)
+        elif counts is not None:
+            modelled, runs = _measured(claim, claim.measure, counts, clocks)
+        if math.isnan(modelled):
+            verdict, reason = NOT_RUN, _what_is_missing(claim, runs)
+        else:
+            verdict = HOLDS if meets(claim.tag, claim.value, modelled) else FAILS
+            reason = claim.reason if verdict == FAILS else ""
+    return {
+        "claim": claim.id,
+        "source": claim.source,
+        "quantity": claim.quantity,
+        "machine": claim.machine,
+        "tag": claim.tag,
+        "published": float(claim.value),
+        "unit": claim.unit,
+        "role": claim.role,
+        "modelled": modelled,
+        "error": (modelled - claim.value) / claim.value * 100 if claim.value else math.nan,
+        "verdict": verdict,
+        "reason": reason,
+        "runs": runs,
+    }
+
+
+def _key(claim: Claim, machines: Mapping[str, Mapping[str, object]]) -> float:
+    """An input as the machine has it, in the claim's unit."""
+    value = machines[claim.machine][claim.keys[0]]
+    if not isinstance(value, int | float):
+        raise StatsError(f"claim {claim.id}: {claim.keys[0]}: expected a number, found {value!r}")
+    return float(value) / _BYTES.get(claim.unit, 1)
+
+
+def _what_is_missing(claim: Claim, runs: str) -> str:
+    assert claim.measure is not None
+    if runs:
+        return f"not counted: {', '.join((*claim.measure.count, *claim.measure.per))}"
+    return (
+        f"no such run of {claim.measure.workload} in {claim.measure.experiment} on {claim.machine}"
+    )
+
+
+def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
+              clocks: Mapping[str, int]) -> tuple[float, str]:  # fmt: skip
+    """The number (NaN: nothing to measure) and the runs that it rests on."""
+    where = {
+        "experiment": measure.experiment, "engine": "bochs", "machine": claim.machine,
+        "geometry": "", "feedback": "on", "guest": measure.guest, "workload": measure.workload,
+    }  # fmt: skip
+    asked = counts
+    for level, value in where.items():
+        asked = asked[asked.index.get_level_values(level) == value]
+    total, runs = math.nan, list[str]()
+    for part, selection in enumerate((measure.select, measure.less, measure.over)):
+        if selection is None:
+            continue
+        chosen = _select(asked, selection)
+        if chosen.empty:
+            return math.nan, ""
+        runs += list(chosen.index.get_level_values("run").unique())
+        values = _each(claim, measure, chosen, clocks)
+        found = _statistic(claim, measure, values)
+        total = found if part == 0 else total - found if part == 1 else total / found
+    return total, " ".join(dict.fromkeys(runs))
+
+
+def _select(counts: pd.DataFrame, selection: Selection) -> pd.DataFrame:
+    def wanted(text: str) -> bool:
+        has = dict(part.split("=", 1) for part in text.split())
+        return all(has.get(name) == value for name, value in selection.parameters.items())
+
+    texts = counts.index.get_level_values("parameters")
+    chosen = counts[texts.isin([text for text in texts.unique() if wanted(text)])]
+    if selection.phases:
+        chosen = chosen[chosen.index.get_level_values("phase").isin(selection.phases)]
+    return chosen
+
+
+def _each(claim: Claim, measure: Measure, chosen: pd.DataFrame,
+          clocks: Mapping[str, int]) -> pd.Series:  # fmt: skip
+    """The measured number of each run and phase (index: run, phase)."""
+    means = chosen.groupby(level=["run", "parameters", "phase"], sort=False).mean()
+
+    def term(name: str) -> pd.Series:
+        if name in means.columns:
+            return means[name]
+        if name == MICROSECONDS:
+            hertz = means.index.get_level_values("run").map(clocks).to_numpy(dtype=float)
+            return (means["cycles.busy"] + means["cycles.idle"]) * 1e6 / hertz
+        try:
+            return compare.parameter(means, name)
+        except StatsError as error:
+            raise StatsError(f"claim {claim.id}: no event and {error}") from None
+
+    count = sum((term(name) for name in measure.count[1:]), start=term(measure.count[0]))
+    if measure.per:
+        count = count / sum((term(name) for name in measure.per[1:]), start=term(measure.per[0]))
+    return (count * measure.times).droplevel("parameters")
+
+
+def _statistic(claim: Claim, measure: Measure, values: pd.Series) -> float:
+    if measure.statistic in STATISTICS:
+        return STATISTICS[measure.statistic](values)
+    curve = values.groupby(level="phase").mean()
+    sizes = {phase: size_of(phase) for phase in curve.index}
+    if measure.at not in sizes:
+        return math.nan
+    level, edge = curve[measure.at], math.nan
+    ascending = sorted(sizes, key=sizes.__getitem__)
+    start = ascending.index(measure.at)
+    rest = ascending[start:] if measure.statistic == PLATEAU_END else ascending[start::-1]
+    for phase in rest:
+        if not abs(curve[phase] - level) <= PLATEAU_WITHIN * abs(level):
+            break
+        edge = sizes[phase]
+    return edge / _BYTES.get(claim.unit, 1)

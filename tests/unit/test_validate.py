@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""configs/claims.toml and `./p5lab validate`, on a laboratory in miniature."""
+
+import csv
+import io
+import json
+
+import pytest
+from fakelab import REPO
+
+from p5lab import claims, cli, validate
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+from p5stats.claims import PREDICTED
+
+# Of the scripted engine: a chase is 2 cycles a load in 512 B and 8 in 1 KB.
+CLAIMS = """schema_version = 1
+[chase]
+source = "chen95 section 4.4"
+quantity = "load from L1"
+value = 2
+tag = "exact"
+unit = "cycles"
+role = "predicted"
+machine = "p90-premiere2"
+measure = { experiment = "tests", guest = "toy", workload = "chase", phases = ["512 B"], count = ["cycles.busy"], per = ["loads"] }
+
+[slow]
+source = "chen95 section 4.4"
+quantity = "load from L2"
+value = 5
+tag = "about"
+unit = "cycles"
+role = "predicted"
+machine = "p90-premiere2"
+reason = "The script is slow."
+measure = { experiment = "tests", guest = "toy", workload = "chase", phases = ["1 KB"], count = ["cycles.busy"], per = ["loads"] }
+
+[least]
+source = "chen95 section 4.1"
+quantity = "cache miss"
+value = 4
+tag = "at least"
+unit = "cycles"
+role = "fitted"
+keys = ["l2.read"]
+machine = "p90-premiere2"
+measure = { experiment = "tests", guest = "toy", workload = "chase", phases = ["1 KB"], less = { phases = ["512 B"] }, count = ["cycles.busy"], per = ["loads"] }
+
+[cache]
+source = "lai96 section 4"
+quantity = "data cache"
+value = 8
+tag = "exact"
+unit = "KB"
+role = "input"
+keys = ["l1d.size"]
+machine = "p100-plato"
+
+[elsewhere]
+source = "ousterhout90 table 1"
+quantity = "rating"
+tag = "exact"
+unit = "MIPS"
+role = "untestable"
+reason = "another machine"
+values = { DS3100 = 12, Sun4 = 8 }
+"""  # noqa: E501
+
+
+@pytest.fixture
+def lab(lab):
+    lab._put("configs/claims.toml", CLAIMS)
+    return lab
+
+
+@pytest.fixture
+def p5lab(lab, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def command(*arguments):
+        status = cli.main(["validate", "--no-build", *arguments], lab)
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return command
+
+
+def change(lab, old, new, count=1):
+    assert old in CLAIMS
+    lab._put("configs/claims.toml", CLAIMS.replace(old, new, count))
+
+
+def test_what_is_printed(p5lab, lab):
+    status, out, _ = p5lab()
+    assert status == 0  # a claim that does not hold is a result
+    lines = [line.split("  ") for line in out.splitlines()]
+    rows = {cells[1]: [cell.strip() for cell in cells if cell.strip()] for cells in lines[2:6:1]
+            if len(cells) > 2}  # fmt: skip
+    assert rows["load from L1"] == [
+        "load from L1", "2 cycles", "2", "+0.0 %", "predicted", "holds", "chen95 4.4",
+    ]  # fmt: skip
+    assert rows["load from L2"][2:4] == ["8", "+60.0 %"]
+    assert rows["load from L2"][5] == "does not hold"
+    assert "at least 4 cycles" in rows["cache miss"]
+    assert "data cache" not in out
+    assert "DS3100" not in out
+    assert ("Predicted: 1 of 2 hold; 2 values with a mean error of 30.0 % and a largest of 60.0 %."
+            in out)  # fmt: skip
+    assert "Fitted: 1 of 1 hold; 1 of 1 bounds kept." in out
+    assert "Input: 1 of 1 hold, 1 of them by the machine files." in out
+    assert "Untestable here: 2 (--all lists them with the reasons)." in out
+    assert "load from L2 (chen95 section 4.4): does not hold. The script is slow." in out
+    assert lab.starts() == ["chase loads=10 size=1024 placement=guest"]
+
+
+def test_nothing_is_run_twice(p5lab, lab):
+    p5lab()
+    p5lab()
+    cli.main(["run", "tests", "--no-build"], lab)
+    assert len(lab.starts()) == 2  # the experiment's other run is no claim's
+
+
+def test_all_shows_the_rest(p5lab):
+    _, out, _ = p5lab("--all")
+    assert "data cache" in out
+    assert "rating, DS3100" in out
+    assert "Untestable: ousterhout90 table 1: another machine" in out
+
+
+def test_strict_tells_by_the_status(p5lab, lab):
+    assert p5lab("--strict")[0] == 1
+    change(lab, "value = 5", "value = 8")
+    assert p5lab("--strict")[0] == 0
+
+
+def test_one_paper(p5lab, lab):
+    status, out, _ = p5lab("--source", "lai96", "--all")
+    assert status == 0
+    assert "data cache" in out
+    assert "load from L1" not in out
+    assert lab.starts() == []
+    status, _, err = p5lab("--source", "lai69")
+    assert status == 2
+    assert "--source: unknown paper 'lai69'; did you mean 'lai96'?" in err
+
+
+def test_for_programs(p5lab):
+    rows = list(csv.DictReader(io.StringIO(p5lab("--format", "csv")[1])))
+    assert [row["claim"] for row in rows] == [
+        "chase", "slow", "least", "cache", "elsewhere DS3100", "elsewhere Sun4"
+    ]  # fmt: skip
+    assert (rows[0]["verdict"], rows[0]["modelled"], rows[0]["error"]) == ("holds", "2.0", "0.0")
+    assert (rows[4]["verdict"], rows[4]["modelled"], rows[4]["runs"]) == ("untestable", "", "")
+    found = json.loads(p5lab("--format", "json")[1])
+    assert found["schema_version"] == 1
+    assert found["headline"]["mean_error"] == pytest.approx(30)
+    assert found["claims"][4]["modelled"] is None
+    assert found["claims"][1]["reason"] == "The script is slow."
+    assert "| load from L1 | 2 cycles | 2 | +0.0 % |" in p5lab("--format", "markdown")[1]
+
+
+def test_a_run_that_fails_is_a_failure(p5lab, lab):
+    lab.behave(events={}, exit=9)
+    status, out, err = p5lab()
+    assert status == 1
+    assert "not run" in out
+    assert "chase guest, toy, p90-premiere2: failed" in err
+    assert "no such run of chase in tests on p90-premiere2" in out
+    assert "Predicted" not in out
+
+
+def test_the_readme_is_rendered(lab):
+    found = validate.evaluate(lab, claims.load(lab), [])
+    text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
+    now = validate.render(text, found.results)
+    assert now.startswith("before\n<!-- ./p5lab validate -->\n| ")
+    assert now.endswith("<!-- end -->\nafter\n")
+    assert "was here" not in now
+    assert validate.render(now, found.results) == now
+    with pytest.raises(UserError, match=r"README\.md: expected a line"):
+        validate.render("nothing\n", found.results)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('source = "chen95 section 4.4"', 'source = "chen95"', "chase: source: expected a paper"),
+        ('source = "chen95 section 4.4"', 'source = "chen59 section 4.4"', "source: expected a"),
+        ('tag = "exact"', 'tag = "inferred"', 'chase: tag: expected "exact" or "about" or'),
+        ('tag = "exact"', 'tag = "lost"', 'chase: tag: expected "exact"'),
+        ("value = 2", 'value = "2"', "chase: value: expected a number, found a text in quotes"),
+        ("value = 2", "", "chase: value: expected a number, found none"),
+        ("value = 2", "value = 2\nvalues = 3", "chase: unknown key 'values'"),
+        ('role = "predicted"', 'role = "guessed"', 'chase: role: expected "input" or'),
+        ('role = "predicted"', 'role = "fitted"', "chase: keys: expected the machine keys"),
+        ('role = "predicted"', 'role = "predicted"\nkeys = ["l2.read"]', "keys: expected none"),
+        (
+            'keys = ["l2.read"]',
+            'keys = ["l2.raed"]',
+            "keys: unknown machine key 'l2.raed'; did you",
+        ),
+        ('keys = ["l2.read"]', 'keys = ["timing.foo"]', "keys: unknown row of the timing table"),
+        ('keys = ["l1d.size"]', "", "cache: expected a measure, or role input and one key"),
+        ('keys = ["l1d.size"]', 'keys = ["timing.int.n"]', "cache: expected a measure: the clocks"),
+        ('machine = "p90-premiere2"', 'machine = "p90"', "chase: machine: unknown machine 'p90'"),
+        ('"tests"', '"test"', "chase: measure: unknown experiment 'test'; did you mean 'tests'"),
+        ('"toy"', '"linux"', "measure: unknown guest 'linux'"),
+        ('"chase", phases', '"chose", phases', "measure: unknown workload 'chose'"),
+        ('["512 B"]', '["513 B"]', "measure: unknown phase of chase '513 B'; did you mean '512 B'"),
+        ('["512 B"]', '["512 B"], parameters = { sise = 1 }', "unknown parameter of chase 'sise'"),
+        ('["512 B"]', '["512 B"], parameters = { size = -1 }', "size: expected a whole number"),
+        ('["512 B"]', '["512 B"], statistic = "sum"', "measure: unknown statistic 'sum'"),
+        ('["512 B"]', '["512 B"], statistic = "plateau end"', "measure: at: expected with"),
+        ('["512 B"]', '["512 B"], at = "1 KB"', "measure: at: expected with, and only with"),
+        ('["512 B"]', '["512 B"], less = { phase = 1 }', "less: unknown key 'phase'; did you"),
+        ('["512 B"]', '["512 B"], times = "4"', "measure: times: expected a number"),
+        ('count = ["cycles.busy"]', "count = []", "measure: count: expected at least one"),
+        ("values = { DS3100 = 12", 'values = { DS3100 = "x"', "values: DS3100: expected a number"),
+        ('reason = "another machine"', "", "elsewhere: missing key 'reason'"),
+        ("schema_version = 1", "schema_version = 2", "schema_version: expected 1, found 2"),
+    ],
+)
+def test_errors_name_file_and_key(lab, old, new, message):
+    change(lab, old, new)
+    with pytest.raises(UserError) as caught:
+        claims.load(lab)
+    assert message in str(caught.value)
+    assert str(lab.claims) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_plateau_of_what_is_no_curve(lab):
+    change(lab, 'workload = "chase", phases = ["512 B"]',
+           'workload = "call", statistic = "plateau end", at = "call"')  # fmt: skip
+    with pytest.raises(UserError, match="measure: at: phase 'call': expected a size"):
+        claims.load(lab)
+
+
+def test_the_claims_of_the_repository():
+    """Every claim makes sense, has a place in a paper, and asks for runs that exist."""
+    lab = Lab(REPO)
+    found = claims.load(lab)
+    assert len({claim.id for claim in found}) == len(found)
+    assert {claim.source.split()[0] for claim in found} == set(claims.PAPERS)
+    assert all(claim.id.startswith(claim.source.split()[0] + "-") for claim in found)
+    for claim in found:
+        if claim.measure:
+            assert validate.runs(lab, [claim]), claim.id
+    assert any(claim.role == PREDICTED for claim in found)
