@@ -241,9 +241,13 @@ def run(lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[R
 def main() -> int:
     lab = Lab.here()
     document = lab.root / DOCUMENT
+
+    def execute(needed: list[Run]) -> list[Result]:
+        build.ensure(lab, Progress(), build.for_runs(lab, [one.guest for one in needed]))
+        return Runner(lab, jobs=cores()).run_all(needed)
+
     try:
-        build.ensure(lab, Progress())
-        found = run(lab, select(lab, None), Runner(lab, jobs=cores()).run_all)
+        found = run(lab, select(lab, None), execute)
         for result in found.failed:
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
         text = document.read_text(encoding="utf-8")

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab validate` on the machines of the papers, and the table of it in README.md."""
+
+import re
+
+import pytest
+
+from p5lab import claims, validate
+from p5lab.lab import Lab
+from p5lab.runner import Runner, cores
+from p5stats.claims import FAILS, HOLDS
+
+# A kernel that another compiler built moves the clocks of a guest a little.
+LOOSE = 0.03
+
+
+@pytest.fixture(scope="module")
+def validation(tmp_path_factory):
+    """What a fresh laboratory measures."""
+    lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validate") / "results")
+    found = validate.run(lab, claims.load(lab), Runner(lab, jobs=cores()).run_all)
+    assert [(one.run.label, one.reason) for one in found.failed] == []
+    return found.results
+
+
+def test_every_claim_is_judged(validation):
+    measured = validation[validation["runs"] != ""]
+    assert len(measured) > 0
+    assert set(measured["verdict"]) <= {HOLDS, FAILS}
+    assert "not run" not in set(validation["verdict"])
+
+
+def test_what_does_not_hold_is_explained(validation):
+    """A miss without a reason is one that nobody has looked at."""
+    missed = validation[validation["verdict"] == FAILS]
+    assert missed[missed["reason"] == ""]["claim"].tolist() == []
+
+
+def test_the_readme_shows_this(validation):
+    text = (Lab.here().root / validate.DOCUMENT).read_text()
+    shown, now = (_rows(part) for part in (text, validate.render(text, validation)))
+    assert [_words(row) for row in shown] == [_words(row) for row in now]
+    for before, after in zip(shown, now, strict=True):
+        assert _number(before[2]) == pytest.approx(_number(after[2]), rel=LOOSE), before
+
+
+def _rows(text):
+    """Cells of the table: quantity, published, modelled, error, role, verdict, source."""
+    lines = validate.BLOCK.search(text)[2].splitlines()
+    return [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("|")][2:]
+
+
+def _words(row):
+    return row[:2] + row[4:]
+
+
+def _number(cell):
+    return float(cell.replace(",", ""))
