@@ -372,6 +372,11 @@ void p5_port(Bit16u port, bool write) {
   p5_tick();  // the device sees the time at which the access reaches it
 }
 
+void p5_bus_master(Bit32u physical, unsigned bytes, bool write) {
+  if (state_stale) refresh_state();
+  model.bus_master(physical, bytes, write);
+}
+
 void p5_tick(void) {
   const Bit64u now = *p5_clock;
   const Bit32u due = Bit32u(now - p5_ticked);

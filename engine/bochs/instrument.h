@@ -42,6 +42,7 @@ void p5_hwinterrupt(unsigned vector);
 void p5_tlb_control(unsigned what, Bit32u value);
 void p5_cache_control(unsigned what);
 void p5_port(Bit16u port, bool write);
+void p5_bus_master(Bit32u physical, unsigned bytes, bool write);  // (patch 0007)
 void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional);
 
 #define BX_INSTR_INIT_ENV()

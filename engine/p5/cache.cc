@@ -32,7 +32,7 @@ Cache::Cache(const CacheConfig& config, bool quick)
       tag_((size_t(set_mask_) + 1) * config.ways, kNone),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
 
-CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
+CacheAccess Cache::access(uint32_t address, bool write, Fill fill) {
   const uint32_t line = address >> line_shift_;
   const uint32_t set = line & set_mask_;
   uint32_t* const tags = &tag_[size_t(set) * ways_];
@@ -42,7 +42,7 @@ CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
     result.hit = true;
     replacement_.touch(set, uint32_t(way));
   } else {
-    if (!fill || (write && !config_.write_allocate)) {
+    if (fill == Fill::None || (write && !config_.write_allocate)) {
       result.through = write;
       return result;
     }
@@ -51,14 +51,15 @@ CacheAccess Cache::access(uint32_t address, bool write, bool fill) {
     if (way < 0) {
       way = int(replacement_.victim(set));
       result.victim_dirty = tags[way] & kDirty;
-      result.victim = tags[way] << line_shift_;  // lines have 8 bytes: the dirty bit falls out
+      result.victim = tags[way] << line_shift_;  // lines have 8 bytes: the state falls out
     }
-    tags[way] = line;
+    tags[way] = line | (fill == Fill::Shared ? kShared : 0);
     replacement_.fill(set, uint32_t(way));
   }
   if (write) {
-    if (config_.write_back) tags[way] |= kDirty;
-    else result.through = true;
+    result.through = !config_.write_back || tags[way] & kShared;
+    if (!result.through) tags[way] |= kDirty;
+    else if (fill == Fill::Exclusive) tags[way] &= ~kShared;
   }
   if (quick_) mru_[set] = {line, tags[way] & kDirty ? line : kNone};
   return result;
@@ -78,12 +79,15 @@ bool Cache::dirty(uint32_t address) const {
   return way >= 0 && tag_[size_t(line & set_mask_) * ways_ + way] & kDirty;
 }
 
-bool Cache::clean(uint32_t address) {
-  const uint32_t line = address >> line_shift_;
+bool Cache::clean(uint32_t address) { return settle(address >> line_shift_, 0); }
+
+bool Cache::share(uint32_t address) { return settle(address >> line_shift_, kShared); }
+
+bool Cache::settle(uint32_t line, uint32_t state) {
   const int way = find(line);
   if (way < 0) return false;
   const bool was_dirty = tag(line, way) & kDirty;
-  tag(line, way) = line;
+  tag(line, way) = (tag(line, way) & ~kDirty) | state;
   const uint32_t set = line & set_mask_;
   if (quick_ && mru_[set].write == line) mru_[set].write = kNone;
   return was_dirty;

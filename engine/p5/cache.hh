@@ -23,11 +23,16 @@ struct CacheConfig {
   std::string problem() const;
 };
 
+// What a line may become [INTEL-DM 3, MESI without the invalid state]: writes to a shared line go
+// to the bus as well, an exclusive one is modified in the cache alone.
+enum class Fill : uint8_t { None, Shared, Exclusive };
+
 // What one access did.
 struct CacheAccess {
   bool hit = false;
   bool filled = false;          // the line was brought in
-  bool through = false;         // a write that goes on to the next level (miss or write-through)
+  bool through = false;         // a write that goes on to the next level (miss, write-through
+                                // or shared line)
   bool victim_dirty = false;    // the replaced line must be written back ...
   uint32_t victim = 0;          // ... to this address (of its first byte)
 };
@@ -48,8 +53,9 @@ class Cache {
     return mru_[line & set_mask_].write == line;
   }
 
-  // One read or write inside one line. `fill` false: a miss does not allocate (CD=1, uncached).
-  CacheAccess access(uint32_t address, bool write, bool fill = true);
+  // One read or write inside one line. `fill` is what a line comes in as after a miss (None: it
+  // does not) and what a shared line becomes when it is written (None: it stays shared).
+  CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive);
 
   // Is the line there, and dirty? Changes nothing.
   bool holds(uint32_t address) const { return find(address >> line_shift_) >= 0; }
@@ -58,6 +64,10 @@ class Cache {
   // Makes a line clean (it was written back); returns whether it was dirty.
   bool clean(uint32_t address);
 
+  // Another bus master reads a line: it is shared and clean from now on. Returns whether it was
+  // dirty.
+  bool share(uint32_t address);
+
   // Drops one line; returns whether it was dirty (the caller writes it back or loses it).
   bool invalidate(uint32_t address);
 
@@ -65,9 +75,10 @@ class Cache {
   uint32_t invalidate_all();
 
  private:
-  // A tag is a line number with the dirty bit on top; lines have at least 8 bytes, so kNone is
-  // no line.
-  static constexpr uint32_t kNone = 0x7FFFFFFF, kLine = 0x7FFFFFFF, kDirty = 0x80000000;
+  // A tag is a line number with two bits of state on top; lines have at least 8 bytes, so kNone
+  // is no line.
+  static constexpr uint32_t kNone = 0x3FFFFFFF, kLine = 0x3FFFFFFF, kShared = 0x40000000,
+                            kDirty = 0x80000000;
 
   // Lines that hit without any state change: valid, most recently used of the set; `write` also
   // dirty already (write-back).
@@ -87,6 +98,7 @@ class Cache {
   }
   uint32_t& tag(uint32_t line, int way) { return tag_[size_t(line & set_mask_) * ways_ + way]; }
   int find_invalid(uint32_t set) const;
+  bool settle(uint32_t line, uint32_t state);  // clean, and `state` as well
 
   CacheConfig config_;
   uint32_t line_shift_;

@@ -95,6 +95,7 @@ Config Config::read(Settings& settings) {
   read_geometry(settings, "l1i", &c.l1i);
   read_geometry(settings, "l1d", &c.l1d);
   read_writes(settings, "l1d", &c.l1d);
+  c.write_once = settings.flag("l1d.write_once");
   c.itlb = read_tlb(settings, "itlb");
   c.dtlb = read_tlb(settings, "dtlb");
   c.dtlb_large = read_tlb(settings, "dtlb_large");
@@ -105,7 +106,15 @@ Config Config::read(Settings& settings) {
   read_patterns(settings, "l2", &c.memory.l2_read, &c.memory.l2_write);
   read_patterns(settings, "dram", &c.memory.dram_read, &c.memory.dram_write);
 
+  c.memory.dram_page = uint32_t(settings.number("dram.page"));
+  if (c.memory.dram_page & (c.memory.dram_page - 1)) {
+    settings.fail("dram.page", "expected a power of two");
+  }
+  c.memory.page_miss = uint32_t(settings.number("dram.page_miss"));
+
   c.memory.post_buffer = uint32_t(settings.number("bus.post_buffer_qwords"));
+  c.memory.snoop_clocks = uint32_t(settings.number("bus.snoop_bus_clocks"));
+  c.miscounts = settings.flag("counters.miscounts");
 
   c.btb.entries = uint32_t(settings.number("btb.entries"));
   c.btb.ways = uint32_t(settings.number("btb.ways"));

@@ -19,9 +19,11 @@ struct Config {
   double clock_mhz = 0, bus_mhz = 0;
   CacheConfig l1i, l1d;
   TlbConfig itlb, dtlb, dtlb_large;
+  bool write_once = false;         // L1D lines come in shared
   BtbConfig btb;
   MemoryConfig memory;
   uint32_t dram_bytes = 0;         // physical addresses from here on are PCI, never cached
+  bool miscounts = true;           // the counter registers have the chip's errors
   uint32_t prefix_clocks = 1;      // INTEL-OPT
   uint32_t agi_clocks = 1;         // INTEL-OPT
   uint32_t misaligned_clocks = 3;  // INTEL-OPT

@@ -32,36 +32,40 @@ Bank& Counters::bank(uint32_t cr3, uint8_t ring) {
   return *found;
 }
 
-uint64_t Counters::total(Event event, uint32_t rings) const {
-  uint64_t sum = 0;
-  for (const auto& bank : banks_) {
-    if (rings >> bank->ring & 1) sum += bank->count[event];
-  }
-  return sum;
-}
-
 namespace {
 
-// The model's events behind each code of the chip [INTEL-DM table 16-24]; a code that is absent
-// here counts nothing yet.
+// One of the chip's events [INTEL-DM table 16-24]: what it counts, and what its errors add to that
+// or take away.
 struct ChipEvent {
+  struct Error {
+    bool event;       // of Event, else of Miscount
+    uint8_t which;
+    int8_t times;
+  };
   uint8_t es;
   Event parts[3];
   uint8_t count;
+  Error errors[2] = {{false, 0, 0}, {false, 0, 0}};
 };
+constexpr ChipEvent::Error error(Miscount which, int8_t times) { return {false, which, times}; }
+constexpr ChipEvent::Error error(Event which, int8_t times) {
+  return {true, uint8_t(which), times};
+}
 constexpr ChipEvent kChipEvents[] = {
     {0x00, {DataReads}, 1},
-    {0x01, {DataWrites}, 1},
-    {0x02, {DtlbMisses}, 1},
-    {0x03, {DataReadMisses}, 1},
+    {0x01, {DataWrites}, 1, {error(WriteParts, -1)}},
+    {0x02, {DtlbMisses}, 1, {error(DtlbMissFaults, 1)}},
+    {0x03, {DataReadMisses}, 1, {error(MisalignedMisses, 1)}},
     {0x04, {DataWriteMisses}, 1},
     {0x05, {WriteHitsME}, 1},
     {0x06, {L1dWritebacks}, 1},
+    {0x07, {Snoops}, 1},
+    {0x08, {SnoopHits}, 1},
     {0x09, {MemoryBothPipes}, 1},
     {0x0A, {BankConflicts}, 1},
-    {0x0B, {Misaligned}, 1},
+    {0x0B, {Misaligned}, 1, {error(MisalignedStores, 1)}},
     {0x0C, {CodeReads}, 1},
-    {0x0D, {ItlbMisses}, 1},
+    {0x0D, {ItlbMisses}, 1, {error(ItlbMissFaults, 1)}},
     {0x0E, {CodeMisses}, 1},
     {0x0F, {SegmentLoads}, 1},
     {0x12, {Branches}, 1},
@@ -70,15 +74,22 @@ constexpr ChipEvent kChipEvents[] = {
     {0x15, {PipelineFlushes}, 1},
     {0x16, {Instructions}, 1},
     {0x17, {InstructionsV}, 1},
+    {0x18, {BusBusy}, 1},
     {0x19, {StallWrite}, 1},
-    {0x1A, {StallRead, StallWalk}, 2},
+    {0x1A, {StallRead, StallWalk}, 2, {error(MisalignedReads, -1)}},
+    {0x1B, {StallWriteME}, 1, {error(StallWriteME, -1)}},  // EWBE# alone, which no board here uses
     {0x1C, {LockedCycles}, 1},
     {0x1D, {IoReads, IoWrites}, 2},
-    {0x1E, {UncachedReads, WalkReads}, 2},
+    {0x1E, {UncachedReads, WalkReads}, 2, {error(IoReads, 1)}},
     {0x1F, {AgiStalls}, 1},
+    {0x22, {Flops}, 1},
+    {0x23, {BreakpointMatch0}, 1},
+    {0x24, {BreakpointMatch1}, 1},
+    {0x25, {BreakpointMatch2}, 1},
+    {0x26, {BreakpointMatch3}, 1},
     {0x27, {HwInterrupts}, 1},
-    {0x28, {DataReads, DataWrites}, 2},
-    {0x29, {DataReadMisses, DataWriteMisses}, 2},
+    {0x28, {DataReads, DataWrites}, 2, {error(WriteParts, -1)}},
+    {0x29, {DataReadMisses, DataWriteMisses}, 2, {error(MisalignedMisses, 1)}},
 };
 
 const ChipEvent* chip_event(unsigned es) {
@@ -103,6 +114,12 @@ uint64_t CounterMsrs::source(unsigned counter) const {
   uint64_t sum = 0;
   if (const ChipEvent* event = chip_event(es)) {
     for (unsigned i = 0; i < event->count; i++) sum += counters_.total(event->parts[i], rings);
+    for (const ChipEvent::Error& error : event->errors) {
+      if (!miscounts_ || !error.times) continue;
+      const uint64_t total = error.event ? counters_.total(Event(error.which), rings)
+                                         : counters_.total(Miscount(error.which), rings);
+      sum += uint64_t(int64_t(error.times)) * total;
+    }
   }
   return sum;
 }

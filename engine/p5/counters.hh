@@ -17,11 +17,24 @@ namespace p5 {
 
 enum class Entry : uint8_t { Irq, Fault, Soft };  // how control got to a vector
 
+// What the chip counts wrongly [INTEL-SU erratum 44; chen95, caveats of its event table], so far as
+// it is said what it counts instead: the difference to the right count. docs/counters.md.
+enum Miscount : uint8_t {
+  WriteParts,         // of misaligned writes, the parts beyond the first: not counted
+  DtlbMissFaults,     // a miss whose access faults: counted twice
+  ItlbMissFaults,
+  MisalignedMisses,   // reads of two parts in one line that missed: counted twice
+  MisalignedStores,   // by FST and FSTP: counted twice
+  MisalignedReads,    // that hit the TLB: 2 clocks of waiting counted, not 3
+  kMiscountCount
+};
+
 // The events of one ring in one address space.
 struct Bank {
   uint32_t cr3 = 0;
   uint8_t ring = 0;
   std::array<uint64_t, kEventCount> count{};
+  std::array<uint64_t, kMiscountCount> miscount{};
   std::map<std::pair<Entry, uint8_t>, uint64_t> vectors;
 };
 
@@ -34,9 +47,23 @@ class Counters {
   const std::vector<std::unique_ptr<Bank>>& banks() const { return banks_; }
 
   // Sum over all address spaces of the rings whose bit is set in `rings` (bit 0 = ring 0).
-  uint64_t total(Event event, uint32_t rings = 0xF) const;
+  uint64_t total(Event event, uint32_t rings = 0xF) const {
+    return sum(&Bank::count, event, rings);
+  }
+  uint64_t total(Miscount miscount, uint32_t rings = 0xF) const {
+    return sum(&Bank::miscount, miscount, rings);
+  }
 
  private:
+  template <class Counts>
+  uint64_t sum(Counts Bank::*counts, size_t index, uint32_t rings) const {
+    uint64_t sum = 0;
+    for (const auto& bank : banks_) {
+      if (rings >> bank->ring & 1) sum += ((*bank).*counts)[index];
+    }
+    return sum;
+  }
+
   std::vector<std::unique_ptr<Bank>> banks_;
   std::unordered_map<uint64_t, Bank*> index_;
 };
@@ -45,14 +72,16 @@ class Counters {
 // whether clocks are counted, PC the pins (kept, without effect). 40-bit counters.
 class CounterMsrs {
  public:
-  explicit CounterMsrs(const Counters& counters) : counters_(counters) {}
+  // `miscounts`: with the chip's errors.
+  CounterMsrs(const Counters& counters, bool miscounts)
+      : counters_(counters), miscounts_(miscounts) {}
 
   uint32_t cesr() const { return cesr_; }
   uint64_t read(unsigned counter) const;
   void write_cesr(uint32_t value);
   void write(unsigned counter, uint64_t value);
 
-  // Can event code `es` be counted by this model yet?
+  // Is `es` an event code of the P54C?
   static bool supported(unsigned es);
 
  private:
@@ -61,6 +90,7 @@ class CounterMsrs {
   uint64_t source(unsigned counter) const;  // the selected event's running total
 
   const Counters& counters_;
+  bool miscounts_;
   uint32_t cesr_ = 0;  // INTEL-DM: zero at reset, the counters undefined
   uint64_t value_[2] = {0, 0};
   uint64_t base_[2] = {0, 0};

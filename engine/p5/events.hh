@@ -43,6 +43,13 @@ namespace p5 {
   X(PipelineFlushes,   "pipeline_flushes",     "events")  /* 15h                         */ \
   X(MemoryBothPipes,   "memory_both_pipes",    "events")  /* 09h                         */ \
   X(BankConflicts,     "bank_conflicts",       "events")  /* 0Ah                         */ \
+  X(Snoops,            "snoops",               "events")  /* 07h; inquire cycles         */ \
+  X(SnoopHits,         "snoop_hits",           "events")  /* 08h; in L1D                 */ \
+  X(Flops,             "flops",                "events")  /* 22h                         */ \
+  X(BreakpointMatch0,  "breakpoint_matches.0", "events")  /* 23h; enabled or not         */ \
+  X(BreakpointMatch1,  "breakpoint_matches.1", "events")  /* 24h                         */ \
+  X(BreakpointMatch2,  "breakpoint_matches.2", "events")  /* 25h                         */ \
+  X(BreakpointMatch3,  "breakpoint_matches.3", "events")  /* 26h                         */ \
   X(SegmentLoads,      "segment_loads",        "events")  /* 0Fh                         */ \
   X(HwInterrupts,      "hw_interrupts",        "events")  /* 27h                         */ \
   X(Exceptions,        "exceptions",           "events")  /* faults, traps, aborts       */ \
@@ -59,11 +66,13 @@ namespace p5 {
   X(Mode16,            "mode_changes.16bit",   "events")  /* ... 16-bit protected code   */ \
   X(Mode32,            "mode_changes.32bit",   "events")                                    \
   X(TlbFlushes,        "tlb_flushes",          "events")                                    \
-  X(StallRead,         "stall.read",           "cycles")  /* waiting for data reads, 1Ah */ \
+  X(StallRead,         "stall.read",           "cycles")  /* waiting for data, 1Ah       */ \
   X(StallWrite,        "stall.write",          "cycles")  /* write buffers full, 19h     */ \
+  X(StallWriteME,      "stall.write_me",       "cycles")  /* write hit that waits, 1Bh   */ \
   X(StallWalk,         "stall.walk",           "cycles")  /* page walks                  */ \
   X(StallFetch,        "stall.fetch",          "cycles")  /* waiting for code            */ \
-  X(StallIo,           "stall.io",             "cycles")  /* port accesses               */
+  X(StallIo,           "stall.io",             "cycles")  /* port accesses               */ \
+  X(BusBusy,           "bus_busy",             "cycles")  /* 18h; a bus cycle under way  */
 // clang-format on
 
 enum Event : uint32_t {

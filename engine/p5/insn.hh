@@ -33,8 +33,8 @@ enum InsnFlag : uint16_t {
   kImm = 1 << 10,         // has an immediate operand
   kMemory = 1 << 11,      // has a ModRM (or moffs) memory operand that is accessed
   kUncommon = 1 << 12,    // any of kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels,
-                          // an unknown class:
-                          // the one bit that the model's fast path tests (set by decode())
+                          // a multiplication (event 22h), an unknown class: the one bit that the
+                          // model's fast path tests (set by decode())
   kFpu = 1 << 13,         // D8-DF
   kNotOnPentium = 1 << 14,  // encodings a P54C refuses with #UD (CMOV, MMX, SSE, RDPMC, 0F 1F..)
   kNotOnPentiumCmov = 1 << 15,  // ... refused at ISA level pentium+cmov as well

@@ -18,20 +18,24 @@ bool parse_burst(const std::string& text, uint32_t (*burst)[4]) {
   return true;
 }
 
-const BusPattern& Memory::read_pattern(uint32_t address, Bank& bank) {
-  if (!config_.l2_present) {
+Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
+  if (config_.l2_present) {
+    bank.count[L2Reads]++;
+    const CacheAccess access = l2_.access(address, false, fill);
+    if (access.hit) return {config_.l2_read, 0, 0};
+    bank.count[L2ReadMisses]++;
     bank.count[DramReads]++;
-    return config_.dram_read;
+    const Answer answer{config_.dram_read, open_page(address), dram_free_};
+    if (access.victim_dirty) {
+      // The chip set delivers the new line before the last word of a dirty victim has left its
+      // buffer [Intel 290479, LBX]: the victim costs the bus nothing, but opens its page.
+      bank.count[DramWrites]++;
+      open_page(access.victim);
+    }
+    return answer;
   }
-  bank.count[L2Reads]++;
-  const CacheAccess access = l2_.access(address, false);
-  if (access.hit) return config_.l2_read;
-  bank.count[L2ReadMisses]++;
   bank.count[DramReads]++;
-  // The chip set delivers the new line before the last word of a dirty victim has left its
-  // buffer [Intel 290479, LBX]: the victim costs a DRAM write but no bus time.
-  if (access.victim_dirty) bank.count[DramWrites]++;
-  return config_.dram_read;
+  return {config_.dram_read, open_page(address), dram_free_};
 }
 
 bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
@@ -46,22 +50,32 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
   return access.hit || access.filled;
 }
 
-Memory::Fill Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
-  const BusPattern& pattern = read_pattern(address, bank);
-  const uint64_t t = start(now, config_.miss_overhead);
-  free_ = t + uint64_t(pattern.burst_total()) * edge_;
-  return {clocks(t + uint64_t(pattern.burst[0]) * edge_), clocks(free_)};
+Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
+  const Answer from = read_answer(address, bank, Fill::Exclusive);
+  const uint64_t t = start(now, config_.miss_overhead, from.ready);
+  const uint64_t first = t + uint64_t(from.lead + from.pattern.burst[0]) * edge_;
+  occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_);
+  return {clocks(first), clocks(free_)};
 }
 
-uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank) {
-  const BusPattern& pattern = read_pattern(address, bank);
-  free_ = start(now, config_.walk_overhead) + uint64_t(pattern.single_read) * edge_;
+uint64_t Memory::read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead,
+                             Fill fill) {
+  const Answer from = read_answer(address, bank, fill);
+  const uint64_t t = start(now, overhead, from.ready);
+  occupy(t, t + uint64_t(from.lead + from.pattern.single_read) * edge_);
   return clocks(free_);
 }
 
 uint64_t Memory::uncached(uint64_t now) {
-  free_ = start(now, 0) + uint64_t(config_.uncached_clocks) * unit_;
+  const uint64_t t = start(now, 0);
+  occupy(t, t + uint64_t(config_.uncached_clocks) * unit_);
   return clocks(free_);
+}
+
+void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
+  const uint64_t t = start(now, 0);
+  occupy(t, t + uint64_t(config_.snoop_clocks) * edge_);
+  if (config_.l2_present && write && l2_.invalidate(address)) bank.count[DramWrites]++;
 }
 
 uint64_t Memory::take_buffer(uint64_t now) {
@@ -70,17 +84,17 @@ uint64_t Memory::take_buffer(uint64_t now) {
   return now > empty ? now : empty;
 }
 
-void Memory::release_buffer(uint64_t until) {
-  free_ = until;
-  writes_[newest_] = clocks(until);
+void Memory::release_buffer(uint64_t start, uint64_t end) {
+  occupy(start, end);
+  writes_[newest_] = clocks(end);
 }
 
 // When a single write that starts at `t` is off the bus. A write to DRAM goes through the chip
 // set's post buffer, at DRAM's pace once that is full.
-uint64_t Memory::finish_write(uint64_t t, bool l2_hit) {
+uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
   const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
-  if (l2_hit) return taken;
-  const uint64_t drain = uint64_t(config_.dram_write.single_write) * edge_;
+  if (last_write_hit_) return taken;
+  const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
   if (posted_.empty()) return t + drain;
   const uint64_t room = posted_[next_posted_];
   const uint64_t done = taken > room ? taken : room;
@@ -90,15 +104,16 @@ uint64_t Memory::finish_write(uint64_t t, bool l2_hit) {
   return done;
 }
 
-uint64_t Memory::post_write(uint64_t now) {
+uint64_t Memory::post_write(uint64_t now, uint32_t page_clocks) {
   const uint64_t go_on = take_buffer(now);
-  release_buffer(finish_write(start(go_on, 0), last_write_hit_));
+  const uint64_t t = start(go_on, 0);
+  release_buffer(t, finish_write(t, page_clocks));
   return go_on;
 }
 
 uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
   last_write_hit_ = write_hits_l2(address, bank);
-  return post_write(now);
+  return post_write(now, last_write_hit_ ? 0 : open_page(address));
 }
 
 uint64_t Memory::write_again(uint64_t now, Bank& bank) {
@@ -109,19 +124,22 @@ uint64_t Memory::write_again(uint64_t now, Bank& bank) {
   } else {
     bank.count[DramWrites] += !config_.l2.write_back;
   }
-  return post_write(now);
+  return post_write(now, 0);  // what has been written last has its page open
 }
 
 uint64_t Memory::write_uncached(uint64_t now) {
   const uint64_t go_on = take_buffer(now);
-  release_buffer(start(go_on, 0) + uint64_t(config_.uncached_clocks) * unit_);
+  const uint64_t t = start(go_on, 0);
+  release_buffer(t, t + uint64_t(config_.uncached_clocks) * unit_);
   return go_on;
 }
 
 void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
   const bool hit = write_hits_l2(address, bank);
-  const BusPattern& pattern = hit ? config_.l2_write : config_.dram_write;
-  free_ = start(now, 0) + uint64_t(pattern.burst_total()) * edge_;
+  const uint64_t t = start(now, 0, hit ? 0 : dram_free_);
+  const uint32_t bus_clocks = hit ? config_.l2_write.burst_total()
+                                  : open_page(address) + config_.dram_write.burst_total();
+  occupy(t, t + uint64_t(bus_clocks) * edge_);
 }
 
 }  // namespace p5

@@ -39,6 +39,9 @@ struct MemoryConfig {
   uint32_t uncached_clocks = 0;      // core clocks of one uncached transfer
   uint32_t post_buffer = 4;          // 8-byte writes to DRAM that the chip set takes at the
                                      // speed of an L2 write before it makes the bus wait
+  uint32_t dram_page = 4096;         // bytes of one open DRAM page (row), a power of two
+  uint32_t snoop_clocks = 2;         // bus clocks of one inquire cycle
+  uint32_t page_miss = 0;            // bus clocks on top of a DRAM pattern in another page
 };
 
 // Division by a small constant that is known only at run time, by multiplication with its
@@ -67,16 +70,24 @@ class Memory {
         edge_(config.core_clocks),
         by_unit_(config.bus_clocks),
         by_edge_(config.core_clocks),
-        posted_(config.post_buffer, 0) {}
+        posted_(config.post_buffer, 0),
+        page_mask_(~(config.dram_page - 1)) {}
 
   // Core clocks at which the requested 8 bytes and the whole line are there.
-  struct Fill {
+  struct Line {
     uint64_t first, complete;
   };
-  Fill read_line(uint32_t address, uint64_t now, Bank& bank);
+  Line read_line(uint32_t address, uint64_t now, Bank& bank);
 
-  // One 8-byte read that is not a line fill (page tables, locked reads); when its data is there.
-  uint64_t read_single(uint32_t address, uint64_t now, Bank& bank);
+  // One read of up to 8 bytes that is not a line fill (page tables, locked reads); when its data is
+  // there.
+  uint64_t read_single(uint32_t address, uint64_t now, Bank& bank) {
+    return read_single(address, now, bank, config_.walk_overhead, Fill::Exclusive);
+  }
+  // The same of memory that no cache is to take in, though the L2 may have it.
+  uint64_t read_noncacheable(uint32_t address, uint64_t now, Bank& bank) {
+    return read_single(address, now, bank, config_.miss_overhead, Fill::None);
+  }
 
   // One transfer to or from uncached space; when it is done.
   uint64_t uncached(uint64_t now);
@@ -92,6 +103,13 @@ class Memory {
   // A line written back; the core does not wait for it.
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
+  // Another bus master's access to a line: the bus is held for the inquire cycle, and the board
+  // cache gives the line away if it is written.
+  void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
+
+  // Core clocks in which the bus had something to do, so far.
+  uint64_t busy() const { return by_unit_.quotient(busy_); }
+
   // When the write buffers are empty.
   uint64_t writes_done() const { return writes_[newest_]; }
 
@@ -100,19 +118,38 @@ class Memory {
  private:
   // Time on the bus is counted in 1/bus_clocks of a core clock, so that both clocks have their
   // edges at whole numbers: core clocks at multiples of unit_, bus clocks at multiples of edge_.
-  uint64_t start(uint64_t now, uint32_t overhead) const {
+  uint64_t start(uint64_t now, uint32_t overhead, uint64_t ready = 0) const {
     uint64_t t = now * unit_;
     if (t < free_) t = free_;
+    if (t < ready) t = ready;
     t += uint64_t(overhead) * unit_;
     return by_edge_.round_up(t);
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
+  // Bus clocks that DRAM takes for closing its open page and opening that of `address`.
+  uint32_t open_page(uint32_t address) {
+    if ((address & page_mask_) == page_) return 0;
+    page_ = address & page_mask_;
+    return config_.page_miss;
+  }
   // Takes the older write buffer; its transaction starts at start() of the result.
   uint64_t take_buffer(uint64_t now);
-  void release_buffer(uint64_t until);
-  uint64_t finish_write(uint64_t t, bool l2_hit);
-  uint64_t post_write(uint64_t now);
-  const BusPattern& read_pattern(uint32_t address, Bank& bank);
+  void release_buffer(uint64_t start, uint64_t end);
+  uint64_t finish_write(uint64_t t, uint32_t page_clocks);
+  uint64_t post_write(uint64_t now, uint32_t page_clocks);
+  // Who answers a read, and how.
+  struct Answer {
+    const BusPattern& pattern;
+    uint32_t lead;   // bus clocks on top of the pattern's first
+    uint64_t ready;  // when whoever answers is free
+  };
+  Answer read_answer(uint32_t address, Bank& bank, Fill fill);
+  uint64_t read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead, Fill fill);
+  // The bus is taken from `start` to `end`.
+  void occupy(uint64_t start, uint64_t end) {
+    busy_ += end - start;
+    free_ = end;
+  }
   bool write_hits_l2(uint32_t address, Bank& bank);
 
   MemoryConfig config_;
@@ -120,12 +157,15 @@ class Memory {
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
   uint64_t free_ = 0;              // when the bus is free
+  uint64_t busy_ = 0;              // sum of all times that it was not
   uint64_t writes_[2] = {0, 0};    // when each write buffer is empty, in core clocks
   unsigned newest_ = 0;
   std::vector<uint64_t> posted_;   // when each place of the chip set's post buffer is free
   size_t next_posted_ = 0;
   bool last_write_hit_ = false;
   uint64_t dram_free_ = 0;         // when DRAM has taken the last posted write
+  uint32_t page_mask_;
+  uint32_t page_ = 0;              // the open DRAM page
 };
 
 }  // namespace p5

@@ -6,13 +6,30 @@
 namespace p5 {
 namespace {
 
-constexpr uint32_t kPresent = 1, kPageSize = 0x80;  // bits of a page-directory entry
+// Bits of a page-directory or page-table entry; PWT and PCD stand from kPageBits on.
+constexpr uint32_t kPresent = 1, kPageBits = 3, kPageSize = 0x80;
 constexpr uint32_t kUncachedFetch = 8;  // INTEL-DM 16: an uncached code read brings 8 bytes
 constexpr size_t kMaxInterruptedReps = 64;
 
 Mode timing_mode(MachineMode mode) {
   if (mode == MachineMode::Real) return Mode::Real;
   return mode == MachineMode::V86 ? Mode::V86 : Mode::Prot;
+}
+
+// Event 22h: additions, multiplications, divisions, remainders and roots count once, integer
+// multiplications as well; a transcendental function counts "several" [INTEL-DM 16].
+constexpr uint32_t kTranscendental = 10;  // estimate: terms of its series
+uint32_t flops(ClassId cls) {
+  switch (cls) {
+    case Class::Fadd: case Class::Fmul: case Class::Fdiv: case Class::Fiadd: case Class::Fidiv:
+    case Class::Fprem: case Class::Fprem1: case Class::Fsqrt:
+    case Class::Mul8: case Class::Mul16: case Class::Mul32: case Class::ImulRR: case Class::ImulRM:
+      return 1;
+    case Class::Fsin: case Class::Fsincos: case Class::F2xm1: case Class::Fyl2x:
+    case Class::Fyl2xp1: case Class::Fptan: case Class::Fpatan:
+      return kTranscendental;
+    default: return 0;
+  }
 }
 
 Event mode_event(MachineMode mode) {
@@ -50,7 +67,7 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
       memory_(config.memory),
       btb_(config.btb),
       itlb_(config.itlb),
-      msrs_(counters_),
+      msrs_(counters_, config.miscounts),
       config_(config),
       timing_(timing),
       platform_(platform),
@@ -122,6 +139,9 @@ void Pentium::retire_fpu(const Insn& insn) {
   const uint64_t start = clock_;
   complete(insn);
   fpu_.issue(insn, start, clocks_[insn.cls], timing_.fp_overlap()[insn.cls]);
+  if (insn.cls == Class::FstMem || insn.cls == Class::FstM80) {
+    fp_store_ = bank_->count[Instructions];
+  }
   if (in_v) {
     fxch_in_v_ = bank_->count[Instructions];
     clock_++;
@@ -149,6 +169,7 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   }
   if (!timing_on_) return true;
   bank_->count[SegmentLoads] += insn.segment_loads;
+  bank_->count[Flops] += flops(insn.cls);
   if (insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
   // Clocks beside the row's own, which complete() adds.
   const uint32_t base = clocks_[insn.cls];
@@ -184,11 +205,15 @@ void Pentium::fetch(uint32_t linear, uint32_t last) {
 void Pentium::fetch_line(uint32_t linear) {
   const uint32_t page = linear >> 12;
   if (page != code_page_) {
-    if (paging_ && !itlb_.quick(page) && !itlb_.lookup(page)) {
-      bank_->count[ItlbMisses]++;
-      bool large;  // 4 MB pages are entered as 4 KB pages [INTEL-DM 2]
-      walk(linear, &large);
-      itlb_.insert(page);
+    code_attributes_ = 0;
+    if (paging_ && !itlb_.quick(page)) {
+      if (itlb_.lookup(page)) {
+        code_attributes_ = itlb_.attributes();
+      } else {
+        bank_->count[ItlbMisses]++;
+        code_attributes_ = walk(linear).attributes;
+        itlb_.insert(page, code_attributes_);  // 4 MB pages as 4 KB pages [INTEL-DM 2]
+      }
     }
     code_page_ = page;
     code_frame_ = platform_.code_physical(linear) & ~0xFFFu;
@@ -207,17 +232,23 @@ void Pentium::fetch_line(uint32_t linear) {
   window_ = linear & ~(window_bytes_ - 1);
   cold_ = 0;
   if (l1i_.quick_read(physical)) return;
-  const CacheAccess access = l1i_.access(physical, false, state_.caching);
+  const Fill fill = fill_state(code_attributes_);
+  const CacheAccess access = l1i_.access(physical, false, fill);
   if (access.hit) return;
   cold_ = kLong;
   u_ = kNothingJoins;
   bank_->count[CodeMisses]++;
+  if (fill == Fill::None) {
+    window_ = linear & ~(kUncachedFetch - 1);
+    window_bytes_ = kUncachedFetch;
+    return noncacheable_read(physical, StallFetch);
+  }
   // A code miss takes the line away from L1D [INTEL-DM 3].
   if (l1d_.invalidate(physical)) write_back(physical, clock_);
-  const Memory::Fill fill = read_line(physical);
-  wait(fill.first, StallFetch);
+  const Memory::Line line = read_line(physical);
+  wait(line.first, StallFetch);
   code_qword_ = linear >> 3;
-  code_ready_ = fill.complete;
+  code_ready_ = line.complete;
 }
 
 // The line is still coming in; only the 8 bytes that came first can be used [INTEL-OPT].
@@ -229,8 +260,17 @@ void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
 
 void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                                 bool first_piece) {
-  translate_data(linear);
-  data(linear, physical, bytes, kind, first_piece);  // now it is in the TLB
+  walked_ = false;
+  page_bits_ = translate_data(linear);
+  if (page_bits_ == 0) {
+    data(linear, physical, bytes, kind, first_piece);  // now the TLB's shortcut has it
+  } else {
+    if (v_bank_ != kNoBank) second_access(physical);
+    u_bank_ = physical & kBankBits;
+    data_slow(linear, physical, bytes, kind, first_piece);
+    page_bits_ = 0;
+  }
+  walked_ = false;
 }
 
 void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
@@ -241,9 +281,14 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
   const uint32_t offset = linear & (grain - 1);
   const uint32_t parts = (offset + bytes + grain - 1) / grain;
   const bool misaligned = first_piece || offset + std::min(bytes, grain) > grain;
+  const uint64_t misses = bank_->count[DataReadMisses];
   if (misaligned) {
     bank_->count[Misaligned]++;
-    clock_ += config_.misaligned_clocks;
+    if (bank_->count[Instructions] == fp_store_) bank_->miscount[MisalignedStores]++;
+    if (kind == DataKind::Write) clock_ += config_.misaligned_clocks;
+    else wait(clock_ + config_.misaligned_clocks, StallRead);
+    if (kind != DataKind::Write && !walked_) bank_->miscount[MisalignedReads]++;
+    if (kind != DataKind::Read) bank_->miscount[WriteParts]++;
   }
   uint32_t at = physical;
   for (uint32_t part = 0; part < parts; part++) {
@@ -256,6 +301,11 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
     if (kind != DataKind::Write) read_piece(here);
     if (kind != DataKind::Read) write_piece(here);
   }
+  // The second part found the line on its way.
+  if (misaligned && parts > 1 && bank_->count[DataReadMisses] == misses + 1 &&
+      ((physical ^ at) & ~(data_line_ - 1)) == 0) {
+    bank_->miscount[MisalignedMisses]++;
+  }
 }
 
 void Pentium::read_piece(uint32_t physical) {
@@ -267,7 +317,7 @@ void Pentium::read_piece(uint32_t physical) {
     return;
   }
   const uint32_t line = physical & ~(data_line_ - 1);
-  const CacheAccess access = l1d_.access(physical, false, state_.caching);
+  const CacheAccess access = l1d_.access(physical, false, fill_state(page_bits_));
   if (access.hit) {
     // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
     if (line == filling_) wait(fill_done_, StallRead);
@@ -275,13 +325,21 @@ void Pentium::read_piece(uint32_t physical) {
   }
   bank_->count[DataReadMisses]++;
   l1i_.invalidate(physical);  // a data read miss takes the line away from L1I [INTEL-DM 3]
-  const Memory::Fill fill = read_line(physical);
-  if (access.filled) start_fill(line, fill, access);
+  if (!access.filled) return noncacheable_read(physical, StallRead);
+  const Memory::Line fill = read_line(physical);
+  start_fill(line, fill, access);
   wait(fill.first, StallRead);
 }
 
+// Of memory that could be cached, but not now (CR0.CD) or not in this page (PCD).
+void Pentium::noncacheable_read(uint32_t physical, Event stall) {
+  bank_->count[UncachedReads]++;
+  missed_ = kNoLine;
+  wait(memory_.read_noncacheable(physical, clock_, *bank_), stall);
+}
+
 // L1D takes in a line; the dirty one in its place is written back after it [INTEL-DM 3].
-void Pentium::start_fill(uint32_t line, const Memory::Fill& fill, const CacheAccess& access) {
+void Pentium::start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access) {
   filling_ = line;
   fill_done_ = fill.complete;
   if (access.victim_dirty) write_back(access.victim, fill.complete);
@@ -297,10 +355,14 @@ void Pentium::write_piece(uint32_t physical) {
     wait(memory_.write_uncached(clock_), StallWrite);
     return;
   }
-  const CacheAccess access = l1d_.access(physical, true, state_.caching);
+  // A shared line becomes exclusive when it is written, but not in a page of PWT [INTEL-DM 3].
+  const Fill fill = page_bits_ || !state_.caching ? fill_state(page_bits_) : Fill::Exclusive;
+  const CacheAccess access = l1d_.access(physical, true, fill);
   if (access.hit) {
-    bank_->count[WriteHitsME]++;
-    if (!access.through) wait_for_writes();
+    if (!access.through) {
+      bank_->count[WriteHitsME]++;
+      wait_for_writes();
+    }
   } else {
     bank_->count[DataWriteMisses]++;
   }
@@ -361,33 +423,36 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
 
 // --- translation ----------------------------------------------------------------------------
 
-void Pentium::translate_data(uint32_t linear) {
+// The PageBits of the page.
+uint32_t Pentium::translate_data(uint32_t linear) {
   const uint32_t page = linear >> 12, large_page = linear >> 22;
   // Both arrays are looked up at once; the entry of a 4 MB page wins [INTEL-DM 2].
-  if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
+  if (dtlb_large_.lookup(large_page)) return dtlb_large_.attributes();
+  if (dtlb_.lookup(page)) return dtlb_.attributes();
   bank_->count[DtlbMisses]++;
-  bool large = false;
-  walk(linear, &large);
-  if (large) dtlb_large_.insert(large_page);
-  else dtlb_.insert(page);
+  walked_ = true;
+  const Walk found = walk(linear);
+  if (found.large) dtlb_large_.insert(large_page, found.attributes);
+  else dtlb_.insert(page, found.attributes);
+  return found.attributes;
 }
 
 // Reads the page tables over the bus: the reads are not served by L1D, though L2 may have them,
-// and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16]. False when the
-// page is absent.
-bool Pentium::walk(uint32_t linear, bool* large) {
-  *large = false;
+// and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16].
+Pentium::Walk Pentium::walk(uint32_t linear) {
+  Walk found;
   uint32_t entry_address = (state_.cr3 & ~0xFFFu) | (linear >> 22 << 2);
   for (int level = 0;; level++) {
     if (l1d_.clean(entry_address)) write_back(entry_address, clock_);
     bank_->count[WalkReads]++;
     walk_read(entry_address);
     const uint32_t entry = platform_.read_physical(entry_address);
-    if (!(entry & kPresent)) return false;
-    if (level == 1) return true;
-    if (state_.large_pages && entry & kPageSize) {
-      *large = true;
-      return true;
+    if (!(entry & kPresent)) return found;
+    found.large = level == 0 && state_.large_pages && entry & kPageSize;
+    if (level == 1 || found.large) {
+      found.present = true;
+      found.attributes = entry >> kPageBits & (kWriteThrough | kNoCache);
+      return found;
     }
     entry_address = (entry & ~0xFFFu) | (linear >> 12 & 0x3FF) << 2;
   }
@@ -399,11 +464,12 @@ void Pentium::page_fault(uint32_t linear, bool code, bool present) {
   const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(page >> 10);
   if (hit) return;  // a protection fault on a page that the TLB holds
   bank_->count[code ? ItlbMisses : DtlbMisses]++;
-  bool large = false;
-  if (!walk(linear, &large) || !present) return;
-  if (code) itlb_.insert(page);
-  else if (large) dtlb_large_.insert(page >> 10);
-  else dtlb_.insert(page);
+  bank_->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
+  const Walk found = walk(linear);
+  if (!found.present || !present) return;
+  if (code) itlb_.insert(page, found.attributes);
+  else if (found.large) dtlb_large_.insert(page >> 10, found.attributes);
+  else dtlb_.insert(page, found.attributes);
 }
 
 void Pentium::page_table_update(uint32_t physical) {
@@ -508,6 +574,22 @@ void Pentium::port(uint16_t port, bool write) {
   const bool pci = port >= 0x1000 || (port >= 0xCF8 && port <= 0xCFF);
   wait(std::max(clock_, memory_.writes_done()) + (pci ? config_.pci_clocks : config_.isa_clocks),
        StallIo);
+}
+
+void Pentium::bus_master(uint32_t physical, uint32_t bytes, bool write) {
+  if (!timing_on_ || bytes == 0) return;
+  missed_ = kNoLine;
+  const uint32_t last = physical + bytes - 1;
+  for (uint32_t line = physical & ~(data_line_ - 1);; line += data_line_) {
+    // An inquire cycle for each line; a modified one is written back before the master gets it
+    // [INTEL-DM 3, 6].
+    bank_->count[Snoops]++;
+    bank_->count[SnoopHits] += l1d_.holds(line);
+    memory_.snoop(line, clock_, write, *bank_);
+    if (write ? l1d_.invalidate(line) : l1d_.share(line)) write_back(line, clock_);
+    if (write) l1i_.invalidate(line);
+    if (last - line < data_line_) break;
+  }
 }
 
 void Pentium::idle(uint64_t clocks) {

@@ -195,6 +195,8 @@ class Pentium {
   void flush_caches(bool write_back);          // WBINVD, INVD
   void page_table_update(uint32_t physical);   // accessed or dirty bit set: a locked cycle
   void port(uint16_t port, bool write);
+  // Another bus master (DMA) reads or writes memory.
+  void bus_master(uint32_t physical, uint32_t bytes, bool write);
   void idle(uint64_t clocks);                  // time in HLT
 
   uint64_t clock() const { return clock_; }    // core clocks since power-up
@@ -270,7 +272,7 @@ class Pentium {
   void wait_for_writes() {
     const uint64_t done = memory_.writes_done();
     if (clock_ >= done) return;
-    bank_->count[StallWrite] += done - clock_;
+    bank_->count[StallWriteME] += done - clock_;
     clock_ = done;
   }
   void mispredicted(bool conditional_in_v) {
@@ -295,13 +297,23 @@ class Pentium {
   void write_piece(uint32_t physical);
   void write_again();
   void locked_access(uint32_t physical);
-  void translate_data(uint32_t linear);
-  bool walk(uint32_t linear, bool* large);
+  // What a line comes in as.
+  Fill fill_state(uint32_t attributes) const {
+    if (!state_.caching || attributes & kNoCache) return Fill::None;
+    return config_.write_once || attributes & kWriteThrough ? Fill::Shared : Fill::Exclusive;
+  }
+  void noncacheable_read(uint32_t physical, Event stall);
+  uint32_t translate_data(uint32_t linear);
+  struct Walk {
+    bool present = false, large = false;
+    uint32_t attributes = 0;  // PageBits
+  };
+  Walk walk(uint32_t linear);
   bool cached(uint32_t physical) const {
     const uint32_t page = physical >> 12;
     return page < cached_pages_.size() && cached_pages_[page];
   }
-  Memory::Fill read_line(uint32_t physical) {
+  Memory::Line read_line(uint32_t physical) {
     missed_ = kNoLine;
     return memory_.read_line(physical, clock_, *bank_);
   }
@@ -314,7 +326,7 @@ class Pentium {
     bank_->count[L1dWritebacks]++;
     memory_.write_line(line, when, *bank_);
   }
-  void start_fill(uint32_t line, const Memory::Fill& fill, const CacheAccess& access);
+  void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   void wait(uint64_t until, Event stall);
   void delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class);
   void transfer(Crossing crossing, ClassId timing_class);
@@ -332,6 +344,9 @@ class Pentium {
   void fold() {
     bank_->count[CyclesBusy] += clock_ - folded_;
     folded_ = clock_;
+    const uint64_t busy = memory_.busy();
+    bank_->count[BusBusy] += busy - folded_busy_;
+    folded_busy_ = busy;
   }
 
   // Hot state first.
@@ -375,7 +390,8 @@ class Pentium {
 
   Tlb itlb_;
   Fpu fpu_;
-  uint64_t fxch_in_v_ = 0;        // instructions counted when the last FXCH went into V
+  uint64_t fxch_in_v_ = 0;        // instructions counted when the last FXCH went into V ...
+  uint64_t fp_store_ = 0;         // ... and at the last FST or FSTP to memory
   Counters counters_;
   CounterMsrs msrs_;
   Config config_;
@@ -383,8 +399,12 @@ class Pentium {
   Platform& platform_;
   State state_;
   Bank* ring_banks_[4] = {};
-  uint64_t folded_ = 0;
+  uint64_t folded_ = 0;           // clocks that the banks have ...
+  uint64_t folded_busy_ = 0;      // ... and the bus's
   std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
+  uint32_t page_bits_ = 0;        // PageBits of the data page being accessed ...
+  uint32_t code_attributes_ = 0;  // ... and of code_page_
+  bool walked_ = false;           // the access missed the DTLB
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
   uint32_t filling_ = ~0u;        // physical address of the data line being filled
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()

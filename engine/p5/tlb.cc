@@ -24,31 +24,32 @@ bool Tlb::lookup(uint32_t page) {
   const uint32_t set = page & set_mask_;
   const uint32_t* tags = &tag_[size_t(set) * config_.ways];
   for (uint32_t way = 0; way < config_.ways; way++) {
-    if (tags[way] == page) {
+    if ((tags[way] & kPage) == page) {
       replacement_.touch(set, way);
-      mru_[set] = page;
+      attributes_ = tags[way] >> kAttributeShift;
+      used(set, tags[way]);
       return true;
     }
   }
   return false;
 }
 
-void Tlb::insert(uint32_t page) {
+void Tlb::insert(uint32_t page, uint32_t attributes) {
   const uint32_t set = page & set_mask_;
   uint32_t* tags = &tag_[size_t(set) * config_.ways];
   uint32_t* end = tags + config_.ways;
   uint32_t* free = std::find(tags, end, kNone);
   const uint32_t way = free != end ? uint32_t(free - tags) : replacement_.victim(set);
-  tags[way] = page;
+  tags[way] = page | attributes << kAttributeShift;
   replacement_.fill(set, way);
-  mru_[set] = page;
+  used(set, tags[way]);
 }
 
 void Tlb::invalidate(uint32_t page) {
   const uint32_t set = page & set_mask_;
   uint32_t* tags = &tag_[size_t(set) * config_.ways];
   for (uint32_t way = 0; way < config_.ways; way++) {
-    if (tags[way] == page) tags[way] = kNone;
+    if ((tags[way] & kPage) == page) tags[way] = kNone;
   }
   if (mru_[set] == page) mru_[set] = kNone;
 }

@@ -21,30 +21,42 @@ struct TlbConfig {
   std::string problem() const;  // empty when usable
 };
 
+// Bits 3 and 4 of the page-table entry: the caching of the page [INTEL-DM 3].
+enum PageBit : uint32_t { kWriteThrough = 1, kNoCache = 2 };
+
 class Tlb {
  public:
   explicit Tlb(const TlbConfig& config);
 
-  // Hit in the most recently used entry of its set: nothing changes. `page` is the page number
-  // (linear address >> 12, or >> 22 in an array of 4 MB pages).
+  // Hit in the most recently used entry of its set, of a page without PageBits: nothing changes.
+  // `page` is the page number (linear address >> 12, or >> 22 in an array of 4 MB pages).
   bool quick(uint32_t page) const { return mru_[page & set_mask_] == page; }
 
   // Hit anywhere; updates the replacement state.
   bool lookup(uint32_t page);
 
+  // PageBits of the page of the last lookup() that hit.
+  uint32_t attributes() const { return attributes_; }
+
   // Enters a page that missed.
-  void insert(uint32_t page);
+  void insert(uint32_t page, uint32_t attributes = 0);
 
   void invalidate(uint32_t page);  // INVLPG
   void flush();                    // CR3 load
 
  private:
   static constexpr uint32_t kNone = ~0u;
+  // A tag is a page number with the PageBits on top.
+  static constexpr uint32_t kAttributeShift = 30, kPage = (1u << kAttributeShift) - 1;
+
+  // The shortcut is for pages without PageBits.
+  void used(uint32_t set, uint32_t tag) { mru_[set] = tag <= kPage ? tag : kNone; }
 
   TlbConfig config_;
   uint32_t set_mask_;
   std::vector<uint32_t> mru_;  // [set]
-  std::vector<uint32_t> tag_;  // [set][way] page number, kNone when invalid
+  std::vector<uint32_t> tag_;  // [set][way], kNone when invalid
+  uint32_t attributes_ = 0;
   Replacement replacement_;
 };
 

@@ -240,6 +240,11 @@ KEYS: tuple[Key, ...] = (
     *_cache("l1i", "code cache"),
     *_cache("l1d", "data cache"),
     *_write_policy("l1d", "data cache"),
+    _flag(
+        "l1d.write_once",
+        "data cache: a line is filled shared and the first write to it goes to the bus as well"
+        " (WB/WT# low during fills)",
+    ),
     _flag("l2.present", "board cache: whether there is one"),
     *_cache("l2", "board cache"),
     *_write_policy("l2", "board cache"),
@@ -261,13 +266,33 @@ KEYS: tuple[Key, ...] = (
         512 * 1024 * 1024,
         "main memory. Every address above it is PCI space and never cached",
     ),
-    *_memory_timing("dram", "main memory"),
+    *_memory_timing("dram", "main memory, in its open page"),
+    _size("dram.page", 512, 65536, "main memory: page (row) that stays open after an access"),
+    _integer(
+        "dram.page_miss",
+        0,
+        99,
+        "bus clocks",
+        "main memory: closing the open page and opening another, on top of the access",
+    ),
     _integer(
         "bus.post_buffer_qwords",
         0,
         64,
         "8-byte words",
         "posted CPU writes the chipset holds before the CPU's bus waits for main memory",
+    ),
+    _integer(
+        "bus.snoop_bus_clocks",
+        0,
+        99,
+        "bus clocks",
+        "one inquire cycle: a line that a bus master reads or writes is looked up in the L1 caches",
+    ),
+    _flag(
+        "counters.miscounts",
+        "counter registers count wrongly what the chip counted wrongly (docs/counters.md); the"
+        " engine's own events are exact in any case",
     ),
     _integer("penalty.agi", 0, 99, "clocks", "address register written in the clock before"),
     _integer(

@@ -82,9 +82,10 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
       if (access.victim_dirty != outcome.write_back) differ("write-back");
       if (access.victim != outcome.displaced.value_or(0)) differ("victim");
     };
-    check(plain.access(address, write, fill));
+    const p5::Fill state = fill ? p5::Fill::Exclusive : p5::Fill::None;
+    check(plain.access(address, write, state));
     if (!quick) {
-      check(engine.access(address, write, fill));
+      check(engine.access(address, write, state));
     } else if (!outcome.hit || outcome.through || outcome.filled) {
       differ("shortcut");
     }

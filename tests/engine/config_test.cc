@@ -65,6 +65,11 @@ memory.uncached = 0xa0000-0xfffff,0x2000000-0xffffffff
 io.isa_ns = 1000
 io.pci_ns = 150
 io.inta_bus_clocks = 60
+l1d.write_once = false
+dram.page = 4096
+dram.page_miss = 6
+bus.snoop_bus_clocks = 2
+counters.miscounts = true
 )";
 
 std::string replaced(const std::string& from, const std::string& to) {
@@ -129,7 +134,7 @@ TEST_CASE("config: mistakes are answered with one line: where, key, what") {
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
-        "engine.conf:54: penalty.fgi: unknown key");
+        "engine.conf:59: penalty.fgi: unknown key");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = one")) ==
         "engine.conf:45: penalty.agi: `one` is not a whole number");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = -1")) ==

@@ -172,7 +172,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
   for (const auto& [event, count] : events) {
     const bool board = std::string(p5::event_name(event)).rfind("l2_", 0) == 0;
     if (*count < 100 && !(board && !geometry.has_l2) &&
-        !(event == p5::L1dWritebacks && !geometry.l1d.write_back)) {
+        !((event == p5::L1dWritebacks || event == p5::WriteHitsME) && !geometry.l1d.write_back)) {
       return std::string(p5::event_name(event)) + " was hardly exercised: " + std::to_string(*count);
     }
   }

@@ -25,7 +25,7 @@ TEST_CASE("memory: a burst in core clocks") {
     Memory memory(board(2, 1));
     Bank bank;
     memory.read_line(0x1000, 0, bank);  // into L2
-    const Memory::Fill fill = memory.read_line(0x1000, 1000, bank);
+    const Memory::Line fill = memory.read_line(0x1000, 1000, bank);
     CHECK(fill.first == 1000 + 4 + 6);
     CHECK(fill.complete == 1000 + 4 + 18);
     CHECK(bank.count[L2Reads] == 2);
@@ -37,7 +37,7 @@ TEST_CASE("memory: a burst in core clocks") {
     Bank bank;
     memory.read_line(0x1000, 0, bank);
     // Bus clocks begin at 0, 1.5, 3 ...: asked at 1500, on the bus from 1504.5 on.
-    Memory::Fill fill = memory.read_line(0x1000, 1500, bank);
+    Memory::Line fill = memory.read_line(0x1000, 1500, bank);
     CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
     CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
     fill = memory.read_line(0x1000, 3001, bank);
@@ -49,10 +49,10 @@ TEST_CASE("memory: a burst in core clocks") {
 TEST_CASE("memory: DRAM, and the bus is one") {
   Memory memory(board(2, 1));
   Bank bank;
-  const Memory::Fill first = memory.read_line(0x1000, 0, bank);
+  const Memory::Line first = memory.read_line(0x1000, 0, bank);
   CHECK(first.first == 4 + 14);
   CHECK(first.complete == 4 + 38);  // 7-4-4-4
-  const Memory::Fill second = memory.read_line(0x2000, 10, bank);  // waits for the first
+  const Memory::Line second = memory.read_line(0x2000, 10, bank);  // waits for the first
   CHECK(second.first == first.complete + 4 + 14);
 }
 
@@ -116,6 +116,54 @@ TEST_CASE("memory: without L2 everything is DRAM's") {
   CHECK(bank.count[DramReads] == 2);
   CHECK(bank.count[DramWrites] == 1);
   CHECK(bank.count[L2Reads] + bank.count[L2Writes] == 0);
+}
+
+TEST_CASE("memory: DRAM keeps one page open") {
+  MemoryConfig config = board(2, 1);
+  config.dram_page = 4096;
+  config.page_miss = 6;
+  Memory memory(config);
+  Bank bank;
+  const auto line = [&](uint32_t address, uint64_t now) {
+    return memory.read_line(address, now, bank).complete - now;
+  };
+  const uint64_t hit = 4 + 2 * 19, miss = hit + 2 * 6;
+  CHECK(line(0x101000, 1000) == miss);
+  CHECK(line(0x101FE0, 2000) == hit);
+  CHECK(line(0x102000, 3000) == miss);
+  CHECK(line(0x101020, 4000) == miss);
+  // What L2 answers leaves the page open.
+  CHECK(line(0x102000, 5000) == 4 + 2 * 9);
+  CHECK(line(0x101040, 6000) == hit);
+  // A posted write opens its page once for all of a line, and a read waits for DRAM to be done.
+  uint64_t now = memory.write_single(0x200000, 7000, bank);
+  now = memory.write_again(now, bank);
+  // On the bus until 7000 + 2 * 12; in DRAM from 7012 on: (9 + 6 + 9) * 2 clocks.
+  CHECK(memory.writes_done() == 7000 + 24);
+  CHECK(line(0x101060, 7000) == 12 + 48 + miss);
+}
+
+TEST_CASE("memory: L2 gives what no cache may take in, but does not take it in") {
+  Memory memory(board(2, 1));
+  Bank bank;
+  CHECK(memory.read_noncacheable(0x1000, 1000, bank) == 1000 + 4 + 14);  // DRAM, 7 bus clocks
+  CHECK(memory.read_noncacheable(0x1000, 2000, bank) == 2000 + 4 + 14);
+  memory.read_line(0x1000, 3000, bank);
+  CHECK(memory.read_noncacheable(0x1000, 4000, bank) == 4000 + 4 + 6);  // L2, 3 bus clocks
+  CHECK(bank.count[L2ReadMisses] == 3);
+}
+
+TEST_CASE("memory: the bus is busy while a transaction is under way, and no longer") {
+  Memory memory(board(2, 1));
+  Bank bank;
+  memory.read_line(0x1000, 0, bank);  // 19 bus clocks, without the 4 clocks before it
+  CHECK(memory.busy() == 38);
+  memory.write_single(0x1000, 1000, bank);  // 6
+  CHECK(memory.busy() == 38 + 12);
+  memory.read_single(0x1000, 2000, bank);  // 3
+  CHECK(memory.busy() == 38 + 12 + 6);
+  memory.snoop(0x1000, 3000, false, bank);  // 2
+  CHECK(memory.busy() == 38 + 12 + 6 + 4);
 }
 
 TEST_CASE("memory: division by the clock ratio is exact") {

@@ -197,6 +197,98 @@ TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
   CHECK(cost([&] { bench.load(0x320000); }) > alone + 3);
 }
 
+TEST_CASE("pentium: write once") {  // [INTEL-DM 3: a write to a shared line goes to the bus]
+  Config config = p90();
+  config.write_once = true;
+  Bench bench(config);
+  bench.load(0x2000);  // shared
+  CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 1);
+  CHECK(bench.count(WriteHitsME) == 0);
+  CHECK(bench.count(DataWriteMisses) == 0);
+  CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 0);  // exclusive since
+  CHECK(bench.count(WriteHitsME) == 1);
+  Bench exclusive;
+  exclusive.load(0x2000);
+  CHECK(exclusive.grows(L2Writes, [&] { exclusive.store(0x2000); }) == 0);
+}
+
+TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
+  // Linear pages 4, 5 and 6 on physical pages 4, 5 and 6: ordinary, PWT, PCD.
+  Bench bench;
+  bench.memory[0x1000] = 0x2000 | 1;
+  bench.memory[0x2000 + 4 * 4] = 0x4000 | 1;
+  bench.memory[0x2000 + 4 * 5] = 0x5000 | 1 | 1 << 3;
+  bench.memory[0x2000 + 4 * 6] = 0x6000 | 1 | 1 << 4;
+  bench.memory[0x2000 + 4 * 16] = 0x10000 | 1;  // code
+  bench.change([](State& state) {
+    state.paging = true;
+    state.cr3 = 0x1000;
+  });
+  const auto misses = [&](auto code) { return bench.grows(DataReadMisses, code); };
+  for (int pass = 0; pass < 3; pass++) {
+    const uint64_t expected = pass == 0;
+    CHECK(misses([&] { bench.load(0x4000); }) == expected);
+    CHECK(misses([&] { bench.load(0x5000); }) == expected);
+    CHECK(misses([&] { bench.load(0x6000); }) == 1);  // never taken in
+    CHECK(bench.grows(UncachedReads, [&] { bench.load(0x6000); }) == 1);
+  }
+  // A line of a PWT page stays shared whatever is written to it.
+  for (int i = 0; i < 3; i++) {
+    CHECK(bench.grows(L2Writes, [&] { bench.store(0x5000); }) == 1);
+    CHECK(bench.grows(L2Writes, [&] { bench.store(0x4000); }) == 0);
+  }
+  // The attributes are those of the TLB entry until it is flushed.
+  bench.memory[0x2000 + 4 * 6] = 0x6000 | 1;
+  CHECK(misses([&] { bench.load(0x6000); }) == 1);
+  bench.model.invalidate_page(0x6000);
+  CHECK(misses([&] { bench.load(0x6000); }) == 1);
+  CHECK(misses([&] { bench.load(0x6000); }) == 0);
+  // Code: 8 bytes at a time, and never taken in.
+  bench.memory[0x2000 + 4 * 17] = 0x11000 | 1 | 1 << 4;
+  for (int pass = 0; pass < 2; pass++) {
+    bench.ip = 0x11000;
+    CHECK(bench.grows(CodeMisses, [&] { for (int i = 0; i < 16; i++) bench.insn("90"); }) == 2);
+  }
+}
+
+TEST_CASE("pentium: another bus master's accesses are looked up in the caches") {
+  Bench bench;
+  bench.load(0x2000);
+  bench.load(0x2020);
+  bench.store(0x2020);  // modified
+  // It reads both lines: the modified one is written back first; both are shared after it.
+  CHECK(bench.grows(L1dWritebacks, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
+  CHECK(bench.count(Snoops) == 2);
+  CHECK(bench.count(SnoopHits) == 2);
+  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x2000); bench.load(0x2020); }) == 0);
+  CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 1);  // and exclusive again
+  CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 0);
+  // It writes: the lines are gone, also from the board cache.
+  bench.model.bus_master(0x2010, 32, true);  // a part of each
+  CHECK(bench.count(Snoops) == 4);
+  CHECK(bench.grows(L2ReadMisses, [&] { bench.load(0x2000); bench.load(0x2020); }) == 2);
+  bench.model.bus_master(0x500000, 4, true);
+  CHECK(bench.count(Snoops) == 5);
+  CHECK(bench.count(SnoopHits) == 4);
+  // Code as well.
+  bench.ip = Bench::kCode;
+  bench.insn("90");
+  bench.model.bus_master(Bench::kCode, 32, true);
+  bench.model.serialize();
+  CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
+  // The bus is taken: what misses behind 16 lines waits for their inquire cycles, 2 bus clocks each.
+  bench.model.idle(1000);
+  const auto cost = [&](uint32_t address) {
+    const uint64_t start = bench.model.clock();
+    bench.load(address);
+    return bench.model.clock() - start;
+  };
+  const uint64_t alone = cost(0x600000);
+  bench.model.idle(1000);
+  bench.model.bus_master(0x700000, 512, true);
+  CHECK(cost(0x610000) >= alone + 16 * 3 - 3);
+}
+
 TEST_CASE("pentium: a modified line is written back when it is displaced") {
   Bench bench;
   bench.load(0x4000);

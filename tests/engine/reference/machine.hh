@@ -146,7 +146,8 @@ class Machine {
   void write(uint32_t physical) {
     count["data_writes"]++;
     const Outcome outcome = l1d_.access(physical, true, true);
-    count[outcome.hit ? "write_hits_me" : "data_write_misses"]++;
+    if (!outcome.hit) count["data_write_misses"]++;
+    else if (!outcome.through) count["write_hits_me"]++;
     if (outcome.filled) bring_in(physical, outcome);
     if (outcome.through) {
       l1i_.invalidate(physical);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The counter registers: every event code of the P54C, and what the chip counts wrongly.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "bench.hh"
+
+using namespace p5;
+
+namespace {
+
+// What counter 0 counts of event `es` in all rings while `code` runs.
+uint64_t counted(Bench& bench, uint32_t es, const std::function<void()>& code) {
+  bench.model.msrs().write_cesr(es | 3 << 6);
+  const uint64_t before = bench.model.msrs().read(0);
+  code();
+  return bench.model.msrs().read(0) - before;
+}
+
+Config exact() {
+  Config config = p90();
+  config.miscounts = false;
+  return config;
+}
+
+// A page table that maps the first 4 MB where they stand, apart from page 7.
+void map(Bench& bench) {
+  bench.memory[0x1000] = 0x2000 | 1;
+  for (uint32_t page = 0; page < 1024; page++) {
+    if (page != 7) bench.memory[0x2000 + 4 * page] = page << 12 | 1;
+  }
+  bench.change([](State& state) {
+    state.paging = true;
+    state.cr3 = 0x1000;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("counters: the P54C has 38 event codes") {  // [INTEL-DM table 16-24]
+  unsigned codes = 0;
+  for (unsigned es = 0; es < 64; es++) {
+    CAPTURE(es);
+    const bool reserved = es > 0x29 || es == 0x10 || es == 0x11 || es == 0x20 || es == 0x21;
+    CHECK(CounterMsrs::supported(es) == !reserved);
+    codes += CounterMsrs::supported(es);
+  }
+  CHECK(codes == 38);
+}
+
+TEST_CASE("counters: snoops, floating-point operations and the bus") {
+  Bench bench(exact());
+  bench.load(0x2000);
+  CHECK(counted(bench, 0x07, [&] { bench.model.bus_master(0x2000, 64, false); }) == 2);
+  CHECK(counted(bench, 0x08, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
+  // FADD, FMUL, FDIV, FSQRT, MUL, IMUL; not FLD, FXCH, FCHS, ADD.
+  CHECK(counted(bench, 0x22, [&] {
+    for (const char* hex : {"d8 c1", "d8 c9", "d8 f1", "d9 fa", "f7 e1", "0f af c1", "d9 c0", "d9 c9",
+                            "d9 e0", "01 d8"}) {
+      bench.insn(hex);
+    }
+  }) == 6);
+  CHECK(counted(bench, 0x22, [&] { bench.insn("d9 fe"); }) > 1);  // FSIN: several
+  // A line of 19 bus clocks is 28.5 clocks.
+  bench.model.idle(1000);
+  const uint64_t busy = counted(bench, 0x18, [&] { bench.load(0x100000); });
+  CHECK(busy >= 28);
+  CHECK(busy <= 29);
+  CHECK(counted(bench, 0x18, [&] { bench.model.idle(1000); }) == 0);
+}
+
+TEST_CASE("counters: waiting for write buffers and for older writes are two events") {
+  Bench bench(exact());
+  bench.load(0x2000);
+  bench.store(0x2000);
+  const auto quiet = [&] {
+    bench.model.idle(1000);
+    bench.ip = Bench::kCode;
+    bench.insn("90");
+  };
+  quiet();
+  const auto full = [&] { for (int i = 0; i < 3; i++) bench.store(0x300000 + 4096 * i); };
+  const auto behind = [&] { bench.store(0x300000); bench.store(0x2000); };
+  CHECK(counted(bench, 0x19, full) > 0);
+  quiet();
+  CHECK(counted(bench, 0x1B, full) == 0);
+  quiet();
+  CHECK(counted(bench, 0x1B, behind) > 0);
+  quiet();
+  CHECK(counted(bench, 0x19, behind) == 0);
+}
+
+TEST_CASE("counters: miscounts of misaligned accesses") {  // [INTEL-SU erratum 44; chen95]
+  for (const bool wrong : {false, true}) {
+    CAPTURE(wrong);
+    Config config = p90();
+    config.miscounts = wrong;
+    Bench bench(config);
+    bench.load(0x2000);
+    const auto write = [&] { bench.store(0x2002); };
+    CHECK(counted(bench, 0x01, write) == (wrong ? 1 : 2));
+    CHECK(counted(bench, 0x28, write) == (wrong ? 1 : 2));
+    const auto read = [&] { bench.load(0x2002); };
+    CHECK(counted(bench, 0x00, read) == 2);
+    CHECK(counted(bench, 0x1A, read) == (wrong ? 2 : 3));
+    // Both parts in one line: the second finds it on its way.
+    CHECK(counted(bench, 0x03, [&] { bench.load(0x100002); }) == (wrong ? 2 : 1));
+    CHECK(counted(bench, 0x29, [&] { bench.load(0x110002); }) == (wrong ? 2 : 1));
+    // In two lines it misses twice.
+    CHECK(counted(bench, 0x03, [&] { bench.load(0x12001E); }) == 2);
+    // FST [eax], and MOV.
+    const auto store = [&](const char* hex) {
+      return counted(bench, 0x0B, [&] {
+        bench.insn(hex);
+        bench.write(0x2002);
+      });
+    };
+    CHECK(store("d9 10") == (wrong ? 2 : 1));
+    CHECK(store("89 08") == 1);
+  }
+}
+
+TEST_CASE("counters: miscounts of TLB misses, port reads and stalls") {  // [INTEL-SU erratum 44]
+  for (const bool wrong : {false, true}) {
+    CAPTURE(wrong);
+    Config config = p90();
+    config.miscounts = wrong;
+    Bench bench(config);
+    map(bench);
+    bench.insn("90");
+    CHECK(counted(bench, 0x02, [&] { bench.load(0x9000); }) == 1);
+    CHECK(counted(bench, 0x02, [&] { bench.model.page_fault(0x7000, false, false); }) ==
+          (wrong ? 2 : 1));
+    CHECK(counted(bench, 0x0D, [&] { bench.model.page_fault(0x7000, true, false); }) ==
+          (wrong ? 2 : 1));
+    CHECK(counted(bench, 0x1E, [&] { bench.model.port(0x60, false); }) == (wrong ? 1 : 0));
+    CHECK(counted(bench, 0x1E, [&] { bench.model.port(0x60, true); }) == 0);
+    bench.load(0xA000);
+    bench.store(0xA000);
+    CHECK((counted(bench, 0x1B, [&] { bench.store(0x300000); bench.store(0xA000); }) > 0) == !wrong);
+    // A misaligned read that misses the TLB counts its 3 clocks.
+    const uint64_t walk = counted(bench, 0x1A, [&] { bench.read(0xB000); });
+    bench.read(0xB000);
+    bench.model.load_cr3(0x1000);
+    const uint64_t again = counted(bench, 0x1A, [&] { bench.read(0xB000); });
+    bench.model.load_cr3(0x1000);
+    CHECK(walk > again);
+    CHECK(counted(bench, 0x1A, [&] { bench.read(0xB002); }) == again + 3);
+  }
+}
