@@ -64,6 +64,20 @@ def lab():
 
 
 @pytest.fixture
+def bare_program(tmp_path):
+    """Assemble a program without operating system, for boot(bare=...)."""
+
+    def assemble(source):
+        built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
+        subprocess.run(["as", "--32", "-o", built, source], check=True)
+        link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
+        subprocess.run([*link, "-o", binary, built], check=True)
+        return binary
+
+    return assemble
+
+
+@pytest.fixture
 def boot(lab, tmp_path):
     """Boot a guest, run one job, return what it left. `job` is the guest's command line.
 

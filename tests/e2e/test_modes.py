@@ -1,27 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A program of our own, without operating system, in every mode of the processor."""
 
-import subprocess
 from pathlib import Path
-
-import pytest
 
 SOURCE = Path(__file__).parent / "modes.S"
 
 
-@pytest.fixture
-def program(tmp_path):
-    built, binary = tmp_path / "modes.o", tmp_path / "modes.bin"
-    subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)
-    subprocess.run(
-        ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00", "-o", binary, built],
-        check=True,
-    )
-    return binary
-
-
-def test_modes_crossings_and_refused_controls(boot, program):
-    booted = boot("modes", bare=program, limit_seconds=10)
+def test_modes_crossings_and_refused_controls(boot, bare_program):
+    booted = boot("modes", bare=bare_program(SOURCE), limit_seconds=10)
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert booted.events.guest_status == 2  # CR4.PGE and CR4.PAE: #GP each
 

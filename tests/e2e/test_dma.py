@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""A device that transfers by itself: what it reads and writes is looked up in the caches."""
+
+from pathlib import Path
+
+SOURCE = Path(__file__).parent / "dma.S"
+SECTORS, SECTOR, LINE = 4, 512, 32
+
+
+def test_the_caches_see_what_the_disk_controller_writes(boot, bare_program):
+    booted = boot("dma", bare=bare_program(SOURCE), limit_seconds=10)
+    assert booted.outcome.status == "ok", booted.outcome.reason
+    assert booted.events.guest_status == 0  # the data has come
+
+    # An inquire cycle for each line of the sectors. (The emulator's controller reads its
+    # descriptor in another way, which the engine does not see.)
+    assert booted.totals(1, "snoops") == [SECTORS * SECTOR // LINE]
+    assert booted.totals(1, "snoop_hits") == [3]
+    # The modified one was written back before the controller wrote it.
+    assert booted.totals(1, "l1d_writebacks") == [1]
+    # All three had to be read again, and not from the board cache.
+    assert booted.totals(2, "data_read_misses") == [3]
+    assert booted.totals(2, "l2_read_misses") == [3]
