@@ -22,7 +22,7 @@ void Btb::insert(uint32_t key, uint32_t target) {
     if (!set[way].valid) victim = &set[way];
   }
   if (!victim) victim = &set[replacement_.victim(key & mask_)];
-  *victim = {key, target, 3, true};
+  *victim = {key, target, uint8_t(rule(Rule::BtbEnterHigh) ? 3 : 1), true};
 }
 
 void Btb::flush() {

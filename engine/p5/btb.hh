@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replacement.hh"
+#include "rules.hh"
 
 namespace p5 {
 
@@ -28,10 +29,17 @@ class Btb {
     uint32_t key = 0, target = 0;
     uint8_t state = 0;  // 0 and 1: not taken, 2 and 3: taken
     bool valid = false;
+
+    // Whether it foretells what the branch does.
+    bool predicts(bool taken, uint32_t to) const {
+      if (rule(Rule::BtbThreshold) && state < 2) return !taken;
+      return taken && (target == to || !rule(Rule::BtbTarget));
+    }
   };
 
   // Null: no entry; then the branch is predicted to fall through.
   Entry* find(uint32_t key) {
+    if (!rule(Rule::BtbHit)) return nullptr;
     Entry* set = &entries_[(key & mask_) * ways_];
     for (uint32_t way = 0; way < ways_; way++) {
       if (set[way].key == key && set[way].valid) return &set[way];
@@ -42,10 +50,11 @@ class Btb {
   // A taken branch goes one state up, from 0 to 3; one that is not goes one down.
   static void update(Entry* entry, bool taken, uint32_t target) {
     if (taken) {
-      entry->state = entry->state == 0 || entry->state == 3 ? 3 : entry->state + 1;
+      const bool jump = entry->state == 0 && rule(Rule::BtbFromZero);
+      entry->state = jump || entry->state == 3 ? 3 : entry->state + 1;
       entry->target = target;
     } else if (entry->state) {
-      entry->state--;
+      entry->state -= rule(Rule::BtbDown);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "classes.hh"
+#include "rules.hh"
 
 namespace p5 {
 namespace {
@@ -43,7 +44,6 @@ enum OpBit : uint32_t {
   kThird = 1 << 21,    // another opcode byte precedes ModRM (0F 38, 0F 3A)
 };
 
-constexpr unsigned kMaxVBytes = 7;  // [INTEL-OPT 3.9]
 constexpr uint32_t kRmRw = kRmR | kRmW;
 constexpr uint32_t kRegRw = kRegR | kRegW;
 constexpr uint16_t kRefused = kNotOnPentium | kNotOnPentiumCmov;
@@ -191,7 +191,6 @@ constexpr Map one_byte_map() {
   m[0x9E] = op(C::Lahf, 0, kEax);
   m[0x9F] = op(C::Lahf, 0, 0, kEax);
   m[0xA0] = m[0xA1] = op(C::MovAccLoad, kMoffs, 0, kEax);
-  // The store pairs as if it wrote the accumulator [AGN-IT]; decode() keeps that from the AGI.
   m[0xA2] = m[0xA3] = op(C::MovAccStore, kMoffs, kEax, kEax);
   m[0xA4] = m[0xA5] = string_op(C::Movs, C::RepMovs, kEsi | kEdi);
   m[0xA6] = m[0xA7] = string_op(C::Cmps, C::RepCmps, kEsi | kEdi);
@@ -486,6 +485,7 @@ void decode_fpu(Insn* out) {
 // --- bytes ----------------------------------------------------------------------------------
 
 RegMask register_bit(unsigned number, bool byte) {
+  if (byte && !rule(Rule::PairWholeRegister)) return number < 4 ? RegMask(1u << number) : 0;
   return RegMask(1u << (byte ? number & 3 : number & 7));
 }
 
@@ -525,10 +525,11 @@ Address address32(uint8_t modrm, uint8_t sib) {
 }
 
 // A prefixed instruction pairs only in U; one with both a displacement and an immediate not at
-// all [INTEL-OPT].
+// all [INTEL-OPT]. So nothing that goes into V is longer than the 7 bytes that it may have there
+// [INTEL-OPT 3.9].
 Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
-  if ((insn.flags & kDisp) && (insn.flags & kImm)) return Pairing::NP;
-  if (insn.prefixes > 0) {
+  if (rule(Rule::PairDispImm) && (insn.flags & kDisp) && (insn.flags & kImm)) return Pairing::NP;
+  if (rule(Rule::PairPrefix) && insn.prefixes > 0) {
     if (pairing == Pairing::UV) return Pairing::PU;
     if (pairing == Pairing::PV) return Pairing::NP;
   }
@@ -538,22 +539,31 @@ Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
 // `implicit`: PUSH, POP, CALL and the like, which ESP's new value needs no clock to reach.
 void set_pairing_masks(Insn* insn, bool implicit) {
   const bool pops = insn->cls == C::PopReg;
+  implicit = implicit && rule(Rule::PairStack);
   insn->as_u = kAlways | kNotFx | (implicit ? insn->agi_writes : insn->writes);
   if (implicit) insn->as_u |= pops ? kPopsEsp : kPushesEsp;
-  if (insn->length > 1) insn->as_u |= kLong;
-  if (insn->pairing == Pairing::FX) insn->as_u = kAlways | kFx;
-  if (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV) insn->as_u = kNothingJoins;
+  if (insn->length > 1 || !rule(Rule::PairColdByte)) insn->as_u |= kLong;
+  if (insn->pairing == Pairing::FX) {
+    insn->as_u = kAlways | (rule(Rule::PairFxAlone) ? kFx : 0);
+    if (!rule(Rule::PairFxch)) insn->as_u |= kNotFx;
+  }
+  if (rule(Rule::PairFirst) &&
+      (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV)) {
+    insn->as_u = kNothingJoins;
+  }
 
   // Behind a POP only a POP can use ESP, behind a PUSH only a PUSH or CALL; everything waits for an
   // explicit write.
-  const RegMask uses = insn->reads | insn->writes | insn->address;
+  RegMask uses = 0;
+  if (rule(Rule::PairReadAfterWrite)) uses |= insn->reads | insn->address;
+  if (rule(Rule::PairWriteAfterWrite)) uses |= insn->writes;
   insn->as_v = kNever | kFx | uses;
-  if (uses & kEsp) {
+  if (uses & kEsp && rule(Rule::PairPushPop)) {
     if (!implicit || !pops) insn->as_v |= kPopsEsp;
     if (!implicit || pops) insn->as_v |= kPushesEsp;
   }
   const bool in_v = insn->pairing == Pairing::UV || insn->pairing == Pairing::PV;
-  if (!in_v || insn->length > kMaxVBytes) insn->as_v |= kAlways;
+  if (rule(Rule::PairSecond) && !in_v) insn->as_v |= kAlways;
   if (insn->cls == C::Fxch) insn->as_v = kNever | kNotFx;
 }
 
@@ -584,7 +594,7 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
     insn.map = 1;
     op = &kTwoByte[insn.opcode];
     // The 0F byte costs a decode clock except in the near Jcc [INTEL-OPT].
-    if ((insn.opcode & 0xF0) != 0x80) insn.prefixes++;
+    if ((insn.opcode & 0xF0) != 0x80 || !rule(Rule::PrefixNearJcc)) insn.prefixes++;
   }
   if (op->bits & kThird) {
     if (at >= available) return false;
@@ -674,12 +684,16 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
     if (bits & kOpR) insn.reads |= reg;
     if (bits & kOpW) insn.writes |= reg;
   }
+  // A store of the accumulator by address writes it for the rules of pairing only [AGN-IT].
+  if (bits & kMoffs && insn.reads && !rule(Rule::PairAccumulator)) insn.writes = 0;
   insn.agi_writes = insn.writes;
-  if (bits & kMoffs) insn.agi_writes &= ~insn.reads;  // the store only pairs as a write
+  if (bits & kMoffs && rule(Rule::AgiAccumulator)) insn.agi_writes &= ~insn.reads;
   if (bits & kPushPop) {
     insn.flags |= kStack;
     insn.address |= kEsp;
-    insn.writes |= kEsp;  // after agi_writes: an implicit update delays no address [AGN-MA]
+    insn.writes |= kEsp;
+    // An implicit update delays no address [AGN-MA].
+    if (!rule(Rule::AgiImplicitStack)) insn.agi_writes |= kEsp;
   }
 
   if (address.displacement > 0) insn.flags |= kDisp;

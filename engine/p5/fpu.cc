@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fpu.hh"
 
+#include "rules.hh"
+
 namespace p5 {
 namespace {
 
@@ -85,23 +87,24 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
 
 uint64_t Fpu::start(const Insn& insn, uint64_t now) const {
   const Use use = use_of(insn);
-  uint64_t at = std::max(now, free_);
+  uint64_t at = rule(Rule::X87Busy) ? std::max(now, free_) : now;
   for (const int8_t source : use.sources) {
+    if (source < 0 || !rule(Rule::X87Operand)) continue;
     // A store wants its operand a clock early [INTEL-OPT].
-    if (source >= 0) at = std::max(at, ready(source) + (use.store ? 1 : 0));
+    at = std::max(at, ready(source) + (use.store && rule(Rule::X87StoreEarly)));
   }
-  if (insn.cls == Class::Fmul) at = std::max(at, multiplier_);
+  if (rule(Rule::X87Multiply) && insn.cls == Class::Fmul) at = std::max(at, multiplier_);
   return at;
 }
 
 void Fpu::issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap) {
   const Use use = use_of(insn);
   if (use.exchange) {
-    std::swap(ready(0), ready(use.sources[0]));
+    if (rule(Rule::X87Exchange)) std::swap(ready(0), ready(use.sources[0]));
     return;
   }
   if (insn.cls == Class::Fninit) top_ = 0;
-  free_ = at + clocks - std::min(overlap, clocks);
+  free_ = at + clocks - (rule(Rule::X87OverlapX87) ? std::min(overlap, clocks) : 0);
   if (insn.cls == Class::Fmul) multiplier_ = at + kMultiplyApart;
   const uint64_t done = at + clocks;
   if (use.result >= 0) ready(use.result) = done;

@@ -52,9 +52,11 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
 
 Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
   const Answer from = read_answer(address, bank, Fill::Exclusive);
-  const uint64_t t = start(now, config_.miss_overhead, from.ready);
-  const uint64_t first = t + uint64_t(from.lead + from.pattern.burst[0]) * edge_;
+  const uint64_t t =
+      start(now, rule(Rule::MissOverhead) ? config_.miss_overhead : 0, from.ready);
   occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_);
+  const uint64_t first =
+      rule(Rule::FillFirst) ? t + uint64_t(from.lead + from.pattern.burst[0]) * edge_ : free_;
   return {clocks(first), clocks(free_)};
 }
 
@@ -81,7 +83,7 @@ void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
 uint64_t Memory::take_buffer(uint64_t now) {
   newest_ ^= 1;
   const uint64_t empty = writes_[newest_];
-  return now > empty ? now : empty;
+  return now > empty || !rule(Rule::WriteBuffers) ? now : empty;
 }
 
 void Memory::release_buffer(uint64_t start, uint64_t end) {
@@ -95,7 +97,7 @@ uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
   const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
   if (last_write_hit_) return taken;
   const uint64_t drain = uint64_t(config_.dram_write.single_write + page_clocks) * edge_;
-  if (posted_.empty()) return t + drain;
+  if (posted_.empty() || !rule(Rule::WritePosted)) return t + drain;
   const uint64_t room = posted_[next_posted_];
   const uint64_t done = taken > room ? taken : room;
   dram_free_ = (dram_free_ > done ? dram_free_ : done) + drain;

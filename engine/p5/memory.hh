@@ -15,6 +15,7 @@
 
 #include "cache.hh"
 #include "counters.hh"
+#include "rules.hh"
 
 namespace p5 {
 
@@ -120,10 +121,10 @@ class Memory {
   // edges at whole numbers: core clocks at multiples of unit_, bus clocks at multiples of edge_.
   uint64_t start(uint64_t now, uint32_t overhead, uint64_t ready = 0) const {
     uint64_t t = now * unit_;
-    if (t < free_) t = free_;
+    if (t < free_ && rule(Rule::BusOne)) t = free_;
     if (t < ready) t = ready;
     t += uint64_t(overhead) * unit_;
-    return by_edge_.round_up(t);
+    return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
   // Bus clocks that DRAM takes for closing its open page and opening that of `address`.

@@ -86,7 +86,7 @@ void Pentium::set_state(const State& state) {
   if (crossing_ != Crossing::None) {
     if (ring_changed) {
       bank_->count[crossing_event(crossing_)]++;
-      bank_->count[SegmentLoads]++;  // INTEL-DM 16: far transfers with a ring change count twice
+      bank_->count[SegmentLoads] += rule(Rule::SegmentLoadTwice);  // INTEL-DM 16: far transfers with a ring change count twice
       // The row charged so far was that of a transfer inside the ring.
       const uint32_t base = clocks_[transfer_class_];
       const bool gate = crossing_ == Crossing::Gate;  // a far CALL or JMP changes rings by a gate
@@ -95,13 +95,13 @@ void Pentium::set_state(const State& state) {
                                  ? timing_.clocks(Mode::Prot)[Class::IretToV86]
                              : timing_.inner_level()[gate ? ClassId(Class::CallGate)
                                                           : transfer_class_];
-      if (timing_on_ && inner > base) clock_ += inner - base;
+      if (rule(Rule::InnerLevel) && timing_on_ && inner > base) clock_ += inner - base;
     }
     crossing_ = Crossing::None;
   }
   if (state.mode != state_.mode) {
     bank_->count[mode_event(state.mode)]++;
-    clocks_ = timing_.clocks(timing_mode(state.mode));
+    if (rule(Rule::ModeColumn)) clocks_ = timing_.clocks(timing_mode(state.mode));
   }
   if (state.cr3 != state_.cr3) std::fill(std::begin(ring_banks_), std::end(ring_banks_), nullptr);
   if (state.cr3 != state_.cr3 || ring_changed) {
@@ -143,10 +143,11 @@ void Pentium::retire_fpu(const Insn& insn) {
     fp_store_ = bank_->count[Instructions];
   }
   if (in_v) {
+    if (!rule(Rule::FxchThenX87)) return;
     fxch_in_v_ = bank_->count[Instructions];
     clock_++;
   } else {
-    clock_ -= timing_.int_overlap()[insn.cls];
+    if (rule(Rule::X87OverlapInteger)) clock_ -= timing_.int_overlap()[insn.cls];
   }
 }
 
@@ -164,7 +165,7 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
     if (resumed != interrupted_reps_.end()) {
       // Set-up clocks and the fetch come again, but a REP counts as one instruction [chen95].
       interrupted_reps_.erase(resumed);
-      bank_->count[Instructions]--;
+      bank_->count[Instructions] -= rule(Rule::RepOnce);
     }
   }
   if (!timing_on_) return true;
@@ -176,21 +177,23 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   const bool protected_mode = state_.mode >= MachineMode::Prot16;
   if (insn.flags & kFar) {
     far_class_ = insn.cls;
-  } else if (insn.flags & kSerializing) {
+  } else if (rule(Rule::SerializingBranch) && insn.flags & kSerializing) {
     bank_->count[Branches]++;  // INTEL-DM 16, events 12h and 14h
     bank_->count[TakenOrBtbHit]++;
   }
-  if (protected_mode && ((insn.flags & kIo && state_.user_io) ||
+  if (rule(Rule::UserLevel) && protected_mode && ((insn.flags & kIo && state_.user_io) ||
                          (insn.cls == Class::Rdtsc && state_.ring == 3))) {
     clock_ += std::max<uint32_t>(timing_.user_level()[insn.cls], base) - base;
   }
   if (in_rep_) {
     // The first iteration pays for the set-up; with a count of zero there is none.
-    const uint32_t zero = std::min<uint32_t>(timing_.zero_iterations()[insn.cls], base);
+    const uint32_t zero = rule(Rule::RepZero)
+                              ? std::min<uint32_t>(timing_.zero_iterations()[insn.cls], base)
+                              : base;
     rep_setup_ = base - zero;
     clock_ -= rep_setup_;
   }
-  if (insn.cls == Class::EnterN) clock_ += uint32_t(per_iteration_[insn.cls]) * insn.modrm;
+  if (rule(Rule::EnterLevels) && insn.cls == Class::EnterN) clock_ += uint32_t(per_iteration_[insn.cls]) * insn.modrm;
   return true;
 }
 
@@ -235,8 +238,10 @@ void Pentium::fetch_line(uint32_t linear) {
   const Fill fill = fill_state(code_attributes_);
   const CacheAccess access = l1i_.access(physical, false, fill);
   if (access.hit) return;
-  cold_ = kLong;
-  u_ = kNothingJoins;
+  if (rule(Rule::PairCold)) {
+    cold_ = kLong;
+    u_ = kNothingJoins;
+  }
   bank_->count[CodeMisses]++;
   if (fill == Fill::None) {
     window_ = linear & ~(kUncachedFetch - 1);
@@ -253,6 +258,7 @@ void Pentium::fetch_line(uint32_t linear) {
 
 // The line is still coming in; only the 8 bytes that came first can be used [INTEL-OPT].
 void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
+  if (!rule(Rule::FillCode)) return;
   if (linear >> 3 != code_qword_ || last >> 3 != code_qword_) wait(code_ready_, StallFetch);
 }
 
@@ -279,14 +285,15 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
   // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
   const uint32_t grain = bytes <= 4 ? 4 : 8;
   const uint32_t offset = linear & (grain - 1);
-  const uint32_t parts = (offset + bytes + grain - 1) / grain;
+  const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) / grain : 1;
   const bool misaligned = first_piece || offset + std::min(bytes, grain) > grain;
   const uint64_t misses = bank_->count[DataReadMisses];
   if (misaligned) {
     bank_->count[Misaligned]++;
     if (bank_->count[Instructions] == fp_store_) bank_->miscount[MisalignedStores]++;
-    if (kind == DataKind::Write) clock_ += config_.misaligned_clocks;
-    else wait(clock_ + config_.misaligned_clocks, StallRead);
+    const uint32_t clocks = rule(Rule::Misaligned) ? config_.misaligned_clocks : 0;
+    if (kind == DataKind::Write) clock_ += clocks;
+    else wait(clock_ + clocks, StallRead);
     if (kind != DataKind::Write && !walked_) bank_->miscount[MisalignedReads]++;
     if (kind != DataKind::Read) bank_->miscount[WriteParts]++;
   }
@@ -294,7 +301,7 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
   for (uint32_t part = 0; part < parts; part++) {
     const uint32_t here = at;
     at = (at & ~(grain - 1)) + grain;
-    if (locked_) {
+    if (rule(Rule::LockedOnBus) && locked_) {
       locked_access(here);
       continue;
     }
@@ -320,7 +327,7 @@ void Pentium::read_piece(uint32_t physical) {
   const CacheAccess access = l1d_.access(physical, false, fill_state(page_bits_));
   if (access.hit) {
     // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
-    if (line == filling_) wait(fill_done_, StallRead);
+    if (rule(Rule::FillWhole) && line == filling_) wait(fill_done_, StallRead);
     return;
   }
   bank_->count[DataReadMisses]++;
@@ -491,7 +498,7 @@ void Pentium::flush_tlbs() {
   itlb_.flush();
   dtlb_.flush();
   dtlb_large_.flush();
-  btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
+  if (rule(Rule::BtbCr3)) btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
   drop_prefetch();
 }
 
@@ -549,7 +556,7 @@ void Pentium::leave_rep(uint32_t resume) {
 void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
   leave_rep(resume);
   bank_->count[HwInterrupts]++;
-  bank_->count[Instructions]++;  // INTEL-DM 16, event 16h: each delivery adds one
+  bank_->count[Instructions] += rule(Rule::DeliveryCounts);  // INTEL-DM 16, event 16h: each delivery adds one
   delivery(Entry::Irq, vector, Crossing::Async, Class::Interrupt);
   clock_ += timing_on_ ? clocks_[Class::Interrupt] + config_.inta_clocks : 1;
 }
@@ -558,7 +565,7 @@ void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
   if (rep_continues(resume)) leave_rep(resume);
   else if (fault) bank_->count[Instructions]--;
   bank_->count[Exceptions]++;
-  bank_->count[Instructions]++;
+  bank_->count[Instructions] += rule(Rule::DeliveryCounts);
   delivery(Entry::Fault, vector, Crossing::Async, Class::Exception);
   clock_ += timing_on_ ? clocks_[Class::Exception] : 1;
 }
@@ -572,8 +579,9 @@ void Pentium::port(uint16_t port, bool write) {
   if (!timing_on_) return;
   // Port accesses wait for the write buffers and are not posted [INTEL-DM 3].
   const bool pci = port >= 0x1000 || (port >= 0xCF8 && port <= 0xCFF);
-  wait(std::max(clock_, memory_.writes_done()) + (pci ? config_.pci_clocks : config_.isa_clocks),
-       StallIo);
+  const uint64_t start = rule(Rule::PortDrains) ? std::max(clock_, memory_.writes_done()) : clock_;
+  const uint32_t clocks = pci ? config_.pci_clocks : config_.isa_clocks;
+  wait(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo);
 }
 
 void Pentium::bus_master(uint32_t physical, uint32_t bytes, bool write) {

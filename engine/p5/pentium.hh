@@ -24,6 +24,7 @@
 #include "fpu.hh"
 #include "insn.hh"
 #include "memory.hh"
+#include "rules.hh"
 #include "timing.hh"
 #include "tlb.hh"
 
@@ -90,8 +91,8 @@ class Pentium {
     u_clocks_ = clocks;
     pair_before_ = pair_;
     pair_ = next_ - insn.length;
-    if (insn.prefixes) clocks += prefix_clocks(insn.prefixes);
-    u_interlock_ = insn.address & agi_writes_;
+    if (rule(Rule::Prefix) && insn.prefixes) clocks += prefix_clocks(insn.prefixes);
+    u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
     if (u_interlock_) clocks += address_interlock();
     agi_before_ = agi_writes_;
     agi_writes_ = insn.agi_writes;
@@ -150,18 +151,22 @@ class Pentium {
   void branch(uint32_t linear, uint32_t target, bool taken, bool conditional) {
     bank_->count[Branches]++;
     if (__builtin_expect(!timing_on_, 0)) return;
-    const uint32_t key = btb_by_pair_ ? pair_before_ : linear;
+    const uint32_t key = rule(Rule::BtbPairBefore) && btb_by_pair_ ? pair_before_ : linear;
     // Right behind a mispredicted branch there is no look-up [AGN-MA 3.2].
-    Btb::Entry* entry = pair_before_ == flushed_ ? nullptr : btb_.find(key);
+    Btb::Entry* entry =
+        rule(Rule::BtbBehindFlush) && pair_before_ == flushed_ ? nullptr : btb_.find(key);
     flushed_ = kNoPair;
-    if (!entry && !taken) return;
+    if (!entry && !taken) {
+      if (!rule(Rule::BtbEnterTaken)) btb_.insert(key, target);
+      return;
+    }
     bank_->count[TakenOrBtbHit]++;
     bool right = false;
     if (entry) {
       bank_->count[BtbHits]++;
-      right = entry->state >= 2 ? taken && entry->target == target : !taken;
+      right = entry->predicts(taken, target);
       Btb::update(entry, taken, target);
-    } else if (target != next_) {
+    } else if (target != next_ || !rule(Rule::BtbNextInstruction)) {
       btb_.insert(key, target);
     }
     if (!right) mispredicted(conditional && linear != pair_);
@@ -237,21 +242,23 @@ class Pentium {
   void join(const Insn& insn) {
     bank_->count[InstructionsV]++;
     u_ = kNothingJoins;
-    const uint32_t own = clocks_[insn.cls];
-    uint32_t clocks = own ? own - 1 - (own > 1 && u_clocks_ == 2) : 0;
-    if (insn.address & agi_before_) {
+    const uint32_t own = rule(Rule::PairSerial) ? clocks_[insn.cls] : 1;
+    uint32_t clocks =
+        own ? own - 1 - (rule(Rule::PairOverlap) && own > 1 && u_clocks_ == 2) : 0;
+    if (rule(Rule::AgiInV) && insn.address & agi_before_) {
       // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
       const uint32_t stall = address_interlock();
-      if (!u_interlock_) clocks += stall;
+      if (!u_interlock_ || !rule(Rule::AgiOnce)) clocks += stall;
     }
-    agi_writes_ |= insn.agi_writes;
+    if (rule(Rule::AgiFromV)) agi_writes_ |= insn.agi_writes;
     last_clocks_ += clocks;
     clock_ += clocks;
     locked_ = false;
     v_bank_ = u_bank_;
   }
   uint32_t iteration_clocks() const {
-    return timing_on_ ? per_iteration_[rep_class_] + rep_setup_ : 1;
+    if (!timing_on_) return 1;
+    return (rule(Rule::RepIteration) ? per_iteration_[rep_class_] : 0) + rep_setup_;
   }
   void retire_slow(const Insn& insn, uint32_t linear);
   void retire_fpu(const Insn& insn);
@@ -262,6 +269,7 @@ class Pentium {
   uint32_t prefix_clocks(uint32_t prefixes) const {
     // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
     const uint32_t cost = prefixes * prefix_cost_ + 1;
+    if (!rule(Rule::PrefixHidden)) return cost - 1;
     return cost > last_clocks_ ? cost - last_clocks_ : 0;
   }
   uint32_t address_interlock() {
@@ -271,19 +279,22 @@ class Pentium {
   // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
   void wait_for_writes() {
     const uint64_t done = memory_.writes_done();
-    if (clock_ >= done) return;
+    if (clock_ >= done || !rule(Rule::WriteOrder)) return;
     bank_->count[StallWriteME] += done - clock_;
     clock_ = done;
   }
   void mispredicted(bool conditional_in_v) {
     bank_->count[PipelineFlushes]++;
-    clock_ += conditional_in_v ? config_.mispredict_v_clocks : config_.mispredict_clocks;
+    const bool late = rule(Rule::MispredictV) && conditional_in_v;
+    if (rule(Rule::Mispredict)) {
+      clock_ += late ? config_.mispredict_v_clocks : config_.mispredict_clocks;
+    }
     flushed_ = pair_;
   }
   // Both instructions of a pair access memory; L1D has 8 banks of 4 bytes [INTEL-DM 2].
   void second_access(uint32_t physical) {
     bank_->count[MemoryBothPipes]++;
-    if ((physical & kBankBits) == v_bank_) {
+    if (rule(Rule::BankConflict) && (physical & kBankBits) == v_bank_) {
       bank_->count[BankConflicts]++;
       clock_++;
     }

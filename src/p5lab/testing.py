@@ -20,7 +20,7 @@ CHECKS = (
     ("mypy",),
     ("mypy", "bench/run.py"),
 )
-ENGINE_TESTS = "build/tests/engine_tests"
+ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
 
@@ -56,7 +56,8 @@ def run(lab: Lab, *, full: bool = False, arguments: Sequence[str] = ()) -> int:
         for check in CHECKS:
             if _python(lab, check, environment) != 0:
                 failed.append(" ".join(check[:2]))
-        total += _engine_tests(lab, environment)
+        for program in ENGINE_TESTS:
+            total += _engine_tests(lab, program, environment)
     total += _pytest(lab, arguments, environment)
     if failed:
         print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr, flush=True)
@@ -70,11 +71,11 @@ def _python(lab: Lab, command: Sequence[str], environment: Mapping[str, str]) ->
     ).returncode
 
 
-def _engine_tests(lab: Lab, environment: Mapping[str, str]) -> Tally:
-    """The doctest program, its output passed on."""
+def _engine_tests(lab: Lab, program: str, environment: Mapping[str, str]) -> Tally:
+    """A doctest program, its output passed on."""
     try:
         done = subprocess.run(
-            [lab.root / ENGINE_TESTS, "--no-colors"],
+            [lab.root / program, "--no-colors"],
             cwd=lab.root,
             env=environment,
             stdout=subprocess.PIPE,
@@ -82,13 +83,13 @@ def _engine_tests(lab: Lab, environment: Mapping[str, str]) -> Tally:
             text=True,
         )
     except OSError as error:
-        print(f"p5lab: {ENGINE_TESTS}: {error.strerror}", file=sys.stderr)
+        print(f"p5lab: {program}: {error.strerror}", file=sys.stderr)
         return Tally(failed=1)
     print(done.stdout, end="", flush=True)
     counted = DOCTEST.search(done.stdout)
     tally = Tally(*map(int, counted.groups())) if counted else Tally()
     if done.returncode != 0 and not tally.failed:
-        print(f"p5lab: {ENGINE_TESTS} ended with status {done.returncode}", file=sys.stderr)
+        print(f"p5lab: {program} ended with status {done.returncode}", file=sys.stderr)
         tally += Tally(failed=1)
     return tally
 

@@ -83,6 +83,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             {
                 ("C++", "build/obj/engine/p5/cache.o"),
                 ("C++", "build/obj/tests/model/cache.o"),
+                ("C++", "build/obj/tests/mutable/cache.o"),
                 ("record", "build/engine/engine.json"),
             },
         ),

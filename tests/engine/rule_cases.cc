@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: MIT
+#include "rule_cases.hh"
+
+#include "bench.hh"
+
+using namespace p5;
+
+namespace {
+
+struct Row {
+  std::string what;
+  std::function<uint64_t()> measure;
+  uint64_t expected;
+};
+
+// Clocks of straight code, everything in the caches.
+Row code(const char* what, std::vector<std::string> hex, uint64_t clocks) {
+  const auto measure = [hex = std::move(hex)] {
+    Bench bench;
+    bench.before_pass = [&] { bench.model.idle(1000); };  // lets the x87 finish the last pass
+    return bench.warm(hex);
+  };
+  return {what, measure, clocks};
+}
+
+// The machine with a core clock of half a bus clock: whole numbers everywhere.
+Config even() {
+  Config config = p90();
+  config.memory.core_clocks = 2;
+  config.memory.bus_clocks = 1;
+  return config;
+}
+
+// Waits until nothing is under way, up to a bus clock of even().
+void settle(Bench& bench) {
+  bench.model.idle(1000 + bench.model.clock() % 2);
+}
+
+uint64_t clocks_of(Bench& bench, const std::function<void()>& action) {
+  const uint64_t start = bench.model.clock();
+  action();
+  return bench.model.clock() - start;
+}
+
+std::vector<RuleCase> all;
+
+void rule_has(Rule rule, const std::vector<Row>& applies, const std::vector<Row>& does_not) {
+  for (const Row& row : applies) {
+    all.push_back({rule, true, row.what, row.measure, row.expected});
+  }
+  for (const Row& row : does_not) {
+    all.push_back({rule, false, row.what, row.measure, row.expected});
+  }
+}
+
+// --- pairing [INTEL-OPT ch. 3, AGN-MA 3.2]: a pair of one-clock instructions takes one clock
+
+// How many of two instructions go into V, in code that comes in or has been there before.
+Row new_code(const char* what, const char* first, bool again, uint64_t in_v) {
+  const auto measure = [first, again] {
+    Bench bench;
+    uint64_t pairs = 0;
+    for (int pass = 0; pass <= again; pass++) {
+      bench.ip = 0x30000;
+      bench.insn("f7 df");
+      pairs = bench.grows(InstructionsV, [&] {
+        bench.insn(first);
+        bench.insn("89 d1");
+      });
+    }
+    return pairs;
+  };
+  return {what, measure, in_v};
+}
+
+void pairing() {
+  const Row two_moves = code("mov eax,ebx; mov ecx,edx", {"89 d8", "89 d1"}, 1);
+  const Row fxch = code("fadd st,st1; fxch st1; fadd st2,st", {"d8 c1", "d9 c9", "dc c2"}, 2);
+
+  rule_has(Rule::PairFirst,
+           {code("neg eax (NP); mov ecx,edx", {"f7 d8", "89 d1"}, 2),
+            code("shl eax,cl (NP, 4 clocks); mov esi,edx", {"d3 e0", "89 d6"}, 4 + 1),
+            code("jo (PV); mov ecx,edx", {"70 00", "89 d1"}, 2)},
+           {two_moves, code("adc eax,ebx (PU); mov ecx,edx", {"11 d8", "89 d1"}, 1),
+            code("shl eax,1 (PU); mov ecx,edx", {"d1 e0", "89 d1"}, 1)});
+  rule_has(Rule::PairSecond,
+           {code("mov ecx,edx; neg eax (NP)", {"89 d1", "f7 d8"}, 2),
+            code("mov ecx,edx; adc eax,ebx (PU)", {"89 d1", "11 d8"}, 2),
+            code("mov ecx,edx; shl eax,1 (PU)", {"89 d1", "d1 e0"}, 2)},
+           {two_moves, code("cmp eax,ecx; jo (PV)", {"39 c8", "70 00"}, 1),
+            code("three moves: the third begins a pair", {"89 d8", "89 d1", "89 d6"}, 2)});
+  rule_has(Rule::PairReadAfterWrite,
+           {code("mov eax,ebx; mov ecx,eax", {"89 d8", "89 c1"}, 2),
+            // Apart, the second waits a clock more: AGI.
+            code("mov ecx,edx; mov eax,[ebx+ecx*4+100h]", {"89 d1", "8b 84 8b 00 01 00 00"}, 3)},
+           {code("mov ecx,eax; mov eax,ebx: write after read", {"89 c1", "89 d8"}, 1),
+            code("cmp eax,ecx; jo: flags do not count", {"39 c8", "70 00"}, 1)});
+  rule_has(Rule::PairWriteAfterWrite,
+           {code("mov eax,ebx; mov eax,ecx", {"89 d8", "89 c8"}, 2)},
+           {code("add eax,ebx; add ecx,edx: flags do not count", {"01 d8", "01 d1"}, 1)});
+  rule_has(Rule::PairWholeRegister, {code("mov al,1; mov ah,2", {"b0 01", "b4 02"}, 2)},
+           {code("mov al,1; mov cl,2", {"b0 01", "b1 02"}, 1)});
+  rule_has(Rule::PairStack,
+           {code("push eax; push ebx", {"50", "53"}, 1), code("pop eax; pop ebx", {"58", "5b"}, 1),
+            code("push eax; call", {"50", "e8 00 00 00 00"}, 1)},
+           {code("mov ecx,edx; push eax", {"89 d1", "50"}, 1),
+            code("add esp,4; push ebx: 1 each and AGI", {"83 c4 04", "53"}, 3)});
+  rule_has(Rule::PairPushPop,
+           {code("push eax; pop ebx", {"50", "5b"}, 2), code("pop ebx; push eax", {"5b", "50"}, 2),
+            code("push eax; mov ecx,esp", {"50", "89 e1"}, 2)},
+           {code("push eax; push ebx", {"50", "53"}, 1)});
+  rule_has(Rule::PairAccumulator,
+           {code("mov [2000h],eax; mov ecx,eax", {"a3 00 20 00 00", "89 c1"}, 2)},
+           {code("mov [2000h],eax; mov ecx,edx", {"a3 00 20 00 00", "89 d1"}, 1)});
+  rule_has(Rule::PairDispImm,
+           {code("mov [ebx+4],1; mov ecx,edx", {"c7 43 04 01 00 00 00", "89 d1"}, 2)},
+           {code("mov [ebx],1; mov ecx,edx", {"c7 03 01 00 00 00", "89 d1"}, 1),
+            code("mov esi,edx; mov eax,[ebx+ecx*4+100h]: 7 bytes in V",
+                 {"89 d6", "8b 84 8b 00 01 00 00"}, 1)});
+  rule_has(Rule::PairPrefix,
+           {code("mov ecx,edx; mov ax,bx: 1, prefix, 1", {"89 d1", "66 89 d8"}, 3)},
+           {code("mov eax,fs:[ebx]; mov ecx,edx: prefix and 1", {"64 8b 03", "89 d1"}, 2),
+            code("cmp eax,ecx; near jo: its 0F is no prefix", {"39 c8", "0f 80 00 00 00 00"}, 1)});
+  rule_has(Rule::PairCold, {new_code("mov eax,ebx; mov ecx,edx, coming in", "89 d8", false, 0)},
+           {new_code("the same again", "89 d8", true, 1)});
+  rule_has(Rule::PairColdByte, {new_code("inc eax; mov ecx,edx, coming in", "40", false, 1)},
+           {new_code("mov eax,ebx; mov ecx,edx, coming in", "89 d8", false, 0)});
+  // fadd leaves the integer pipes after 1 of its 3 clocks; the exchange takes none.
+  rule_has(Rule::PairFxch, {fxch},
+           {code("mov ecx,edx; fxch st1; fadd st,st2", {"89 d1", "d9 c9", "d8 c2"}, 3)});
+  rule_has(Rule::PairFxAlone, {code("fadd st,st1; mov ecx,edx", {"d8 c1", "89 d1"}, 2)}, {fxch});
+  rule_has(Rule::FxchThenX87,
+           {code("fadd st,st1; fxch st1; mov ecx,edx: 1, 1, 1", {"d8 c1", "d9 c9", "89 d1"}, 3)},
+           {fxch});
+}
+
+// --- what a pair costs [AGN-MA 3.4]
+
+// mov ecx,[first] beside mov esi,[second].
+Row two_reads(const char* what, uint32_t first, uint32_t second, uint64_t clocks) {
+  const auto measure = [first, second] {
+    Bench bench;
+    return bench.warm([&] {
+      bench.load(first);
+      bench.insn("8b 33");
+      bench.read(second);
+    });
+  };
+  return {what, measure, clocks};
+}
+
+void pair_costs() {
+  const std::string add_reg_u = "01 d1", add_load_u = "03 0b", add_store_u = "01 0b";
+  const std::string add_reg_v = "01 ee", add_load_v = "03 33", add_store_v = "01 33";
+  // A load with arithmetic takes 2 clocks, one that stores as well 3. Side by side only the first
+  // clock of V's own is hidden, and with a load and arithmetic in U the second as well.
+  rule_has(Rule::PairSerial,
+           {code("add r,r; add r,m", {add_reg_u, add_load_v}, 2),
+            code("add r,r; add m,r", {add_reg_u, add_store_v}, 3),
+            code("add m,r; add r,m", {add_store_u, add_load_v}, 3 + 1),
+            code("add m,r; add m,r", {add_store_u, add_store_v}, 3 + 2)},
+           {code("add r,r; add r,r", {add_reg_u, add_reg_v}, 1),
+            code("add r,m; add r,r", {add_load_u, add_reg_v}, 2),
+            code("add m,r; add r,r", {add_store_u, add_reg_v}, 3)});
+  rule_has(Rule::PairOverlap,
+           {code("add r,m; add r,m", {add_load_u, add_load_v}, 2),
+            code("add r,m; add m,r", {add_load_u, add_store_v}, 3)},
+           {code("add m,r; add r,m", {add_store_u, add_load_v}, 4),
+            code("add r,m; add r,r", {add_load_u, add_reg_v}, 2)});
+  rule_has(Rule::BankConflict,
+           {two_reads("bits 4:2 are equal", 0x2000, 0x2020, 2),
+            two_reads("the same word", 0x2000, 0x2000, 2)},
+           {two_reads("neighbours", 0x2000, 0x2004, 1),
+            two_reads("one line, other banks", 0x2004, 0x2018, 1)});
+}
+
+// --- interlocks [INTEL-OPT, AGN-MA 3.3]
+
+Row misaligned(const char* what, uint32_t address, uint32_t bytes, uint64_t clocks) {
+  const auto measure = [address, bytes] {
+    Bench bench;
+    return bench.warm([&] {
+      bench.insn("8b 08");
+      bench.read(address, bytes);
+    });
+  };
+  return {what, measure, clocks};
+}
+
+Row references(const char* what, uint32_t address, uint32_t bytes, uint64_t count) {
+  const auto measure = [address, bytes] {
+    Bench bench;
+    return bench.grows(DataReads, [&] { bench.read(address, bytes); });
+  };
+  return {what, measure, count};
+}
+
+void interlocks() {
+  const Row in_u = code("mov eax,ebx; mov ecx,edx; mov esi,[eax]; mov ebp,edx: written and used in U",
+                        {"89 d8", "89 d1", "8b 30", "89 d5"}, 3);
+  const Row in_v = code("mov eax,ebx; mov ecx,edx; mov esi,edx; mov ebp,[eax]: used in V",
+                        {"89 d8", "89 d1", "89 d6", "8b 28"}, 3);
+  rule_has(Rule::Agi,
+           {code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3), in_u,
+            code("mov eax,ebx; mov ecx,[ebx+eax*2]: as index", {"89 d8", "8b 0c 43"}, 3),
+            code("mov eax,ebx; lea ecx,[eax]", {"89 d8", "8d 08"}, 3),
+            code("mov al,1; mov ecx,[eax]: a part", {"b0 01", "8b 08"}, 3),
+            code("pop eax; mov ecx,[eax]", {"58", "8b 08"}, 3),
+            code("sub esp,8; push eax: ESP written explicitly", {"83 ec 08", "50"}, 3),
+            code("mov esp,ebp; pop ebp", {"89 ec", "5d"}, 3),
+            code("ret 4 (3 clocks); push eax", {"c2 04 00", "50"}, 3 + 1 + 1)},
+           {code("mov eax,ebx; neg edi; mov ecx,[eax]: a clock between",
+                 {"89 d8", "f7 df", "8b 08"}, 3),
+            code("mov eax,ebx; mov ecx,eax: as data", {"89 d8", "89 c1"}, 2)});
+  rule_has(Rule::AgiInV, {in_v}, {in_u});
+  rule_has(Rule::AgiFromV,
+           {code("mov ecx,esi; mov eax,ebx; mov esi,[eax]; mov ebp,edx: written in V",
+                 {"89 f1", "89 d8", "8b 30", "89 d5"}, 3)},
+           {in_u});
+  rule_has(Rule::AgiOnce,
+           {code("mov eax,ebx; mov ecx,edx; mov esi,[eax]; mov ebp,[ecx]",
+                 {"89 d8", "89 d1", "8b 30", "8b 29"}, 3)},
+           {in_v});
+  rule_has(Rule::AgiImplicitStack,
+           {code("push eax; mov ecx,[esp]", {"50", "8b 0c 24"}, 2),
+            code("ret (2 clocks); push eax", {"c3", "50"}, 3)},
+           {code("sub esp,8; push eax", {"83 ec 08", "50"}, 3)});
+  rule_has(Rule::AgiAccumulator,
+           {code("mov [2000h],eax; mov ecx,[eax]", {"a3 00 20 00 00", "8b 08"}, 2)},
+           {code("mov eax,[2000h]; mov ecx,[eax]", {"a1 00 20 00 00", "8b 08"}, 3)});
+  rule_has(Rule::Prefix,
+           {code("mov ax,bx", {"66 89 d8"}, 2), code("mov cx,fs:[eax]", {"66 64 8b 08"}, 3),
+            code("movzx eax,al (3 clocks) and its 0F", {"0f b6 c0"}, 4)},
+           {code("mov eax,ebx", {"89 d8"}, 1)});
+  rule_has(Rule::PrefixHidden,
+           {code("div ecx (41 clocks); mov ax,bx", {"f7 f1", "66 89 d8"}, 42),
+            code("cwde (3 clocks) hides two of three", {"98", "66 64 26 8b 0b"}, 3 + 1 + 1)},
+           {code("mov ecx,edx; mov ax,bx", {"89 d1", "66 89 d8"}, 3)});
+  rule_has(Rule::PrefixNearJcc, {code("near jo", {"0f 80 00 00 00 00"}, 1)},
+           {code("movzx eax,al (3 clocks) and its 0F", {"0f b6 c0"}, 4)});
+  rule_has(Rule::Misaligned,
+           {misaligned("4 bytes across 4", 0x2002, 4, 1 + 3),
+            misaligned("2 bytes across 4", 0x2003, 2, 1 + 3),
+            misaligned("8 bytes across 8", 0x2004, 8, 1 + 3)},
+           {misaligned("2 bytes within 4", 0x2002, 2, 1), misaligned("a byte", 0x2003, 1, 1),
+            misaligned("8 bytes on 8", 0x2008, 8, 1)});
+  rule_has(Rule::MisalignedTwice, {references("4 bytes across 4", 0x2001, 4, 2)},
+           {references("2 bytes within 4", 0x2002, 2, 1), references("8 on 8", 0x2008, 8, 1)});
+}
+
+// --- branches [AGN-MA 3.2]
+
+constexpr uint32_t kTarget = 0x20000, kElsewhere = 0x21000;
+
+// The same conditional branch behind the same pair, again and again.
+class Branch : public Bench {
+ public:
+  // The clocks beside the instructions' own.
+  uint64_t operator()(bool taken, uint32_t target = kTarget, const char* before = "f7 df") {
+    ip = kCode;
+    for (int i = 0; i < 6; i++) insn("f7 df");
+    insn(before);
+    const uint64_t start = model.clock();
+    insn("70 10");
+    const uint64_t own = model.clock() - start;
+    model.branch(ip - 2, target == kNext ? ip : target, taken, true);
+    return model.clock() - start - own;
+  }
+  static constexpr uint32_t kNext = 0;  // as target: the next instruction
+};
+
+// T taken, N not taken: the clocks of the last.
+Row outcomes(const char* what, const char* pattern, uint64_t clocks) {
+  const auto measure = [pattern] {
+    Branch branch;
+    uint64_t last = 0;
+    for (const char* at = pattern; *at; at++) last = branch(*at == 'T');
+    return last;
+  };
+  return {what, measure, clocks};
+}
+
+Row targets(const char* what, uint32_t first, uint32_t second, uint64_t clocks) {
+  const auto measure = [first, second] {
+    Branch branch;
+    branch(true, first);
+    return branch(true, second);
+  };
+  return {what, measure, clocks};
+}
+
+// A branch reached over one of two ways: the pair before it differs, or only the one before that.
+Row ways(const char* what, bool other_pair, uint64_t clocks) {
+  const auto measure = [other_pair] {
+    Bench bench;
+    const auto branch = [&](uint32_t from) {
+      bench.ip = from;
+      bench.insn("f7 df");
+      if (!other_pair) bench.ip = 0x18000;
+      bench.insn("f7 df");
+      bench.ip = 0x19000;
+      bench.insn("70 10");
+      return clocks_of(bench, [&] { bench.model.branch(0x19000, kTarget, true, true); });
+    };
+    branch(0x10000);
+    return branch(0x12000);
+  };
+  return {what, measure, clocks};
+}
+
+// A jump whose target is a conditional branch; the jump comes from where it went the last time, or
+// goes another way than then. The clocks of the branch.
+Row behind(const char* what, bool mispredicted, uint64_t clocks) {
+  const auto measure = [mispredicted] {
+    Bench bench;
+    const auto jump = [&](uint32_t target) {
+      bench.ip = Bench::kCode;
+      for (int i = 0; i < 6; i++) bench.insn("f7 df");
+      bench.insn("ff e0");
+      bench.model.branch(bench.ip - 2, target, true, false);
+      bench.ip = target;
+    };
+    const auto branch = [&] {
+      jump(kTarget);
+      bench.insn("70 10");
+      return clocks_of(bench, [&] { bench.model.branch(kTarget, kElsewhere, true, true); });
+    };
+    branch();
+    branch();
+    if (mispredicted) {
+      jump(kElsewhere);
+      bench.insn("70 10");
+      bench.model.branch(kElsewhere, kElsewhere, true, true);
+    }
+    return branch();
+  };
+  return {what, measure, clocks};
+}
+
+Row after_cr3(const char* what, bool load, uint64_t clocks) {
+  const auto measure = [load] {
+    Branch branch;
+    branch(true);
+    if (load) branch.model.load_cr3(0);
+    return branch(true);
+  };
+  return {what, measure, clocks};
+}
+
+// cmp eax,ecx and a branch in V that is not in the buffer.
+Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
+  const auto measure = [hex, conditional] {
+    Bench bench;
+    bench.warm({"f7 d8", "39 c8", hex});
+    bench.ip = Bench::kCode;
+    for (int i = 0; i < 2; i++) bench.insn("f7 df");
+    bench.insn("39 c8");
+    bench.insn(hex);
+    return clocks_of(bench, [&] { bench.model.branch(bench.ip - 2, kTarget, true, conditional); });
+  };
+  return {what, measure, clocks};
+}
+
+void branches() {
+  const Row known = outcomes("taken, taken", "TT", 0), first = outcomes("taken at first", "T", 3);
+  rule_has(Rule::BtbHit, {known}, {first, outcomes("not taken, without an entry", "N", 0)});
+  // Entered with 3; each N is a state down.
+  rule_has(Rule::BtbThreshold,
+           {outcomes("state 1, not taken", "TNNN", 0), outcomes("state 1, taken", "TNNT", 3)},
+           {outcomes("state 2, taken", "TNT", 0), outcomes("state 2, not taken", "TNN", 3)});
+  rule_has(Rule::BtbDown, {outcomes("3, 2, 1", "TNNN", 0)}, {known});
+  rule_has(Rule::BtbFromZero, {outcomes("0, then 3", "TNNNTT", 0)},
+           {outcomes("1, then 2", "TNNTT", 0), outcomes("taken in state 0", "TNNNT", 3)});
+  rule_has(Rule::BtbEnterTaken, {outcomes("not taken, without an entry", "NN", 0)},
+           {outcomes("not taken, entered before", "TN", 3)});
+  rule_has(Rule::BtbEnterHigh, {known, outcomes("3, then 2", "TNT", 0)}, {first});
+  rule_has(Rule::BtbNextInstruction,
+           {targets("to the next instruction", Branch::kNext, Branch::kNext, 3)}, {known});
+  rule_has(Rule::BtbTarget, {targets("to somewhere else", kTarget, kElsewhere, 3)},
+           {targets("to the same", kTarget, kTarget, 0)});
+  rule_has(Rule::BtbPairBefore, {ways("over another pair", true, 3)},
+           {ways("over the same pair", false, 0)});
+  rule_has(Rule::BtbBehindFlush, {behind("behind a jump to an unexpected place", true, 3)},
+           {behind("behind a jump to where it went before", false, 0)});
+  rule_has(Rule::BtbCr3, {after_cr3("taken, CR3 loaded, taken", true, 3)},
+           {after_cr3("taken, taken", false, 0)});
+  rule_has(Rule::Mispredict, {first, outcomes("not taken in state 3", "TN", 3)}, {known});
+  rule_has(Rule::MispredictV, {in_v("jo in V", "70 10", true, 4)},
+           {in_v("jmp in V", "eb 10", false, 3), first});
+}
+
+// --- x87 [INTEL-OPT, AGN-IT]
+
+void x87() {
+  const Row independent = code("fadd st1,st; fadd st2,st", {"dc c1", "dc c2"}, 2);
+  // 3 clocks, of which the next instruction may use 2.
+  rule_has(Rule::X87Operand, {code("fadd st,st1; fadd st,st2", {"d8 c1", "d8 c2"}, 3 + 1)},
+           {independent});
+  rule_has(Rule::X87Busy,
+           // 39 clocks, of which later x87 instructions may use 2.
+           {code("fdiv st1,st; fadd st,st2", {"dc f9", "d8 c2"}, 37 + 1)}, {independent});
+  rule_has(Rule::X87OverlapX87, {independent}, {code("fchs; fchs", {"d9 e0", "d9 e0"}, 2)});
+  rule_has(Rule::X87OverlapInteger,
+           {code("fadd st,st1; mov ecx,edx", {"d8 c1", "89 d1"}, 2),
+            code("fdiv st,st1; mov ecx,edx", {"d8 f1", "89 d1"}, 2)},
+           {code("fchs; mov ecx,edx", {"d9 e0", "89 d1"}, 2)});
+  rule_has(Rule::X87Multiply, {code("fmul st1,st; fmul st2,st", {"dc c9", "dc ca"}, 3)},
+           {code("fadd st1,st; fmul st2,st", {"dc c1", "dc ca"}, 2)});
+  rule_has(Rule::X87StoreEarly,
+           // The sum is there after 3 clocks; the store begins one later and takes 2.
+           {code("fadd st,st1; mov; mov; fstp [ebx]", {"d8 c1", "89 d1", "89 d6", "d9 1b"}, 6)},
+           {code("fadd st,st1; div ecx; fstp [ebx]", {"d8 c1", "f7 f1", "d9 1b"}, 1 + 41 + 2)});
+  rule_has(Rule::X87Exchange,
+           {code("fadd st,st1; fxch st1; fadd st2,st", {"d8 c1", "d9 c9", "dc c2"}, 2)},
+           {code("fxch st1; mov ecx,edx", {"d9 c9", "89 d1"}, 2)});
+}
+
+// --- strings, modes and rings [AGN-IT, INTEL-DM 16, UM3]
+
+// nop, then rep movsd: 1, 1 for the prefix, 13 and 1 for each iteration; 6 without any.
+Row rep_movs(const char* what, int times, uint64_t clocks) {
+  const auto measure = [times] {
+    Bench bench;
+    return bench.warm([&] {
+      bench.insn("90");
+      bench.insn("f3 a5");
+      for (int i = 0; i < times; i++) bench.model.repeat();
+    });
+  };
+  return {what, measure, clocks};
+}
+
+// Instructions counted for a REP STOS and the interrupt within it, or none.
+Row rep_counts(const char* what, bool interrupted, uint64_t count) {
+  const auto measure = [interrupted] {
+    Bench bench;
+    bench.insn("90");
+    return bench.grows(Instructions, [&] {
+      const uint32_t at = bench.ip;
+      bench.insn("f3 ab");
+      bench.model.repeat();
+      if (!interrupted) return;
+      bench.model.hard_interrupt(0x30, at);
+      bench.model.set_state(bench.state);
+      bench.ip = 0x9000;
+      bench.insn("cf");
+      bench.model.far_transfer(Crossing::Iret);
+      bench.model.set_state(bench.state);
+      bench.ip = at;
+      bench.insn("f3 ab");
+      bench.model.repeat();
+    });
+  };
+  return {what, measure, count};
+}
+
+Row in_state(const char* what, const char* hex, MachineMode mode, uint8_t ring, bool user_io,
+             uint64_t clocks) {
+  const auto measure = [=] {
+    Bench bench;
+    bench.change([=](State& state) {
+      state.mode = mode;
+      state.ring = ring;
+      state.user_io = user_io;
+    });
+    return bench.warm({hex});
+  };
+  return {what, measure, clocks};
+}
+
+// INT 80h from ring 3.
+Row int_80(const char* what, uint8_t to, Event event, uint64_t expected) {
+  const auto measure = [to, event] {
+    Bench bench;
+    uint64_t before = 0;
+    const uint64_t clocks = bench.warm([&] {
+      bench.change([](State& state) { state.ring = 3; });
+      before = bench.count(event);
+      bench.insn("cd 80");
+      bench.model.soft_interrupt(0x80);
+      bench.change([to](State& state) { state.ring = to; });
+    });
+    return event == CyclesBusy ? clocks : bench.count(event) - before;
+  };
+  return {what, measure, expected};
+}
+
+Row grows(const char* what, const char* hex, Event event, uint64_t count) {
+  const auto measure = [hex, event] {
+    Bench bench;
+    return bench.grows(event, [&] { bench.insn(hex); });
+  };
+  return {what, measure, count};
+}
+
+Row interrupt_counts(const char* what, bool hardware, uint64_t count) {
+  const auto measure = [hardware] {
+    Bench bench;
+    return bench.grows(Instructions, [&] {
+      if (hardware) return bench.model.hard_interrupt(0x30, bench.ip);
+      bench.insn("cd 80");
+      bench.model.soft_interrupt(0x80);
+    });
+  };
+  return {what, measure, count};
+}
+
+void system() {
+  constexpr auto kProt = MachineMode::Prot32;
+  rule_has(Rule::RepIteration, {rep_movs("7 iterations", 7, 2 + 13 + 7)},
+           {rep_movs("none", 0, 2 + 6)});
+  rule_has(Rule::RepZero, {rep_movs("none", 0, 2 + 6)}, {rep_movs("one", 1, 2 + 13 + 1)});
+  rule_has(Rule::RepOnce, {rep_counts("REP STOS, interrupt, IRET, REP STOS", true, 3)},
+           {rep_counts("REP STOS", false, 1)});
+  rule_has(Rule::EnterLevels, {code("enter 16,5", {"c8 10 00 05"}, 15 + 5 * 2)},
+           {code("enter 16,0", {"c8 10 00 00"}, 11)});
+  rule_has(Rule::UserLevel,
+           {in_state("RDTSC and its 0F, ring 3", "0f 31", kProt, 3, false, 1 + 11),
+            in_state("IN beyond IOPL", "ec", kProt, 3, true, 21)},
+           {in_state("RDTSC and its 0F, ring 0", "0f 31", kProt, 0, false, 1 + 6),
+            in_state("IN within IOPL", "ec", kProt, 3, false, 4)});
+  rule_has(Rule::ModeColumn,
+           {in_state("PUSHF, protected mode (4 in real mode)", "9c", kProt, 0, false, 3),
+            in_state("IN, virtual-8086 mode", "ec", MachineMode::V86, 3, true, 19)},
+           {in_state("MOV EAX,EBX, protected mode", "89 d8", kProt, 0, false, 1)});
+  rule_has(Rule::InnerLevel, {int_80("INT to ring 0", 0, CyclesBusy, 48)},
+           {int_80("INT within ring 3", 3, CyclesBusy, 31)});
+  rule_has(Rule::SegmentLoadTwice, {int_80("INT to ring 0", 0, SegmentLoads, 2)},
+           {int_80("INT within ring 3", 3, SegmentLoads, 1)});
+  rule_has(Rule::SerializingBranch, {grows("mov cr3,eax", "0f 22 d8", Branches, 1)},
+           {grows("mov eax,cr3", "0f 20 d8", Branches, 0)});
+  rule_has(Rule::DeliveryCounts, {interrupt_counts("hardware interrupt", true, 1)},
+           {interrupt_counts("INT 80h itself", false, 1)});
+}
+
+// --- memory [INTEL-DM 2, 3; INTEL-OPT]
+
+// Clocks of an access to the board; everything in L2 that is below 10000h.
+Row board(const char* what, const Config& config, uint64_t clocks,
+          const std::function<uint64_t(Memory&, Bank&)>& access) {
+  const auto measure = [config, access] {
+    Memory memory(config.memory);
+    Bank bank;
+    for (uint32_t line = 0; line < 0x10000; line += 32) memory.read_line(line, 0, bank);
+    return access(memory, bank);
+  };
+  return {what, measure, clocks};
+}
+
+constexpr uint64_t kQuiet = 1 << 20;  // a clock at which the bus has long been idle
+
+// Clocks of `action` on a machine of even(), all of it in L1 but what lies at 300000h and above.
+Row on_bench(const char* what, uint64_t clocks, const std::function<void(Bench&)>& before,
+             const std::function<void(Bench&)>& action) {
+  const auto measure = [before, action] {
+    Bench bench(even());
+    for (int pass = 0; pass < 2; pass++) {
+      bench.ip = Bench::kCode;
+      for (int i = 0; i < 16; i++) bench.insn("f7 df");
+    }
+    bench.load(0x2000);
+    bench.store(0x2000);  // M
+    settle(bench);
+    bench.ip = Bench::kCode;
+    before(bench);
+    return clocks_of(bench, [&] { action(bench); });
+  };
+  return {what, measure, clocks};
+}
+
+// Code of a line that comes from L2: the clocks of the nth instruction of 2 bytes.
+Row code_fill(const char* what, int nth, uint64_t clocks) {
+  const auto measure = [nth] {
+    Bench bench(even());
+    for (uint32_t line = 0x30000; line < 0x33000; line += 0x1000) {  // two ways: the first leaves
+      bench.ip = line;
+      bench.insn("f7 df");
+    }
+    settle(bench);
+    bench.ip = 0x30000;
+    for (int i = 1; i < nth; i++) bench.insn("f7 df");
+    return clocks_of(bench, [&] { bench.insn("f7 df"); });
+  };
+  return {what, measure, clocks};
+}
+
+void memory() {
+  const auto nothing = [](Bench&) {};
+  const auto load = [](uint32_t at) { return [at](Bench& bench) { bench.load(at); }; };
+  const auto store = [](uint32_t at) { return [at](Bench& bench) { bench.store(at); }; };
+  const auto port = [](Bench& bench) { bench.model.port(0x60, false); };
+  const auto first = [](uint64_t now) {
+    return [now](Memory& memory, Bank& bank) {
+      return memory.read_line(0x1000, now, bank).first - now;
+    };
+  };
+  const Row hit = on_bench("read hit", 1, nothing, load(0x2000));
+
+  // 3-2-2-2 from L2, two core clocks each: the first 8 bytes after 6, the line after 18.
+  rule_has(Rule::MissOverhead, {board("L2 read", even(), 4 + 6, first(kQuiet))}, {hit});
+  rule_has(Rule::BusEdge,
+           // 1.5 clocks each: asked at 0, on the bus from 4.5 (not 4) on; at 1, from 6 (not 5) on.
+           {board("L2 read, between bus clocks", p90(), 5 + 5, first(kQuiet / 3 * 3 + 1))},
+           {board("L2 read, at a bus clock", p90(), 4 + 5, first(kQuiet / 3 * 3 + 2))});
+  rule_has(Rule::BusOne,
+           {board("read behind a read", even(), 18 + 4 + 6,
+                  [](Memory& memory, Bank& bank) {
+                    const uint64_t start = kQuiet - 4;
+                    memory.read_line(0x2000, start, bank);  // on the bus from kQuiet on
+                    return memory.read_line(0x1000, kQuiet, bank).first - kQuiet;
+                  }),
+            board("read behind two writes of 6 bus clocks", even(), 24 + 4 + 6,
+                  [](Memory& memory, Bank& bank) {
+                    memory.write_single(0x2000, kQuiet, bank);
+                    memory.write_single(0x2008, kQuiet, bank);
+                    return memory.read_line(0x1000, kQuiet, bank).first - kQuiet;
+                  })},
+           {board("read on an idle bus", even(), 4 + 6, first(kQuiet))});
+  rule_has(Rule::FillFirst, {board("the first 8 bytes", even(), 4 + 6, first(kQuiet))},
+           {board("the whole line", even(), 4 + 18, [](Memory& memory, Bank& bank) {
+             return memory.read_line(0x1000, kQuiet, bank).complete - kQuiet;
+           })});
+  // DRAM's 7-4-4-4: first after 14 clocks, complete after 38.
+  rule_has(Rule::FillWhole,
+           {on_bench("the next word of the line", 38 - 14, load(0x300000), load(0x300004))},
+           {on_bench("a line that is there", 1, load(0x300000), load(0x2000))});
+  // The first 8 bytes at 6, the line at 18: the fourth instruction ends at 10.
+  rule_has(Rule::FillCode, {code_fill("behind the first 8 bytes", 5, 18 - 10 + 1)},
+           {code_fill("the end of the first 8 bytes", 4, 1)});
+  const auto third_write = [](uint32_t at, int nth) {
+    return [at, nth](Memory& memory, Bank& bank) {
+      uint64_t now = kQuiet, last = 0;
+      for (int i = 0; i < nth; i++) {
+        last = now;
+        now = memory.write_single(at + 32 * uint32_t(i), now, bank);
+      }
+      return now - last;
+    };
+  };
+  rule_has(Rule::WriteBuffers, {board("a third write", even(), 12, third_write(0x1000, 3))},
+           {board("a second write", even(), 0, third_write(0x1000, 2))});
+  rule_has(Rule::WritePosted,
+           {board("to DRAM at the pace of L2", even(), 12, third_write(0x100000, 3))},
+           {board("to DRAM at its own when four wait", even(), 18, third_write(0x100000, 40)),
+            board("to L2", even(), 12, third_write(0x1000, 3))});
+  // The first store begins at an odd clock: its 12 clocks on the bus begin one later.
+  rule_has(Rule::WriteOrder,
+           {on_bench("write hit behind a write miss", 1 + 12, store(0x300000), store(0x2000))},
+           {on_bench("read hit behind a write miss", 1, store(0x300000), load(0x2000)),
+            on_bench("write hit", 1, nothing, store(0x2000))});
+  rule_has(Rule::PortDrains, {on_bench("IN behind a write miss", 1 + 12 + 90, store(0x300000), port)},
+           {on_bench("IN", 90, nothing, port)});
+  rule_has(Rule::PortWaits, {on_bench("IN from ISA", 90, nothing, port)},
+           {on_bench("write miss", 1, nothing, store(0x300000))});
+  const auto exchange = [](const char* hex, bool in_memory) {
+    return [hex, in_memory](Memory&, Bank&) {
+      Bench bench;
+      return bench.grows(LockedCycles, [&] {
+        bench.insn(hex);
+        if (in_memory) bench.model.data(0x6000, 0x6000, 4, DataKind::ReadWrite);
+      });
+    };
+  };
+  rule_has(Rule::LockedOnBus,
+           {board("xchg [eax],ecx", even(), 1, exchange("87 08", true)),
+            board("lock add [eax],ecx", even(), 1, exchange("f0 01 08", true))},
+           {board("add [eax],ecx", even(), 0, exchange("01 08", true)),
+            board("xchg eax,ecx", even(), 0, exchange("87 c8", false))});
+}
+
+}  // namespace
+
+const std::vector<RuleCase>& rule_cases() {
+  if (all.empty()) {
+    pairing();
+    pair_costs();
+    interlocks();
+    branches();
+    x87();
+    system();
+    memory();
+  }
+  return all;
+}
+
+std::string rule_name(Rule rule) {
+  static constexpr const char* kNames[] = {
+#define P5_NAME(id, name) name,
+      P5_RULES(P5_NAME)
+#undef P5_NAME
+  };
+  return kNames[unsigned(rule)];
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Every rule of the model, where it applies and where it does not.
+#include <doctest/doctest.h>
+
+#include "rule_cases.hh"
+
+using namespace p5;
+
+TEST_CASE("rules: every case") {
+  for (const RuleCase& test : rule_cases()) {
+    INFO(rule_name(test.rule), (test.applies ? " / applies: " : " / does not apply: "), test.what);
+    CHECK(test.measure() == test.expected);
+  }
+}
+
+TEST_CASE("rules: each has a case in which it applies and one in which it does not") {
+  for (unsigned number = 0; number < unsigned(Rule::Count); number++) {
+    unsigned cases[2] = {0, 0};
+    for (const RuleCase& test : rule_cases()) cases[test.applies] += test.rule == Rule(number);
+    CAPTURE(rule_name(Rule(number)));
+    CHECK(cases[true] > 0);
+    CHECK(cases[false] > 0);
+  }
+}
