@@ -26,6 +26,7 @@ from p5lab import (
     gc,
     guest,
     machine,
+    method,
     report,
     runner,
     schema,
@@ -290,7 +291,10 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         for result in results
         if (record := store.read(result.directory)) is not None
     ]
-    report.experiment(report.stdout(), stored, expansion.cannot, args.form)
+    if args.form in method.FORMS and method.applies(stored):
+        method.show(report.stdout(), stored, args.form)
+    else:
+        report.experiment(report.stdout(), stored, expansion.cannot, args.form)
     for result in results if args.trace else ():
         Progress().say(f"Traced: {lab.short(result.directory / CROSSINGS)}")
     return STATUS_FAILED if _tell_failures(lab, results) else 0

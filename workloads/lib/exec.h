@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What exec-static and exec-dynamic measure: start a program in a new process and wait for it. */
+/* What exec-static, exec-dynamic and counted measure: start a program in a new process and wait. */
 #ifndef P5LAB_EXEC_H
 #define P5LAB_EXEC_H
 
@@ -7,17 +7,22 @@
 
 static const char *exec_program;
 
-/* One start and wait (chen95 section 4.3, the NetBSD variant: vfork and exec), as phase 0. */
-static void exec_iteration(void) {
+/* One start and wait (chen95 section 4.3, the NetBSD variant: vfork and exec). */
+static inline void exec_once(void) {
   char *const arguments[] = {(char *)exec_program, NULL};
   char *const environment[] = {NULL};
-  p5_begin(0);
   pid_t child = vfork();
   if (child == 0) {
     execve(exec_program, arguments, environment);
     _exit(127);
   }
   child_wait(child);
+}
+
+/* The same as phase 0. */
+static inline void exec_iteration(void) {
+  p5_begin(0);
+  exec_once();
   p5_end(0);
 }
 

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""The method of chen95 against the counts of the engine, for runs of the workload `counted`.
+
+What the paper would print of an operation is the mean of its counter readings less the mean of the
+readings around nothing (Null). The engine brackets the operation within the same start and stop, so
+that it knows what the counters saw beside it: the access, from the instruction that sets them going
+to the one that freezes them. With R a mean reading, B the mean of the brackets of the same
+iterations and A = R - B the access,
+
+    method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
+
+is what the correction leaves over. It has four parts, which add up to it:
+
+    miscounts   of the counters (the same run without them is the reference)
+    first       what the first iteration of a pass adds to the mean: it finds cold caches
+    interrupts  what iterations with an interrupt during the access add
+    access      of all other iterations: start and stop cost more, or less, around an operation than
+                around nothing
+
+The same operation without any call of the device shows what the instrument did to it: its calls
+take room in the caches, the TLBs and the branch target buffer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from p5stats import compare
+from p5stats.errors import StatsError
+
+# chen95's table 2 in passes of two (workloads/micro/counted.c).
+PASSES = (
+    ("data_reads", "data_writes"),
+    ("dtlb_misses", "data_read_misses"),
+    ("data_write_misses", "itlb_misses"),
+    ("code_misses", "segment_loads"),
+    ("instructions", "hw_interrupts"),
+)
+CYCLES = "cycles"
+EVENTS = (CYCLES, *(event for events in PASSES for event in events))
+OPERATION, WITH_COUNTERS = "operation", "with the counters"  # phases
+
+
+@dataclass(frozen=True)
+class Row:
+    """One event of one operation; all are means. `left` = miscounts + first + interrupts + access
+    = method - engine."""
+
+    event: str
+    reading: float  # of the counter
+    null: float  # of the counter around nothing
+    engine: float  # the bracket of the same executions, less that around nothing
+    miscounts: float
+    first: float
+    interrupts: float
+    access: float
+    undisturbed: float  # the bracket where no counter is touched, less that around nothing
+
+    @property
+    def method(self) -> float:
+        """What chen95 would print."""
+        return self.reading - self.null
+
+    @property
+    def left(self) -> float:
+        return self.method - self.engine
+
+    @property
+    def disturbance(self) -> float:
+        """What the calls of the device changed in the operation itself."""
+        return self.engine - self.undisturbed
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run with counters: an iteration a row, all passes. `readings` has what the guest printed
+    (NaN: an event of another pass), the others what the engine counted."""
+
+    readings: pd.DataFrame
+    operation: pd.DataFrame
+    with_counters: pd.DataFrame
+    per_pass: int
+
+    @property
+    def first(self) -> pd.Series:
+        return pd.Series(self.readings.index % self.per_pass == 0, self.readings.index)
+
+    @property
+    def interrupted(self) -> pd.Series:
+        """Iterations with an interrupt outside the operation."""
+        return self.with_counters["hw_interrupts"] > self.operation["hw_interrupts"]
+
+    def access(self, event: str) -> pd.Series:
+        """What the counter saw beside the operation."""
+        return (self.readings[event] - self.operation[event]).dropna()
+
+
+def measured(output: str, table: pd.DataFrame) -> Measured:
+    """A run by the program's output and its tidy table."""
+    readings, per_pass = _readings(output)
+    operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
+    if not len(readings) == len(operation) == len(around):
+        raise StatsError(
+            f"counted: {len(readings)} lines of output for {len(operation)} and {len(around)}"
+            " brackets"
+        )
+    return Measured(readings, operation, around, per_pass)
+
+
+def engine_counts(table: pd.DataFrame, phase: str = OPERATION) -> pd.DataFrame:
+    """What the engine counted in each bracket of a phase of one run. Columns: EVENTS."""
+    counts = compare.without_empty(compare.counts(table)).xs(phase, level="phase")
+    counts = counts.assign(**{CYCLES: counts["cycles.busy"] + counts["cycles.idle"]})
+    return counts[list(EVENTS)].sort_index(level="iteration").reset_index(drop=True)
+
+
+def rows(operation: Measured, null: Measured, undisturbed: pd.DataFrame,
+         undisturbed_null: pd.DataFrame, exact: Measured | None = None,
+         exact_null: Measured | None = None) -> list[Row]:  # fmt: skip
+    """All events. `undisturbed`: `engine_counts` without counters; `exact`: the same run with
+    counters that do not miscount (none: miscounts are taken for none and stay in the access)."""
+    result = []
+    for event in EVENTS:
+        split = [_parts(one, event, reference) for one, reference in
+                 ((operation, exact), (null, exact_null))]  # fmt: skip
+        miscounts, first, interrupts, access = (a - b for a, b in zip(*split, strict=True))
+        result.append(
+            Row(
+                event,
+                operation.readings[event].mean(),
+                null.readings[event].mean(),
+                _bracket(operation, event) - _bracket(null, event),
+                miscounts,
+                first,
+                interrupts,
+                access,
+                undisturbed[event].mean() - undisturbed_null[event].mean(),
+            )
+        )
+    return result
+
+
+def _bracket(one: Measured, event: str) -> float:
+    """The engine's count of the executions in which the counter had this event."""
+    return float(one.operation[event][one.readings[event].notna()].mean())
+
+
+def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]:
+    """Mean access in its four parts."""
+    access = one.access(event)
+    miscounts = 0.0
+    if exact is not None:
+        right = exact.access(event)
+        miscounts, access = float((access - right).mean()), right
+    first, interrupted = (flags[access.index] for flags in (one.first, one.interrupted))
+    quiet = access[~first & ~interrupted]
+    if quiet.empty:
+        raise StatsError(f"counted: {event}: no iteration without an interrupt but the first")
+    excess = (access - quiet.mean()) / len(access)
+    return (
+        miscounts,
+        float(excess[first & ~interrupted].sum()),
+        float(excess[interrupted].sum()),
+        float(quiet.mean()),
+    )
+
+
+def _readings(output: str) -> tuple[pd.DataFrame, int]:
+    """The program's lines: pass, iteration, two counters, cycles."""
+    found, per_pass = [], 0
+    for number, line in enumerate(output.splitlines(), 1):
+        try:
+            index, iteration, *values = map(int, line.split())
+            pair = PASSES[index]
+            first, second, cycles = values
+        except (ValueError, IndexError):
+            raise StatsError(
+                f"counted: line {number} of its output: expected pass, iteration, two counters and"
+                f" cycles; found {line[:60]!r}"
+            ) from None
+        per_pass = max(per_pass, iteration + 1)
+        found.append({CYCLES: cycles, pair[0]: first, pair[1]: second})
+    if not found or len(found) != len(PASSES) * per_pass:
+        raise StatsError(f"counted: {len(found)} lines of output are not {len(PASSES)} passes")
+    return pd.DataFrame(found, columns=list(EVENTS)), per_pass

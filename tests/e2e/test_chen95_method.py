@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""chen95's method in the guest against the engine's own counts, and docs/chen95-method.md."""
+
+import re
+
+import pytest
+
+from p5lab import cli, experiment, method, store
+from p5lab.lab import Lab
+from p5lab.runner import Runner, cores
+from p5lab.store import Stored
+from p5stats.method import CYCLES
+
+OPERATIONS = ("getpid", "dup", "pipe", "exec", "misaligned-load", "misaligned-store", "rep-stos")
+SHORT = tuple(name for name in OPERATIONS if name != "exec")
+# Follow from what a program executes, whatever is in the caches.
+EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
+MISSES = ("dtlb_misses", "data_read_misses", "data_write_misses", "itlb_misses", "code_misses")
+# Cycles that a miss can cost: core, bus and DRAM with its page to open; and what branches, walks
+# and the write buffers differ beside.
+MISS_CYCLES, OTHER_CYCLES = 60, 20
+LOOSE = 0.25  # a kernel that another compiler built lies elsewhere in the caches
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    return Lab(Lab.here().root, tmp_path_factory.mktemp("method") / "results")
+
+
+@pytest.fixture(scope="module")
+def rows(lab):
+    """By operation and event."""
+    results = Runner(lab, jobs=cores()).run_all(experiment.load(lab, method.EXPERIMENT))
+    assert [(one.run.label, one.reason) for one in results if one.status != "ok"] == []
+    stored = [Stored(one.directory, store.read(one.directory)) for one in results]
+    return {
+        operation: {row.event: row for row in found}
+        for operation, found in method.rows(stored).items()
+    }
+
+
+def test_every_operation_is_there(rows):
+    assert tuple(rows) == OPERATIONS
+
+
+@pytest.mark.parametrize("operation", SHORT)
+def test_what_is_executed_comes_out_exactly(rows, operation):
+    for event in EXECUTED:
+        row = rows[operation][event]
+        assert row.left == pytest.approx(row.miscounts + row.interrupts, abs=1e-6), event
+        assert row.access == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_is_left_over_of_the_cycles_is_explained(rows, operation):
+    left = rows[operation][CYCLES]
+    misses = sum(abs(rows[operation][event].left) for event in MISSES)
+    assert abs(left.left - left.interrupts) <= MISS_CYCLES * misses + OTHER_CYCLES
+    assert left.miscounts == 0  # RDTSC is no event counter
+    parts = left.first + left.interrupts + left.access + left.miscounts
+    assert left.left == pytest.approx(parts)
+
+
+def test_long_operations_are_hardly_wrong(rows):
+    cycles = rows["exec"][CYCLES]
+    assert abs(cycles.left) < 0.01 * cycles.engine
+
+
+def test_what_table_2_says_of_misaligned_accesses(rows):
+    """A read counts twice and a write once; the cache sees two of both."""
+    assert rows["misaligned-load"]["data_reads"].method == pytest.approx(2)
+    assert rows["misaligned-store"]["data_writes"].method == pytest.approx(1)
+    assert rows["misaligned-store"]["data_writes"].engine == pytest.approx(2)
+    assert rows["misaligned-store"]["data_writes"].miscounts == pytest.approx(-1)
+
+
+def test_the_numbers_are_the_same_again(lab, rows, capsys):
+    """The engine's events, and what the guest read from its counters."""
+    outputs = {
+        path: path.read_bytes()
+        for path in lab.results.glob("*/*/output.log")
+        if b"\n" in path.read_bytes()
+    }
+    assert len(outputs) == 2 * (len(OPERATIONS) + 1)
+    arguments = ["run", method.EXPERIMENT, "--no-build", "--force", "--jobs", str(cores())]
+    status = cli.main(arguments, lab)
+    out, err = capsys.readouterr()
+    assert status == 0, err
+    assert "there already" not in err
+    assert all(path.read_bytes() == before for path, before in outputs.items())
+    for operation in OPERATIONS:
+        assert f"{operation}: by the method of chen95, and by the engine" in out
+
+
+def test_the_document_shows_these_numbers(rows):
+    text = (Lab.here().root / method.DOCUMENT).read_text()
+    shown = {found[2]: _cells(found[3]) for found in method.TABLE.finditer(text)}
+    assert set(shown) <= set(OPERATIONS)
+    assert {"getpid", "dup"} <= set(shown)
+    for operation, lines in shown.items():
+        fresh = method.grid(operation, list(rows[operation].values()))
+        assert [line[0] for line in lines] == [line[0] for line in fresh.rows]
+        for before, after in zip(lines, fresh.rows, strict=True):
+            for left, right in zip(before[1:], after[1:], strict=True):
+                a, b = (float(cell.replace(",", "")) for cell in (left, right))
+                slack = max(5, 100 if before[0].startswith("cycles") else 0)
+                assert abs(a - b) <= max(slack, LOOSE * max(abs(a), abs(b))), before
+
+
+def _cells(table):
+    rows = [re.split(r" *\| *", line)[1:-1] for line in table.splitlines()]
+    return rows[2:]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""chen95's method on readings and brackets that are known."""
+
+import pandas as pd
+import pytest
+
+from p5stats import StatsError, method, tidy
+from p5stats.method import EVENTS, PASSES
+
+PER_PASS = 4
+
+
+def run(engine, access, *, first=0, interrupted=(), miscounts=0):
+    """A run as `method.measured` takes it. Each operation counts `engine` of every event and each
+    access `access`, with `first` more in the first iteration of a pass; the iterations
+    `interrupted` have an interrupt of 100 of everything during the access. `miscounts` are the
+    counter's alone."""
+    lines, table = [], []
+    for number in range(len(PASSES) * PER_PASS):
+        index, iteration = divmod(number, PER_PASS)
+        extra = access + (first if not iteration else 0) + (100 if number in interrupted else 0)
+        reading = engine + extra + miscounts
+        lines.append(f"{index} {iteration} {reading} {reading} {engine + extra}")
+        for phase, value in (("operation", engine), ("with the counters", engine + extra)):
+            counts = {
+                **dict.fromkeys(EVENTS[1:], value), "cycles.busy": value - 1, "cycles.idle": 1,
+                "hw_interrupts": int(phase != "operation" and number in interrupted),
+            }  # fmt: skip
+            table += [
+                {**dict.fromkeys(tidy.COLUMNS, ""), "ring": 0, "run": "r", "phase": phase,
+                 "iteration": number, "event": event, "value": count}
+                for event, count in counts.items()
+            ]  # fmt: skip
+    return "\n".join(lines) + "\n", pd.DataFrame(table, columns=list(tidy.COLUMNS))
+
+
+def rows(operation, null, alone, alone_null, *exact):
+    found = method.rows(
+        method.measured(*operation), method.measured(*null), method.engine_counts(alone[1]),
+        method.engine_counts(alone_null[1]), *(method.measured(*one) for one in exact),
+    )  # fmt: skip
+    return {row.event: row for row in found}
+
+
+def test_what_the_correction_removes_and_what_it_leaves():
+    operation, null = run(70, 33, first=8), run(5, 30, first=4)
+    for event, row in rows(operation, null, run(61, 0), run(2, 0)).items():
+        if event == "hw_interrupts":
+            continue
+        assert row.reading == pytest.approx(70 + 33 + 8 / PER_PASS)
+        assert row.null == pytest.approx(5 + 30 + 4 / PER_PASS)
+        assert (row.engine, row.undisturbed, row.disturbance) == (65, 59, 6)
+        assert row.method == pytest.approx(69)
+        assert row.left == pytest.approx(4)
+        assert (row.first, row.access) == (pytest.approx(1), pytest.approx(3))
+        assert (row.interrupts, row.miscounts) == (0, 0)
+
+
+def test_interrupts_during_the_access_are_told_apart():
+    operation, null = run(70, 33, interrupted=(1, 6, 10)), run(5, 33)
+    found = rows(operation, null, run(70, 0), run(5, 0))
+    # Cycles are measured in every pass: 3 of 20 iterations.
+    assert found["cycles"].interrupts == pytest.approx(15)
+    assert found["data_reads"].interrupts == pytest.approx(25)
+    assert found["instructions"].interrupts == 0
+    for row in found.values():
+        if row.event != "hw_interrupts":
+            assert row.access == pytest.approx(0)
+            assert row.left == pytest.approx(row.interrupts)
+
+
+def test_miscounts_are_what_exact_counters_would_not_have():
+    runs = run(70, 33, miscounts=7), run(5, 30, miscounts=2), run(70, 0), run(5, 0)
+    found = rows(*runs, run(70, 33), run(5, 30))
+    assert found["data_reads"].miscounts == pytest.approx(5)
+    assert found["data_reads"].access == pytest.approx(3)
+    assert found["data_reads"].left == pytest.approx(8)
+    assert found["cycles"].miscounts == 0
+    # Without that reference they cannot be told from the access.
+    assert rows(*runs)["data_reads"].access == pytest.approx(8)
+
+
+def test_the_parts_add_up():
+    runs = [
+        run(70, 33, first=9, interrupted=(2, 3, 4), miscounts=4), run(5, 30, interrupted=(7,)),
+        run(61, 0), run(2, 0), run(70, 33, first=9, interrupted=(2, 3, 4)),
+        run(5, 30, interrupted=(7,)),
+    ]  # fmt: skip
+    for row in rows(*runs).values():
+        parts = row.first + row.interrupts + row.access + row.miscounts
+        assert row.left == pytest.approx(parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("0 0 ", "x 0 ", 1), "line 1 of its output: expected pass"),
+        (lambda text: text.replace("\n", " 9\n", 1), "line 1 of its output: expected pass"),
+        (lambda text: text.replace("4 3 ", "5 3 ", 1), "line 20 of its output: expected pass"),
+        (lambda text: text[: text.rindex("4 3 ")], "19 lines of output are not 5 passes"),
+        (lambda text: "", "0 lines of output are not 5 passes"),
+        (lambda text: text + text, "40 lines of output are not 5 passes"),
+    ],
+)
+def test_output_that_makes_no_sense(change, message):
+    text, table = run(70, 33)
+    with pytest.raises(StatsError, match=message):
+        method.measured(change(text), table)
+
+
+def test_output_and_brackets_must_agree():
+    text, table = run(70, 33)
+    with pytest.raises(StatsError, match="20 lines of output for 19 and 19 brackets"):
+        method.measured(text, table[table["iteration"] > 0])
+
+
+def test_only_interrupted_iterations():
+    busy = run(70, 33, interrupted=range(PER_PASS))
+    with pytest.raises(StatsError, match="data_reads: no iteration without an interrupt"):
+        rows(busy, run(5, 30), run(70, 0), run(5, 0))
