@@ -77,10 +77,6 @@ class Plru : public Policy {
  private:
   // Tree node n has children 2n+1 and 2n+2; a bit of 1 means "the victim is on the right".
   void point_away(uint32_t set, uint32_t way) {
-    if (ways_ == 2) {
-      tree_[set] = way ^ 1;
-      return;
-    }
     uint32_t bits = tree_[set];
     uint32_t node = 0;
     for (uint32_t half = ways_ / 2; half > 0; half /= 2) {
@@ -158,24 +154,31 @@ using Policies = PolicyList<Lru, Plru, Fifo, Random>;
 // One policy at work, chosen by name; no virtual calls.
 class Replacement {
  public:
-  // One way needs no order, and with two ways the tree's one bit is exact LRU.
+  // One way needs no order, and with two ways the tree's one bit is exact LRU: what the P54C's
+  // caches and most board caches have is decided here, without asking which policy it is.
   Replacement(const std::string& policy, uint32_t sets, uint32_t ways)
-      : policy_(Policies::make(ways == 1                          ? Random::name
-                               : policy == Lru::name && ways == 2 ? Plru::name
-                                                                  : policy,
-                               sets, ways)) {}
+      : pair_(ways == 2 && (policy == Lru::name || policy == Plru::name)),
+        single_(ways == 1),
+        oldest_(pair_ ? sets : 0),
+        policy_(Policies::make(single_ ? Random::name : policy, pair_ ? 1 : sets, ways)) {}
 
   void touch(uint32_t set, uint32_t way) {
-    std::visit([=](auto& policy) { policy.touch(set, way); }, policy_);
+    if (pair_) oldest_[set] = uint8_t(way ^ 1);
+    else if (!single_) std::visit([=](auto& policy) { policy.touch(set, way); }, policy_);
   }
   void fill(uint32_t set, uint32_t way) {
-    std::visit([=](auto& policy) { policy.fill(set, way); }, policy_);
+    if (pair_) oldest_[set] = uint8_t(way ^ 1);
+    else if (!single_) std::visit([=](auto& policy) { policy.fill(set, way); }, policy_);
   }
   uint32_t victim(uint32_t set) {
+    if (pair_) return oldest_[set];
+    if (single_) return 0;
     return std::visit([=](auto& policy) { return policy.victim(set); }, policy_);
   }
 
  private:
+  bool pair_, single_;
+  std::vector<uint8_t> oldest_;  // [set] of two ways
   Policies::Any policy_;
 };
 
