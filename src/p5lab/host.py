@@ -51,7 +51,11 @@ def why_not(workload: Workload, parameters: dict[str, int | str]) -> str:
     """Why a workload cannot run on the host; empty: it can."""
     if workload.title.startswith("test: "):
         return "it is a test of the simulated machine"
-    needs_device = workload.name == "null" or parameters.get("placement") == "contiguous"
+    needs_device = (
+        workload.name == "null"
+        or parameters.get("placement") == "contiguous"
+        or parameters.get("counters") == "used"
+    )
     if needs_device and not COUNTER_DEVICE.exists():
         return f"needs {COUNTER_DEVICE}, the counter device of a Pentium"
     return ""

@@ -253,7 +253,7 @@ def test_native_mem_read(native):
 
 
 @pytest.mark.skipif(Path("/dev/p5ctr").exists(), reason="this host has the counter device")
-@pytest.mark.parametrize("name", ["null", "mem-read"])
+@pytest.mark.parametrize("name", ["null", "mem-read", "counted"])
 def test_native_without_the_device(native, name):
     result = run_native(native, name)
     assert result.returncode == 77

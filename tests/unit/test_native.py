@@ -107,6 +107,8 @@ def known(title, name="call"):
         (known("a call"), {}, ""),
         (known("a chase"), {"placement": "guest"}, ""),
         (known("a chase"), {"placement": "contiguous"}, "p5ctr-that-is-not-there"),
+        (known("a count"), {"counters": "used"}, "p5ctr-that-is-not-there"),
+        (known("a count"), {"counters": "unused"}, ""),
         (known("a device", "null"), {}, "p5ctr-that-is-not-there"),
         (known("test: panic"), {}, "a test of the simulated machine"),
     ],
