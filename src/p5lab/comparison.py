@@ -37,6 +37,7 @@ def measure(stored: Stored) -> list[Measured]:
     frame, clock_hz = tidy.read(stored.directory / store.COUNTS)
     workload = stored.record["workload"]
     operations = workload["operations"]
+    moved = workload.get("bytes", 0)  # records of older versions do not have it
     counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
     result = []
     # The order of the rows is the order in which the phases ended.
@@ -47,7 +48,7 @@ def measure(stored: Stored) -> list[Measured]:
         vector = stored.record["guest"]["clock_vector"]
 
         def values(means: pd.Series, vector: int = vector) -> dict[str, float]:
-            return compare.evaluate(means.to_dict(), operations, clock_hz, vector)
+            return compare.evaluate(means.to_dict(), operations, clock_hz, vector, moved)
 
         found = values(rows.mean())
         each = [values(row) for _, row in rows.iterrows()]

@@ -52,6 +52,7 @@ class Program:
             bracket="the whole program, from before fork() to after wait(); its own phases within",
             operation="run",
             operations=1,
+            bytes=0,
             phases={WHOLE_PHASE: WHOLE_NAME, EMPTY_PHASE: EMPTY_NAME},
             curve="",
             parameters={},

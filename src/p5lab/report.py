@@ -24,6 +24,7 @@ from p5stats import compare
 FORMATS = ("table", "markdown", "csv", "json")
 # The columns of a curve's table, the most telling first: a narrow terminal shows the first ones.
 CURVE_HEADS = {
+    "MB/s": "MB/s",
     "busy cycles": "cycles",
     "CPI (busy)": "CPI",
     "read misses/reference": "L1D/ref",
@@ -36,7 +37,7 @@ CURVE_HEADS = {
     "microseconds": "us",
 }
 # Of several systems, each metric of a curve side by side.
-CURVES_COMPARED = ("busy cycles", "read misses/reference", "L2 misses", "DTLB misses")
+CURVES_COMPARED = ("busy cycles", "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
 # chen95 has tables of single events; what each is there.
 EVENT_TABLES = {
     "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
@@ -222,7 +223,10 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
     grid_heads = [workload["curve"]]
     columns: list[tuple[str, str, int]] = []  # metric, kind, system
     used = POINT_WIDTH
+    cells = [cell for question in questions for cell in found.cells(question) if cell]
     for metric in CURVES_COMPARED:
+        if not any(cell.has(metric) for cell in cells):
+            continue
         group = [(metric, "mean", i) for i in range(len(names))]
         if metric == "busy cycles":
             group += [(metric, "spread", i) for i in range(len(names)) if seeds]

@@ -248,6 +248,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "bracket": run.workload.bracket,
             "operation": run.workload.operation,
             "operations": run.workload.operations_in(run.parameters),
+            "bytes": run.workload.bytes,
             "curve": run.workload.curve,
         },
         "parameters": run.parameters,
@@ -264,6 +265,7 @@ def _described(run: Run) -> dict[str, Any]:
         "guest": run.guest.name,
         "clock_vector": run.guest.clock_vector,
         "operations": run.workload.operations,
+        "bytes": run.workload.bytes,
         "phases": {str(phase): name for phase, name in sorted(run.workload.phases.items())},
         "curve": run.workload.curve,
     }

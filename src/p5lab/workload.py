@@ -53,8 +53,9 @@ class Workload:
     """One benchmark program.
 
     bracket: what lies between begin and end, in words. operations: how many of the thing that is
-    reported (calls, loads) one bracket holds: a number or the name of a parameter. phases: names of
-    the phase ids. curve: what the phase names count (bytes, ...) when they are points of a curve.
+    reported (calls, loads) one bracket holds: a number or the name of a parameter. bytes: how many
+    one operation moves, of a copy once; 0: it is none that moves data. phases: names of the phase
+    ids. curve: what the phase names count (bytes, ...) when they are points of a curve.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Workload:
     bracket: str
     operation: str
     operations: int | str
+    bytes: int
     phases: dict[int, str]
     curve: str
     parameters: dict[str, Parameter]
@@ -93,8 +95,8 @@ def load(lab: Lab) -> dict[str, Workload]:
 
 
 def _workload(name: str, table: Table) -> Workload:
-    table.only(["title", "source", "bracket", "operation", "operations", "phases", "curve",
-                "parameters"])  # fmt: skip
+    table.only(["title", "source", "bracket", "operation", "operations", "bytes", "phases",
+                "curve", "parameters"])  # fmt: skip
     parameter_tables = table.table("parameters", {})
     parameters = {
         key: _parameter(key, parameter_tables.table(key)) for key in parameter_tables.data
@@ -105,6 +107,8 @@ def _workload(name: str, table: Table) -> Workload:
             raise UserError(f"{table.where}: operations: expected a number or a numeric parameter")
     elif table.number("operations", 1) < 1:
         raise UserError(f"{table.where}: operations: expected at least 1")
+    if table.number("bytes", 1) < 1:
+        raise UserError(f"{table.where}: bytes: expected at least 1")
     phases = table.table("phases")
     for phase in phases.data:
         if not re.fullmatch(r"[0-9]{1,9}", phase):
@@ -116,6 +120,7 @@ def _workload(name: str, table: Table) -> Workload:
         bracket=table.text("bracket"),
         operation=table.text("operation"),
         operations=operations,
+        bytes=table.number("bytes", 0),
         phases={int(phase): phases.text(phase) for phase in phases.data}
         | {EMPTY_PHASE: EMPTY_NAME},
         curve=table.text("curve", ""),

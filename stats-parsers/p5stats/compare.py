@@ -137,9 +137,15 @@ class Counts:
         return self.total("data_reads", "data_writes")
 
 
-def metrics(clock_vector: int | None) -> list[Metric]:
-    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock."""
+def metrics(clock_vector: int | None, operation_bytes: int = 0) -> list[Metric]:
+    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
+    `operation_bytes`: bytes that one operation moves."""
     clock = f"vector.irq.{clock_vector}"
+
+    def microseconds(c: Counts, hz: int) -> float:
+        if c.has("time.wall"):
+            return c["time.wall"] / 1e3
+        return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
     def rest(c: Counts) -> float:
         return c["hw_interrupts"] - (c[clock] if clock_vector is not None else 0)
@@ -148,8 +154,10 @@ def metrics(clock_vector: int | None) -> list[Metric]:
         Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
         Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
         Metric("microseconds", "us", "busy and idle by the machine's clock; of a host, by its own",
-               lambda c, hz: c["time.wall"] / 1e3 if c.has("time.wall")
-               else c.total("cycles.busy", "cycles.idle") * 1e6 / hz),
+               microseconds),
+        Metric("MB/s", "MB/s", "millions of bytes that a workload moves, by those microseconds",
+               lambda c, hz: c.ratio(operation_bytes, microseconds(c, hz)) if operation_bytes
+               else math.nan),
         Metric("processor time", "us", "of the program and its children, as the host reports it",
                lambda c, hz: c["time.cpu"] / 1e3),
         Metric("instructions", "instructions", "a REP string instruction counts once",
@@ -199,10 +207,13 @@ def metrics(clock_vector: int | None) -> list[Metric]:
 
 
 def evaluate(means: Mapping[str, float], operations: int, clock_hz: int,
-             clock_vector: int | None) -> dict[str, float]:  # fmt: skip
+             clock_vector: int | None, operation_bytes: int = 0) -> dict[str, float]:  # fmt: skip
     """All metrics of one operation. `means`: mean counts of one bracket; `operations`: how many
-    operations a bracket holds."""
+    operations a bracket holds; `operation_bytes`: how many bytes each moves, 0 for none."""
     if operations < 1:
         raise StatsError(f"operations: expected at least 1, found {operations}")
     per_operation = Counts({event: value / operations for event, value in means.items()})
-    return {metric.name: metric.value(per_operation, clock_hz) for metric in metrics(clock_vector)}
+    return {
+        metric.name: metric.value(per_operation, clock_hz)
+        for metric in metrics(clock_vector, operation_bytes)
+    }

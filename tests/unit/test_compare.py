@@ -181,6 +181,14 @@ def test_metrics_are_per_operation_and_ratios_are_not_divided():
     assert (got["busy cycles"], got["instructions"], got["CPI (busy)"]) == (10, 5, 2)
 
 
+def test_bytes_moved_by_time():
+    """A word in 5 clocks, one of them idle, at 90 MHz; of a host, in 50 ns."""
+    counts = means(**{"cycles.busy": 8.0, "cycles.idle": 2.0})
+    assert compare.evaluate(counts, 2, CLOCK_HZ, 48, 4)["MB/s"] == pytest.approx(4 * 90 / 5)
+    assert compare.evaluate({"time.wall": 100.0}, 2, CLOCK_HZ, 0, 4)["MB/s"] == pytest.approx(80)
+    assert math.isnan(compare.evaluate(counts, 2, CLOCK_HZ, 48)["MB/s"])  # it moves none
+
+
 def test_nothing_to_divide_by_is_not_zero():
     assert str(evaluated()["CPI (busy)"]) == "nan"
 
@@ -201,7 +209,7 @@ def test_what_an_engine_does_not_count_is_missing_and_not_zero(frame):
 
 
 def test_metrics_use_the_engines_event_names():
-    got = compare.evaluate(dict.fromkeys([*EVENTS, compare.KERNEL], 1.0), 1, CLOCK_HZ, 48)
+    got = compare.evaluate(dict.fromkeys([*EVENTS, compare.KERNEL], 1.0), 1, CLOCK_HZ, 48, 4)
     missing = {name for name, value in got.items() if math.isnan(value)}
     assert missing == {"processor time", "context switches"}  # what only a host reports
     host = dict.fromkeys(("time.wall", "time.cpu", "page_faults", "context_switches"), 4000.0)

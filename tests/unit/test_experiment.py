@@ -268,6 +268,7 @@ def test_only_a_variant_can_change_words(lab):
             "operations: expected a number or a numeric",
         ),
         ('operations = "loads"', "operations = 0", "operations: expected at least 1"),
+        ('operations = "loads"', "bytes = 0", "bytes: expected at least 1"),
         ("{ 0 =", "{ a =", "phases: expected phase ids"),
         ("default = 3", "defalt = 3", "unknown key 'defalt'; did you mean 'default'"),
         ("default = 3", 'default = "x"', "default: iterations: expected a whole number"),

@@ -415,6 +415,7 @@ def test_identity_changes_with_the_disk(lab):
         ("guest-images/toy/guest.toml", "clock_vector = 48", "clock_vector = 49"),
         ("workloads/workloads.toml", '{ 0 = "call" }', '{ 0 = "the call" }'),
         ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\noperations = 2'),
+        ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\nbytes = 4'),
         ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\ncurve = "calls"'),
     ],
 )
