@@ -7,31 +7,12 @@
  * the array in bytes; one run walks all sizes from `min` to `max`, each power of two and 1.5 times
  * it. Before the measurement the array is walked twice, so that the measured pass starts with what
  * caches and TLBs hold in the steady state.
- *
- * placement=contiguous takes one physically contiguous buffer (from /dev/p5ctr), so that the caches
- * alone decide; placement=guest takes memory from the operating system, which decides by its page
- * placement what conflicts in a physically indexed cache.
  */
-#include <sys/mman.h>
-
-#include "counters.h"
+#include "buffer.h"
 
 #define UNROLL 1000
 #define STRING(x) #x
 #define EXPANDED_STRING(x) STRING(x)
-
-enum placement { CONTIGUOUS, GUEST };
-static const char *const placements[] = {"contiguous", "guest", NULL};
-
-static void *buffer(enum placement placement, long size) {
-  void *memory;
-  if (placement == CONTIGUOUS)
-    memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, counters_open(), 0);
-  else
-    memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) p5w_fail("mem-read: buffer");
-  return memory;
-}
 
 /* a[i] = &a[(i + stride) mod size] for every i. */
 static void make_chain(void **array, long size, long stride) {
@@ -66,14 +47,14 @@ static void measure(void **array, long size, long stride, long iterations) {
 
 int main(int argc, char **argv) {
   long iterations = 1000000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
-  long placement = CONTIGUOUS;
+  long placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
       {"iterations", "loads per size, a multiple of 1000", &iterations, UNROLL, NULL},
       {"stride", "bytes from one load to the next", &stride, sizeof(void *), NULL},
       {"min", "smallest array, bytes, a power of two", &minimum, 2 * sizeof(void *), NULL},
       {"max", "largest array, bytes", &maximum, 2 * sizeof(void *), NULL},
       {"size", "measure this size only, bytes", &size, 0, NULL},
-      {"placement", "contiguous or guest", &placement, 0, placements},
+      BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);
   if (size) minimum = maximum = size;
@@ -86,11 +67,8 @@ int main(int argc, char **argv) {
     return P5W_EXIT_USAGE;
   }
 
-  void **array = buffer((enum placement)placement, maximum);
-  for (long power = minimum; power <= maximum; power *= 2) {
-    measure(array, power, stride, iterations);
-    long between = power + power / 2;
-    if (between <= maximum && between % stride == 0) measure(array, between, stride, iterations);
-  }
+  void **array = buffer_new(placement, maximum);
+  for (size = minimum; size <= maximum; size = buffer_next_size(size, stride))
+    measure(array, size, stride, iterations);
   return 0;
 }

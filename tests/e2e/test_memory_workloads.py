@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""The memory workloads: that they move what they say, and the plateaus of their curves against what
+lai96 and talagala97 measured. Here a twentieth of the papers' bytes is moved for a few sizes."""
+
+import re
+import subprocess
+
+import pytest
+
+from p5lab import workload
+from p5lab.lab import Lab
+
+LAB = Lab.here()
+NATIVE = LAB.root / "build/workloads/linux"
+ROUTINES = [
+    (name, routine)
+    for name in ("mem-bandwidth", "copy-routines")
+    for routine in workload.load(LAB)[name].parameters["routine"].choices
+]
+WORDS = 96 << 10
+MHZ = {"p100-plato": 100, "p133-triton": 133.33}
+
+
+@pytest.fixture
+def rates(boot):
+    """MB/s by size of the buffer or copy."""
+
+    def measure(board, name, routine, **arguments):
+        sizes = " ".join(f"{key}={value}" for key, value in arguments.items())
+        run = boot(f"{name} routine={routine} words={WORDS} {sizes}", board=board)
+        assert run.outcome.status == "ok", run.outcome.reason
+        clocks = {
+            size: sum(run.totals(size, "cycles.busy"))
+            for size in workload.load(LAB)[name].phases
+            if size != workload.EMPTY_PHASE
+        }
+        return {size: 4 * WORDS * MHZ[board] / count for size, count in clocks.items() if count}
+
+    return measure
+
+
+def within(curve, low, high):
+    return [rate for size, rate in curve.items() if low <= size <= high]
+
+
+@pytest.mark.parametrize(("name", "routine"), ROUTINES)
+@pytest.mark.parametrize("size", ["32", "2K", "80K"])
+def test_every_routine_finds_its_data_right(name, routine, size):
+    """The programs compare what they moved; on the host they run without markers."""
+    arguments = [f"routine={routine}", f"size={size}", "words=10012", "placement=guest"]
+    result = subprocess.run([NATIVE / name, *arguments], capture_output=True, text=True,
+                            check=False)  # fmt: skip
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("mem-bandwidth", ["words=6"]),  # an iteration moves 4
+        ("mem-bandwidth", ["size=40"]),
+        ("mem-bandwidth", ["min=48"]),  # no power of two
+        ("mem-bandwidth", ["min=8K", "max=4K"]),
+        ("copy-routines", ["max=4M"]),  # more than the region
+        ("copy-routines", ["size=6"]),
+        ("mem-write", ["stride=6"]),
+        ("mem-write", ["min=64"]),  # less than a stride
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(name, arguments):
+    result = subprocess.run([NATIVE / name, *arguments], capture_output=True, text=True,
+                            check=False)  # fmt: skip
+    assert result.returncode == 2
+    assert re.match(r".*: .* must be .*\n$", result.stderr)
+
+
+def test_lai96_reads(rates):
+    curve = rates("p100-plato", "mem-bandwidth", "read", min="2K", max="1M")
+    assert max(within(curve, 0, 8 << 10)) > 300
+    for rate in within(curve, 12 << 10, 256 << 10):
+        assert rate == pytest.approx(110, rel=0.05)
+    for rate in within(curve, 512 << 10, 1 << 20):
+        assert rate == pytest.approx(75, rel=0.10)
+
+
+@pytest.mark.parametrize("routine", ["memset", "write"])
+def test_lai96_writes_to_lines_that_l1_does_not_have(rates, routine):
+    curve = rates("p100-plato", "mem-bandwidth", routine, min="1K", max="1M")
+    assert max(curve.values()) < 50
+
+
+def test_lai96_writes_to_lines_that_were_touched(rates):
+    curve = rates("p100-plato", "mem-bandwidth", "write-prefetch", min="1K", max="64K")
+    assert max(curve.values()) == pytest.approx(310, rel=0.05)
+
+
+@pytest.mark.parametrize("routine", ["memcpy", "copy"])
+def test_lai96_copies_to_lines_that_l1_does_not_have(rates, routine):
+    """The source in L1, then in L2: about 40 MB/s are between the two."""
+    curve = rates("p100-plato", "mem-bandwidth", routine, min="1K", max="128K")
+    below, above = within(curve, 1 << 10, 4 << 10), within(curve, 12 << 10, 128 << 10)
+    assert min(below) > 40 > max(above)
+    assert (sum(below) / len(below) + sum(above) / len(above)) / 2 == pytest.approx(40, rel=0.10)
+
+
+def test_lai96_copies_to_lines_that_were_touched(rates):
+    curve = rates("p100-plato", "mem-bandwidth", "copy-prefetch", min="1K", max="4K")
+    assert max(curve.values()) > 160
+
+
+def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot, tmp_path):
+    """A word in L1D is written in 2 clocks; a line that nobody has read never comes in."""
+    clocks = {}
+    for held in ("yes", "no"):
+        job = f"mem-write held={held} stride=4 iterations=50000 min=4K max=64K"
+        run = boot(job, board="p100-plato", directory=tmp_path / held)
+        assert run.outcome.status == "ok", run.outcome.reason
+        clocks[held] = {size: run.totals(size, "cycles.busy")[0] / 50000 for size in (4096, 65536)}
+        misses = run.totals(65536, "data_write_misses")[0] / 50000
+        # Of 64 KB that were read before, L1D has kept the last 8.
+        assert misses == pytest.approx({"yes": 7 / 8, "no": 1}[held], rel=0.03)
+    assert clocks["yes"][4096] == pytest.approx(2, rel=0.05)
+    assert clocks["no"][4096] > 4 * clocks["yes"][4096]
+
+
+def test_the_same_twice(boot, tmp_path):
+    job = "mem-bandwidth routine=copy-prefetch words=40000 size=12K placement=guest"
+    first, second = (
+        (boot(job, directory=tmp_path / name).directory / "events.jsonl").read_bytes()
+        for name in "ab"
+    )
+    assert first == second

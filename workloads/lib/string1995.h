@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fill and copy as the C libraries of 1995 had them for the i386 family (FreeBSD 2, Linux libc 5):
+ * repeated string instructions, words first, then what is left as bytes. lai96 and talagala97
+ * measured these; a C library or compiler of today would use something else.
+ */
+#ifndef P5LAB_STRING1995_H
+#define P5LAB_STRING1995_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline void memset_1995(void *to, int byte, size_t size) {
+  size_t words = size / 4, rest = size % 4;
+  __asm__ volatile(
+      "rep stosl\n\t"
+      "mov %[rest], %[count]\n\t"
+      "rep stosb"
+      : "+D"(to), [count] "+c"(words)
+      : "a"((uint8_t)byte * 0x01010101u), [rest] "r"(rest)
+      : "memory");
+}
+
+static inline void memcpy_1995(void *to, const void *from, size_t size) {
+  size_t words = size / 4, rest = size % 4;
+  __asm__ volatile(
+      "rep movsl\n\t"
+      "mov %[rest], %[count]\n\t"
+      "rep movsb"
+      : "+D"(to), "+S"(from), [count] "+c"(words)
+      : [rest] "r"(rest)
+      : "memory");
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem-bandwidth: reading, writing and copying buffers of growing size (lai96 section 6, figures 2
+ * to 8). Phase = size of the buffer in bytes; a buffer is used again and again until `words` words
+ * of 4 bytes have been moved.
+ *
+ * lai96 gives the structure of its loops: 16 bytes an iteration, and `prefetch` is a load from the
+ * line that is about to be written. The Pentium fills no line on a write miss, so that a line has to
+ * be read to be in L1D when it is written. The instructions are fixed here because they are what is
+ * measured; how the words of an iteration follow each other is that of a compiler that does not
+ * schedule for two pipes, with the one register that makes four loads and the loop's end 5 clocks,
+ * as lai96 reports.
+ *
+ * Each measurement begins with the buffers in L2, as far as it holds them, and nothing of them in
+ * L1D, and with one unmeasured pass. Were the lines that a plain write goes to in L1D, it would stay
+ * there; lai96's below 50 MB/s say that they were not.
+ */
+#include "buffer.h"
+#include "string1995.h"
+
+#define ITERATION 16
+#define L1D_SIZE 8192 /* of a Pentium; on another machine less or more of the buffer leaves */
+#define LINE 32
+#define SPOILT 0x51515151u
+#define WRITTEN 0xA7u /* by all routines that write; the words are four of these */
+
+typedef void mover(char *to, const char *from, long size);
+
+static uint32_t last_read;
+
+static void move_read(char *to, const char *from, long size) {
+  const char *end = from + size;
+  uint32_t word;
+  (void)to;
+  __asm__ volatile(
+      "1:\n\t"
+      "mov (%[from]), %[word]\n\t"
+      "mov 4(%[from]), %[word]\n\t"
+      "mov 8(%[from]), %[word]\n\t"
+      "mov 12(%[from]), %[word]\n\t"
+      "add $16, %[from]\n\t"
+      "cmp %[end], %[from]\n\t"
+      "jb 1b"
+      : [from] "+r"(from), [word] "=&r"(word)
+      : [end] "r"(end)
+      : "memory", "cc");
+  last_read = word;
+}
+
+static void move_write(char *to, const char *from, long size) {
+  (void)from;
+  __asm__ volatile(
+      "1:\n\t"
+      "mov %[word], (%[to])\n\t"
+      "mov %[word], 4(%[to])\n\t"
+      "mov %[word], 8(%[to])\n\t"
+      "mov %[word], 12(%[to])\n\t"
+      "add $16, %[to]\n\t"
+      "cmp %[end], %[to]\n\t"
+      "jb 1b"
+      : [to] "+r"(to)
+      : [end] "r"(to + size), [word] "r"(WRITTEN * 0x01010101u)
+      : "memory", "cc");
+}
+
+static void move_write_prefetch(char *to, const char *from, long size) {
+  uint32_t touched;
+  (void)from;
+  __asm__ volatile(
+      "1:\n\t"
+      "mov (%[to]), %[touched]\n\t"
+      "mov %[word], (%[to])\n\t"
+      "mov %[word], 4(%[to])\n\t"
+      "mov %[word], 8(%[to])\n\t"
+      "mov %[word], 12(%[to])\n\t"
+      "add $16, %[to]\n\t"
+      "cmp %[end], %[to]\n\t"
+      "jb 1b"
+      : [to] "+r"(to), [touched] "=&r"(touched)
+      : [end] "r"(to + size), [word] "r"(WRITTEN * 0x01010101u)
+      : "memory", "cc");
+}
+
+#define COPY_ITERATION               \
+  "mov (%[from]), %[word]\n\t"       \
+  "mov %[word], (%[to])\n\t"         \
+  "mov 4(%[from]), %[word]\n\t"      \
+  "mov %[word], 4(%[to])\n\t"        \
+  "mov 8(%[from]), %[word]\n\t"      \
+  "mov %[word], 8(%[to])\n\t"        \
+  "mov 12(%[from]), %[word]\n\t"     \
+  "mov %[word], 12(%[to])\n\t"       \
+  "add $16, %[from]\n\t"             \
+  "add $16, %[to]\n\t"               \
+  "cmp %[end], %[from]\n\t"          \
+  "jb 1b"
+
+static void move_copy(char *to, const char *from, long size) {
+  const char *end = from + size;
+  uint32_t word;
+  __asm__ volatile("1:\n\t" COPY_ITERATION
+                   : [to] "+r"(to), [from] "+r"(from), [word] "=&r"(word)
+                   : [end] "r"(end)
+                   : "memory", "cc");
+}
+
+static void move_copy_prefetch(char *to, const char *from, long size) {
+  const char *end = from + size;
+  uint32_t word;
+  __asm__ volatile("1:\n\tmov (%[to]), %[word]\n\t" COPY_ITERATION
+                   : [to] "+r"(to), [from] "+r"(from), [word] "=&r"(word)
+                   : [end] "r"(end)
+                   : "memory", "cc");
+}
+
+static void move_memset(char *to, const char *from, long size) {
+  (void)from;
+  memset_1995(to, WRITTEN, (size_t)size);
+}
+
+static void move_memcpy(char *to, const char *from, long size) {
+  memcpy_1995(to, from, (size_t)size);
+}
+
+enum kind { READS, WRITES, COPIES };
+static const char *const routine_names[] = {"read",          "write",  "copy",  "write-prefetch",
+                                            "copy-prefetch", "memset", "memcpy", NULL};
+static const struct {
+  mover *move;
+  enum kind kind;
+} routines[] = {
+    {move_read, READS},
+    {move_write, WRITES},
+    {move_copy, COPIES},
+    {move_write_prefetch, WRITES},
+    {move_copy_prefetch, COPIES},
+    {move_memset, WRITES},
+    {move_memcpy, COPIES},
+};
+
+static uint32_t source_word(long i) { return 0x9E3779B9u * (uint32_t)(i + 1); }
+
+static void fill(char *from, char *to, long size) {
+  for (long i = 0; i < size / 4; i++) {
+    ((uint32_t *)to)[i] = SPOILT;
+    ((uint32_t *)from)[i] = source_word(i);
+  }
+}
+
+/* The buffers go to L2 by being read, and leave L1D when something of its size is read. */
+static void settle(const char *from, const char *to, long size) {
+  static volatile char other[L1D_SIZE];
+  for (long i = 0; i < size; i += LINE)
+    (void)*(const volatile char *)(to + i), (void)*(const volatile char *)(from + i);
+  for (long i = 0; i < L1D_SIZE; i += LINE) other[i] = 1; /* a page of its own, not the zero page */
+  for (long i = 0; i < L1D_SIZE; i += LINE) (void)other[i];
+}
+
+/* Not inlined: the warm-up then fetches the same code as the measurement. */
+static __attribute__((noinline)) void repeat(mover *move, char *to, const char *from, long size,
+                                             long bytes) {
+  for (; bytes > size; bytes -= size) move(to, from, size);
+  move(to, from, bytes);
+}
+
+/* Whether the routine, whose last pass was of `last` bytes, left what it has to. */
+static int is_right(enum kind kind, const char *from, const char *to, long size, long last) {
+  if (kind == READS) return last_read == source_word(last / 4 - 1);
+  for (long i = 0; i < size / 4; i++) {
+    uint32_t expected = kind == COPIES ? source_word(i) : WRITTEN * 0x01010101u;
+    if (((const uint32_t *)to)[i] != expected) return 0;
+    if (kind == COPIES && ((const uint32_t *)from)[i] != expected) return 0;
+  }
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  long words = 2L << 20, minimum = 32, maximum = 4L << 20, size = 0;
+  long routine = 0, placement = BUFFER_CONTIGUOUS;
+  const struct p5w_option options[] = {
+      {"routine", "what moves the words", &routine, 0, routine_names},
+      {"words", "words of 4 bytes moved per size, a multiple of 4", &words, ITERATION / 4, NULL},
+      {"min", "smallest buffer, bytes, a power of two", &minimum, 2 * ITERATION, NULL},
+      {"max", "largest buffer, bytes", &maximum, 2 * ITERATION, NULL},
+      {"size", "measure this size only, bytes, a multiple of 16", &size, 0, NULL},
+      BUFFER_PLACEMENT(placement),
+      {0}};
+  p5w_start(argc, argv, options);
+  if (size) minimum = maximum = size;
+  if (words % (ITERATION / 4) || minimum % ITERATION || minimum > maximum ||
+      (!size && minimum & (minimum - 1))) {
+    fprintf(stderr,
+            "%s: words must be a multiple of %d, min a power of two or size a multiple of %d, and "
+            "min not above max\n",
+            argv[0], ITERATION / 4, ITERATION);
+    return P5W_EXIT_USAGE;
+  }
+
+  mover *move = routines[routine].move;
+  enum kind kind = routines[routine].kind;
+  /* A copy goes right behind its source, where the two share no place in a cache that holds both.
+   * What is too large for that goes to a buffer of its own: no cache holds it anyway.
+   */
+  long pair = 2 * maximum < P5CTR_BUFFER_MAX ? 2 * maximum : P5CTR_BUFFER_MAX;
+  char *first = buffer_new(placement, kind == COPIES && pair > maximum ? pair : maximum);
+  char *second = kind == COPIES && 2 * maximum > pair ? buffer_new(placement, maximum) : NULL;
+  for (size = minimum; size <= maximum; size = buffer_next_size(size, ITERATION)) {
+    char *to = kind != COPIES ? first : 2 * size <= pair ? first + size : second;
+    long last = (words * 4 - 1) % size + 1;
+    fill(first, to, size);
+    settle(first, to, size);
+    repeat(move, to, first, size, size);
+    p5_begin((uint32_t)size);
+    repeat(move, to, first, size, words * 4);
+    p5_end((uint32_t)size);
+    if (!is_right(kind, first, to, size, last)) {
+      fprintf(stderr, "%s: %s of %ld bytes left wrong data\n", argv[0], routine_names[routine],
+              size);
+      return P5W_EXIT_FAILED;
+    }
+  }
+  return 0;
+}
