@@ -223,9 +223,9 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
     grid_heads = [workload["curve"]]
     columns: list[tuple[str, str, int]] = []  # metric, kind, system
     used = POINT_WIDTH
-    cells = [cell for question in questions for cell in found.cells(question) if cell]
+    points = [cell for question in questions for cell in found.cells(question) if cell]
     for metric in CURVES_COMPARED:
-        if not any(cell.has(metric) for cell in cells):
+        if not any(cell.has(metric) for cell in points):
             continue
         group = [(metric, "mean", i) for i in range(len(names))]
         if metric == "busy cycles":

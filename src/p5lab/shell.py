@@ -42,7 +42,7 @@ CHUNK = 512  # less than a pipe takes without blocking
 
 
 def plan(machine: Machine, guest: Guest, seed: int, feedback: bool) -> Run:
-    workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, {}, "", {})
+    workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
     return Run(NAME, machine, guest, workload, {}, (), seed, feedback, LIMIT_SECONDS, shell=True)
 
 
