@@ -27,10 +27,11 @@ from p5lab.progress import Progress
 from p5lab.runner import Result, Runner, cores
 from p5lab.tables import MISSING, Grid, number
 from p5stats import claims, tidy
-from p5stats.claims import FAILS, FITTED, INPUT, NOT_RUN, PREDICTED, UNTESTABLE, Claim
+from p5stats.claims import FAILS, FITTED, HOLDS, INPUT, NOT_RUN, PREDICTED, UNTESTABLE, Claim
 
 SCHEMA_VERSION = 1
 DOCUMENT = "README.md"
+WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
 BLOCK = re.compile(r"(<!-- \./p5lab validate -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -118,7 +119,7 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
 def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     """What was measured; with `everything` also inputs as the machine files have them and what
     cannot be tested."""
-    grid = Grid("", ["", "published", "modelled", "error", "role", "verdict", "source"])
+    grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
     for row in found.to_dict("records"):
         if everything or _measured(row):
             grid.add(
@@ -127,31 +128,38 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
                 number(row["modelled"]),
                 _error(row),
                 row["role"],
-                row["verdict"],
-                row["source"].replace("section ", ""),
+                WORDS[row["verdict"]],
+                re.sub("section |appendix ", "", row["source"]),
             )
     return [grid] if grid.rows else []
 
 
 def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
     """The headline, and why what does not hold does not."""
-    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT)]
     untestable = found[found["role"] == UNTESTABLE]
+    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT)]
     if len(untestable):
-        lines.append(f"Untestable here: {len(untestable)}" + _all(everything))
-    for verdict in (FAILS, NOT_RUN):
-        for row in found[found["verdict"] == verdict].to_dict("records"):
-            lines.append(f"{row['quantity']} ({row['source']}): {verdict}."
-                         + (f" {row['reason']}" if row["reason"] else ""))  # fmt: skip
+        lines.append(
+            f"Untestable here: {len(untestable)}"
+            + ("." if everything else " (--all lists them with the reasons).")
+        )
+    for verdict, heading in ((FAILS, "What does not hold:"), (NOT_RUN, "Not run:")):
+        rows = found[found["verdict"] == verdict].to_dict("records")
+        lines += [_list(heading, [f"{_named(row)}: {row['reason']}" for row in rows])]
     if everything:
-        for reason, rows in untestable.groupby("reason", sort=False):
-            names = ", ".join(rows["source"].unique())
-            lines.append(f"Untestable: {names}: {reason}")
+        reasons = untestable.groupby("reason", sort=False)["source"].unique()
+        lines += [
+            _list("Untestable:", [f"{', '.join(names)}: {why}" for why, names in reasons.items()])
+        ]
     return [line for line in lines if line]
 
 
-def _all(everything: bool) -> str:
-    return "." if everything else " (--all lists them with the reasons)."
+def _list(heading: str, items: list[str]) -> str:
+    return "\n".join([heading, *(f"- {item}" for item in items)]) if items else ""
+
+
+def _named(row: dict[str, object]) -> str:
+    return f"{row['quantity']} ({row['source']})"
 
 
 def _headline(found: pd.DataFrame, role: str) -> str:
@@ -184,7 +192,7 @@ def _published(row: dict[str, object]) -> str:
 def _error(row: dict[str, object]) -> str:
     """Of a bound that is kept there is none."""
     error = float(str(row["error"]))
-    kept = row["tag"] in claims.BOUNDS and row["verdict"] == claims.HOLDS
+    kept = row["tag"] in claims.BOUNDS and row["verdict"] == HOLDS
     return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
 
 

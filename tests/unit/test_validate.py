@@ -98,10 +98,10 @@ def test_what_is_printed(p5lab, lab):
     rows = {cells[1]: [cell.strip() for cell in cells if cell.strip()] for cells in lines[2:6:1]
             if len(cells) > 2}  # fmt: skip
     assert rows["load from L1"] == [
-        "load from L1", "2 cycles", "2", "+0.0 %", "predicted", "holds", "chen95 4.4",
+        "load from L1", "2 cycles", "2", "+0.0 %", "predicted", "yes", "chen95 4.4",
     ]  # fmt: skip
     assert rows["load from L2"][2:4] == ["8", "+60.0 %"]
-    assert rows["load from L2"][5] == "does not hold"
+    assert rows["load from L2"][5] == "no"
     assert "at least 4 cycles" in rows["cache miss"]
     assert "data cache" not in out
     assert "DS3100" not in out
@@ -110,7 +110,7 @@ def test_what_is_printed(p5lab, lab):
     assert "Fitted: 1 of 1 hold; 1 of 1 bounds kept." in out
     assert "Input: 1 of 1 hold, 1 of them by the machine files." in out
     assert "Untestable here: 2 (--all lists them with the reasons)." in out
-    assert "load from L2 (chen95 section 4.4): does not hold. The script is slow." in out
+    assert "What does not hold:\n- load from L2 (chen95 section 4.4): The script is slow." in out
     assert lab.starts() == ["chase loads=10 size=1024 placement=guest"]
 
 
@@ -125,7 +125,7 @@ def test_all_shows_the_rest(p5lab):
     _, out, _ = p5lab("--all")
     assert "data cache" in out
     assert "rating, DS3100" in out
-    assert "Untestable: ousterhout90 table 1: another machine" in out
+    assert "Untestable:\n- ousterhout90 table 1: another machine" in out
 
 
 def test_strict_tells_by_the_status(p5lab, lab):
