@@ -123,7 +123,7 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     for row in found.to_dict("records"):
         if everything or _measured(row):
             grid.add(
-                row["quantity"] + (f", {row['machine']}" if row["role"] == UNTESTABLE else ""),
+                ", ".join([row["quantity"], *row["claim"].split(" ", 1)[1:]]),
                 _published(row),
                 number(row["modelled"]),
                 _error(row),
