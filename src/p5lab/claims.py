@@ -96,7 +96,7 @@ class _Loader:
         return [claim]
 
     def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
-        """`values` are of several machines or systems, by name, none of which the lab has."""
+        """`values` are several numbers of one kind, by name."""
         table.only([*_COMMON, "value", "values", "machine", "reason"])
         reason = table.text("reason")
         if "values" not in table.data:
@@ -104,12 +104,13 @@ class _Loader:
                 Claim(id=name, value=_number(table, "value"), machine=table.text("machine", ""),
                       reason=reason, **common)
             ]  # fmt: skip
-        table.only([*_COMMON, "values", "reason"])
+        table.only([*_COMMON, "values", "machine", "reason"])
         values = table.table("values")
         return [
-            Claim(id=f"{name} {machine}", value=_number(values, machine), machine=machine,
-                  reason=reason, **common)
-            for machine in values.data
+            Claim(id=f"{name} {one}", value=_number(values, one),
+                  machine=table.text("machine", ""), reason=reason,
+                  **{**common, "quantity": f"{common['quantity']}, {one}"})
+            for one in values.data
         ]  # fmt: skip
 
     def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     for row in found.to_dict("records"):
         if everything or _measured(row):
             grid.add(
-                ", ".join([row["quantity"], *row["claim"].split(" ", 1)[1:]]),
+                row["quantity"],
                 _published(row),
                 number(row["modelled"]),
                 _error(row),
