@@ -5,6 +5,15 @@
 
 namespace p5 {
 
+namespace {
+
+// A write is in its buffer for a clock before the bus can take it up (estimate). A store alone
+// therefore leaves the bus idle where the next one has to wait for its buffer; two that pair fill
+// both buffers and do not.
+constexpr uint32_t kBufferClocks = 1;
+
+}  // namespace
+
 bool parse_burst(const std::string& text, uint32_t (*burst)[4]) {
   char rest;
   unsigned b[4];
@@ -80,15 +89,15 @@ void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
   if (config_.l2_present && write && l2_.invalidate(address)) bank.count[DramWrites]++;
 }
 
-uint64_t Memory::take_buffer(uint64_t now) {
-  newest_ ^= 1;
-  const uint64_t empty = writes_[newest_];
+uint64_t Memory::take_buffer(uint64_t now, Pipe pipe) {
+  newest_ = pipe;
+  const uint64_t empty = writes_[int(pipe)];
   return now > empty || !rule(Rule::WriteBuffers) ? now : empty;
 }
 
 void Memory::release_buffer(uint64_t start, uint64_t end) {
   occupy(start, end);
-  writes_[newest_] = clocks(end);
+  writes_[int(newest_)] = clocks(end);
 }
 
 // When a single write that starts at `t` is off the bus. A write to DRAM goes through the chip
@@ -106,19 +115,19 @@ uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
   return done;
 }
 
-uint64_t Memory::post_write(uint64_t now, uint32_t page_clocks) {
-  const uint64_t go_on = take_buffer(now);
-  const uint64_t t = start(go_on, 0);
+uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
+  const uint64_t go_on = take_buffer(now, pipe);
+  const uint64_t t = start(go_on + kBufferClocks, 0);
   release_buffer(t, finish_write(t, page_clocks));
   return go_on;
 }
 
-uint64_t Memory::write_single(uint32_t address, uint64_t now, Bank& bank) {
+uint64_t Memory::write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank) {
   last_write_hit_ = write_hits_l2(address, bank);
-  return post_write(now, last_write_hit_ ? 0 : open_page(address));
+  return post_write(now, pipe, last_write_hit_ ? 0 : open_page(address));
 }
 
-uint64_t Memory::write_again(uint64_t now, Bank& bank) {
+uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
   bank.count[L2Writes] += config_.l2_present;
   if (!last_write_hit_) {
     bank.count[L2WriteMisses] += config_.l2_present;
@@ -126,12 +135,12 @@ uint64_t Memory::write_again(uint64_t now, Bank& bank) {
   } else {
     bank.count[DramWrites] += !config_.l2.write_back;
   }
-  return post_write(now, 0);  // what has been written last has its page open
+  return post_write(now, pipe, 0);  // what has been written last has its page open
 }
 
-uint64_t Memory::write_uncached(uint64_t now) {
-  const uint64_t go_on = take_buffer(now);
-  const uint64_t t = start(go_on, 0);
+uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
+  const uint64_t go_on = take_buffer(now, pipe);
+  const uint64_t t = start(go_on + kBufferClocks, 0);
   release_buffer(t, t + uint64_t(config_.uncached_clocks) * unit_);
   return go_on;
 }

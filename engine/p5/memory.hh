@@ -29,6 +29,9 @@ struct BusPattern {
 };
 bool parse_burst(const std::string& text, uint32_t (*burst)[4]);  // four positive numbers
 
+// The pipe that an instruction is in; each has a write buffer [INTEL-DM 3].
+enum class Pipe : uint8_t { U, V };
+
 struct MemoryConfig {
   uint32_t core_clocks = 3, bus_clocks = 2;  // 3 core clocks are 2 bus clocks: 90 and 60 MHz
   bool l2_present = true;
@@ -93,13 +96,13 @@ class Memory {
   // One transfer to or from uncached space; when it is done.
   uint64_t uncached(uint64_t now);
 
-  // A write of up to 8 bytes through the write buffers; when the core may go on (`now` unless
-  // both buffers are taken).
-  uint64_t write_single(uint32_t address, uint64_t now, Bank& bank);
+  // A write of up to 8 bytes through the pipe's write buffer; when the core may go on (`now` unless
+  // that is taken).
+  uint64_t write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank);
   // The same for another write to the line of the last write_single(), with nothing read in
   // between: the L2 answers as before.
-  uint64_t write_again(uint64_t now, Bank& bank);
-  uint64_t write_uncached(uint64_t now);
+  uint64_t write_again(uint64_t now, Pipe pipe, Bank& bank);
+  uint64_t write_uncached(uint64_t now, Pipe pipe);
 
   // A line written back; the core does not wait for it.
   void write_line(uint32_t address, uint64_t now, Bank& bank);
@@ -112,7 +115,7 @@ class Memory {
   uint64_t busy() const { return by_unit_.quotient(busy_); }
 
   // When the write buffers are empty.
-  uint64_t writes_done() const { return writes_[newest_]; }
+  uint64_t writes_done() const { return writes_[int(newest_)]; }
 
   Cache& l2() { return l2_; }
 
@@ -133,11 +136,11 @@ class Memory {
     page_ = address & page_mask_;
     return config_.page_miss;
   }
-  // Takes the older write buffer; its transaction starts at start() of the result.
-  uint64_t take_buffer(uint64_t now);
+  // Takes a write buffer once it is empty; when the core may go on.
+  uint64_t take_buffer(uint64_t now, Pipe pipe);
   void release_buffer(uint64_t start, uint64_t end);
   uint64_t finish_write(uint64_t t, uint32_t page_clocks);
-  uint64_t post_write(uint64_t now, uint32_t page_clocks);
+  uint64_t post_write(uint64_t now, Pipe pipe, uint32_t page_clocks);
   // Who answers a read, and how.
   struct Answer {
     const BusPattern& pattern;
@@ -160,7 +163,7 @@ class Memory {
   uint64_t free_ = 0;              // when the bus is free
   uint64_t busy_ = 0;              // sum of all times that it was not
   uint64_t writes_[2] = {0, 0};    // when each write buffer is empty, in core clocks
-  unsigned newest_ = 0;
+  Pipe newest_ = Pipe::U;
   std::vector<uint64_t> posted_;   // when each place of the chip set's post buffer is free
   size_t next_posted_ = 0;
   bool last_write_hit_ = false;

@@ -271,7 +271,7 @@ void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t byt
   if (page_bits_ == 0) {
     data(linear, physical, bytes, kind, first_piece);  // now the TLB's shortcut has it
   } else {
-    if (v_bank_ != kNoBank) second_access(physical);
+    if (v_bank_ < kNotInV) second_access(physical);
     u_bank_ = physical & kBankBits;
     data_slow(linear, physical, bytes, kind, first_piece);
     page_bits_ = 0;
@@ -359,7 +359,7 @@ void Pentium::write_piece(uint32_t physical) {
   if (!cached(physical)) {
     bank_->count[DataWriteMisses]++;
     bank_->count[UncachedWrites]++;
-    wait(memory_.write_uncached(clock_), StallWrite);
+    wait(memory_.write_uncached(clock_, pipe()), StallWrite);
     return;
   }
   // A shared line becomes exclusive when it is written, but not in a page of PWT [INTEL-DM 3].
@@ -376,7 +376,7 @@ void Pentium::write_piece(uint32_t physical) {
   if (access.filled) start_fill(line, read_line(physical), access);
   if (access.through) {
     l1i_.invalidate(physical);  // a write on the bus takes the line away from L1I [INTEL-DM 3]
-    wait(memory_.write_single(physical, clock_, *bank_), StallWrite);
+    wait(memory_.write_single(physical, clock_, pipe(), *bank_), StallWrite);
     // With an L2 that allocates on writes the line is there the next time; with a hit in a
     // write-through L1D the replacement order changes: both are no mere repetition.
     missed_ = access.hit || config_.memory.l2.write_allocate ? kNoLine : line;
@@ -387,7 +387,7 @@ void Pentium::write_piece(uint32_t physical) {
 void Pentium::write_again() {
   bank_->count[DataWrites]++;
   bank_->count[DataWriteMisses]++;
-  wait(memory_.write_again(clock_, *bank_), StallWrite);
+  wait(memory_.write_again(clock_, pipe(), *bank_), StallWrite);
 }
 
 // Both halves go to the bus and the line leaves L1D [INTEL-DM 3].
@@ -408,7 +408,7 @@ void Pentium::locked_access(uint32_t physical) {
   l1i_.invalidate(physical);
   missed_ = kNoLine;
   wait(memory_.read_single(physical, clock_, bank), StallRead);
-  memory_.write_single(physical, clock_, bank);
+  memory_.write_single(physical, clock_, Pipe::U, bank);
   wait(memory_.writes_done(), StallWrite);
 }
 
@@ -484,7 +484,7 @@ void Pentium::page_table_update(uint32_t physical) {
   bank_->count[LockedCycles]++;
   if (l1d_.invalidate(physical)) write_back(physical, clock_);
   walk_read(physical);
-  memory_.write_single(physical, clock_, *bank_);
+  memory_.write_single(physical, clock_, Pipe::U, *bank_);
   wait(memory_.writes_done(), StallWalk);
 }
 

@@ -99,7 +99,8 @@ class Pentium {
     last_clocks_ = clocks;
     clock_ += clocks;
     locked_ = insn.flags & kLocked;
-    v_bank_ = u_bank_ = kNoBank;
+    u_bank_ = kNoBank;
+    v_bank_ = kNotInV;
   }
 
   void retire(const Insn& insn, uint32_t linear) {
@@ -126,7 +127,7 @@ class Pentium {
             paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
       return data_untranslated(linear, physical, bytes, kind, first_piece);
     }
-    if (v_bank_ != kNoBank) second_access(physical);
+    if (v_bank_ < kNotInV) second_access(physical);
     u_bank_ = physical & kBankBits;
     if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
       return data_slow(linear, physical, bytes, kind, first_piece);
@@ -307,6 +308,7 @@ class Pentium {
   void read_piece(uint32_t physical);
   void write_piece(uint32_t physical);
   void write_again();
+  Pipe pipe() const { return v_bank_ == kNotInV ? Pipe::U : Pipe::V; }
   void locked_access(uint32_t physical);
   // What a line comes in as.
   Fill fill_state(uint32_t attributes) const {
@@ -384,9 +386,10 @@ class Pentium {
   uint16_t u_ = kNothingJoins;    // what may join the instruction in U (Insn::as_u)
   uint16_t cold_ = 0;             // kLong: of a code line that has just come in, instruction
                                   // boundaries are not known [INTEL-OPT]
-  static constexpr uint8_t kBankBits = 0x1C, kNoBank = 0xFF;
+  static constexpr uint8_t kBankBits = 0x1C, kNotInV = 0xFE, kNoBank = 0xFF;
   uint8_t u_bank_ = kNoBank;      // of L1D, that the instruction in U accessed
-  uint8_t v_bank_ = kNoBank;      // the same while its neighbour in V is executed
+  uint8_t v_bank_ = kNotInV;      // the same while its neighbour in V is executed, kNoBank from
+                                  // an access of its own on
   RegMask agi_writes_ = 0;        // registers written by the current pair ...
   RegMask agi_before_ = 0;        // ... and by the one before it
   RegMask u_interlock_ = 0;       // of those, what the instruction in U had to wait for

@@ -82,7 +82,7 @@ namespace p5 {
   X(FillFirst,          "line fill: the requested 8 bytes come first") \
   X(FillWhole,          "line fill: a second reference waits for all of it") \
   X(FillCode,           "line fill: other code of the line waits for all of it") \
-  X(WriteBuffers,       "writes: the core waits when both buffers are taken") \
+  X(WriteBuffers,       "writes: the core waits while the buffer of its pipe is taken") \
   X(WriteOrder,         "writes: one to an E or M line waits for those before it") \
   X(WritePosted,        "writes: the chip set posts some to DRAM") \
   X(PortDrains,         "ports: an access waits for the writes before it") \

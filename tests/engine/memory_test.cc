@@ -56,17 +56,18 @@ TEST_CASE("memory: DRAM, and the bus is one") {
   CHECK(second.first == first.complete + 4 + 14);
 }
 
-TEST_CASE("memory: writes go through two buffers") {
+TEST_CASE("memory: writes go through two buffers, one for each pipe") {
   Memory memory(board(2, 1));
   Bank bank;
   memory.read_line(0x1000, 0, bank);
   const uint64_t start = 1000;
-  CHECK(memory.write_single(0x1000, start, bank) == start);      // 6 bus clocks to L2
-  CHECK(memory.write_single(0x1008, start, bank) == start);
-  CHECK(memory.write_single(0x1010, start, bank) == start + 12);  // when the first is empty
-  CHECK(memory.writes_done() == start + 36);
+  // A clock in the buffer, on the bus with its next clock, there for 6 bus clocks to L2.
+  CHECK(memory.write_single(0x1000, start, Pipe::U, bank) == start);
+  CHECK(memory.write_single(0x1008, start, Pipe::V, bank) == start);
+  CHECK(memory.write_single(0x1010, start, Pipe::U, bank) == start + 14);  // the first is gone
+  CHECK(memory.writes_done() == start + 2 + 36);
   // A read does not overtake them.
-  CHECK(memory.read_line(0x1000, start + 13, bank).first == start + 36 + 4 + 6);
+  CHECK(memory.read_line(0x1000, start + 15, bank).first == start + 38 + 4 + 6);
   CHECK(bank.count[L2Writes] == 3);
   CHECK(bank.count[L2WriteMisses] == 0);
   CHECK(bank.count[DramWrites] == 0);
@@ -78,11 +79,11 @@ TEST_CASE("memory: writes to DRAM are posted until the chip set's buffer is full
   uint64_t now = 0;
   std::vector<uint64_t> waits;
   for (int i = 0; i < 40; i++) {
-    const uint64_t go_on = memory.write_single(0x100000 + 32 * uint32_t(i), now, bank);
+    const uint64_t go_on = memory.write_single(0x100000 + 32 * uint32_t(i), now, Pipe::U, bank);
     waits.push_back(go_on - now);
     now = go_on;
   }
-  CHECK(waits[2] == 12);      // at the pace of an L2 write ...
+  CHECK(waits[2] == 14);      // at the pace of an L2 write and the clock in the buffer ...
   CHECK(waits.back() == 18);  // ... in the end at DRAM's: 9 bus clocks
   CHECK(bank.count[L2WriteMisses] == 40);
   CHECK(bank.count[DramWrites] == 40);
@@ -96,9 +97,9 @@ TEST_CASE("memory: a repeated write counts and lasts as the first") {
   two.read_line(0x1000, 0, bank_two);
   for (const uint32_t line : {0x1000u, 0x9000u}) {
     for (uint32_t i = 0; i < 8; i++) {
-      now_one = one.write_single(line + 4 * i, now_one, bank_one);
-      now_two = i == 0 ? two.write_single(line, now_two, bank_two)
-                       : two.write_again(now_two, bank_two);
+      now_one = one.write_single(line + 4 * i, now_one, Pipe::U, bank_one);
+      now_two = i == 0 ? two.write_single(line, now_two, Pipe::U, bank_two)
+                       : two.write_again(now_two, Pipe::U, bank_two);
       CHECK(now_one == now_two);
     }
   }
@@ -112,7 +113,7 @@ TEST_CASE("memory: without L2 everything is DRAM's") {
   Bank bank;
   memory.read_line(0x1000, 0, bank);
   CHECK(memory.read_line(0x1000, 1000, bank).complete == 1000 + 4 + 38);
-  memory.write_single(0x1000, 2000, bank);
+  memory.write_single(0x1000, 2000, Pipe::U, bank);
   CHECK(bank.count[DramReads] == 2);
   CHECK(bank.count[DramWrites] == 1);
   CHECK(bank.count[L2Reads] + bank.count[L2Writes] == 0);
@@ -136,11 +137,11 @@ TEST_CASE("memory: DRAM keeps one page open") {
   CHECK(line(0x102000, 5000) == 4 + 2 * 9);
   CHECK(line(0x101040, 6000) == hit);
   // A posted write opens its page once for all of a line, and a read waits for DRAM to be done.
-  uint64_t now = memory.write_single(0x200000, 7000, bank);
-  now = memory.write_again(now, bank);
-  // On the bus until 7000 + 2 * 12; in DRAM from 7012 on: (9 + 6 + 9) * 2 clocks.
-  CHECK(memory.writes_done() == 7000 + 24);
-  CHECK(line(0x101060, 7000) == 12 + 48 + miss);
+  uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
+  now = memory.write_again(now, Pipe::U, bank);
+  // On the bus until 7000 + 2 * 14; in DRAM from 7014 on: (9 + 6 + 9) * 2 clocks.
+  CHECK(memory.writes_done() == 7000 + 28);
+  CHECK(line(0x101060, 7000) == 14 + 48 + miss);
 }
 
 TEST_CASE("memory: L2 gives what no cache may take in, but does not take it in") {
@@ -158,7 +159,7 @@ TEST_CASE("memory: the bus is busy while a transaction is under way, and no long
   Bank bank;
   memory.read_line(0x1000, 0, bank);  // 19 bus clocks, without the 4 clocks before it
   CHECK(memory.busy() == 38);
-  memory.write_single(0x1000, 1000, bank);  // 6
+  memory.write_single(0x1000, 1000, Pipe::U, bank);  // 6
   CHECK(memory.busy() == 38 + 12);
   memory.read_single(0x1000, 2000, bank);  // 3
   CHECK(memory.busy() == 38 + 12 + 6);

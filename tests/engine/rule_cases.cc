@@ -609,10 +609,11 @@ void memory() {
                     memory.read_line(0x2000, start, bank);  // on the bus from kQuiet on
                     return memory.read_line(0x1000, kQuiet, bank).first - kQuiet;
                   }),
-            board("read behind two writes of 6 bus clocks", even(), 24 + 4 + 6,
+            // They begin with the bus clock behind the clock that fills their buffers.
+            board("read behind two writes of 6 bus clocks", even(), 2 + 24 + 4 + 6,
                   [](Memory& memory, Bank& bank) {
-                    memory.write_single(0x2000, kQuiet, bank);
-                    memory.write_single(0x2008, kQuiet, bank);
+                    memory.write_single(0x2000, kQuiet, Pipe::U, bank);
+                    memory.write_single(0x2008, kQuiet, Pipe::V, bank);
                     return memory.read_line(0x1000, kQuiet, bank).first - kQuiet;
                   })},
            {board("read on an idle bus", even(), 4 + 6, first(kQuiet))});
@@ -627,22 +628,29 @@ void memory() {
   // The first 8 bytes at 6, the line at 18: the fourth instruction ends at 10.
   rule_has(Rule::FillCode, {code_fill("behind the first 8 bytes", 5, 18 - 10 + 1)},
            {code_fill("the end of the first 8 bytes", 4, 1)});
-  const auto third_write = [](uint32_t at, int nth) {
+  // The n-th of writes that the two pipes do in turn.
+  const auto nth_write = [](uint32_t at, int nth) {
     return [at, nth](Memory& memory, Bank& bank) {
       uint64_t now = kQuiet, last = 0;
       for (int i = 0; i < nth; i++) {
         last = now;
-        now = memory.write_single(at + 32 * uint32_t(i), now, bank);
+        now = memory.write_single(at + 32 * uint32_t(i), now, i % 2 ? Pipe::V : Pipe::U, bank);
       }
       return now - last;
     };
   };
-  rule_has(Rule::WriteBuffers, {board("a third write", even(), 12, third_write(0x1000, 3))},
-           {board("a second write", even(), 0, third_write(0x1000, 2))});
+  rule_has(Rule::WriteBuffers,
+           {board("a third write", even(), 2 + 12, nth_write(0x1000, 3)),
+            board("a second write of the same pipe", even(), 2 + 12,
+                  [](Memory& memory, Bank& bank) {
+                    memory.write_single(0x1000, kQuiet, Pipe::U, bank);
+                    return memory.write_single(0x1020, kQuiet, Pipe::U, bank) - kQuiet;
+                  })},
+           {board("a second write", even(), 0, nth_write(0x1000, 2))});
   rule_has(Rule::WritePosted,
-           {board("to DRAM at the pace of L2", even(), 12, third_write(0x100000, 3))},
-           {board("to DRAM at its own when four wait", even(), 18, third_write(0x100000, 40)),
-            board("to L2", even(), 12, third_write(0x1000, 3))});
+           {board("to DRAM at the pace of L2", even(), 2 + 12, nth_write(0x100000, 3))},
+           {board("to DRAM at its own when four wait", even(), 18, nth_write(0x100000, 40)),
+            board("to L2", even(), 2 + 12, nth_write(0x1000, 3))});
   // The first store begins at an odd clock: its 12 clocks on the bus begin one later.
   rule_has(Rule::WriteOrder,
            {on_bench("write hit behind a write miss", 1 + 12, store(0x300000), store(0x2000))},
