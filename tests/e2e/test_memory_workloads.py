@@ -123,8 +123,8 @@ def test_a_pair_of_writes_takes_both_buffers(rates):
         rates("p133-triton", "mem-bandwidth", routine, size="512K")[512 << 10]
         for routine in ("write", "memset")
     )
-    assert paired == pytest.approx(4 * 66.67 / 2, rel=0.03)  # 2 bus clocks a word
-    assert single == pytest.approx(4 * 66.67 / 3, rel=0.03)  # 3
+    assert paired == pytest.approx(4 * 66.67 / 2, rel=0.05)  # 2 bus clocks a word
+    assert single == pytest.approx(4 * 66.67 / 3, rel=0.05)  # 3
     assert single == pytest.approx(83, rel=0.10)  # lmbench, FreeBSD/i586
 
 

@@ -185,9 +185,10 @@ TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
   CHECK(cost([&] { bench.store(0x302000); }) > 3);   // U's is not empty
   CHECK(bench.count(StallWrite) > 0);
   quiet();
-  bench.store(0x300000);
-  bench.insn("f7 df");                               // NEG EDI pairs with nothing
-  CHECK(cost([&] { bench.store(0x301000); }) > 3);   // in U as well
+  for (int i = 0; i < 2; i++) {
+    bench.insn("f7 df");                             // NEG EDI pairs with nothing:
+    CHECK(cost([&] { bench.store(0x300000); }) > 3 * i);  // both stores are in U
+  }
   quiet();
   // A write that hits waits for writes before it; a read that hits overtakes them.
   bench.store(0x300000);
