@@ -199,18 +199,16 @@ def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
     asked = counts
     for level, value in where.items():
         asked = asked[asked.index.get_level_values(level) == value]
-    total, runs = math.nan, list[str]()
-    for part, selection in enumerate((measure.select, measure.less, measure.over)):
-        if selection is None:
-            continue
-        chosen = _select(asked, selection)
-        if chosen.empty:
-            return math.nan, ""
-        runs += list(chosen.index.get_level_values("run").unique())
-        values = _each(claim, measure, chosen, clocks)
-        found = _statistic(claim, measure, values)
-        total = found if part == 0 else total - found if part == 1 else total / found
-    return total, " ".join(dict.fromkeys(runs))
+    selections = {"select": measure.select, "less": measure.less, "over": measure.over}
+    parts = {name: _select(asked, one) for name, one in selections.items() if one}
+    if any(part.empty for part in parts.values()):
+        return math.nan, ""
+    found = {
+        name: _statistic(claim, measure, _each(claim, measure, part, clocks))
+        for name, part in parts.items()
+    }
+    runs = pd.concat(list(parts.values())).index.get_level_values("run").unique()
+    return (found["select"] - found.get("less", 0)) / found.get("over", 1), " ".join(runs)
 
 
 def _select(counts: pd.DataFrame, selection: Selection) -> pd.DataFrame:
