@@ -11,25 +11,33 @@
 #include <stdint.h>
 
 static inline void memset_1995(void *to, int byte, size_t size) {
-  size_t words = size / 4, rest = size % 4;
+  size_t rest;
   __asm__ volatile(
+      "mov %[count], %[rest]\n\t"
+      "shr $2, %[count]\n\t"
+      "cld\n\t"
       "rep stosl\n\t"
       "mov %[rest], %[count]\n\t"
+      "and $3, %[count]\n\t"
       "rep stosb"
-      : "+D"(to), [count] "+c"(words)
-      : "a"((uint8_t)byte * 0x01010101u), [rest] "r"(rest)
-      : "memory");
+      : "+D"(to), [count] "+c"(size), [rest] "=&r"(rest)
+      : "a"((uint8_t)byte * 0x01010101u)
+      : "memory", "cc");
 }
 
 static inline void memcpy_1995(void *to, const void *from, size_t size) {
-  size_t words = size / 4, rest = size % 4;
+  size_t rest;
   __asm__ volatile(
+      "mov %[count], %[rest]\n\t"
+      "shr $2, %[count]\n\t"
+      "cld\n\t"
       "rep movsl\n\t"
       "mov %[rest], %[count]\n\t"
+      "and $3, %[count]\n\t"
       "rep movsb"
-      : "+D"(to), "+S"(from), [count] "+c"(words)
-      : [rest] "r"(rest)
-      : "memory");
+      : "+D"(to), "+S"(from), [count] "+c"(size), [rest] "=&r"(rest)
+      :
+      : "memory", "cc");
 }
 
 #endif
