@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """chen95's method on readings and brackets that are known."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+from p5lab import method as report
+from p5lab.store import Stored
 from p5stats import StatsError, method, tidy
 from p5stats.method import EVENTS, PASSES
 
@@ -118,3 +122,35 @@ def test_only_interrupted_iterations():
     busy = run(70, 33, interrupted=range(PER_PASS))
     with pytest.raises(StatsError, match="data_reads: no iteration without an interrupt"):
         rows(busy, run(5, 30), run(70, 0), run(5, 0))
+
+
+def stored(operation, counters="used", *, geometry="", status="ok", workload="counted", seed=0):
+    return Stored(
+        Path(),
+        {
+            "status": status, "seed": seed, "guest": {"name": "linux"},
+            "machine": {"name": "p90", "geometry": geometry}, "workload": {"name": workload},
+            "parameters": {"operation": operation, "counters": counters},
+        },
+    )  # fmt: skip
+
+
+NULLS = [stored("null"), stored("null", "unused")]
+
+
+@pytest.mark.parametrize(
+    ("runs", "applies"),
+    [
+        ([*NULLS, stored("dup"), stored("dup", "unused")], True),
+        ([*NULLS, stored("dup"), stored("dup", geometry=report.EXACT)], True),
+        ([], False),
+        (NULLS, False),
+        ([NULLS[0], stored("dup"), stored("dup", "unused")], False),
+        ([*NULLS, stored("dup", status="failed")], False),
+        ([*NULLS, stored("dup", geometry="l2.size=524288")], False),
+        ([*NULLS, stored("dup", seed=1)], False),
+        ([*NULLS, stored("dup", workload="dup")], False),
+    ],
+)
+def test_what_is_shown_in_the_papers_way(runs, applies):
+    assert report.applies(runs) is applies
