@@ -34,7 +34,7 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
     if (access.hit) return {config_.l2_read, 0, 0};
     bank.count[L2ReadMisses]++;
     bank.count[DramReads]++;
-    const Answer answer{config_.dram_read, open_page(address), dram_free_};
+    const Answer answer = dram_answer(address);
     if (access.victim_dirty) {
       // The chip set delivers the new line before the last word of a dirty victim has left its
       // buffer [Intel 290479, LBX]: the victim costs the bus nothing, but opens its page.
@@ -44,7 +44,7 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
     return answer;
   }
   bank.count[DramReads]++;
-  return {config_.dram_read, open_page(address), dram_free_};
+  return dram_answer(address);
 }
 
 bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
@@ -85,7 +85,7 @@ uint64_t Memory::uncached(uint64_t now) {
 
 void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
   const uint64_t t = start(now, 0);
-  occupy(t, t + uint64_t(config_.snoop_clocks) * edge_);
+  if (rule(Rule::InquireBus)) occupy(t, t + uint64_t(config_.snoop_clocks) * edge_);
   if (config_.l2_present && write && l2_.invalidate(address)) bank.count[DramWrites]++;
 }
 

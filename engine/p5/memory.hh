@@ -132,7 +132,7 @@ class Memory {
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
   // Bus clocks that DRAM takes for closing its open page and opening that of `address`.
   uint32_t open_page(uint32_t address) {
-    if ((address & page_mask_) == page_) return 0;
+    if ((address & page_mask_) == page_ || !rule(Rule::PageMiss)) return 0;
     page_ = address & page_mask_;
     return config_.page_miss;
   }
@@ -147,6 +147,9 @@ class Memory {
     uint32_t lead;   // bus clocks on top of the pattern's first
     uint64_t ready;  // when whoever answers is free
   };
+  Answer dram_answer(uint32_t address) {
+    return {config_.dram_read, open_page(address), rule(Rule::PostedFirst) ? dram_free_ : 0};
+  }
   Answer read_answer(uint32_t address, Bank& bank, Fill fill);
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead, Fill fill);
   // The bus is taken from `start` to `end`.

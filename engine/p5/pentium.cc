@@ -594,8 +594,14 @@ void Pentium::bus_master(uint32_t physical, uint32_t bytes, bool write) {
     bank_->count[Snoops]++;
     bank_->count[SnoopHits] += l1d_.holds(line);
     memory_.snoop(line, clock_, write, *bank_);
-    if (write ? l1d_.invalidate(line) : l1d_.share(line)) write_back(line, clock_);
-    if (write) l1i_.invalidate(line);
+    const bool dirty = l1d_.dirty(line);
+    if (dirty && rule(Rule::InquireModified)) write_back(line, clock_);
+    if (write && rule(Rule::InquireWrite)) {
+      l1d_.invalidate(line);
+      l1i_.invalidate(line);
+    } else if (!write && rule(Rule::InquireRead)) {
+      l1d_.share(line);
+    }
     if (last - line < data_line_) break;
   }
 }

@@ -312,8 +312,11 @@ class Pentium {
   void locked_access(uint32_t physical);
   // What a line comes in as.
   Fill fill_state(uint32_t attributes) const {
+    if (!rule(Rule::PageNoCache)) attributes &= ~kNoCache;
+    if (!rule(Rule::PageWriteThrough)) attributes &= ~kWriteThrough;
     if (!state_.caching || attributes & kNoCache) return Fill::None;
-    return config_.write_once || attributes & kWriteThrough ? Fill::Shared : Fill::Exclusive;
+    const bool once = rule(Rule::WriteOnce) && config_.write_once;
+    return once || attributes & kWriteThrough ? Fill::Shared : Fill::Exclusive;
   }
   void noncacheable_read(uint32_t physical, Event stall);
   uint32_t translate_data(uint32_t linear);

@@ -85,6 +85,15 @@ namespace p5 {
   X(WriteBuffers,       "writes: the core waits while the buffer of its pipe is taken") \
   X(WriteOrder,         "writes: one to an E or M line waits for those before it") \
   X(WritePosted,        "writes: the chip set posts some to DRAM") \
+  X(PageMiss,           "DRAM: an access to another page than the open one takes longer") \
+  X(PostedFirst,        "DRAM: a read waits for the writes posted before it") \
+  X(WriteOnce,          "L1D: the first write to a line that came in shared goes to the bus") \
+  X(PageNoCache,        "pages with PCD are not cached") \
+  X(PageWriteThrough,   "pages with PWT: their lines stay shared") \
+  X(InquireBus,         "other bus masters: the bus is taken for the inquire cycle") \
+  X(InquireModified,    "other bus masters: a modified line is written back first") \
+  X(InquireWrite,       "other bus masters: a line that is written leaves the caches") \
+  X(InquireRead,        "other bus masters: a line that is read is shared from then on") \
   X(PortDrains,         "ports: an access waits for the writes before it") \
   X(PortWaits,          "ports: the core waits for the access") \
   X(LockedOnBus,        "locked accesses go to the bus")

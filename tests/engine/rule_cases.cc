@@ -676,6 +676,114 @@ void memory() {
             board("xchg eax,ecx", even(), 0, exchange("87 c8", false))});
 }
 
+// --- states of lines, pages and other bus masters [INTEL-DM 3, 6]
+
+// DRAM with pages of 4 KB, 6 bus clocks to open one.
+Config pages() {
+  Config config = even();
+  config.memory.dram_page = 4096;
+  config.memory.page_miss = 6;
+  return config;
+}
+
+Config write_once() {
+  Config config = even();
+  config.write_once = true;
+  return config;
+}
+
+// How much an event grows during `action`, after `before`, in linear pages that are where they
+// stand: page 5 with PWT, page 6 with PCD, all others ordinary.
+Row event_of(const char* what, const Config& config, Event event, uint64_t count,
+             const std::function<void(Bench&)>& before,
+             const std::function<void(Bench&)>& action) {
+  const auto measure = [=] {
+    Bench bench(config);
+    bench.memory[0x1000] = 0x2000 | 1;
+    for (uint32_t page = 0; page < 1024; page++) {
+      bench.memory[0x2000 + 4 * page] =
+          page << 12 | (page == 5 ? 1 << 3 : page == 6 ? 1 << 4 : 0) | 1;
+    }
+    bench.change([](State& state) {
+      state.paging = true;
+      state.cr3 = 0x1000;
+    });
+    before(bench);
+    return bench.grows(event, [&] { action(bench); });
+  };
+  return {what, measure, count};
+}
+
+void states() {
+  const auto nothing = [](Bench&) {};
+  const auto load = [](uint32_t at) { return [at](Bench& bench) { bench.load(at); }; };
+  const auto store = [](uint32_t at) { return [at](Bench& bench) { bench.store(at); }; };
+  const auto twice = [](uint32_t at) {  // in the cache, then modified if it can be
+    return [at](Bench& bench) {
+      bench.load(at);
+      bench.store(at);
+    };
+  };
+  const auto master = [](uint32_t at, bool write) {
+    return [at, write](Bench& bench) { bench.model.bus_master(at, 32, write); };
+  };
+  const auto then = [](auto first, auto second) {
+    return [first, second](Bench& bench) {
+      first(bench);
+      second(bench);
+    };
+  };
+  // 4 clocks, then 7-4-4-4 bus clocks of two, 6 more for another page.
+  const auto line = [](uint32_t before, uint32_t at) {
+    return [=](Memory& memory, Bank& bank) {
+      memory.read_line(before, kQuiet / 2, bank);
+      return memory.read_line(at, kQuiet, bank).complete - kQuiet;
+    };
+  };
+  rule_has(Rule::PageMiss, {board("another page", pages(), 4 + 38 + 12, line(0x301000, 0x302000))},
+           {board("the same page", pages(), 4 + 38, line(0x301000, 0x301020)),
+            board("the board cache", pages(), 4 + 18, line(0x301000, 0x2000))});
+  // Posted at once; DRAM takes the write 9 bus clocks from when the bus has brought it.
+  const auto behind_write = [](uint32_t at) {
+    return [at](Memory& memory, Bank& bank) {
+      memory.write_single(0x301000, kQuiet, Pipe::U, bank);
+      const uint64_t off_the_bus = memory.writes_done();
+      return memory.read_line(at, off_the_bus, bank).complete - off_the_bus;
+    };
+  };
+  rule_has(Rule::PostedFirst, {board("read of DRAM", even(), 18 + 4 + 38, behind_write(0x310000))},
+           {board("read of L2", even(), 4 + 18, behind_write(0x2000))});
+  rule_has(Rule::WriteOnce,
+           {event_of("the first write", write_once(), L2Writes, 1, load(0x4000), store(0x4000))},
+           {event_of("the second", write_once(), L2Writes, 0, twice(0x4000), store(0x4000)),
+            event_of("a machine without", even(), L2Writes, 0, load(0x4000), store(0x4000))});
+  rule_has(Rule::PageNoCache,
+           {event_of("a second read", even(), DataReadMisses, 1, load(0x6000), load(0x6000))},
+           {event_of("another page", even(), DataReadMisses, 0, load(0x4000), load(0x4000))});
+  rule_has(Rule::PageWriteThrough,
+           {event_of("a write", even(), L2Writes, 1, twice(0x5000), store(0x5000))},
+           {event_of("another page", even(), L2Writes, 0, twice(0x4000), store(0x4000))});
+  rule_has(Rule::InquireBus,
+           {event_of("a line", even(), BusBusy, 2 * 2, nothing, master(0x300000, true))},
+           {event_of("no master", even(), BusBusy, 0, load(0x4000), load(0x4000))});
+  rule_has(Rule::InquireModified,
+           {event_of("read", even(), L1dWritebacks, 1, twice(0x4000), master(0x4000, false)),
+            event_of("written", even(), L1dWritebacks, 1, twice(0x4000), master(0x4000, true))},
+           {event_of("clean", even(), L1dWritebacks, 0, load(0x4000), master(0x4000, true))});
+  rule_has(Rule::InquireWrite,
+           {event_of("a read behind it", even(), DataReadMisses, 1,
+                     then(load(0x4000), master(0x4000, true)), load(0x4000))},
+           {event_of("behind a read", even(), DataReadMisses, 0,
+                     then(load(0x4000), master(0x4000, false)), load(0x4000)),
+            event_of("of another line", even(), DataReadMisses, 0,
+                     then(load(0x4000), master(0x4020, true)), load(0x4000))});
+  rule_has(Rule::InquireRead,
+           {event_of("a write behind it", even(), L2Writes, 1,
+                     then(twice(0x4000), master(0x4000, false)), store(0x4000))},
+           {event_of("to another line", even(), L2Writes, 0,
+                     then(twice(0x4000), master(0x4020, false)), store(0x4000))});
+}
+
 }  // namespace
 
 const std::vector<RuleCase>& rule_cases() {
@@ -687,6 +795,7 @@ const std::vector<RuleCase>& rule_cases() {
     x87();
     system();
     memory();
+    states();
   }
   return all;
 }
