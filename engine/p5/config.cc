@@ -144,4 +144,15 @@ Config Config::read(Settings& settings) {
   return c;
 }
 
+Config Config::without_feedback() const {
+  Config c = *this;
+  c.feedback = false;
+  MemoryConfig& memory = c.memory;
+  memory.core_clocks = memory.bus_clocks = 1;
+  memory.l2_read = memory.l2_write = memory.dram_read = memory.dram_write = BusPattern();
+  memory.miss_overhead = memory.walk_overhead = memory.uncached_clocks = 0;
+  memory.snoop_clocks = memory.page_miss = 0;
+  return c;
+}
+
 }  // namespace p5

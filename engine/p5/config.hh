@@ -32,11 +32,16 @@ struct Config {
   uint32_t isa_clocks = 0;         // one port access on ISA, in core clocks
   uint32_t pci_clocks = 0;         // one port access on PCI
   uint32_t inta_clocks = 0;        // both interrupt acknowledge cycles
+  bool feedback = true;            // false: as without_feedback() makes it
   std::vector<std::pair<uint32_t, uint32_t>> uncached;  // [first, last] physical addresses
                                                          // below DRAM's end, not cached
 
   // Reads all machine keys; errors are kept in `settings`.
   static Config read(Settings& settings);
+
+  // The same machine with caches, TLBs and a bus that count everything and cost no clocks: what is
+  // executed does not depend on them.
+  Config without_feedback() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }
 };

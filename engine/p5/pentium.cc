@@ -81,6 +81,12 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
   bank_ = ring_banks_[0] = &counters_.bank(0, 0);
 }
 
+void Pentium::set_shadows(std::unique_ptr<Shadows> shadows) {
+  shadows_ = std::move(shadows);
+  if (shadows_) shadows_->use(*bank_);
+  set_timing(timing_on_);
+}
+
 void Pentium::set_state(const State& state) {
   const bool ring_changed = state.ring != state_.ring;
   if (crossing_ != Crossing::None) {
@@ -109,6 +115,7 @@ void Pentium::set_state(const State& state) {
     Bank*& bank = ring_banks_[state.ring];
     if (!bank) bank = &counters_.bank(state.cr3, state.ring);
     bank_ = bank;
+    if (shadows_) shadows_->use(*bank_);
   }
   if (state.paging != state_.paging) drop_prefetch();
   state_ = state;
@@ -209,6 +216,9 @@ void Pentium::fetch_line(uint32_t linear) {
   const uint32_t page = linear >> 12;
   if (page != code_page_) {
     code_attributes_ = 0;
+    if (shadows_ && paging_ && !shadows_->holds_code_page(linear)) {
+      shadows_->code_page(linear, page_walk(linear));
+    }
     if (paging_ && !itlb_.quick(page)) {
       if (itlb_.lookup(page)) {
         code_attributes_ = itlb_.attributes();
@@ -224,6 +234,7 @@ void Pentium::fetch_line(uint32_t linear) {
   const uint32_t physical = code_frame_ | (linear & 0xFFF);
   bank_->count[CodeReads]++;
   if (!cached(physical)) {
+    if (shadows_) shadows_->uncached_read(CodeMisses);
     bank_->count[CodeMisses]++;
     bank_->count[UncachedReads]++;
     window_ = linear & ~(kUncachedFetch - 1);
@@ -234,11 +245,12 @@ void Pentium::fetch_line(uint32_t linear) {
   window_bytes_ = code_line_;
   window_ = linear & ~(window_bytes_ - 1);
   cold_ = 0;
-  if (l1i_.quick_read(physical)) return;
   const Fill fill = fill_state(code_attributes_);
+  if (shadows_) shadows_->code(physical, fill);
+  if (l1i_.quick_read(physical)) return;
   const CacheAccess access = l1i_.access(physical, false, fill);
   if (access.hit) return;
-  if (rule(Rule::PairCold)) {
+  if (config_.feedback && rule(Rule::PairCold)) {
     cold_ = kLong;
     u_ = kNothingJoins;
   }
@@ -263,6 +275,11 @@ void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
 }
 
 // --- data -----------------------------------------------------------------------------------
+
+void Pentium::data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                           bool first_piece) {
+  if (timing_on_) data_as<true>(linear, physical, bytes, kind, first_piece);
+}
 
 void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                                 bool first_piece) {
@@ -318,11 +335,13 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
 void Pentium::read_piece(uint32_t physical) {
   bank_->count[DataReads]++;
   if (!cached(physical)) {
+    if (shadows_) shadows_->uncached_read(DataReadMisses);
     bank_->count[DataReadMisses]++;
     bank_->count[UncachedReads]++;
     wait(memory_.uncached(clock_), StallRead);
     return;
   }
+  if (shadows_) shadows_->read(physical, fill_state(page_bits_));
   const uint32_t line = physical & ~(data_line_ - 1);
   const CacheAccess access = l1d_.access(physical, false, fill_state(page_bits_));
   if (access.hit) {
@@ -357,14 +376,14 @@ void Pentium::write_piece(uint32_t physical) {
   if (line == missed_) return write_again();
   bank_->count[DataWrites]++;
   if (!cached(physical)) {
+    if (shadows_) shadows_->uncached_write();
     bank_->count[DataWriteMisses]++;
     bank_->count[UncachedWrites]++;
     wait(memory_.write_uncached(clock_, pipe()), StallWrite);
     return;
   }
-  // A shared line becomes exclusive when it is written, but not in a page of PWT [INTEL-DM 3].
-  const Fill fill = page_bits_ || !state_.caching ? fill_state(page_bits_) : Fill::Exclusive;
-  const CacheAccess access = l1d_.access(physical, true, fill);
+  if (shadows_) shadows_->write(physical, write_state());
+  const CacheAccess access = l1d_.access(physical, true, write_state());
   if (access.hit) {
     if (!access.through) {
       bank_->count[WriteHitsME]++;
@@ -377,14 +396,15 @@ void Pentium::write_piece(uint32_t physical) {
   if (access.through) {
     l1i_.invalidate(physical);  // a write on the bus takes the line away from L1I [INTEL-DM 3]
     wait(memory_.write_single(physical, clock_, pipe(), *bank_), StallWrite);
-    // With an L2 that allocates on writes the line is there the next time; with a hit in a
+    // With a cache that allocates on writes the line is there the next time; with a hit in a
     // write-through L1D the replacement order changes: both are no mere repetition.
-    missed_ = access.hit || config_.memory.l2.write_allocate ? kNoLine : line;
+    missed_ = access.hit || access.filled || config_.memory.l2.write_allocate ? kNoLine : line;
   }
 }
 
 // Another write to the line that the last one missed: the caches answer as before.
 void Pentium::write_again() {
+  if (shadows_) shadows_->write(missed_, write_state());
   bank_->count[DataWrites]++;
   bank_->count[DataWriteMisses]++;
   wait(memory_.write_again(clock_, pipe(), *bank_), StallWrite);
@@ -399,11 +419,16 @@ void Pentium::locked_access(uint32_t physical) {
   bank.count[DataWriteMisses]++;
   bank.count[LockedCycles]++;
   if (!cached(physical)) {
+    if (shadows_) {
+      shadows_->uncached_read(DataReadMisses);
+      shadows_->uncached_write();
+    }
     bank.count[UncachedReads]++;
     bank.count[UncachedWrites]++;
     wait(memory_.uncached(memory_.uncached(clock_)), StallRead);
     return;
   }
+  if (shadows_) shadows_->locked(physical);
   if (l1d_.invalidate(physical)) write_back(physical, clock_);
   l1i_.invalidate(physical);
   missed_ = kNoLine;
@@ -438,41 +463,51 @@ uint32_t Pentium::translate_data(uint32_t linear) {
   if (dtlb_.lookup(page)) return dtlb_.attributes();
   bank_->count[DtlbMisses]++;
   walked_ = true;
-  const Walk found = walk(linear);
+  const PageWalk found = walk(linear);
   if (found.large) dtlb_large_.insert(large_page, found.attributes);
   else dtlb_.insert(page, found.attributes);
   return found.attributes;
 }
 
+// What the translation of an address reads, and finds.
+PageWalk Pentium::page_walk(uint32_t linear) {
+  PageWalk walk;
+  uint32_t address = (state_.cr3 & ~0xFFFu) | (linear >> 22 << 2);
+  for (int level = 0;; level++) {
+    walk.entries[walk.reads++] = address;
+    const uint32_t entry = platform_.read_physical(address);
+    if (!(entry & kPresent)) return walk;
+    walk.large = level == 0 && state_.large_pages && entry & kPageSize;
+    if (level == 1 || walk.large) {
+      walk.present = true;
+      walk.attributes = entry >> kPageBits & (kWriteThrough | kNoCache);
+      return walk;
+    }
+    address = (entry & ~0xFFFu) | (linear >> 12 & 0x3FF) << 2;
+  }
+}
+
 // Reads the page tables over the bus: the reads are not served by L1D, though L2 may have them,
 // and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16].
-Pentium::Walk Pentium::walk(uint32_t linear) {
-  Walk found;
-  uint32_t entry_address = (state_.cr3 & ~0xFFFu) | (linear >> 22 << 2);
-  for (int level = 0;; level++) {
-    if (l1d_.clean(entry_address)) write_back(entry_address, clock_);
+PageWalk Pentium::walk(uint32_t linear) {
+  const PageWalk found = page_walk(linear);
+  for (uint32_t i = 0; i < found.reads; i++) {
+    if (l1d_.clean(found.entries[i])) write_back(found.entries[i], clock_);
     bank_->count[WalkReads]++;
-    walk_read(entry_address);
-    const uint32_t entry = platform_.read_physical(entry_address);
-    if (!(entry & kPresent)) return found;
-    found.large = level == 0 && state_.large_pages && entry & kPageSize;
-    if (level == 1 || found.large) {
-      found.present = true;
-      found.attributes = entry >> kPageBits & (kWriteThrough | kNoCache);
-      return found;
-    }
-    entry_address = (entry & ~0xFFFu) | (linear >> 12 & 0x3FF) << 2;
+    walk_read(found.entries[i]);
   }
+  return found;
 }
 
 void Pentium::page_fault(uint32_t linear, bool code, bool present) {
   if (!timing_on_) return;
+  if (shadows_) shadows_->page_fault(linear, code, present, page_walk(linear));
   const uint32_t page = linear >> 12;
   const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(page >> 10);
   if (hit) return;  // a protection fault on a page that the TLB holds
   bank_->count[code ? ItlbMisses : DtlbMisses]++;
   bank_->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
-  const Walk found = walk(linear);
+  const PageWalk found = walk(linear);
   if (!found.present || !present) return;
   if (code) itlb_.insert(page, found.attributes);
   else if (found.large) dtlb_large_.insert(page >> 10, found.attributes);
@@ -482,6 +517,7 @@ void Pentium::page_fault(uint32_t linear, bool code, bool present) {
 void Pentium::page_table_update(uint32_t physical) {
   if (!timing_on_) return;
   bank_->count[LockedCycles]++;
+  if (shadows_) shadows_->table_update(physical);
   if (l1d_.invalidate(physical)) write_back(physical, clock_);
   walk_read(physical);
   memory_.write_single(physical, clock_, Pipe::U, *bank_);
@@ -495,6 +531,7 @@ void Pentium::load_cr3(uint32_t value) {
 
 void Pentium::flush_tlbs() {
   bank_->count[TlbFlushes]++;
+  if (shadows_) shadows_->flush_tlbs();
   itlb_.flush();
   dtlb_.flush();
   dtlb_large_.flush();
@@ -503,6 +540,7 @@ void Pentium::flush_tlbs() {
 }
 
 void Pentium::invalidate_page(uint32_t linear) {
+  if (shadows_) shadows_->flush_page(linear);
   itlb_.invalidate(linear >> 12);
   dtlb_.invalidate(linear >> 12);
   dtlb_large_.invalidate(linear >> 22);
@@ -510,6 +548,7 @@ void Pentium::invalidate_page(uint32_t linear) {
 }
 
 void Pentium::flush_caches(bool write_back) {
+  if (shadows_) shadows_->flush_caches(write_back);
   const uint32_t dirty = l1d_.invalidate_all();
   if (write_back) bank_->count[L1dWritebacks] += dirty;
   l1i_.invalidate_all();
@@ -591,6 +630,7 @@ void Pentium::bus_master(uint32_t physical, uint32_t bytes, bool write) {
   for (uint32_t line = physical & ~(data_line_ - 1);; line += data_line_) {
     // An inquire cycle for each line; a modified one is written back before the master gets it
     // [INTEL-DM 3, 6].
+    if (shadows_) shadows_->snoop(line, write);
     bank_->count[Snoops]++;
     bank_->count[SnoopHits] += l1d_.holds(line);
     memory_.snoop(line, clock_, write, *bank_);

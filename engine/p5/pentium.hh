@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "btb.hh"
@@ -25,6 +26,7 @@
 #include "insn.hh"
 #include "memory.hh"
 #include "rules.hh"
+#include "shadow.hh"
 #include "timing.hh"
 #include "tlb.hh"
 
@@ -71,7 +73,15 @@ class Pentium {
   Pentium(const Config& config, const TimingTable& timing, Platform& platform);
 
   // false: no caches, TLBs or stalls, one clock an instruction. To be set before the first use.
-  void set_timing(bool on) { timing_on_ = on; }
+  void set_timing(bool on) {
+    timing_on_ = on;
+    special_ = !on || shadows_;
+  }
+
+  // Everything that the caches and TLBs are asked goes to the shadows as well. To be set before
+  // the first use.
+  void set_shadows(std::unique_ptr<Shadows> shadows);
+  Shadows* shadows() { return shadows_.get(); }  // null: none
 
   void set_state(const State& state);
 
@@ -122,30 +132,10 @@ class Pentium {
   // `first_piece`: the access goes on in the next page with another call.
   void data(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
             bool first_piece = false) {
-    if (__builtin_expect(!timing_on_, 0)) return;
-    if (__builtin_expect(
-            paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
-      return data_untranslated(linear, physical, bytes, kind, first_piece);
+    if (__builtin_expect(special_, 0)) {
+      return data_special(linear, physical, bytes, kind, first_piece);
     }
-    if (v_bank_ < kNotInV) second_access(physical);
-    u_bank_ = physical & kBankBits;
-    if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
-      return data_slow(linear, physical, bytes, kind, first_piece);
-    }
-    if (kind == DataKind::Read) {
-      if (clock_ < fill_done_ || !l1d_.quick_read(physical)) return read_piece(physical);
-      bank_->count[DataReads]++;
-    } else if (clock_ >= fill_done_ && l1d_.quick_write(physical)) {
-      bank_->count[DataReads] += kind == DataKind::ReadWrite;
-      bank_->count[DataWrites]++;
-      bank_->count[WriteHitsME]++;
-      wait_for_writes();
-    } else if (kind == DataKind::Write) {
-      if ((physical & ~(data_line_ - 1)) == missed_) return write_again();
-      write_piece(physical);
-    } else {
-      data_slow(linear, physical, bytes, kind, first_piece);
-    }
+    data_as<false>(linear, physical, bytes, kind, first_piece);
   }
 
   // A near branch, the last instruction retired: where it would go or goes.
@@ -227,7 +217,8 @@ class Pentium {
   bool enter_line(uint32_t linear, uint32_t last) {
     const uint32_t first = linear & ~(code_line_ - 1);
     if (linear >> 12 != code_page_ || last - first >= code_line_ ||
-        !l1i_.quick_read(code_frame_ | (linear & 0xFFF))) {
+        !l1i_.quick_read(code_frame_ | (linear & 0xFFF)) ||
+        (__builtin_expect(special_, 0) && !shadows_->holds_code(code_frame_ | (linear & 0xFFF)))) {
       return false;
     }
     bank_->count[CodeReads]++;
@@ -301,6 +292,43 @@ class Pentium {
     }
     v_bank_ = kNoBank;
   }
+  // `shadowed`: the shadows are told.
+  template <bool shadowed>
+  void data_as(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+               bool first_piece) {
+    if (shadowed && paging_ && !shadows_->holds_page(linear)) {
+      shadows_->data_page(linear, page_walk(linear));
+    }
+    if (__builtin_expect(
+            paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
+      return data_untranslated(linear, physical, bytes, kind, first_piece);
+    }
+    if (v_bank_ < kNotInV) second_access(physical);
+    u_bank_ = physical & kBankBits;
+    if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
+      return data_slow(linear, physical, bytes, kind, first_piece);
+    }
+    if (kind == DataKind::Read) {
+      if (clock_ < fill_done_ || !l1d_.quick_read(physical) ||
+          (shadowed && !shadows_->holds(physical))) {
+        return read_piece(physical);
+      }
+      bank_->count[DataReads]++;
+    } else if (clock_ >= fill_done_ && l1d_.quick_write(physical) &&
+               (!shadowed || shadows_->counts_write_hit(physical))) {
+      bank_->count[DataReads] += kind == DataKind::ReadWrite;
+      bank_->count[DataWrites]++;
+      bank_->count[WriteHitsME]++;
+      wait_for_writes();
+    } else if (kind == DataKind::Write) {
+      if ((physical & ~(data_line_ - 1)) == missed_) return write_again();
+      write_piece(physical);
+    } else {
+      data_slow(linear, physical, bytes, kind, first_piece);
+    }
+  }
+  void data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                    bool first_piece);
   void data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                          bool first_piece);
   void data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
@@ -320,11 +348,13 @@ class Pentium {
   }
   void noncacheable_read(uint32_t physical, Event stall);
   uint32_t translate_data(uint32_t linear);
-  struct Walk {
-    bool present = false, large = false;
-    uint32_t attributes = 0;  // PageBits
-  };
-  Walk walk(uint32_t linear);
+  // ... and what it becomes when it is written: a shared line exclusive, but not in a page of PWT
+  // [INTEL-DM 3].
+  Fill write_state() const {
+    return page_bits_ || !state_.caching ? fill_state(page_bits_) : Fill::Exclusive;
+  }
+  PageWalk page_walk(uint32_t linear);
+  PageWalk walk(uint32_t linear);
   bool cached(uint32_t physical) const {
     const uint32_t page = physical >> 12;
     return page < cached_pages_.size() && cached_pages_[page];
@@ -400,6 +430,7 @@ class Pentium {
   bool paging_ = false;
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
+  bool special_ = false;          // timing is off, or there are shadows
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
   Memory memory_;
@@ -414,6 +445,7 @@ class Pentium {
   Config config_;
   const TimingTable& timing_;
   Platform& platform_;
+  std::unique_ptr<Shadows> shadows_;
   State state_;
   Bank* ring_banks_[4] = {};
   uint64_t folded_ = 0;           // clocks that the banks have ...

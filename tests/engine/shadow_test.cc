@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Shadows against separate runs of each geometry: the same random references, and every miss event
+// equal in every ring and address space; with and without the filter.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bench.hh"
+#include "trace.hh"
+
+namespace {
+
+using p5::Config;
+using p5::DataKind;
+using p5::Shadows;
+
+// Page tables in which every fourth 4 MB is a large page and every thirteenth page is absent; the
+// page of a linear address is at the same physical one, cut to 32 MB.
+class Tables : public p5::Platform {
+ public:
+  static constexpr uint32_t kTables = 0x01000000;
+
+  uint32_t read_physical(uint32_t address) override {
+    if (address < kTables) {  // a directory: CR3 is below
+      const uint32_t area = address >> 2 & 0x3FF;
+      if (area % 4 == 3) return 0x81;
+      if (area % 29 == 5) return 0;
+      return (kTables + (area << 12)) | 1;
+    }
+    return (address >> 2) % 13 ? 1 : 0;
+  }
+  uint32_t code_physical(uint32_t linear) override { return linear & 0x01FFFFFF; }
+};
+
+// Everything a geometry has that a shadow may change.
+Config random_geometry(AddressStream& random, bool write_back_only) {
+  static const char* const policies[] = {"lru", "plru", "fifo", "random"};
+  Config config = p90();
+  const auto cache = [&](p5::CacheConfig* cache, uint32_t smallest) {
+    cache->ways = 1u << random.below(3);
+    cache->size = std::max(smallest << random.below(4), cache->ways * cache->line);
+    cache->policy = policies[random.below(4)];
+  };
+  const auto tlb = [&](p5::TlbConfig* tlb, uint32_t smallest) {
+    tlb->ways = 1u << random.below(3);
+    tlb->entries = std::max(smallest << random.below(4), tlb->ways);
+    tlb->policy = policies[random.below(4)];
+  };
+  cache(&config.l1i, 1024);
+  cache(&config.l1d, 1024);
+  config.l1d.write_back = write_back_only || random.below(4);
+  config.l1d.write_allocate = random.below(2);
+  config.memory.l2_present = random.below(6);
+  config.memory.l2.line = 32u << random.below(2);
+  cache(&config.memory.l2, 8192);
+  config.memory.l2.write_back = random.below(4);
+  config.memory.l2.write_allocate = random.below(2);
+  tlb(&config.itlb, 4);
+  tlb(&config.dtlb, 8);
+  tlb(&config.dtlb_large, 2);
+  return config;
+}
+
+// The same references for every model that it is given to.
+class Program {
+ public:
+  Program(uint32_t seed, p5::Pentium& model)
+      : random_(seed, 8192, 32), code_(seed + 1, 8192, 16), model_(model) {
+    state_.mode = p5::MachineMode::Prot32;
+    state_.caching = state_.paging = state_.large_pages = true;
+    state_.cr3 = 0x1000;
+    model_.set_state(state_);
+  }
+
+  void step() {
+    switch (random_.below(64)) {
+      case 0: return enter(uint8_t(random_.below(2) * 3), state_.cr3);
+      case 1:
+        if (random_.below(8)) return;
+        model_.load_cr3(0x1000 * (1 + random_.below(3)));
+        return enter(state_.ring, 0x1000 * (1 + random_.below(3)));
+      case 2: return random_.below(8) ? void() : model_.invalidate_page(linear());
+      case 3: return random_.below(64) ? void() : model_.flush_caches(random_.below(2));
+      case 4: return model_.page_table_update(physical(linear()));
+      case 5: return model_.page_fault(linear(), random_.below(2), random_.below(2));
+      case 6:
+        if (random_.below(64)) return;
+        state_.caching = random_.below(4);
+        return model_.set_state(state_);
+      default: return instruction();
+    }
+  }
+
+ private:
+  uint32_t linear() { return random_.next() & 0x07FFFFFF; }
+  static uint32_t physical(uint32_t linear) { return linear & 0x01FFFFFF; }
+
+  void enter(uint8_t ring, uint32_t cr3) {
+    state_.ring = ring;
+    state_.cr3 = cr3;
+    model_.set_state(state_);
+  }
+
+  void instruction() {
+    static const p5::Insn plain = Bench::decode_text("90");
+    static const p5::Insn locked = Bench::decode_text("f0 01 08");
+    const p5::Insn& insn = random_.below(50) ? plain : locked;
+    if (random_.below(4) == 0) at_ = code_.next() & 0x07FFFFFF;
+    model_.retire(insn, at_);
+    at_ += insn.length;
+    const uint32_t address = linear(), bytes = 1u << random_.below(4);
+    const auto kind = DataKind(random_.below(3));
+    const uint32_t times = random_.below(8) ? 1 : 1 + random_.below(9);
+    for (uint32_t i = 0; i < times; i++) {
+      const uint32_t here = address + i * bytes, room = 0x1000 - (here & 0xFFF);
+      if (room < bytes) {
+        model_.data(here, physical(here), room, kind, true);
+        model_.data(here + room, physical(here + room), bytes - room, kind);
+      } else {
+        model_.data(here, physical(here), bytes, kind);
+      }
+    }
+  }
+
+  AddressStream random_, code_;
+  p5::Pentium& model_;
+  p5::State state_;
+  uint32_t at_ = 0x10000;
+};
+
+using Key = std::pair<uint32_t, uint8_t>;  // CR3 and ring
+using Table = std::map<Key, std::map<p5::Event, uint64_t>>;
+
+template <class Events>
+void collect(const p5::Bank& bank, const Events& events, const uint64_t* counts, Table* table) {
+  for (const p5::Event event : events) {
+    if (counts[event]) (*table)[{bank.cr3, bank.ring}][event] = counts[event];
+  }
+}
+
+Table own(p5::Pentium& model) {
+  Table table;
+  for (const auto& bank : model.counters().banks()) {
+    collect(*bank, p5::kMissEvents, bank->count.data(), &table);
+  }
+  return table;
+}
+
+Table stream(p5::Pentium& model) {
+  Table table;
+  for (const auto& bank : model.counters().banks()) {
+    collect(*bank, p5::kStreamEvents, bank->count.data(), &table);
+  }
+  return table;
+}
+
+Table of(Shadows& shadows, size_t shadow) {
+  Table table;
+  for (size_t bank = 0; bank < shadows.banks().size(); bank++) {
+    collect(*shadows.banks()[bank], p5::kMissEvents, shadows.counts(shadow, bank).data(), &table);
+  }
+  return table;
+}
+
+struct Machine {
+  Machine(const Config& config, uint32_t seed)
+      : model(config, timing_table(), tables), program(seed, model) {}
+  Tables tables;
+  p5::Pentium model;
+  Program program;
+};
+
+void compare(uint32_t seed, size_t geometries, bool write_back_only, bool filter, int steps) {
+  AddressStream random(seed, 4096, 32);
+  std::vector<Config> configs{p90()};
+  while (configs.size() < geometries) {
+    configs.push_back(random_geometry(random, write_back_only));
+    if (random.below(3) == 0) {  // another with the same front
+      configs.push_back(configs.back());
+      configs.back().memory.l2 = random_geometry(random, true).memory.l2;
+    }
+  }
+  Machine base(p90(), seed);
+  base.model.set_shadows(std::make_unique<Shadows>(configs, filter));
+  Machine alone(p90(), seed);
+  std::vector<std::unique_ptr<Machine>> separate;
+  for (const Config& config : configs) {
+    separate.push_back(std::make_unique<Machine>(config.without_feedback(), seed));
+  }
+  for (int i = 0; i < steps; i++) {
+    base.program.step();
+    alone.program.step();
+    for (auto& machine : separate) machine->program.step();
+  }
+  CAPTURE(seed);
+  CHECK(base.model.clock() == alone.model.clock());
+  CHECK(own(base.model) == own(alone.model));
+  CHECK(of(*base.model.shadows(), 0) == own(base.model));
+  for (size_t i = 0; i < configs.size(); i++) {
+    CAPTURE(i);
+    CHECK(of(*base.model.shadows(), i) == own(separate[i]->model));
+    CHECK(stream(base.model) == stream(separate[i]->model));
+    CHECK(separate[i]->model.clock() == separate[0]->model.clock());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("shadows count what separate runs of each geometry count") {
+  for (uint32_t seed = 1; seed <= 8; seed++) compare(seed, 16, seed % 2, true, 40000);
+}
+
+TEST_CASE("the filter changes no count") {
+  for (uint32_t seed = 21; seed <= 24; seed++) compare(seed, 8, seed % 2, false, 20000);
+}
+
+TEST_CASE("without feedback caches, TLBs and the bus cost no clocks") {
+  Bench bench(p90().without_feedback());
+  for (int i = 0; i < 4; i++) bench.insn("f7 df");  // NEG EDI pairs with nothing
+  const uint64_t start = bench.model.clock();
+  bench.load(0x200000);
+  bench.store(0x300000);
+  CHECK(bench.model.clock() - start == 2);
+  CHECK(bench.count(p5::DataReadMisses) == 1);
+  CHECK(bench.count(p5::DataWriteMisses) == 1);
+  CHECK(bench.count(p5::CodeMisses) == 1);
+  CHECK(bench.count(p5::DramReads) == 2);
+  CHECK(bench.count(p5::StallRead) + bench.count(p5::StallWrite) + bench.count(p5::StallFetch) ==
+        0);
+}
