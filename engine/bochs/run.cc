@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 #include <new>
+#include <set>
+#include <sstream>
 
 #include "server.hh"
 
@@ -99,6 +101,10 @@ void Run::start(Pentium* storage, Platform& platform) {
   if (settings_.has("run.crossings")) crossings_path_ = settings_.text("run.crossings");
   fast_paths_ = !settings_.has("run.fast_paths") || settings_.flag("run.fast_paths");
   server_ = settings_.has("run.server") && settings_.flag("run.server");
+  read_shadows();
+  if (settings_.has("run.feedback") && !settings_.flag("run.feedback")) {
+    config_ = config_.without_feedback();
+  }
   read_job();
   read_boot();
   for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
@@ -109,10 +115,42 @@ void Run::start(Pentium* storage, Platform& platform) {
 
   model_ = new (storage) Pentium(config_, timing_, platform);
   model_->set_timing(timing_on);
+  if (!shadow_configs_.empty()) {
+    model_->set_shadows(std::make_unique<Shadows>(shadow_configs_, fast_paths_));
+    written_.resize(shadow_configs_.size());
+  }
   events_ = create(events_path_);
   output_ = create(output_path_);
   if (!crossings_path_.empty()) crossings_ = create(crossings_path_);
   write_header();
+}
+
+// Geometries beside the machine's own: its keys, but for those that each of them sets.
+void Run::read_shadows() {
+  static const std::set<std::string> arrays = {"l1i", "l1d", "l2", "itlb", "dtlb", "dtlb_large"};
+  static const std::set<std::string> parts = {"size", "ways", "line", "replacement", "entries",
+                                              "present", "write_policy", "write_allocate"};
+  for (int i = 0;; i++) {
+    const std::string prefix = "shadow." + std::to_string(i), key = prefix + ".set";
+    if (!settings_.has(prefix + ".name")) return;
+    shadow_names_.push_back(settings_.text(prefix + ".name"));
+    std::istringstream words(settings_.text(key));
+    Settings own = settings_;
+    for (std::string word; words >> word;) {
+      const std::string name = word.substr(0, word.find('='));
+      const size_t dot = std::min(name.find('.'), name.size());
+      if (!arrays.count(name.substr(0, dot)) || !parts.count(name.substr(dot + (dot < name.size()))) ||
+          name.size() == word.size() || !own.replace(name, word.substr(name.size() + 1))) {
+        return settings_.fail(key, "expected keys of cache and TLB geometry, found `" + word + "`");
+      }
+    }
+    const Config config = Config::read(own);
+    if (settings_.error().empty() && !own.error().empty()) settings_.fail(key, own.error());
+    if (config.l1d.line != config_.l1d.line || config.l1i.line != config_.l1i.line) {
+      settings_.fail(key, "the L1 lines of a shadow are as long as the machine's");
+    }
+    shadow_configs_.push_back(config);
+  }
 }
 
 // What may differ between runs that share a boot.
@@ -294,21 +332,41 @@ uint64_t Run::read_tsc(int64_t adjust) {
 
 // --- event stream -----------------------------------------------------------------------------
 
+// ,"key":["name",...]
+template <class Names>
+void Run::write_names(const char* key, const Names& names) {
+  line_.append(",\"").append(key).append("\":[");
+  const char* comma = "";
+  for (const auto& name : names) {
+    line_.append(comma).append(quoted(name));
+    comma = ",";
+  }
+  line_ += ']';
+}
+
 void Run::write_header() {
-  std::fprintf(events_, "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\","
-                        "\"clock_hz\":%" PRIu64 ",\"events\":[", config_.clock_hz());
+  std::vector<std::string> names, units, misses, stream;
   for (uint32_t i = 0; i < kEventCount; i++) {
-    std::fprintf(events_, "%s\"%s\"", i ? "," : "", event_name(i));
+    names.push_back(event_name(i));
+    units.push_back(event_unit(i));
   }
-  std::fputs("],\"units\":[", events_);
-  for (uint32_t i = 0; i < kEventCount; i++) {
-    std::fprintf(events_, "%s\"%s\"", i ? "," : "", event_unit(i));
+  line_ = "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":";
+  append(config_.clock_hz());
+  write_names("events", names);
+  write_names("units", units);
+  if (model_->shadows()) {
+    for (const Event event : kMissEvents) misses.push_back(event_name(event));
+    for (const Event event : kStreamEvents) stream.push_back(event_name(event));
+    write_names("shadows", shadow_names_);
+    write_names("shadow_events", misses);
+    write_names("stream_events", stream);
   }
-  std::fputs("]}\n", events_);
+  line_ += "}\n";
+  write_line();
 }
 
 // A line of the given leading fields, the clock and all counts.
-void Run::write_snapshot(const char* fields) {
+void Run::write_snapshot(const char* fields, bool shadows) {
   const auto& banks = model_->counters().banks();
   line_.assign("{").append(fields).append(",\"tsc\":");
   append(model_->clock());
@@ -339,10 +397,46 @@ void Run::write_snapshot(const char* fields) {
       comma = ",";
     }
   }
-  line_ += "]}\n";
+  line_ += ']';
+  if (shadows && model_->shadows()) append_shadows();
+  line_ += "}\n";
+  write_line();
+}
+
+void Run::write_line() {
   if (std::fwrite(line_.data(), 1, line_.size(), events_) != line_.size()) {
     output_failed(events_path_);
   }
+}
+
+// What each shadow has counted since the last marker, in banks where any of them has.
+void Run::append_shadows() {
+  Shadows& shadows = *model_->shadows();
+  line_ += ",\"shadows\":[";
+  const char* comma = "";
+  for (const uint32_t bank : shadows.used()) {
+    std::vector<MissCounts> counts;
+    bool changed = false;
+    for (size_t i = 0; i < shadows.size(); i++) {
+      written_[i].resize(shadows.banks().size());
+      counts.push_back(shadows.counts(i, bank));
+      changed |= counts[i] != written_[i][bank];
+    }
+    if (!changed) continue;
+    append_bank(comma, *shadows.banks()[bank]);
+    for (size_t i = 0; i < shadows.size(); i++) {
+      line_ += i ? ",[" : "[[";
+      for (const Event event : kMissEvents) {
+        if (event != kMissEvents[0]) line_ += ',';
+        append(counts[i][event] - written_[i][bank][event]);
+      }
+      line_ += ']';
+      written_[i][bank] = counts[i];
+    }
+    line_ += "]]";
+    comma = ",";
+  }
+  line_ += ']';
 }
 
 void Run::append(uint64_t number) {
@@ -363,7 +457,7 @@ void Run::write_marker(const char* op, uint32_t arg) {
   char fields[80];
   std::snprintf(fields, sizeof fields, "\"type\":\"marker\",\"op\":\"%s\",\"arg\":%" PRIu32, op,
                 arg);
-  write_snapshot(fields);
+  write_snapshot(fields, true);
 }
 
 void Run::write_read(const char* insn, uint32_t index, uint64_t value) {
@@ -371,7 +465,7 @@ void Run::write_read(const char* insn, uint32_t index, uint64_t value) {
   std::snprintf(fields, sizeof fields,
                 "\"type\":\"read\",\"insn\":\"%s\",\"index\":%" PRIu32 ",\"value\":%" PRIu64, insn,
                 index, value);
-  write_snapshot(fields);
+  write_snapshot(fields, false);
 }
 
 void Run::trace_bracket(const char* what, uint32_t phase) {

@@ -90,6 +90,7 @@ class Run {
     std::string file;
   };
 
+  void read_shadows();
   void read_job();
   void read_boot();
   void serve();
@@ -100,8 +101,12 @@ class Run {
   void begin(uint32_t phase);
   void end(uint32_t phase);
   void write_header();
-  void write_snapshot(const char* fields);
+  void write_snapshot(const char* fields, bool shadows);
+  void write_line();
+  void append_shadows();
   void append(uint64_t number);
+  template <class Names>
+  void write_names(const char* key, const Names& names);
   void append_bank(const char* comma, const Bank& bank);
   void write_marker(const char* op, uint32_t arg);
   void trace_bracket(const char* what, uint32_t phase);
@@ -114,6 +119,9 @@ class Run {
 
   Settings settings_;
   Config config_;
+  std::vector<std::string> shadow_names_;
+  std::vector<Config> shadow_configs_;
+  std::vector<std::vector<MissCounts>> written_;  // [shadow][bank] up to the last marker
   TimingTable timing_;
   Pentium* model_ = nullptr;
   std::FILE* events_ = nullptr;

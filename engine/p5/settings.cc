@@ -105,6 +105,13 @@ bool Settings::flag(const std::string& key) {
   return false;
 }
 
+bool Settings::replace(const std::string& key, const std::string& value) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return false;
+  found->second.value = value;
+  return true;
+}
+
 std::string Settings::difference(const Settings& other,
                                  const std::set<std::string>& except) const {
   for (const Settings* side : {this, &other}) {

@@ -27,6 +27,9 @@ class Settings {
   bool flag(const std::string& key);            // on|off|true|false
   bool has(const std::string& key) const { return entries_.count(key) != 0; }
 
+  // Gives a key that is there another value; false: it is not there.
+  bool replace(const std::string& key, const std::string& value);
+
   // The first key, apart from `except`, that the two do not have with the same value; empty: none.
   std::string difference(const Settings& other, const std::set<std::string>& except) const;
 

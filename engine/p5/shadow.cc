@@ -305,14 +305,26 @@ void Shadows::use(const Bank& bank) {
   if (first) {
     banks_.push_back(&bank);
     commons_.push_back(std::make_unique<MissCounts>());
+    is_used_.push_back(false);
   }
-  common_ = commons_[known->second].get();
+  number_ = known->second;
+  common_ = commons_[number_].get();
+  if (!is_used_[number_]) used_.push_back(number_);
+  is_used_[number_] = true;
+}
+
+std::vector<uint32_t> Shadows::used() {
+  std::vector<uint32_t> used = std::move(used_);
+  for (const uint32_t number : used) is_used_[number] = number == number_;
+  used_ = {number_};
+  std::sort(used.begin(), used.end());
+  return used;
 }
 
 Reference& Shadows::record(Reference::Kind kind, uint32_t address) {
   if (references_.size() + 2 > kBatch || !filter_) play();
   if (!bank_known_) {
-    references_.push_back({Reference::UseBank, false, numbers_[bank_]});
+    references_.push_back({Reference::UseBank, false, number_});
     bank_known_ = true;
   }
   last_write_ = kNone;

@@ -35,8 +35,20 @@ constexpr Event kMissEvents[] = {
     DataReadMisses, DataWriteMisses, WriteHitsME, L1dWritebacks, CodeMisses,
     ItlbMisses,     DtlbMisses,      WalkReads,   L2Reads,       L2ReadMisses,
     L2Writes,       L2WriteMisses,   DramReads,   DramWrites};
-constexpr uint32_t kMissEventCount = std::size(kMissEvents);
-using MissCounts = std::array<uint64_t, kEventCount>;  // only kMissEvents are used
+class MissCounts {
+ public:
+  uint64_t& operator[](Event event) { return counts_[place(event)]; }
+  uint64_t operator[](Event event) const { return counts_[place(event)]; }
+  bool operator!=(const MissCounts& other) const { return counts_ != other.counts_; }
+
+ private:
+  static constexpr size_t place(Event event) {
+    size_t place = 0;
+    while (kMissEvents[place] != event) place++;
+    return place;
+  }
+  std::array<uint64_t, std::size(kMissEvents)> counts_{};
+};
 
 // What the run counts for all geometries: no cache and no clock has a part in it. Everything that
 // is in neither list depends on time and exists for no shadow.
@@ -199,6 +211,8 @@ class Shadows {
   // Number of shadows, and of banks in order of their first use.
   size_t size() const { return shadows_.size(); }
   const std::vector<const Bank*>& banks() const { return banks_; }
+  // The banks in use since the last call.
+  std::vector<uint32_t> used();
   // What a shadow has counted in a bank up to now.
   MissCounts counts(size_t shadow, size_t bank);
 
@@ -228,6 +242,7 @@ class Shadows {
   uint32_t last_write_ = kNone;        // the last reference, if it is a write
   MissCounts* common_ = nullptr;       // of the bank in use, the same in every geometry
   const Bank* bank_ = nullptr;
+  uint32_t number_ = 0;                // of that bank
   bool bank_known_ = false;            // the references say so already
   bool filter_;
   bool write_back_;                    // every L1D is
@@ -249,6 +264,8 @@ class Shadows {
   std::vector<std::unique_ptr<MissCounts>> commons_;
   std::vector<const Bank*> banks_;
   std::unordered_map<const Bank*, uint32_t> numbers_;
+  std::vector<uint32_t> used_;
+  std::vector<bool> is_used_;          // [bank] is in used_
 };
 
 }  // namespace p5
