@@ -120,15 +120,15 @@ def main() -> int:
             f"{'load, model':<20} {'M instr.':>10} {'s':>10} {'best':>9} {'median':>9}"
             f" {'best':>9} {'median':>9} {'best':>8} {'median':>8}"
         )
-        for feedback in (True, False):
-            choice = experiment.Filter(feedback=feedback)
+        for model in (True, False):
+            choice = experiment.Filter(model=model)
             for run in experiment.load(lab, "bench", choice):
                 samples = []
                 for _ in range(options.n):
                     # Below the checkout: the engine is given relative paths.
                     with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
                         samples.append(measure(lab, run, Path(d)))
-                name = f"{LOADS[run.workload.name]}, {'on' if feedback else 'off'}"
+                name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"
                 print(report(name, samples), flush=True)
     except UserError as error:
         print(f"p5lab: {error}", file=sys.stderr)

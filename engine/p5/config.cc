@@ -151,7 +151,7 @@ Config Config::without_feedback() const {
   memory.core_clocks = memory.bus_clocks = 1;
   memory.l2_read = memory.l2_write = memory.dram_read = memory.dram_write = BusPattern();
   memory.miss_overhead = memory.walk_overhead = memory.uncached_clocks = 0;
-  memory.snoop_clocks = memory.page_miss = 0;
+  memory.snoop_clocks = memory.page_miss = memory.buffer_clocks = 0;
   return c;
 }
 

@@ -5,15 +5,6 @@
 
 namespace p5 {
 
-namespace {
-
-// A write is in its buffer for a clock before the bus can take it up (estimate). A store alone
-// therefore leaves the bus idle where the next one has to wait for its buffer; two that pair fill
-// both buffers and do not.
-constexpr uint32_t kBufferClocks = 1;
-
-}  // namespace
-
 bool parse_burst(const std::string& text, uint32_t (*burst)[4]) {
   char rest;
   unsigned b[4];
@@ -117,7 +108,7 @@ uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
 
 uint64_t Memory::post_write(uint64_t now, Pipe pipe, uint32_t page_clocks) {
   const uint64_t go_on = take_buffer(now, pipe);
-  const uint64_t t = start(go_on + kBufferClocks, 0);
+  const uint64_t t = start(go_on + config_.buffer_clocks, 0);
   release_buffer(t, finish_write(t, page_clocks));
   return go_on;
 }
@@ -140,7 +131,7 @@ uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
 
 uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
   const uint64_t go_on = take_buffer(now, pipe);
-  const uint64_t t = start(go_on + kBufferClocks, 0);
+  const uint64_t t = start(go_on + config_.buffer_clocks, 0);
   release_buffer(t, t + uint64_t(config_.uncached_clocks) * unit_);
   return go_on;
 }

@@ -24,15 +24,31 @@ bool same_board(const Config& a, const Config& b) {
   return a.memory.l2_present == b.memory.l2_present && equal(a.memory.l2, b.memory.l2);
 }
 
+uint32_t log2_of(uint32_t value) {
+  uint32_t log = 0;
+  while (value >>= 1) log++;
+  return log;
+}
+
 uint32_t sets(const CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
 uint32_t sets(const TlbConfig& tlb) { return tlb.entries / tlb.ways; }
 
-// One less than the smallest number of sets that any geometry has in one of its arrays.
+// What was used last in an array of these geometries.
 template <class Array>
-uint32_t mask(const std::vector<Config>& configs, Array Config::*array) {
+Recent recent(const std::vector<Config>& configs, Array Config::*array) {
   uint32_t smallest = ~0u;
-  for (const Config& config : configs) smallest = std::min(smallest, sets(config.*array));
-  return smallest - 1;
+  bool two = true;
+  for (const Config& config : configs) {
+    const Array& one = config.*array;
+    smallest = std::min(smallest, sets(one));
+    two = two && one.ways > 1 && (one.policy == Lru::name || one.policy == Plru::name);
+  }
+  return Recent(smallest, two);
+}
+
+template <class Test>
+bool every(const std::vector<Config>& configs, Test test) {
+  return std::all_of(configs.begin(), configs.end(), test);
 }
 
 MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
@@ -42,28 +58,59 @@ MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
 
 }  // namespace
 
+// --- between a front and its boards ---------------------------------------------------------
+
+void Bus::add(const MemoryConfig& board) {
+  if (!board.l2_present) return;
+  const uint32_t line = log2_of(board.l2.line);
+  low_ = std::max(low_, line);
+  high_ = std::min(high_, line + log2_of(sets(board.l2)));
+  line_mask_ |= ~(board.l2.line - 1);
+  mask_ = high_ > low_ ? (1u << (high_ - low_)) - 1 : 0;
+  lines_.assign(size_t(mask_) + 1, Line());
+}
+
+void Bus::read_past(uint32_t address) {
+  lines_[(address >> low_) & mask_] = {};  // it is used last only where it is
+  accesses.push_back({BusAccess::ReadPast, address & line_mask_, 1});
+}
+
+void Bus::invalidate(uint32_t address) {
+  lines_[(address >> low_) & mask_] = {};
+  accesses.push_back({BusAccess::Invalidate, address & line_mask_, 1});
+}
+
+void Bus::flush_caches() {
+  std::fill(lines_.begin(), lines_.end(), Line());
+  accesses.push_back({BusAccess::FlushCaches, 0, 1});
+}
+
+void Bus::use_bank(uint32_t number) {
+  if (banks_.size() <= number) banks_.resize(number + 1);
+  bank_ = &banks_[number];
+  accesses.push_back({BusAccess::UseBank, number, 1});
+}
+
 // --- the TLBs and L1 caches -----------------------------------------------------------------
 
-Front::Front(const Config& config, Observer* observer)
-    : l1d_(config.l1d),
+Front::Front(const Config& config, bool filter, Observer* observer)
+    : bus(filter),
+      l1d_(config.l1d),
       l1i_(config.l1i),
+      write_back_(config.l1d.write_back),
       itlb_(config.itlb),
       dtlb_(config.dtlb),
       dtlb_large_(config.dtlb_large),
       observer_(observer) {}
 
 void Front::play(const std::vector<Reference>& references) {
-  bus.clear();
+  bus.accesses.clear();
   for (const Reference& reference : references) {
     const uint32_t address = reference.address;
     switch (reference.kind) {
-      case Reference::Read: read(address, reference.flag); break;
-      case Reference::Write:
-        write(address, 1, reference.flag);
-        // The second write may find what the first one has changed; all others are as the second.
-        if (reference.times > 1) write(address, reference.times - 1, reference.flag);
-        break;
-      case Reference::Code: code(address, reference.flag); break;
+      case Reference::Read: read(address, reference.fill); break;
+      case Reference::Write: write(address, reference.times, reference.fill); break;
+      case Reference::Code: code(address, reference.fill); break;
       case Reference::Locked: locked(address); break;
       case Reference::TableUpdate: table_update(address); break;
       case Reference::DataPage: data_page(reference); break;
@@ -77,60 +124,89 @@ void Front::play(const std::vector<Reference>& references) {
         break;
       case Reference::FlushPage: flush_page(address); break;
       case Reference::FlushCaches: flush_caches(reference.flag); break;
+      case Reference::Snoop: snoop(address, reference.flag); break;
       case Reference::UseBank:
         bank_ = bank_of(&banks_, address);
-        put(BusAccess::UseBank, address);
+        bus.use_bank(address);
         break;
     }
   }
 }
 
-void Front::read(uint32_t address, bool fill) {
+void Front::read(uint32_t address, Fill fill) {
   if (!observer_ && l1d_.quick_read(address)) return;
   const CacheAccess access = l1d_.access(address, false, fill);
   if (observer_) observer_->access(Level::L1d, address, false, access.hit);
   if (access.hit) return;
   (*bank_)[DataReadMisses]++;
   take_from_l1i(address);
-  put(BusAccess::Read, address);
+  if (!access.filled) return read_past(address);
+  bus.read(address);
   if (access.victim_dirty) write_back(access.victim);
 }
 
-void Front::write(uint32_t address, uint32_t times, bool fill) {
+void Front::write(uint32_t address, uint32_t times, Fill fill) {
+  if (!observer_ && l1d_.quick_write(address)) {
+    (*bank_)[WriteHitsME] += times;
+    return;
+  }
   const CacheAccess access = l1d_.access(address, true, fill);
   if (observer_) observer_->access(Level::L1d, address, true, access.hit);
-  (*bank_)[access.hit ? WriteHitsME : DataWriteMisses] += times;
+  // The others may find a line that the first write has brought in, or made exclusive.
+  const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
+  const uint32_t alike = access.filled || owned ? 1 : times;
+  if (!access.hit) (*bank_)[DataWriteMisses] += alike;
+  else if (!access.through) (*bank_)[WriteHitsME] += alike;
   if (access.filled) {
-    put(BusAccess::Read, address);
+    bus.read(address);
     if (access.victim_dirty) write_back(access.victim);
   }
   if (access.through) {
     take_from_l1i(address);
-    put(BusAccess::Write, address, times);
+    bus.write(address, alike);
   }
+  if (times > alike) write(address, times - alike, fill);
 }
 
-void Front::code(uint32_t address, bool fill) {
+void Front::read_past(uint32_t address) {
+  (*bank_)[UncachedReads]++;
+  bus.read_past(address);
+}
+
+void Front::code(uint32_t address, Fill fill) {
   if (!observer_ && l1i_.quick_read(address)) return;
   const CacheAccess access = l1i_.access(address, false, fill);
   if (observer_) observer_->access(Level::L1i, address, false, access.hit);
   if (access.hit) return;
   (*bank_)[CodeMisses]++;
+  if (!access.filled) return read_past(address);
   take_from_l1d(address);
-  put(BusAccess::Read, address);
+  bus.read(address);
 }
 
 void Front::locked(uint32_t address) {
   take_from_l1d(address);
   take_from_l1i(address);
-  put(BusAccess::Read, address);
-  put(BusAccess::Write, address);
+  bus.read(address);
+  bus.write(address, 1);
 }
 
 void Front::table_update(uint32_t address) {
   take_from_l1d(address);
-  put(BusAccess::Read, address);
-  put(BusAccess::Write, address);
+  bus.read(address);
+  bus.write(address, 1);
+}
+
+void Front::snoop(uint32_t address, bool write) {
+  (*bank_)[SnoopHits] += l1d_.holds(address);
+  if (write) {
+    bus.invalidate(address);
+    take_from_l1d(address);
+    take_from_l1i(address);
+  } else {
+    if (observer_) observer_->cleaned(address);
+    if (l1d_.share(address)) write_back(address);
+  }
 }
 
 void Front::take_from_l1d(uint32_t address) {
@@ -145,7 +221,7 @@ void Front::take_from_l1i(uint32_t address) {
 
 void Front::write_back(uint32_t line) {
   (*bank_)[L1dWritebacks]++;
-  put(BusAccess::Write, line);
+  bus.write(line, 1);
 }
 
 void Front::data_page(const Reference& reference) {
@@ -189,7 +265,7 @@ bool Front::walk(const Reference& reference) {
     if (observer_) observer_->cleaned(entry);
     if (l1d_.clean(entry)) write_back(entry);
     (*bank_)[WalkReads]++;
-    put(BusAccess::Read, entry);
+    bus.read(entry);
   }
   return reference.walk.present;
 }
@@ -204,22 +280,27 @@ void Front::flush_caches(bool write_back) {
   const uint32_t dirty = l1d_.invalidate_all();
   if (write_back) (*bank_)[L1dWritebacks] += dirty;
   l1i_.invalidate_all();
-  put(BusAccess::FlushCaches, 0);
+  bus.flush_caches();
   if (observer_) observer_->flushed();
 }
 
 // --- the L2 ---------------------------------------------------------------------------------
 
 Board::Board(const MemoryConfig& config, Observer* observer)
-    : present_(config.l2_present), l2_(config.l2, false), observer_(observer) {}
+    : present_(config.l2_present),
+      write_back_(config.l2.write_back),
+      l2_(config.l2, false),
+      observer_(observer) {}
 
 void Board::play(const std::vector<BusAccess>& accesses) {
   for (const BusAccess& access : accesses) {
     switch (access.kind) {
-      case BusAccess::Read: read(access.address); break;
-      case BusAccess::Write:
-        write(access.address, 1);
-        if (access.times > 1) write(access.address, access.times - 1);
+      case BusAccess::Read: read(access.address, Fill::Exclusive); break;
+      case BusAccess::ReadPast: read(access.address, Fill::None); break;
+      case BusAccess::Write: write(access.address, access.times); break;
+      case BusAccess::Invalidate:
+        if (observer_) observer_->invalidated(Level::L2, access.address);
+        if (present_ && l2_.invalidate(access.address)) (*bank_)[DramWrites]++;
         break;
       case BusAccess::FlushCaches: l2_.invalidate_all(); break;
       case BusAccess::UseBank: bank_ = bank_of(&banks_, access.address); break;
@@ -227,14 +308,15 @@ void Board::play(const std::vector<BusAccess>& accesses) {
   }
 }
 
-void Board::read(uint32_t address) {
+void Board::read(uint32_t address, Fill fill) {
   MissCounts& bank = *bank_;
   if (!present_) {
     bank[DramReads]++;
     return;
   }
   bank[L2Reads]++;
-  const CacheAccess access = l2_.access(address, false);
+  if (!observer_ && l2_.direct_read(address)) return;
+  const CacheAccess access = l2_.access(address, false, fill);
   if (observer_) observer_->access(Level::L2, address, false, access.hit);
   if (access.hit) return;
   bank[L2ReadMisses]++;
@@ -248,39 +330,48 @@ void Board::write(uint32_t address, uint32_t times) {
     bank[DramWrites] += times;
     return;
   }
-  bank[L2Writes] += times;
+  if (!observer_ && l2_.direct_write(address)) {
+    bank[L2Writes] += times;
+    return;
+  }
   const CacheAccess access = l2_.access(address, true);
   if (observer_) observer_->access(Level::L2, address, true, access.hit);
-  if (!access.hit) bank[L2WriteMisses] += times;
-  if (access.through || access.victim_dirty) bank[DramWrites] += times;
+  // Where the first write has brought the line in, the others find it.
+  const uint32_t alike = access.filled ? 1 : times;
+  bank[L2Writes] += alike;
+  if (!access.hit) bank[L2WriteMisses] += alike;
+  if (access.through || access.victim_dirty) bank[DramWrites] += alike;
+  if (times > alike) write(address, times - alike);
+}
+
+MissCounts Board::counts(size_t bank, const Bus::Hits& hits) const {
+  MissCounts counts = bank < banks_.size() ? banks_[bank] : MissCounts();
+  counts[present_ ? L2Reads : DramReads] += hits.reads;
+  if (present_) counts[L2Writes] += hits.writes;
+  if (!present_ || !write_back_) counts[DramWrites] += hits.writes;
+  return counts;
 }
 
 // --- all of them ----------------------------------------------------------------------------
 
 Shadows::Shadows(const std::vector<Config>& configs, bool filter, Observer* observer)
     : filter_(filter && !observer),
-      write_back_(std::all_of(configs.begin(), configs.end(),
-                              [](const Config& config) { return config.l1d.write_back; })),
-      line_shift_(0),
-      line_mask_(~(configs[0].l1d.line - 1)),
-      lines_mask_(mask(configs, &Config::l1d)),
-      code_mask_(mask(configs, &Config::l1i)),
-      page_mask_(mask(configs, &Config::dtlb)),
-      large_page_mask_(mask(configs, &Config::dtlb_large)),
-      code_page_mask_(mask(configs, &Config::itlb)),
-      lines_(size_t(lines_mask_) + 1),
-      code_(size_t(code_mask_) + 1, kNone),
-      pages_(size_t(page_mask_) + 1, kNone),
-      large_pages_(size_t(large_page_mask_) + 1, kNone),
-      code_pages_(size_t(code_page_mask_) + 1, kNone) {
-  while (~line_mask_ >> line_shift_) line_shift_++;
+      write_back_(every(configs, [](const Config& c) { return c.l1d.write_back; })),
+      all_allocate_(every(configs, [](const Config& c) { return c.l1d.write_allocate; })),
+      none_allocates_(every(configs, [](const Config& c) { return !c.l1d.write_allocate; })),
+      line_shift_(log2_of(configs[0].l1d.line)),
+      lines_(recent(configs, &Config::l1d)),
+      code_(recent(configs, &Config::l1i)),
+      pages_(recent(configs, &Config::dtlb)),
+      large_pages_(recent(configs, &Config::dtlb_large)),
+      code_pages_(recent(configs, &Config::itlb)) {
   references_.reserve(kBatch);
   std::vector<const Config*> of_front, of_board;  // the first that has it
   for (const Config& config : configs) {
     size_t front = 0, board = 0;
     while (front < fronts_.size() && !same_front(*of_front[front], config)) front++;
     if (front == fronts_.size()) {
-      fronts_.emplace_back(config, observer);
+      fronts_.emplace_back(config, filter_, observer);
       of_front.push_back(&config);
     }
     while (board < boards_.size() &&
@@ -289,6 +380,7 @@ Shadows::Shadows(const std::vector<Config>& configs, bool filter, Observer* obse
     }
     if (board == boards_.size()) {
       boards_.emplace_back(config.memory, observer);
+      fronts_[front].bus.add(config.memory);
       behind_.push_back(front);
       of_board.push_back(&config);
     }
@@ -324,11 +416,11 @@ std::vector<uint32_t> Shadows::used() {
 Reference& Shadows::record(Reference::Kind kind, uint32_t address) {
   if (references_.size() + 2 > kBatch || !filter_) play();
   if (!bank_known_) {
-    references_.push_back({Reference::UseBank, false, number_});
+    references_.push_back({Reference::UseBank, Fill::None, false, number_});
     bank_known_ = true;
   }
   last_write_ = kNone;
-  references_.push_back({kind, false, address});
+  references_.push_back({kind, Fill::Exclusive, false, address});
   return references_.back();
 }
 
@@ -336,7 +428,7 @@ void Shadows::play() {
   for (size_t front = 0; front < fronts_.size(); front++) {
     fronts_[front].play(references_);
     for (size_t board = 0; board < boards_.size(); board++) {
-      if (behind_[board] == front) boards_[board].play(fronts_[front].bus);
+      if (behind_[board] == front) boards_[board].play(fronts_[front].bus.accesses);
     }
   }
   references_.clear();
@@ -347,147 +439,178 @@ MissCounts Shadows::counts(size_t shadow, size_t bank) {
   if (!references_.empty()) play();
   MissCounts sum = *commons_[bank];
   const Front& front = fronts_[shadows_[shadow].front];
-  const Board& board = boards_[shadows_[shadow].board];
-  for (const Event event : kMissEvents) {
-    sum[event] += front.count(bank, event) + board.count(bank, event);
-  }
+  sum += front.counts(bank);
+  sum += boards_[shadows_[shadow].board].counts(bank, front.bus.hits(bank));
   return sum;
 }
 
 // --- references -----------------------------------------------------------------------------
 
-void Shadows::read(uint32_t address, bool fill) {
-  if (holds(address)) return;
-  address &= line_mask_;
-  record(Reference::Read, address).flag = fill;
-  forget_code(address);  // a miss takes the line away from L1I
-  line(address) = {fill && filter_ ? address : kNone, kNone, kNone};
+// Before something is told of the set of `key`.
+void Shadows::tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift) {
+  const uint32_t before = recent.untold(key);
+  if (before != kNone) record(kind, before << shift);
 }
 
-void Shadows::write(uint32_t address, bool fill) {
+void Shadows::read(uint32_t address, Fill fill) {
+  if (holds(address)) return;
+  const uint32_t line = address >> line_shift_;
+  forget_code(address);  // a miss takes the line away from L1I
+  tell(lines_, Reference::Read, line, line_shift_);
+  record(Reference::Read, line << line_shift_).fill = fill;
+  if (!filter_) return;
+  if (fill != Fill::None || lines_.has(line)) lines_.enter(line);
+  else lines_.hide(line, false);
+}
+
+void Shadows::write(uint32_t address, Fill fill) {
   if (counts_write_hit(address)) return;
-  address &= line_mask_;
-  Line& known = line(address);
+  const uint32_t line = address >> line_shift_;
+  address = line << line_shift_;
   if (last_write_ != kNone && references_[last_write_].address == address &&
-      references_[last_write_].flag == fill && filter_) {
+      references_[last_write_].fill == fill && filter_) {
     references_[last_write_].times++;
   } else {
-    record(Reference::Write, address).flag = fill;
-    last_write_ = uint32_t(references_.size() - 1);
     forget_code(address);  // a write on the bus takes the line away from L1I
+    if (!lines_.has(line)) tell(lines_, Reference::Read, line, line_shift_);
+    record(Reference::Write, address).fill = fill;
+    last_write_ = uint32_t(references_.size() - 1);
   }
-  if (known.read != address) {
-    known = {};  // some geometries may hold the line, and others not
-  } else if (known.written != address) {
-    known.written = address;
-  } else if (write_back_) {
-    known.modified = address;
+  if (!filter_) return;
+  if (lines_.has(line) || (fill != Fill::None && all_allocate_)) {
+    Recent::Entry& entry = lines_.enter(line);
+    if (entry.writes < 2 && fill == Fill::Exclusive) entry.writes++;
+  } else {
+    lines_.hide(line, fill != Fill::None && !none_allocates_);
   }
 }
 
-void Shadows::code(uint32_t address, bool fill) {
+void Shadows::code(uint32_t address, Fill fill) {
   if (holds_code(address)) return;
-  address &= line_mask_;
-  record(Reference::Code, address).flag = fill;
+  const uint32_t line = address >> line_shift_;
   forget(address);  // a miss takes the line away from L1D
-  code_line(address) = fill && filter_ ? address : kNone;
+  tell(code_, Reference::Code, line, line_shift_);
+  record(Reference::Code, line << line_shift_).fill = fill;
+  if (!filter_) return;
+  if (fill != Fill::None || code_.has(line)) code_.enter(line);
+  else code_.hide(line, false);
 }
 
 void Shadows::locked(uint32_t address) {
-  address &= line_mask_;
   (*common_)[DataReadMisses]++;
   (*common_)[DataWriteMisses]++;
-  record(Reference::Locked, address);
   forget(address);
   forget_code(address);
+  record(Reference::Locked, address);
 }
 
 void Shadows::table_update(uint32_t address) {
-  address &= line_mask_;
-  record(Reference::TableUpdate, address);
   forget(address);
+  record(Reference::TableUpdate, address);
+}
+
+void Shadows::snoop(uint32_t address, bool write) {
+  forget(address);
+  if (write) forget_code(address);
+  record(Reference::Snoop, address).flag = write;
 }
 
 void Shadows::forget(uint32_t address) {
-  address &= line_mask_;
-  Line& known = line(address);
-  if (known.read == address) known = {};
+  const uint32_t line = address >> line_shift_;
+  if (!lines_.has(line)) return;
+  tell(lines_, Reference::Read, line, line_shift_);
+  lines_.remove(line);
 }
 
 void Shadows::forget_code(uint32_t address) {
-  if (code_line(address) == address) code_line(address) = kNone;
+  const uint32_t line = address >> line_shift_;
+  if (!code_.has(line)) return;
+  tell(code_, Reference::Code, line, line_shift_);
+  code_.remove(line);
 }
 
 void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk) {
   record(kind, linear).walk = walk;
   // A walk makes the lines of its entries clean.
-  for (uint32_t i = 0; i < walk.reads; i++) {
-    Line& known = line(walk.entries[i]);
-    if (known.read == (walk.entries[i] & line_mask_)) known.written = known.modified = kNone;
-  }
+  for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
 
 void Shadows::data_page(uint32_t linear, const PageWalk& walk) {
   if (holds_page(linear)) return;
+  tell(pages_, Reference::DataPage, linear >> 12, 12);
+  tell(large_pages_, Reference::DataPage, linear >> 22, 22);
   record_page(Reference::DataPage, linear, walk);
-  if (mixed(linear, walk.large) || !filter_) return;
-  if (walk.large) large_pages_[(linear >> 22) & large_page_mask_] = linear >> 22;
-  else pages_[(linear >> 12) & page_mask_] = linear >> 12;
+  if (!filter_) return;
+  if (mixed(linear, walk.large)) {
+    pages_.hide(linear >> 12, true);
+    large_pages_.hide(linear >> 22, true);
+  } else if (walk.large) {
+    large_pages_.enter(linear >> 22);
+  } else {
+    pages_.enter(linear >> 12);
+  }
 }
 
-// A page is about to be entered. Are there pages of both sizes in its 4 MB?
+// A page has been entered. Are there pages of both sizes in its 4 MB?
 bool Shadows::mixed(uint32_t linear, bool large) {
   const uint32_t area = linear >> 22;
   auto& seen = large ? large_ : small_;
   if (!seen[area]) {
     seen.set(area);
-    if (small_[area] && large_[area]) forget_pages();
+    if (small_[area] && large_[area]) {
+      pages_.clear([&](uint32_t page) { record(Reference::DataPage, page << 12); });
+      large_pages_.clear([&](uint32_t page) { record(Reference::DataPage, page << 22); });
+    }
   }
   return small_[area] && large_[area];
 }
 
 void Shadows::code_page(uint32_t linear, const PageWalk& walk) {
   if (holds_code_page(linear)) return;
+  tell(code_pages_, Reference::CodePage, linear >> 12, 12);
   record_page(Reference::CodePage, linear, walk);
-  if (filter_) code_pages_[(linear >> 12) & code_page_mask_] = linear >> 12;
+  if (filter_) code_pages_.enter(linear >> 12);
 }
 
 void Shadows::page_fault(uint32_t linear, bool code, bool present, const PageWalk& walk) {
+  forget_pages(linear, code);
   record_page(code ? Reference::CodeFault : Reference::DataFault, linear, walk);
   references_.back().flag = present;
+  if (!code) mixed(linear, walk.large);
+}
+
+// Nothing is known any more of the sets of an address.
+void Shadows::forget_pages(uint32_t linear, bool code) {
   if (code) {
-    code_pages_[(linear >> 12) & code_page_mask_] = kNone;
+    tell(code_pages_, Reference::CodePage, linear >> 12, 12);
+    code_pages_.hide(linear >> 12, true);
   } else {
-    mixed(linear, walk.large);
-    pages_[(linear >> 12) & page_mask_] = kNone;
-    large_pages_[(linear >> 22) & large_page_mask_] = kNone;
+    tell(pages_, Reference::DataPage, linear >> 12, 12);
+    tell(large_pages_, Reference::DataPage, linear >> 22, 22);
+    pages_.hide(linear >> 12, true);
+    large_pages_.hide(linear >> 22, true);
   }
 }
 
 void Shadows::flush_tlbs() {
   record(Reference::FlushTlbs, 0);
-  forget_pages();
-  std::fill(code_pages_.begin(), code_pages_.end(), kNone);
+  pages_.clear();
+  large_pages_.clear();
+  code_pages_.clear();
   small_.reset();
   large_.reset();
 }
 
 void Shadows::flush_page(uint32_t linear) {
+  forget_pages(linear, false);
+  forget_pages(linear, true);
   record(Reference::FlushPage, linear);
-  pages_[(linear >> 12) & page_mask_] = kNone;
-  large_pages_[(linear >> 22) & large_page_mask_] = kNone;
-  code_pages_[(linear >> 12) & code_page_mask_] = kNone;
-}
-
-void Shadows::forget_pages() {
-  std::fill(pages_.begin(), pages_.end(), kNone);
-  std::fill(large_pages_.begin(), large_pages_.end(), kNone);
 }
 
 void Shadows::flush_caches(bool write_back) {
   record(Reference::FlushCaches, 0).flag = write_back;
-  std::fill(lines_.begin(), lines_.end(), Line());
-  std::fill(code_.begin(), code_.end(), kNone);
+  lines_.clear();
+  code_.clear();
 }
 
 }  // namespace p5

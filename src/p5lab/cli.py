@@ -122,7 +122,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
                      help="also record each change of ring or address space")  # fmt: skip
     run.add_argument("--feedback", choices=("on", "off"),
-                     help="off: the model is off, one clock an instruction")  # fmt: skip
+                     help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
+    run.add_argument("--model", choices=("on", "off"), default="on",
+                     help="off: one clock an instruction, no caches, TLBs or stalls")  # fmt: skip
     _add_jobs(run)
     run.add_argument("--force", action="store_true",
                      help="run again what is there; fails when the events differ")  # fmt: skip
@@ -160,8 +162,9 @@ def _parser() -> argparse.ArgumentParser:
                          metavar="KEY=VALUE", help="change a machine key")  # fmt: skip
     console.add_argument("--seed", type=experiment.parse_seeds, default=(0,), metavar="N",
                          help="page placement")  # fmt: skip
-    console.add_argument("--feedback", choices=("on", "off"), default="on",
-                         help="off: the model is off, one clock an instruction")  # fmt: skip
+    console.add_argument("--model", choices=("on", "off"), default="on",
+                         help="off: one clock an instruction, no caches, TLBs or stalls"
+                         )  # fmt: skip
     console.add_argument("--no-build", action="store_true",
                          help="take the build products as they are")  # fmt: skip
     console.set_defaults(command=_shell)
@@ -266,6 +269,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         workloads=tuple(args.workload),
         settings=tuple(machine.parse_settings(args.settings).items()),
         feedback=None if args.feedback is None else args.feedback == "on",
+        model=args.model == "on",
         seeds=args.seeds,
         engine=args.engine,
         trace=tuple(dict.fromkeys(args.trace)),
@@ -358,7 +362,7 @@ def _shell(args: argparse.Namespace, lab: Lab) -> int:
     experiment.check_isa("shell", system, board)
     if not args.no_build:
         build.ensure(lab, Progress(), build.for_runs(lab, [system]))
-    return shell.run(lab, shell.plan(board, system, args.seed[0], args.feedback == "on"))
+    return shell.run(lab, shell.plan(board, system, args.seed[0], args.model == "on"))
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:

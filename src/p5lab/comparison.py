@@ -4,7 +4,7 @@ phase) and system (a guest on a machine), over all placement seeds."""
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,10 +23,11 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Measured:
-    """One phase of one run: the metrics of one operation, and how far its iterations spread in
-    cycles and time."""
+    """One phase of one run, for its machine or a shadow of it: the metrics of one operation, and
+    how far its iterations spread in cycles and time."""
 
     stored: Stored
+    system: "System"
     phase: str
     iterations: int
     values: dict[str, float]
@@ -39,28 +40,29 @@ def measure(stored: Stored) -> list[Measured]:
     operations = workload["operations"]
     moved = workload.get("bytes", 0)  # records of older versions do not have it
     counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
+    vector = stored.record["guest"]["clock_vector"]
+
+    def values(means: pd.Series) -> dict[str, float]:
+        return compare.evaluate(means.to_dict(), operations, clock_hz, vector, moved)
+
     result = []
     # The order of the rows is the order in which the phases ended.
-    for phase in _phases(frame):
-        if phase not in counts.index.get_level_values("phase"):
-            continue
-        rows = counts.xs(phase, level="phase")
-        vector = stored.record["guest"]["clock_vector"]
-
-        def values(means: pd.Series, vector: int = vector) -> dict[str, float]:
-            return compare.evaluate(means.to_dict(), operations, clock_hz, vector, moved)
-
-        found = values(rows.mean())
-        each = [values(row) for _, row in rows.iterrows()]
-        for name in (CYCLES, TIME):
-            found[name + LOWEST] = min(one[name] for one in each)
-            found[name + HIGHEST] = max(one[name] for one in each)
-        result.append(Measured(stored, phase, len(rows), found))
+    for phase in frame["phase"].unique():
+        for system in System.all_of(stored.record):
+            try:
+                rows = counts.xs(
+                    (phase, system.geometry, system.feedback),
+                    level=("phase", "geometry", "feedback"),
+                )
+            except KeyError:
+                continue  # the empty bracket
+            found = values(rows.mean())
+            each = [values(row) for _, row in rows.iterrows()]
+            for name in (CYCLES, TIME):
+                found[name + LOWEST] = min(one[name] for one in each)
+                found[name + HIGHEST] = max(one[name] for one in each)
+            result.append(Measured(stored, system, phase, len(rows), found))
     return result
-
-
-def _phases(frame: pd.DataFrame) -> list[str]:
-    return list(frame["phase"].unique())
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,16 @@ class System:
     @classmethod
     def of(cls, record: dict[str, Any]) -> "System":
         machine = record["machine"]
-        return cls(record["guest"]["name"], machine["name"], machine["geometry"],
-                   record["feedback"], record["engine"])  # fmt: skip
+        feedback = tidy.YES if record["feedback"] == "on" else tidy.NO
+        return cls(record["guest"]["name"], machine["name"], machine["geometry"], feedback,
+                   record["engine"])  # fmt: skip
+
+    @classmethod
+    def all_of(cls, record: dict[str, Any]) -> "list[System]":
+        """The run's own, and its shadows'."""
+        own = cls.of(record)
+        shadows = record["machine"].get("shadows", {})
+        return [own, *(replace(own, geometry=name, feedback=tidy.NO) for name in shadows)]
 
 
 @dataclass(frozen=True)
@@ -131,7 +141,9 @@ class Comparison:
     def __init__(self, runs: Sequence[Stored], cannot: Sequence[Cannot] = ()) -> None:
         self.cannot = list(cannot)
         self.failed = [stored for stored in runs if stored.status != "ok"]
-        self.systems = list(dict.fromkeys(System.of(stored.record) for stored in runs))
+        self.systems = list(
+            dict.fromkeys(system for stored in runs for system in System.all_of(stored.record))
+        )
         found: dict[Question, dict[System, list[Measured]]] = {}
         self.seeds: dict[int, None] = {}
         for stored in runs:
@@ -141,7 +153,7 @@ class Comparison:
             for measured in measure(stored):
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
-                cells.setdefault(System.of(stored.record), []).append(measured)
+                cells.setdefault(measured.system, []).append(measured)
         # A guest that began with other workloads must not change the order of the rows.
         order = list(dict.fromkeys(head(stored.record) for stored in runs))
         self.questions = sorted(found, key=lambda question: order.index(question.what))
@@ -150,6 +162,11 @@ class Comparison:
             for question, cells in found.items()
             for system, seeds in cells.items()
         }
+
+    @property
+    def has_shadows(self) -> bool:
+        """Whether there are geometries that have misses and nothing else."""
+        return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
 
     @property
     def not_counted(self) -> list[str]:
@@ -177,7 +194,7 @@ class Comparison:
     def why_missing(self, question: Question, system: System) -> str:
         """A word for a cell that is not there."""
         if any(
-            head(stored.record) == question.what and System.of(stored.record) == system
+            head(stored.record) == question.what and system in System.all_of(stored.record)
             for stored in self.failed
         ):
             return "failed"

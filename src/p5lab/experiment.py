@@ -16,17 +16,28 @@ from p5lab.guest import Guest
 from p5lab.lab import Lab
 from p5lab.machine import Machine
 from p5lab.program import Program
+from p5lab.schema import BY_NAME, GEOMETRY
 from p5lab.tomlfile import type_name
 from p5lab.workload import Workload
 
 SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
 TRACES = ("crossings",)
+EVENTS = ("all", "misses")
+GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
 # A program of the user's own belongs to no experiment file.
 NATIVE = "native"  # the engine that is this host itself, without machine, guest and seed
 NO_LIMIT = 1 << 40  # bytes of memory of a host, for the size of a program
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 SEED_LIMIT, SEEDS = 1 << 31, 1000
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """A geometry whose misses a run counts beside its own: what it sets, in canonical form."""
+
+    name: str
+    settings: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -40,11 +51,13 @@ class Run:
     parameters: dict[str, int | str]
     given: tuple[str, ...]  # parameters the experiment sets: enough to tell its runs apart
     seed: int
-    feedback: bool  # modelled clocks drive virtual time
+    feedback: bool  # caches, TLBs and bus have their influence on time
     limit_seconds: int  # modelled time after which the run has failed
     engine: str = "bochs"
     program: Program | None = None  # the user's own, in place of the workload's
     trace: tuple[str, ...] = ()  # of TRACES
+    shadows: tuple[Shadow, ...] = ()
+    model: bool = True  # False: one clock an instruction, no caches, TLBs or stalls
     shell: bool = False  # a shell on the guest's console, in place of the workload
 
     @property
@@ -119,6 +132,7 @@ class Filter:
     workloads: tuple[str, ...] = ()
     settings: tuple[tuple[str, object], ...] = ()
     feedback: bool | None = None
+    model: bool = True
     seeds: tuple[int, ...] = ()
     engine: str = "bochs"
     trace: tuple[str, ...] = ()
@@ -148,14 +162,20 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     choice = choice or Filter()
     table = tomlfile.load(lab.experiments / f"{name}.toml", schema_version=SCHEMA_VERSION)
     where = table.where
-    table.only(["title", "machines", "guests", "seeds", "feedback", "limit_seconds", "set",
-                "overlay", "run"])  # fmt: skip
+    table.only(["title", "machines", "guests", "seeds", "events", "feedback", "limit_seconds",
+                "set", "overlay", "run"])  # fmt: skip
     table.text("title")
     limit = table.number("limit_seconds", LIMIT_SECONDS)
     if limit < 1:
         raise UserError(f"{where}: limit_seconds: expected at least 1 (modelled second)")
     feedback = table.flag("feedback", True) if choice.feedback is None else choice.feedback
-    variants = _variants(table)
+    wanted_events = table.text("events", "all")
+    if wanted_events not in EVENTS:
+        raise UserError(f"{where}: events: expected one of {', '.join(EVENTS)};"
+                        f" found {wanted_events!r}")  # fmt: skip
+    misses = wanted_events == "misses"
+    variants = [_common(table)] if misses else _variants(table)
+    geometries = _geometries(table) if misses else []
     seeds = choice.seeds or _seeds(table)
     guest_names = table.texts("guests")
     known = workloads.load(lab)
@@ -171,7 +191,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     if choice.engine == NATIVE:
         _check_native(choice)
         boards, variants, systems, seeds = [host.machine()], [{}], [host.guest()], (0,)
-        feedback = False
+        feedback, geometries = False, []
 
     jobs = []
     for entry in table.tables("run"):
@@ -201,6 +221,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
             variant_board = board.with_set(variant, origin) if variant else board
             if choice.settings:
                 variant_board = variant_board.with_set(dict(choice.settings), "--set")
+            shadows = tuple(_shadow(variant_board, *geometry) for geometry in geometries)
             for system in systems:
                 check_isa(where, system, variant_board)
                 for seed in seeds:
@@ -211,7 +232,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                             continue
                         runs.append(Run(name, variant_board, system, workload, parameters,
                                         names_given, seed, feedback, limit, choice.engine,
-                                        trace=choice.trace))  # fmt: skip
+                                        trace=choice.trace, shadows=shadows,
+                                        model=choice.model))  # fmt: skip
     if not runs and cannot:
         raise UserError(f"{where}: {'; '.join(map(str, cannot))}")
     if not runs:
@@ -241,7 +263,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             check_isa("--program", guest, board)
             runs += [
                 Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
-                    LIMIT_SECONDS, choice.engine, program, choice.trace)
+                    LIMIT_SECONDS, choice.engine, program, choice.trace, model=choice.model)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])
@@ -252,7 +274,7 @@ def _check_native(choice: Filter) -> None:
     given = {
         "--trace": choice.trace, "--seed": choice.seeds, "--set": choice.settings,
         "--machine": choice.machines, "--guest": choice.guests,
-        "--feedback": choice.feedback is not None,
+        "--feedback": choice.feedback is not None, "--model": not choice.model,
     }  # fmt: skip
     for option, value in given.items():
         if value:
@@ -271,14 +293,45 @@ def _asked(guest: Guest, guest_names: list[str], only: list[str]) -> bool:
     return guest.name not in guest_names or guest.name in only
 
 
+def _common(table: tomlfile.Table) -> dict[str, Any]:
+    return tomlfile.flatten(table.table("set", {}).data)
+
+
 def _variants(table: tomlfile.Table) -> list[dict[str, Any]]:
     """The overlays: `set` for all runs, then one set of runs for each [[overlay]]."""
-    common = tomlfile.flatten(table.table("set", {}).data)
+    common = _common(table)
     variants = []
     for overlay in table.tables("overlay"):
         overlay.only(["set"])
         variants.append({**common, **tomlfile.flatten(overlay.table("set").data)})
     return variants or [common]
+
+
+def _geometries(table: tomlfile.Table) -> list[tuple[str, str, dict[str, Any]]]:
+    """With events = "misses": of each overlay its name, where it stands and what it sets."""
+    found: dict[str, tuple[str, str, dict[str, Any]]] = {}
+    for number, overlay in enumerate(table.tables("overlay")):
+        overlay.only(["name", "set"])
+        where, name = f"{table.where}: overlay[{number}]", overlay.text("name")
+        if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
+            raise UserError(f"{where}: name: expected a name of its own for each geometry, such as"
+                            f" \"l2-512K\"; found {name!r}")  # fmt: skip
+        settings = tomlfile.flatten(overlay.table("set").data)
+        for key in settings:
+            if key in BY_NAME and key not in GEOMETRY:
+                raise UserError(
+                    f"{where}: {key}: expected only the geometry of caches and TLBs (and of L1 not"
+                    ' the line) with events = "misses", which has no clocks'
+                )
+        found[name] = name, where, settings
+    if not found:
+        raise UserError(f'{table.where}: expected at least one [[overlay]] with events = "misses"')
+    return list(found.values())
+
+
+def _shadow(board: Machine, name: str, where: str, settings: dict[str, Any]) -> Shadow:
+    values = board.with_set(settings, where).values
+    return Shadow(name, {key: BY_NAME[key].canonical(values[key]) for key in sorted(settings)})
 
 
 def check_isa(where: str, guest: Guest, machine: Machine) -> None:

@@ -45,6 +45,17 @@ EVENT_TABLES = {
     "ring crossings": "Protection boundary crossings (chen95 section 4.1)",
     "CR3 loads, changed": "Address space switches",
 }
+# The columns of the table of misses.
+MISS_HEADS = {
+    "busy cycles": "cycles",
+    "read misses/reference": "L1D read\n/ref",
+    "write misses/reference": "L1D write\n/ref",
+    "I-cache misses": "L1I",
+    "I-cache misses/instr": "L1I\n/instr",
+    "ITLB misses": "ITLB",
+    "DTLB misses": "DTLB",
+    "L2 misses": "L2",
+}
 LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH, RATIO_WIDTH, SPREAD_WIDTH = 26, 13, 10, 9, 21
 PIPED_WIDTH = 120
 NO_LIMIT = 1 << 20  # columns, where nothing wraps
@@ -84,7 +95,11 @@ def experiment(
 
 def notes(found: Comparison) -> list[str]:
     lines = [EXPLANATION] if found.questions else []
-    if len(found.systems) > 1 and found.questions:
+    if found.has_shadows:
+        lines.append(
+            "Every geometry was asked for what the first one executed; only that one has cycles."
+        )
+    elif len(found.systems) > 1 and found.questions:
         first = found.names()[found.systems[0]].replace("\n", ", ")
         lines.append(f"Ratios are to {first}; of times where nothing else is said.")
     if len(found.seeds) > 1:
@@ -97,6 +112,8 @@ def notes(found: Comparison) -> list[str]:
 def grids(found: Comparison, width: int) -> list[Grid]:
     """One system and seed: benchmarks side by side. Several: the systems side by side, first in
     one line for each benchmark, then benchmark by benchmark."""
+    if found.has_shadows:
+        return [misses(found, question) for question in _last_points(found)]
     if len(found.systems) > 1 or len(found.seeds) > 1:
         whats = list(dict.fromkeys(question.what for question in found.questions))
         result = [*summary(found, width), *events(found, width)]
@@ -252,6 +269,25 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
         }
         grid.add(question.phase, *(shown[kind](metric, i) for metric, kind, i in columns))
     return [grid]
+
+
+def misses(found: Comparison, question: Question) -> Grid:
+    """A row a geometry; of a curve the last point."""
+    workload = found.any_cell(question).record["workload"]
+    grid = Grid(
+        f"{_label(found, question)}: misses of one {workload['operation']}",
+        ["", *MISS_HEADS.values()],
+    )
+    several = [
+        field for field in ("guest", "machine")
+        if len({getattr(system, field) for system in found.systems}) > 1
+    ]  # fmt: skip
+    for system in found.systems:
+        cell = found.cell(question, system)
+        parts = [getattr(system, field) for field in several]
+        parts += [system.geometry or ("" if "machine" in several else system.machine)]
+        grid.add(" ".join(filter(None, parts)), *(_mean(cell, metric) for metric in MISS_HEADS))
+    return grid
 
 
 def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool) -> list[str]:

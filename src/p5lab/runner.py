@@ -241,6 +241,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "clock_hz": run.machine.clock_hz,
             "values": run.machine.canonical("engine", "bochsrc"),
             "sources": run.machine.sources,
+            "shadows": {shadow.name: shadow.settings for shadow in run.shadows},
         },
         "guest": {"name": run.guest.name, "clock_vector": run.guest.clock_vector},
         "workload": {
@@ -253,8 +254,12 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         },
         "parameters": run.parameters,
         "seed": run.seed,
-        "feedback": "on" if run.feedback else "off",
+        "feedback": "on" if _has_feedback(run) else "off",
     }
+
+
+def _has_feedback(run: Run) -> bool:
+    return run.feedback and run.model
 
 
 def _described(run: Run) -> dict[str, Any]:
@@ -315,8 +320,8 @@ def _count(
             return Outcome("failed", "the workload issued no begin and end markers"), {}
         origin = tidy.Origin(
             run.experiment, name, run.engine, run.machine.name, run.machine.geometry,
-            "on" if run.feedback else "off", run.guest.name, run.seed, run.workload.name,
-            run.parameter_text,
+            tidy.YES if _has_feedback(run) else tidy.NO, run.guest.name, run.seed,
+            run.workload.name, run.parameter_text,
         )  # fmt: skip
         frame = tidy.table(parsed, origin, run.workload.phases)
         tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)

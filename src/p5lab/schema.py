@@ -325,6 +325,18 @@ KEYS: tuple[Key, ...] = (
     ),
 )
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+# What the geometries that one run feeds may differ in. Not the length of L1's lines: the pieces in
+# which code and data are asked for depend on it.
+GEOMETRY = frozenset(
+    f"{array}.{part}"
+    for array, parts in {
+        "l1i": ("size", "ways", "replacement"),
+        "l1d": ("size", "ways", "replacement", "write_policy", "write_allocate"),
+        "l2": ("present", "size", "ways", "line", "replacement", "write_policy", "write_allocate"),
+        **dict.fromkeys(("itlb", "dtlb", "dtlb_large"), ("entries", "ways", "replacement")),
+    }.items()
+    for part in parts
+)
 
 
 def bad_value(where: str, key: Key, value: object, expected: str) -> str:

@@ -41,9 +41,10 @@ TICK_SECONDS = 0.05
 CHUNK = 512  # less than a pipe takes without blocking
 
 
-def plan(machine: Machine, guest: Guest, seed: int, feedback: bool) -> Run:
+def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
     workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
-    return Run(NAME, machine, guest, workload, {}, (), seed, feedback, LIMIT_SECONDS, shell=True)
+    return Run(NAME, machine, guest, workload, {}, (), seed, True, LIMIT_SECONDS, model=model,
+               shell=True)  # fmt: skip
 
 
 def run(lab: Lab, planned: Run) -> int:

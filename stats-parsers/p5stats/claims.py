@@ -194,7 +194,7 @@ def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
     """The number (NaN: nothing to measure) and the runs that it rests on."""
     where = {
         "experiment": measure.experiment, "engine": "bochs", "machine": claim.machine,
-        "geometry": "", "feedback": "on", "guest": measure.guest, "workload": measure.workload,
+        "geometry": "", "feedback": "yes", "guest": measure.guest, "workload": measure.workload,
     }  # fmt: skip
     asked = counts
     for level, value in where.items():

@@ -24,12 +24,13 @@ from dataclasses import dataclass
 import pandas as pd
 
 from p5stats.errors import StatsError
+from p5stats.tidy import VECTOR
 
 KEYS = ["experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
         "workload", "parameters", "phase"]  # fmt: skip
 KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
 PAGE_FAULT = "vector.fault.14"
-VECTOR = "vector."  # begins the names of the counts by interrupt vector
+SOURCE = ["run", "geometry", "feedback"]  # of KEYS: what has counted
 CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
 
@@ -49,10 +50,10 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     busy = frame[(frame["event"] == "cycles.busy") & (frame["ring"] == 0)]
     wide[KERNEL] = busy.groupby(keys, observed=True)["value"].sum().reindex(wide.index)
     vectors = [event for event in wide.columns if event.startswith(VECTOR)]
-    counted = {run: set(events) for run, events in frame.groupby("run")["event"].unique().items()}
+    by_source = frame.groupby(SOURCE)["event"].unique()
     parts = []
-    for run, rows in wide.groupby(level="run", sort=False):
-        events = counted[run]
+    for source, rows in wide.groupby(level=SOURCE, sort=False):
+        events = set(by_source[source])
         events |= {KERNEL} if "cycles.busy" in events else set()
         # A vector has rows only where it was taken.
         events |= set(vectors) if "hw_interrupts" in events else set()
@@ -69,13 +70,13 @@ def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
 
 
 def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
-    """All other phases less the same run's empty bracket; runs without one as they are.
+    """All other phases less the same source's empty bracket; runs without one as they are.
 
     The median of the empty brackets is what counts: the first one runs on cold caches and the
     clock may tick in another, and neither belongs to the cost of a marker.
     """
     parts = []
-    for _, run in values.groupby(level="run", sort=False):
+    for _, run in values.groupby(level=SOURCE, sort=False):
         is_empty = run.index.get_level_values("phase") == empty
         parts.append(correct(run[~is_empty], run[is_empty].median()) if is_empty.any() else run)
     return pd.concat(parts)

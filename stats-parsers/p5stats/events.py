@@ -22,11 +22,13 @@ VECTOR_KINDS = ("irq", "fault", "soft")
 
 Bank = tuple[int, int]  # address space (CR3), ring
 Vector = tuple[int, int, str, int]  # address space, ring, kind, vector
+ByShadow = dict[Bank, list[list[int]]]  # for each shadow a count of each of its events
 
 
 @dataclass(frozen=True)
 class Marker:
-    """One marker with the counters at that instruction. Missing values of a bank are zero."""
+    """One marker with the counters at that instruction. Missing values of a bank are zero.
+    `shadows` is what they have counted since the marker before."""
 
     op: str
     arg: int
@@ -34,6 +36,7 @@ class Marker:
     banks: dict[Bank, list[int]]
     vectors: dict[Vector, int]
     line: int
+    shadows: ByShadow = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,17 @@ class Bracket:
     iteration: int
     begin: Marker
     end: Marker
+    shadows: ByShadow = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shadows:
+    """Geometries that counted misses beside the run's own: their names, the events each of them
+    counts, and the events of the run that hold for all of them."""
+
+    names: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    stream: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,7 @@ class Events:
     reason: str
     guest_status: int | None
     brackets: list[Bracket] = field(default_factory=list)
+    shadows: Shadows = Shadows()
 
     @property
     def ready(self) -> Marker | None:
@@ -117,6 +132,7 @@ def parse(path: Path) -> Events:
     except StopIteration:
         raise StatsError(f"{path}: empty: expected a header line") from None
     units = _header(header)
+    shadows = _shadows(header, units)
     markers: list[Marker] = []
     reads: list[Read] = []
     notes: list[dict[str, Any]] = []
@@ -126,7 +142,7 @@ def parse(path: Path) -> Events:
             raise StatsError(f"{line.where}: expected nothing after the end line")
         kind = line.one_of("type", ("marker", "read", "note", "end"))
         if kind == "marker":
-            markers.append(_marker(line, len(units)))
+            markers.append(_marker(line, len(units), shadows))
         elif kind == "read":
             reads.append(_read(line, len(units)))
         elif kind == "note":
@@ -146,6 +162,7 @@ def parse(path: Path) -> Events:
         status=end.one_of("status", STATUSES),
         reason=end.get("reason", str),
         guest_status=end.count("guest_status") if guest_status is not None else None,
+        shadows=shadows,
     )
     if result.status == "ok":
         result.brackets.extend(_brackets(path, markers))
@@ -206,6 +223,22 @@ def _header(line: _Line) -> dict[str, str]:
     return dict(zip(events, units, strict=True))
 
 
+def _shadows(line: _Line, units: dict[str, str]) -> Shadows:
+    if "shadows" not in line.data:
+        return Shadows()
+    found = Shadows(
+        *(tuple(line.get(key, list)) for key in ("shadows", "shadow_events", "stream_events"))
+    )
+    if len(set(found.names)) != len(found.names) or not all(
+        isinstance(name, str) and name for name in found.names
+    ):
+        raise StatsError(f"{line.where}: shadows: expected different names")
+    for name in (*found.events, *found.stream):
+        if name not in units:
+            raise StatsError(f"{line.where}: shadow_events, stream_events: no event {name!r}")
+    return found
+
+
 def _read(line: _Line, width: int) -> Read:
     return Read(
         line.one_of("insn", ("rdtsc", "rdmsr", "wrmsr")),
@@ -227,7 +260,19 @@ def _banks(line: _Line, width: int) -> dict[Bank, list[int]]:
     return banks
 
 
-def _marker(line: _Line, width: int) -> Marker:
+def _by_shadow(line: _Line, shadows: Shadows) -> ByShadow:
+    counts: ByShadow = {}
+    for bank in line.get("shadows", list) if shadows.names else ():
+        if not (isinstance(bank, list) and len(bank) == 3 and _counts(bank[:2]) and bank[1] <= 3
+                and isinstance(bank[2], list) and len(bank[2]) == len(shadows.names)
+                and all(isinstance(one, list) and _counts(one) and len(one) == len(shadows.events)
+                        for one in bank[2])):  # fmt: skip
+            raise StatsError(f"{line.where}: shadows: expected [cr3, ring, [[counts], ...]]")
+        counts[bank[0], bank[1]] = bank[2]
+    return counts
+
+
+def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
     vectors: dict[Vector, int] = {}
     for vector in line.get("vectors", list):
         if not (isinstance(vector, list) and len(vector) == 5 and _counts(vector[:2] + vector[3:])
@@ -242,6 +287,7 @@ def _marker(line: _Line, width: int) -> Marker:
         _banks(line, width),
         vectors,
         number,
+        _by_shadow(line, shadows),
     )
 
 
@@ -252,9 +298,12 @@ def _counts(values: list[Any]) -> bool:
 def _brackets(path: Path, markers: list[Marker]) -> Iterator[Bracket]:
     """Pairs begin and end markers by phase; different phases may nest or overlap."""
     started: dict[int, Marker] = {}
+    shadows: dict[int, ByShadow] = {}
     iterations: dict[int, int] = {}
     for marker in markers:
         where = f"{path}:{marker.line}"
+        for counts in shadows.values():
+            _add(counts, marker.shadows)
         if marker.op == "begin":
             if marker.arg in started:
                 raise StatsError(
@@ -262,12 +311,23 @@ def _brackets(path: Path, markers: list[Marker]) -> Iterator[Bracket]:
                     f" {started[marker.arg].line} is open"
                 )
             started[marker.arg] = marker
+            shadows[marker.arg] = {}
         elif marker.op == "end":
             begin = started.pop(marker.arg, None)
             if begin is None:
                 raise StatsError(f"{where}: unbalanced markers: end({marker.arg}) without a begin")
             iteration = iterations.get(marker.arg, 0)
             iterations[marker.arg] = iteration + 1
-            yield Bracket(marker.arg, iteration, begin, marker)
+            yield Bracket(marker.arg, iteration, begin, marker, shadows.pop(marker.arg))
     for phase, begin in started.items():
         raise StatsError(f"{path}:{begin.line}: unbalanced markers: begin({phase}) without an end")
+
+
+def _add(counts: ByShadow, more: ByShadow) -> None:
+    for bank, rows in more.items():
+        known = counts.get(bank)
+        counts[bank] = (
+            [[a + b for a, b in zip(*pair, strict=True)] for pair in zip(known, rows, strict=True)]
+            if known
+            else rows
+        )

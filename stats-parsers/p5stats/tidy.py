@@ -4,8 +4,9 @@
 | Column | Meaning |
 |---|---|
 | experiment, run, engine, machine, guest, workload | names; run is the run's id |
-| geometry | machine overlay, `key=value` separated by spaces; empty for the machine as described |
-| feedback | `on`: modelled clocks drive virtual time; `off`: no model, one clock an instruction |
+| geometry | machine overlay, `key=value` separated by spaces; empty for the machine as described; \
+the name of a shadow |
+| feedback | `yes`: caches, TLBs and bus have their influence on time; `no`: they count only |
 | seed | placement seed |
 | parameters | workload parameters, `key=value` separated by spaces |
 | phase | name of the bracket |
@@ -18,10 +19,15 @@
 
 A ring and address space in which nothing happened during a bracket has no rows in it; one in which
 anything happened has a row for each event, zeros included.
+
+A shadow, a geometry that counted misses beside the one that drove the run, has rows of its own:
+its misses, and the run's counts of what no geometry has a part in. Its `feedback` is `no`. It has
+no cycles, stalls or anything else that depends on time: those events have no rows, and never the
+run's.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,7 +38,11 @@ import pyarrow.parquet as pq
 from p5stats.errors import StatsError
 from p5stats.events import Bracket, Events
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+YES, NO = "yes", "no"  # values of `feedback`
+VECTOR = "vector."  # begins the names of the counts by interrupt vector
+Row = tuple[int, str, str, str, int]
+_ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
 _NAMES = ("experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
           "workload", "parameters")  # fmt: skip
@@ -70,26 +80,51 @@ class Origin:
 
 def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataFrame:
     """Differences begin -> end of every bracket. A phase without a name keeps its number."""
-    columns: dict[str, list[object]] = {name: [] for name in COLUMNS if name not in _NAMES}
+    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
+
+    def add(geometry: str, feedback: str, bracket: Bracket, rows: list[Row]) -> None:
+        same = {
+            **asdict(origin),
+            "geometry": geometry,
+            "feedback": feedback,
+            "phase": phases.get(bracket.phase, str(bracket.phase)),
+            "iteration": bracket.iteration,
+            "symbol": "",
+        }
+        for name, value in same.items():
+            columns[name] += [value] * len(rows)
+        for number, name in enumerate(_ROW):
+            columns[name] += [row[number] for row in rows]
+
+    stream = set(events.shadows.stream)
     for bracket in events.brackets:
-        name = phases.get(bracket.phase, str(bracket.phase))
-        for ring, space, event, unit, value in _differences(bracket, events.units):
-            columns["phase"].append(name)
-            columns["iteration"].append(bracket.iteration)
-            columns["ring"].append(ring)
-            columns["address_space"].append(f"0x{space:08x}")
-            columns["symbol"].append("")
-            columns["event"].append(event)
-            columns["unit"].append(unit)
-            columns["value"].append(value)
-    rows = len(columns["value"])
-    same = {name: [value] * rows for name, value in asdict(origin).items()}
-    return pd.DataFrame({name: {**same, **columns}[name] for name in COLUMNS})
+        rows = list(_differences(bracket, events.units))
+        add(origin.geometry, origin.feedback, bracket, rows)
+        if not events.shadows.names:
+            continue
+        shared = [row for row in rows if row[2] in stream or row[2].startswith(VECTOR)]
+        for number, name in enumerate(events.shadows.names):
+            misses = _misses(bracket, events, number, {row[:2] for row in rows})
+            add(name, NO, bracket, [*shared, *misses])
+    return pd.DataFrame(columns)
 
 
-def _differences(
-    bracket: Bracket, units: Mapping[str, str]
-) -> Iterable[tuple[int, int, str, str, int]]:
+def _misses(
+    bracket: Bracket, events: Events, shadow: int, banks: set[tuple[int, str]]
+) -> Iterator[Row]:
+    """The rows of what one shadow counted by itself."""
+    nothing = [[0] * len(events.shadows.events)] * len(events.shadows.names)
+    counts = {
+        (ring, f"0x{space:08x}"): values[shadow]
+        for (space, ring), values in bracket.shadows.items()
+    }
+    for ring, space in sorted(banks | counts.keys()):
+        values = counts.get((ring, space), nothing[shadow])
+        for event, value in zip(events.shadows.events, values, strict=True):
+            yield ring, space, event, events.units[event], value
+
+
+def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
     for (space, ring), after in bracket.end.banks.items():
         before = bracket.begin.banks.get((space, ring), [])
         if after == before:
@@ -103,11 +138,11 @@ def _differences(
                     f"line {bracket.end.line}: {event} of ring {ring}, CR3 0x{space:x} went"
                     f" backwards by {-value}"
                 )
-            yield ring, space, event, unit, value
+            yield ring, f"0x{space:08x}", event, unit, value
     for (space, ring, kind, vector), count in bracket.end.vectors.items():
         difference = count - bracket.begin.vectors.get((space, ring, kind, vector), 0)
         if difference:
-            yield ring, space, f"vector.{kind}.{vector}", "events", difference
+            yield ring, f"0x{space:08x}", f"vector.{kind}.{vector}", "events", difference
 
 
 def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
@@ -126,8 +161,8 @@ def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
 def read(path: Path) -> tuple[pd.DataFrame, int]:
     """Reads one file: the table and the clock in Hz.
 
-    Rule for other schema versions: older files would be migrated here (there is none: 1 is the
-    first); newer ones are refused.
+    Rule for other schema versions: older files are migrated here (in version 1 `feedback` was on or
+    off); newer ones are refused.
     """
     try:
         file = pq.read_table(path)
@@ -138,11 +173,14 @@ def read(path: Path) -> tuple[pd.DataFrame, int]:
         version, clock_hz = metadata["schema_version"], metadata["clock_hz"]
     except (KeyError, ValueError, TypeError):
         raise StatsError(f"{path}: not a table of p5lab (no schema_version)") from None
-    if version != SCHEMA_VERSION:
+    if version not in (1, SCHEMA_VERSION):
         raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}, found {version}")
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
-    return file.to_pandas(), clock_hz
+    frame = file.to_pandas()
+    if version == 1:
+        frame["feedback"] = frame["feedback"].replace({"on": YES, "off": NO})
+    return frame, clock_hz
 
 
 def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, int]]:

@@ -22,7 +22,7 @@ def rows(run, phase, events, *, parameters="routine=read words=1000", iterations
     """Tidy rows: each event in two rings and each iteration the same."""
     common = {
         "experiment": "memory", "run": run, "engine": "bochs", "machine": "p100", "geometry": "",
-        "feedback": "on", "guest": "linux", "seed": 0, "workload": "bandwidth",
+        "feedback": "yes", "guest": "linux", "seed": 0, "workload": "bandwidth",
         "parameters": parameters, "phase": phase, "address_space": "0x0", "symbol": "", "unit": "",
         **other,
     }  # fmt: skip

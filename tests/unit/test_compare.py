@@ -12,7 +12,7 @@ from fakelab import CLOCK_HZ, EVENTS, HEADER, call_events, snapshot
 
 from p5stats import StatsError, compare, events, tidy
 
-ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "on", "toy", 0, "call", "iterations=3")
+ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "yes", "toy", 0, "call", "iterations=3")
 
 
 def parsed(tmp_path, lines):
@@ -95,12 +95,21 @@ def test_of_runs_that_ask_the_same_the_last_is_loaded(tmp_path, frame):
     assert set(tidy.load(tmp_path, all_runs=True)[0]["run"]) == {"new", "old", "none", "l2"}
 
 
+def test_tables_of_version_1_are_migrated(tmp_path, frame):
+    path = tmp_path / "counts.parquet"
+    tidy.write(path, frame.assign(feedback="on"), clock_hz=1)
+    table = pq.read_table(path)
+    metadata = {b"p5lab": b'{"schema_version": 1, "clock_hz": 1}'}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    assert set(tidy.read(path)[0]["feedback"]) == {"yes"}
+
+
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
         ({}, "not a table of p5lab"),
         ({b"p5lab": b"{}"}, "not a table of p5lab"),
-        ({b"p5lab": b'{"schema_version": 2, "clock_hz": 1}'}, "expected 1, found 2"),
+        ({b"p5lab": b'{"schema_version": 3, "clock_hz": 1}'}, "expected 2, found 3"),
         ({b"p5lab": b'{"schema_version": 1, "clock_hz": 1}'}, "columns differ"),
     ],
 )

@@ -70,10 +70,16 @@ class Bochs:
             "run.events": EVENTS,
             "run.output": OUTPUT,
             "run.limit_cycles": str(run.limit_cycles),
-            "run.timing": "on" if run.feedback else "off",
+            "run.timing": "on" if run.model else "off",
+            "run.feedback": "on" if run.feedback else "off",
             "run.trace_reads": "off",
             **layout.conf(),
         }
+        for number, shadow in enumerate(run.shadows):
+            conf[f"shadow.{number}.name"] = shadow.name
+            conf[f"shadow.{number}.set"] = " ".join(
+                f"{key}={value}" for key, value in shadow.settings.items()
+            )
         if "crossings" in run.trace:
             conf["run.crossings"] = CROSSINGS
         job = {"run.job": run.job}
