@@ -113,6 +113,17 @@ def test_curves_stand_side_by_side(p5lab):
     assert row(rows, "1 KB")[:3] == ["8", "16", "2.00"]
 
 
+def test_a_workload_that_moves_bytes_has_their_rate(lab, capsys):
+    """4 bytes in 2 and in 8 cycles at 90 MHz; a call moves none."""
+    path = lab.root / "workloads/workloads.toml"
+    path.write_text(path.read_text().replace('"loads"\n', '"loads"\nbytes = 4\n'))
+    assert cli.main(["run", "tests", "--no-build"], lab) == 0
+    out = capsys.readouterr().out
+    rows = table(out, "chase guest: counts per load")
+    assert (row(rows, "512 B")[:2], row(rows, "1 KB")[:2]) == (["180", "2"], ["45", "8"])
+    assert row(table(out, "Counts per operation"), "MB/s") == ["-", "45"]
+
+
 @pytest.mark.parametrize("columns", [80, 100, 120])
 def test_no_line_is_wider_than_the_terminal(p5lab, columns):
     _, out, _ = p5lab("run", "tests", "--no-build", columns=columns)
