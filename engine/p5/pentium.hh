@@ -101,7 +101,8 @@ class Pentium {
     u_clocks_ = clocks;
     pair_before_ = pair_;
     pair_ = next_ - insn.length;
-    if (rule(Rule::Prefix) && insn.prefixes) clocks += prefix_clocks(insn.prefixes);
+    // A prefix keeps the decoder busy, not the pipes: it hides nothing of the next one.
+    if (rule(Rule::Prefix) && insn.prefixes) clock_ += prefix_clocks(insn.prefixes);
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
     if (u_interlock_) clocks += address_interlock();
     agi_before_ = agi_writes_;

@@ -89,6 +89,7 @@ TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AG
   CHECK(bench.warm({"0f b6 c0"}) == 4);           // movzx: 3 and the 0F byte
   CHECK(bench.warm({"f7 f1", "66 89 d8"}) == 42);  // 41 clocks hide one
   CHECK(bench.warm({"98", "66 64 26 8b 0b"}) == 3 + 1 + 1);  // 3 clocks hide two of three
+  CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);  // a prefix's own clock hides nothing
 }
 
 TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
