@@ -89,15 +89,21 @@ static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterati
 }
 
 /* A bracket around nothing: what is counted between its markers are the instructions that load the
- * operands of the second one. The report subtracts its mean from all other brackets.
+ * operands of the second one. The report subtracts its median from all other brackets. A workload
+ * with markers of its own defines P5W_EMPTY_BRACKET, a function, before it includes this file.
  */
 #define P5W_PHASE_EMPTY 0xFFFFFFFFu
 #define P5W_EMPTY_BRACKETS 10
 
+#ifndef P5W_EMPTY_BRACKET
+#define P5W_EMPTY_BRACKET p5w_empty_bracket
 static inline void p5w_empty_bracket(void) {
   p5_begin(P5W_PHASE_EMPTY);
   p5_end(P5W_PHASE_EMPTY);
 }
+#else
+static void P5W_EMPTY_BRACKET(void);
+#endif
 
 /* First call of every workload: parse the arguments into the options, look for the engine and, if
  * there is one, measure the empty bracket. The options end with an entry whose name is NULL. Exits
@@ -128,7 +134,7 @@ static inline void p5w_start(int argc, char **argv, const struct p5w_option *opt
     }
   }
   p5_marker_init();
-  p5w_repeat(p5w_empty_bracket, 1, P5W_EMPTY_BRACKETS);
+  p5w_repeat(P5W_EMPTY_BRACKET, 1, P5W_EMPTY_BRACKETS);
 }
 
 /* Print `what` with the reason in errno and give up. */

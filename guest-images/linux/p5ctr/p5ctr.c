@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * p5ctr: the Pentium's two event counters for programs (interface: p5ctr.h).
+ * p5ctr: the Pentium's two event counters for programs, and gates to measure INT and IRET with
+ * (interface: p5ctr.h).
  *
  * The counters belong to the CPU, not to a process: two programs that use the device at once
  * disturb each other. No lock: on one CPU without kernel preemption no other process runs between
@@ -12,7 +13,9 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include <linux/uaccess.h>
+#include <asm/desc.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 
@@ -33,6 +36,57 @@ struct p5ctr_file {
 	struct page *buffer;
 	unsigned int buffer_order;
 };
+
+/* The kernel's interrupt table is read-only: while a file has the gates, the processor uses a copy
+ * of it that has them too.
+ */
+static gate_desc gates_idt[IDT_ENTRIES] __page_aligned_bss;
+static struct desc_ptr kernel_idt;
+static const struct p5ctr_file *gates_user;
+
+void p5ctr_gate_return(void);
+void p5ctr_gate_mark(void);
+
+/* Entered through an interrupt gate: interrupts are off and the data segments are the program's. */
+asm(".pushsection .text\n"
+    "	.balign 32\n"
+    "p5ctr_gate_mark:\n"
+    "	cpuid\n"
+    "	movl %esi, %eax\n"
+    "	movl $" __stringify(P5CTR_MARK_BEGIN) ", %ecx\n"
+    "	movl %edi, %edx\n"
+    "	cpuid\n"
+    "	movl %esi, %eax\n"
+    "	movl $" __stringify(P5CTR_MARK_END) ", %ecx\n"
+    "	movl %edi, %edx\n"
+    "p5ctr_gate_return:\n"
+    "	iretl\n"
+    ".popsection\n");
+
+static void set_gate(unsigned int vector, void (*handler)(void))
+{
+	struct idt_data data;
+
+	init_idt_data(&data, vector, handler);
+	data.bits.dpl = 3;
+	idt_init_desc(&gates_idt[vector], &data);
+}
+
+static long p5ctr_gates(const struct p5ctr_file *pf)
+{
+	const struct desc_ptr idt = {.size = sizeof(gates_idt) - 1,
+				     .address = (unsigned long)gates_idt};
+
+	if (gates_user)
+		return gates_user == pf ? 0 : -EBUSY;
+	store_idt(&kernel_idt);
+	memcpy(gates_idt, (void *)kernel_idt.address, sizeof(gates_idt));
+	set_gate(P5CTR_GATE_RETURN, p5ctr_gate_return);
+	set_gate(P5CTR_GATE_MARK, p5ctr_gate_mark);
+	load_idt(&idt);
+	gates_user = pf;
+	return 0;
+}
 
 static long p5ctr_config(struct p5ctr_file *pf, const struct p5ctr_config __user *arg)
 {
@@ -84,6 +138,8 @@ static long p5ctr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return p5ctr_read((void __user *)arg);
 	case P5CTR_READ:
 		return p5ctr_read((void __user *)arg);
+	case P5CTR_GATES:
+		return p5ctr_gates(pf);
 	default:
 		return -ENOTTY;
 	}
@@ -126,6 +182,10 @@ static int p5ctr_release(struct inode *inode, struct file *file)
 	struct p5ctr_file *pf = file->private_data;
 
 	wrmsr(MSR_P5_CESR, 0, 0);
+	if (gates_user == pf) {
+		load_idt(&kernel_idt);
+		gates_user = NULL;
+	}
 	if (pf->buffer)
 		__free_pages(pf->buffer, pf->buffer_order);
 	kfree(pf);

@@ -7,6 +7,9 @@
  * physically contiguous buffer that is aligned to its size rounded up to a power of two; one buffer
  * per open file, freed with it. Further mappings of the file show the same buffer.
  *
+ * ioctl P5CTR_GATES makes two interrupt gates for programs, there until the file is closed; EBUSY
+ * while another file has them.
+ *
  * Used by the driver and by programs. Register layout: Intel SDM vol. 3B, "Performance Monitoring
  * (Pentium Processors)".
  */
@@ -42,7 +45,19 @@ struct p5ctr_counts {
 #define P5CTR_START _IO('5', 2)                        /* zero both counters, then count */
 #define P5CTR_STOP _IOR('5', 3, struct p5ctr_counts)   /* freeze, then read */
 #define P5CTR_READ _IOR('5', 4, struct p5ctr_counts)   /* read while counting */
+#define P5CTR_GATES _IO('5', 5)                        /* the two gates below */
 
 #define P5CTR_BUFFER_MAX (4 << 20)
+
+/* INT with this vector goes to ring 0 and straight back: the handler is one IRET. */
+#define P5CTR_GATE_RETURN 0xF0
+/* The same between markers (workloads/lib/marker.h), so that INT and IRET can be told apart. The
+ * handler executes CPUID with the caller's registers, then CPUID with EAX = ESI, ECX =
+ * P5CTR_MARK_BEGIN, EDX = EDI; it comes back with EAX = ESI, ECX = P5CTR_MARK_END, EDX = EDI, ready
+ * for a CPUID of the caller. EBX is lost, ESI, EDI and EBP are kept.
+ */
+#define P5CTR_GATE_MARK 0xF1
+#define P5CTR_MARK_BEGIN 2
+#define P5CTR_MARK_END 3
 
 #endif

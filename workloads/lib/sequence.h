@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short instruction sequences, unrolled in a loop, so that one copy's clocks can be measured to the
+ * clock. For i386; elsewhere the programs that use it end with P5W_EXIT_UNAVAILABLE.
+ *
+ * SEQUENCE(number, copies, loops, text) defines sequence_NUMBER(). Its loop is
+ *
+ *   9: notl %edi; TEXT; notl %edi; TEXT; ... notl %edi; decl %ebp; jnz 9b
+ *
+ * NOT pairs with nothing and leaves the flags alone: no copy of the text touches its neighbours. A
+ * sequence without text is what the others are compared with. In the text EBX and ESI point to
+ * different places of sequence_memory, EAX, ECX and EDX are free, EBP counts the loops, EDI is free
+ * between two NOTs, ST to ST(3) are 1.0, and the flags are those of a result above zero. At the end
+ * ESP, EBX and ESI are what they were. Labels are 2 to 6.
+ */
+#ifndef P5LAB_SEQUENCE_H
+#define P5LAB_SEQUENCE_H
+
+#include "p5w.h"
+
+#define SEQUENCE_MEMORY 1024
+#define SEQUENCE_ESI 128    /* offset of what ESI points to; EBX points to the beginning */
+#define SEQUENCE_SELF 64    /* here stands the address of the memory itself */
+#define SEQUENCE_FLOATS 512 /* from here on the memory is 1.0, in 4 bytes each; before it 1 */
+
+/* What sequence_NUMBER() takes. It runs its loop `rounds` times, each from the same registers.
+ * Only the last one has markers: when it comes, the predictor knows the loop, and nothing else was
+ * executed since.
+ */
+struct sequence_call {
+  uint32_t eax, ecx, edx, ebx, esi;
+  uint32_t leaf, phase; /* of the markers; leaf 0 is an ordinary CPUID */
+  uint32_t last_leaf, rounds;
+  uint32_t end[3]; /* EAX, ECX and EDX after it */
+};
+
+struct sequence {
+  uint32_t phase;
+  const char *name;
+  struct sequence_call start; /* EAX, ECX and EDX */
+  void (*run)(struct sequence_call *);
+};
+
+static uint32_t sequence_memory[SEQUENCE_MEMORY / 4] __attribute__((aligned(SEQUENCE_MEMORY)));
+
+#ifdef __i386__
+
+/* The markers stand here and not around the call, so that a bracket holds no branch but the loop's.
+ * On a real host they are functions, which sequence_run() calls.
+ */
+#ifdef P5LAB_NATIVE
+#define SEQUENCE_MARKER(operation) ""
+#else
+#define SEQUENCE_MARKER(operation)     \
+  "  movl 20(%edi), %eax\n"            \
+  "  movl $" operation ", %ecx\n"      \
+  "  movl 24(%edi), %edx\n"            \
+  "  cpuid\n"
+#endif
+
+__asm__(
+    ".macro sequence_begin loops\n"
+    "  pushal\n"
+    "  movl 36(%esp), %edi\n"
+    "  pushl %edi\n"
+    "8:\n"
+    "  .irp depth, 32, 64, 96\n" /* the stack that the text will use is in the cache */
+    "    movl -\\depth(%esp), %eax\n"
+    "  .endr\n"
+    "  fninit\n"
+    "  .rept 4\n"
+    "    fld1\n"
+    "  .endr\n"
+    "  cmpl $1, 32(%edi)\n" /* rounds */
+    "  jne 7f\n"
+    "  movl 28(%edi), %eax\n" /* last_leaf */
+    "  movl %eax, 20(%edi)\n"
+    "7:\n" SEQUENCE_MARKER("2") /* P5_OP_BEGIN */
+    "  movl (%edi), %eax\n"
+    "  movl 4(%edi), %ecx\n"
+    "  movl 8(%edi), %edx\n"
+    "  movl 12(%edi), %ebx\n"
+    "  movl 16(%edi), %esi\n"
+    "  movl $\\loops, %ebp\n"
+    "  testl %ebp, %ebp\n"
+    "  .balign 32\n"
+    "9:\n"
+    ".endm\n"
+    ".macro sequence_end\n"
+    "  notl %edi\n"
+    "  decl %ebp\n"
+    "  jnz 9b\n"
+    "  movl (%esp), %edi\n"
+    "  movl %eax, 36(%edi)\n"
+    "  movl %ecx, 40(%edi)\n"
+    "  movl %edx, 44(%edi)\n" SEQUENCE_MARKER("3") /* P5_OP_END */
+    "  decl 32(%edi)\n"
+    "  jnz 8b\n"
+    "  fninit\n"
+    "  popl %edi\n"
+    "  popal\n"
+    "  ret\n"
+    ".endm\n");
+
+#define SEQUENCE(number, copies, loops, text) \
+  SEQUENCE_RAW(number, loops, ".rept " #copies "\n  notl %edi\n  " text "\n.endr\n")
+/* The same with a loop body as it is. */
+#define SEQUENCE_RAW(number, loops, body)                                              \
+  void sequence_##number(struct sequence_call *);                                      \
+  __asm__(".text\n.balign 64\nsequence_" #number ":\nsequence_begin " #loops "\n" body \
+          "sequence_end\n");
+#define SEQUENCE_RUN(number) sequence_##number
+
+#else
+
+#define SEQUENCE(number, copies, loops, text)
+#define SEQUENCE_RAW(number, loops, body)
+#define SEQUENCE_RUN(number) NULL
+
+#endif
+
+static const struct sequence *sequence_current;
+static uint32_t sequence_expected; /* of the current one, after its first pass */
+static int sequence_passes;
+
+/* Run the current sequence so many times, the last one as its phase, from the registers and the
+ * memory that it always starts with. Returns a sum of the results.
+ */
+static __attribute__((noinline)) uint32_t sequence_run(uint32_t rounds) {
+  for (int i = 0; i < SEQUENCE_MEMORY / 4; i++)
+    sequence_memory[i] = i < SEQUENCE_FLOATS / 4 ? 1 : 0x3F800000;
+  sequence_memory[SEQUENCE_SELF / 4] = (uint32_t)(uintptr_t)sequence_memory;
+  struct sequence_call call = sequence_current->start;
+  call.ebx = (uint32_t)(uintptr_t)sequence_memory;
+  call.esi = call.ebx + SEQUENCE_ESI;
+  call.phase = sequence_current->phase;
+  call.last_leaf = p5_marker_enabled ? P5_MARKER_LEAF : 0;
+  call.rounds = rounds;
+#ifdef P5LAB_NATIVE
+  p5_begin(call.phase);
+#endif
+  sequence_current->run(&call);
+#ifdef P5LAB_NATIVE
+  p5_end(call.phase);
+#endif
+  uint32_t sum = call.end[0] ^ call.end[1] << 1 ^ call.end[2] << 2;
+  for (int i = 0; i < SEQUENCE_MEMORY / 4; i++) sum = sum * 31 + sequence_memory[i];
+  return sum; /* all of the memory is now in the cache */
+}
+
+/* One round to warm up and one that counts. All passes must have the same results. */
+static void sequence_pass(void) {
+#ifdef P5LAB_NATIVE
+  uint32_t sum = sequence_run(1);
+#else
+  uint32_t sum = sequence_run(2);
+#endif
+  if (sequence_passes++ == 0) sequence_expected = sum;
+  if (sum != sequence_expected) {
+    fprintf(stderr, "%s: other results than the first time\n", sequence_current->name);
+    exit(P5W_EXIT_FAILED);
+  }
+}
+
+/* Exit where there are no sequences. */
+static inline void sequence_need(const struct sequence *any) {
+  if (any->run) return;
+  fprintf(stderr, "not a program for i386: nothing to measure\n");
+  exit(P5W_EXIT_UNAVAILABLE);
+}
+
+static inline void sequence_repeat(const struct sequence *chosen, long warmup, long iterations) {
+  sequence_current = chosen;
+  sequence_passes = 0;
+  p5w_repeat(sequence_pass, warmup, iterations);
+}
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tlb: what a page costs that the translation lookaside buffers do not hold: loads that each depend
+ * on the one before, and jumps, from page to page round a growing number of pages. Each page has a
+ * cache line of its own, so that the L1 caches hold everything.
+ *
+ * Phase: 1000 + pages for loads, 2000 + pages for jumps; 3000 + pages, 4000 + pages: the same with
+ * pages that all have one set of the data TLB (16 pages apart) or of the code TLB (8 pages apart).
+ */
+#include <sys/mman.h>
+
+#include "p5w.h"
+
+#define PAGE 4096
+#define LINE 32
+#define PAGES_MAX 128 /* as many as there are lines in a page */
+
+static unsigned char *memory; /* PAGES_MAX pages */
+static long accesses = 8000;
+
+/* Of the round that is measured: a workload's iteration takes no arguments. */
+static uint32_t phase;
+static long pages, apart;
+
+/* The line of page `i` of the round. */
+static unsigned char *line(long i) { return memory + i * apart * PAGE + i * LINE; }
+
+/* Exit unless the walk ended where it must. */
+static void check(const char *what, int right) {
+  if (right) return;
+  fprintf(stderr, "tlb: %s over %ld pages ended at a wrong place\n", what, pages);
+  exit(P5W_EXIT_FAILED);
+}
+
+static void loads(void) {
+  void *at = line(0);
+  p5_begin(phase);
+  for (long i = accesses; i > 0; i--) __asm__ volatile("mov (%0), %0" : "+r"(at) : : "memory");
+  p5_end(phase);
+  check("loads", at == line(accesses % pages));
+}
+
+static void make_loads(void) {
+  for (long i = 0; i < pages; i++) {
+    void *next = line((i + 1) % pages);
+    memcpy(line(i), &next, sizeof(next));
+  }
+}
+
+#ifdef __i386__
+static void jumps(void) {
+  long last, left = accesses;
+  p5_begin(phase);
+  __asm__ volatile("call *%2" : "=a"(last), "+c"(left) : "r"(line(0)) : "memory", "cc");
+  p5_end(phase);
+  check("jumps", last == (accesses - 1) % pages);
+}
+
+/* The code of page `i`, not always at the beginning of its line: the branch target buffer goes by
+ * the lowest 6 bits of an address.
+ */
+static unsigned char *code(long i) { return line(i) + i / 2 % (LINE - 14); }
+
+/* In each page: dec %ecx; jz out; jmp NEXT; out: mov $PAGE, %eax; ret */
+static void make_jumps(void) {
+  for (long i = 0; i < pages; i++) {
+    unsigned char *at = code(i);
+    int32_t number = (int32_t)i, distance = (int32_t)(code((i + 1) % pages) - (at + 8));
+    memcpy(at, "\x49\x74\x05\xE9", 4);
+    memcpy(at + 4, &distance, sizeof(distance));
+    at[8] = 0xB8;
+    memcpy(at + 9, &number, sizeof(number));
+    at[13] = 0xC3;
+  }
+}
+#endif
+
+static void measure(uint32_t first, long so_many, long so_far, void (*make)(void),
+                    void (*walk)(void)) {
+  phase = first + (uint32_t)so_many;
+  pages = so_many;
+  apart = so_far;
+  make();
+  p5w_repeat(walk, 1, 1);
+}
+
+int main(int argc, char **argv) {
+  const struct p5w_option options[] = {
+      {"accesses", "loads or jumps of a phase", &accesses, 1, NULL}, {0}};
+  p5w_start(argc, argv, options);
+  memory = mmap(NULL, PAGES_MAX * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) p5w_fail("mmap");
+
+  static const long data_pages[] = {8, 16, 32, 48, 64, 65, 68, 72, 80, 96, 128};
+  for (size_t i = 0; i < sizeof(data_pages) / sizeof(*data_pages); i++)
+    measure(1000, data_pages[i], 1, make_loads, loads);
+  for (long i = 4; i <= 5; i++) measure(3000, i, 16, make_loads, loads);
+#ifdef __i386__
+  static const long code_pages[] = {4, 8, 16, 24, 32, 33, 34, 36, 40, 48, 64};
+  for (size_t i = 0; i < sizeof(code_pages) / sizeof(*code_pages); i++)
+    measure(2000, code_pages[i], 1, make_jumps, jumps);
+  for (long i = 4; i <= 5; i++) measure(4000, i, 8, make_jumps, jumps);
+#endif
+  return 0;
+}
