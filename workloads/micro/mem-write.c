@@ -9,7 +9,8 @@
  *
  * A write miss fills no line of L1D, so what the caches hold is decided by what was read. held=yes:
  * the array is read before, and the caches hold of it what they can; held=no: nobody reads it, and
- * every write goes to memory.
+ * every write goes to memory. What an interrupt displaces does not come back either: each measurement
+ * begins at a tick of the clock, and lasts less than the time to the next while L1D holds the array.
  */
 #include "buffer.h"
 
@@ -21,9 +22,9 @@ static const char *const helds[] = {"yes", "no", NULL};
 /* Not inlined: the warm-up then fetches the same code as the measurement. */
 static __attribute__((noinline)) void walk(char *array, long size, long stride, long writes) {
   uint32_t value = (uint32_t)size;
-  while (writes > 0) {
-    long pass = size / stride < writes ? size / stride : writes;
-    char *place = array, *end = array + pass * stride;
+  long round = size / stride;
+  for (; writes > 0; writes -= round) {
+    char *place = array, *end = array + (writes < round ? writes : round) * stride;
     __asm__ volatile(
         "1:\n\t"
         "mov %[value], (%[place])\n\t"
@@ -33,7 +34,6 @@ static __attribute__((noinline)) void walk(char *array, long size, long stride, 
         : [place] "+r"(place)
         : [value] "r"(value), [stride] "r"(stride), [end] "r"(end)
         : "memory", "cc");
-    writes -= pass;
   }
 }
 
@@ -42,7 +42,7 @@ static void read_all(const volatile char *array, long size) {
 }
 
 int main(int argc, char **argv) {
-  long iterations = 1000000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
+  long iterations = 100000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
   long held = HELD, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
       {"iterations", "writes per size", &iterations, 1, NULL},
@@ -65,6 +65,7 @@ int main(int argc, char **argv) {
   char *array = buffer_new(placement, maximum);
   long largest = 0;
   for (size = minimum; size <= maximum; size = buffer_next_size(size, stride)) {
+    p5w_await_tick();
     if (held == HELD) read_all(array, size);
     walk(array, size, stride, size / stride);
     p5_begin((uint32_t)size);
