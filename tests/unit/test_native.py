@@ -98,7 +98,7 @@ def test_what_the_host_does_not_count_is_missing_not_zero(tmp_path):
 
 
 def known(title, name="call"):
-    return workload.Workload(name, title, "", "", "", 1, {}, "", {})
+    return workload.Workload(name, title, "", "", "", 1, 0, {}, "", {})
 
 
 @pytest.mark.parametrize(
