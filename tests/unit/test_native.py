@@ -110,6 +110,7 @@ def known(title, name="call"):
         (known("a count"), {"counters": "used"}, "p5ctr-that-is-not-there"),
         (known("a count"), {"counters": "unused"}, ""),
         (known("a device", "null"), {}, "p5ctr-that-is-not-there"),
+        (known("gates", "int-iret"), {}, "its markers are the simulated machine's"),
         (known("test: panic"), {}, "a test of the simulated machine"),
     ],
 )
