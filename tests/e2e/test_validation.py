@@ -51,6 +51,10 @@ PAIRING = {
     "mov; jmp": Pair(1, 1, "PV in V, predicted"),
     "jmp; mov": Pair(2, 0, "PV in U: alone"),
     "jz; mov": Pair(2, 0, "PV in U: alone; never taken, so never entered and always right"),
+    "inc; lea": Pair(1, 1, "UV, UV"),
+    "adc; adc": Pair(2, 0, "PU does not go into V behind PU either"),
+    "shl m; mov": Pair(3, 1, "PU in U; the longer of 3 and 1"),
+    "mov; call": Pair(2, 1, "PV in V, predicted; POP"),
     # Registers.
     "write; read": Pair(2, 0, "read after write: no pair"),
     "write; write": Pair(2, 0, "write after write: no pair"),
@@ -66,6 +70,7 @@ PAIRING = {
     "push; pop, push; pop": Pair(4, 0, "PUSH and POP do not, in either order"),
     "push; call": Pair(2, 2, "PUSH and CALL pair, predicted; then POP and POP"),
     "push; mov": Pair(3, 1, "PUSH and MOV, NOT, POP"),
+    "push imm; mov": Pair(3, 1, "the same with an immediate"),
     "push; mov from esp": Pair(4, 0, "an explicit use of ESP waits for PUSH; NOT, POP"),
     # Displacement and immediate, length, prefixes.
     "mov (m),imm; mov": Pair(1, 1, "an immediate alone pairs"),
@@ -143,6 +148,9 @@ PAIRING = {
     "fadd | fxch; fadd": Pair(4, 1, "FXCH in V is free when x87 follows; 2 NOTs"),
     "fadd | fxch; mov": Pair(5, 1, "something else behind it costs a clock; MOV 1, 2 NOTs"),
     "fxch": Pair(1, 0, "alone"),
+    "fld | fxch; fstp": Pair(2, 1, "FLD and FXCH 1; FSTP of what was there before, 1"),
+    "fist; fxch": Pair(7, 0, "FXCH joins no NP: 6, 1"),
+    "fadd; mov": Pair(4, 0, "what is no FXCH joins no FADD: 1, 1, 2 NOTs"),
     "fld; fstp": Pair(4, 0, "a store wants its operand a clock early: 1, 1, 2"),
     "fadd; fst": Pair(6, 0, "the sum is there at 3, the store begins at 4 and takes 2"),
     "fadd; 3 not; fst": Pair(6, 0, "3 of those 4 are free for others"),

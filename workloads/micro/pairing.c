@@ -27,6 +27,10 @@
   X(22, "mov; jmp", "movl %esi,%ecx; jmp 2f; nop; 2:")                                           \
   X(23, "jmp; mov", "jmp 2f; nop; 2: movl %esi,%ecx")                                            \
   X(24, "jz; mov", "jz 2f; movl %esi,%ecx; 2:")                                                  \
+  X(25, "inc; lea", "incl %eax; leal 4(%ebx),%ecx")                                              \
+  X(26, "adc; adc", "adcl %ebx,%eax; adcl %esi,%ecx")                                            \
+  X(27, "shl m; mov", "shll $1,(%ebx); movl %esi,%ecx")                                          \
+  X(28, "mov; call", "movl %esi,%ecx; call 2f; nop; 2: popl %edx")                               \
   /* Registers. */                                                                               \
   X(30, "write; read", "movl %ebx,%eax; movl %eax,%ecx")                                         \
   X(31, "write; write", "movl %ebx,%eax; movl %esi,%eax")                                        \
@@ -43,6 +47,7 @@
   X(52, "push; call", "pushl %eax; call 2f; nop; 2: popl %ecx; popl %edx")                       \
   X(53, "push; mov", "pushl %eax; movl %esi,%ecx; notl %edi; popl %edx")                         \
   X(54, "push; mov from esp", "pushl %eax; movl %esp,%ecx; notl %edi; popl %ecx")                \
+  X(55, "push imm; mov", "pushl $1; movl %esi,%ecx; notl %edi; popl %edx")                       \
   /* Displacement and immediate, length, prefixes. */                                            \
   X(60, "mov (m),imm; mov", "movl $1,(%ebx); movl %esi,%ecx")                                    \
   X(61, "mov 4(m),imm; mov", "movl $1,4(%ebx); movl %esi,%ecx")                                  \
@@ -118,6 +123,9 @@
   X(176, "fadd | fxch; mov",                                                                     \
     "fadd %st(1),%st; fxch %st(2); movl %esi,%ecx; .rept 2; notl %edi; .endr")                   \
   X(177, "fxch", "fxch %st(2)")                                                                  \
+  X(186, "fld | fxch; fstp", "flds 512(%ebx); fxch %st(1); fstp %st(0)")                         \
+  X(187, "fist; fxch", "fistl (%ebx); fxch %st(1)")                                              \
+  X(188, "fadd; mov", "fadd %st(1),%st; movl %esi,%ecx; .rept 2; notl %edi; .endr")              \
   X(178, "fld; fstp", "flds 512(%ebx); fstps 516(%ebx)")                                         \
   X(179, "fadd; fst", "fadd %st(1),%st; fsts 516(%ebx)")                                         \
   X(180, "fadd; 3 not; fst", "fadd %st(1),%st; .rept 3; notl %edi; .endr; fsts 516(%ebx)")       \
