@@ -173,7 +173,7 @@ static __attribute__((noinline)) void before_slow(bxInstruction_c* i) {
     return model.skip(i->p5, linear);
   }
   last_linear = linear;
-  model.retire(i->p5, linear);
+  model.retire_elsewhere(i->p5, linear);
 }
 
 void p5_before(bxInstruction_c* i) {

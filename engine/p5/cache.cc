@@ -32,37 +32,19 @@ Cache::Cache(const CacheConfig& config, bool quick)
       tag_((size_t(set_mask_) + 1) * config.ways, kNone),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
 
-CacheAccess Cache::access(uint32_t address, bool write, Fill fill) {
-  const uint32_t line = address >> line_shift_;
+int Cache::take_in(uint32_t line, Fill fill, CacheAccess* result) {
   const uint32_t set = line & set_mask_;
   uint32_t* const tags = &tag_[size_t(set) * ways_];
-  CacheAccess result;
-  int way = find(line);
-  if (way >= 0) {
-    result.hit = true;
-    replacement_.touch(set, uint32_t(way));
-  } else {
-    if (fill == Fill::None || (write && !config_.write_allocate)) {
-      result.through = write;
-      return result;
-    }
-    result.filled = true;
-    way = find_invalid(set);
-    if (way < 0) {
-      way = int(replacement_.victim(set));
-      result.victim_dirty = tags[way] & kDirty;
-      result.victim = tags[way] << line_shift_;  // lines have 8 bytes: the state falls out
-    }
-    tags[way] = line | (fill == Fill::Shared ? kShared : 0);
-    replacement_.fill(set, uint32_t(way));
+  result->filled = true;
+  int way = find_invalid(set);
+  if (way < 0) {
+    way = int(replacement_.victim(set));
+    result->victim_dirty = tags[way] & kDirty;
+    result->victim = tags[way] << line_shift_;  // lines have 8 bytes: the state falls out
   }
-  if (write) {
-    result.through = !config_.write_back || tags[way] & kShared;
-    if (!result.through) tags[way] |= kDirty;
-    else if (fill == Fill::Exclusive) tags[way] &= ~kShared;
-  }
-  if (quick_) mru_[set] = {line, tags[way] & kDirty ? line : kNone};
-  return result;
+  tags[way] = line | (fill == Fill::Shared ? kShared : 0);
+  replacement_.fill(set, uint32_t(way));
+  return way;
 }
 
 int Cache::find_invalid(uint32_t set) const {

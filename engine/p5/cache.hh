@@ -65,7 +65,28 @@ class Cache {
 
   // One read or write inside one line. `fill` is what a line comes in as after a miss (None: it
   // does not) and what a shared line becomes when it is written (None: it stays shared).
-  CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive);
+  CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive) {
+    const uint32_t line = address >> line_shift_, set = line & set_mask_;
+    CacheAccess result;
+    int way = find(line);
+    if (way >= 0) {
+      result.hit = true;
+      replacement_.touch(set, uint32_t(way));
+    } else if (fill == Fill::None || (write && !config_.write_allocate)) {
+      result.through = write;
+      return result;
+    } else {
+      way = take_in(line, fill, &result);
+    }
+    uint32_t& tag = tag_[size_t(set) * ways_ + uint32_t(way)];
+    if (write) {
+      result.through = !config_.write_back || tag & kShared;
+      if (!result.through) tag |= kDirty;
+      else if (fill == Fill::Exclusive) tag &= ~kShared;
+    }
+    if (quick_) mru_[set] = {line, tag & kDirty ? line : kNone};
+    return result;
+  }
 
   // Is the line there, and dirty? Changes nothing.
   bool holds(uint32_t address) const { return find(address >> line_shift_) >= 0; }
@@ -101,12 +122,15 @@ class Cache {
     const uint32_t set = line & set_mask_;
     const uint32_t* tags = &tag_[size_t(set) * ways_];
     if ((tags[0] & kLine) == line) return 0;
-    for (uint32_t way = 1; way < ways_; way++) {
+    if (ways_ == 1) return -1;
+    if ((tags[1] & kLine) == line) return 1;
+    for (uint32_t way = 2; way < ways_; way++) {
       if ((tags[way] & kLine) == line) return int(way);
     }
     return -1;
   }
   uint32_t& tag(uint32_t line, int way) { return tag_[size_t(line & set_mask_) * ways_ + way]; }
+  int take_in(uint32_t line, Fill fill, CacheAccess* result);  // the way it is in
   int find_invalid(uint32_t set) const;
   bool settle(uint32_t line, uint32_t state);  // clean, and `state` as well
 

@@ -300,9 +300,9 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
                         bool first_piece) {
   // Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they
   // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
-  const uint32_t grain = bytes <= 4 ? 4 : 8;
+  const uint32_t shift = bytes <= 4 ? 2 : 3, grain = 1u << shift;
   const uint32_t offset = linear & (grain - 1);
-  const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) / grain : 1;
+  const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) >> shift : 1;
   const bool misaligned = first_piece || offset + std::min(bytes, grain) > grain;
   const uint64_t misses = bank_->count[DataReadMisses];
   if (misaligned) {
@@ -320,6 +320,10 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
     at = (at & ~(grain - 1)) + grain;
     if (rule(Rule::LockedOnBus) && locked_) {
       locked_access(here);
+      continue;
+    }
+    if (kind == DataKind::Read && clock_ >= fill_done_ && l1d_.quick_read(here) && !special_) {
+      bank_->count[DataReads]++;
       continue;
     }
     if (kind != DataKind::Write) read_piece(here);

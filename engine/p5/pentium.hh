@@ -116,10 +116,21 @@ class Pentium {
 
   void retire(const Insn& insn, uint32_t linear) {
     if (at_hand(insn, linear)) return complete(insn);
+    retire_elsewhere(insn, linear);
+  }
+  // The same for an instruction that is not at hand.
+  void retire_elsewhere(const Insn& insn, uint32_t linear) {
     const uint32_t last = linear + insn.length - 1;
-    if (!(insn.flags & kUncommon) && clock_ >= code_ready_ && enter_line(linear, last)) {
-      next_ = linear;
-      return complete(insn);
+    if (!(insn.flags & kUncommon)) {
+      if (clock_ >= code_ready_) {
+        if (enter_line(linear, last)) {
+          next_ = linear;
+          return complete(insn);
+        }
+      } else if (linear == next_ && last - window_ < window_bytes_) {
+        wait_for_code(linear, last);
+        return complete(insn);
+      }
     }
     retire_slow(insn, linear);
   }
