@@ -94,6 +94,7 @@ bool model_started;
 Bit64u limit;              // of virtual time, in clocks
 bool state_stale = true;   // ring, mode or address space may have changed
 bool delivery_known;       // p5_interrupt() is the tail of an exception or hardware interrupt
+bool breakpoints_stale;    // DR0 to DR3 or DR7 may have changed
 Bit32u last_linear;        // of the instruction begun last
 bool cmov_allowed;
 bool block_moves;          // repeated string instructions go in blocks
@@ -103,6 +104,12 @@ p5::Crossed crossed;       // what last made the state stale
 
 void refresh_state() {
   state_stale = false;
+  if (breakpoints_stale) {
+    breakpoints_stale = false;
+    const auto& dr = cpu()->dr;
+    model.set_breakpoints({Bit32u(dr[0]), Bit32u(dr[1]), Bit32u(dr[2]), Bit32u(dr[3])},
+                          cpu()->dr7.get32());
+  }
   p5::State state;
   state.cr3 = Bit32u(cpu()->cr3);
   const bool protected_mode = cpu()->cr0.get_PE(), v86 = cpu()->v8086_mode();
@@ -174,6 +181,10 @@ static __attribute__((noinline)) void before_slow(bxInstruction_c* i) {
   }
   last_linear = linear;
   model.retire_elsewhere(i->p5, linear);
+  if (i->p5.cls == p5::Class::MovToDr) {
+    breakpoints_stale = state_stale = true;
+    model.serialize();
+  }
 }
 
 void p5_before(bxInstruction_c* i) {

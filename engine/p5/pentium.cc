@@ -140,6 +140,56 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
   complete(insn);
 }
 
+// --- breakpoints [INTEL-DM 17; 16, events 23h to 26h: matches count whether enabled or not] -------
+
+void Pentium::set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t control) {
+  constexpr uint64_t kNever = ~uint64_t(0);
+  if (watching_) code_ready_ = code_complete_;
+  watching_ = false;
+  for (unsigned i = 0; i < 4; i++) {
+    const uint32_t kind = control >> (16 + 4 * i);
+    Breakpoint& breakpoint = breakpoints_[i];
+    breakpoint.linear = addresses[i];
+    breakpoint.what = decltype(breakpoint.what)(kind & 3);
+    breakpoint.bytes = 1 + (kind >> 2 & 3);
+    breakpoint.enabled = control >> (2 * i) & 3;
+    watching_ |= addresses[i] != 0;
+  }
+  code_complete_ = code_ready_;
+  if (watching_) code_ready_ = kNever;  // no instruction is at hand
+  set_timing(timing_on_);
+}
+
+void Pentium::retire_watched(const Insn& insn, uint32_t linear) {
+  for (unsigned i = 0; i < 4; i++) {
+    const Breakpoint& breakpoint = breakpoints_[i];
+    // In V only breakpoints that are enabled are looked at.
+    if (breakpoint.what == Breakpoint::Code && breakpoint.linear && breakpoint.linear == linear &&
+        (breakpoint.enabled || !joins(insn))) {
+      bank_->count[BreakpointMatch0 + i]++;
+    }
+  }
+  watching_ = false;
+  std::swap(code_ready_, code_complete_);
+  retire(insn, linear);
+  std::swap(code_ready_, code_complete_);
+  watching_ = true;
+}
+
+void Pentium::watch_data(uint32_t linear, uint32_t bytes, DataKind kind) {
+  for (unsigned i = 0; i < 4; i++) {
+    const Breakpoint& breakpoint = breakpoints_[i];
+    const bool watched =
+        breakpoint.what == Breakpoint::Accesses ||
+        (breakpoint.what == Breakpoint::Writes && kind != DataKind::Read);
+    const uint32_t first = breakpoint.linear & ~(breakpoint.bytes - 1);
+    if (breakpoint.linear && watched && linear < first + breakpoint.bytes &&
+        first < linear + bytes) {
+      bank_->count[BreakpointMatch0 + i]++;
+    }
+  }
+}
+
 void Pentium::retire_fpu(const Insn& insn) {
   const bool in_v = joins(insn);
   if (!in_v) clock_ = fpu_.start(insn, clock_);
@@ -278,7 +328,8 @@ void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
 
 void Pentium::data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                            bool first_piece) {
-  if (timing_on_) data_as<true>(linear, physical, bytes, kind, first_piece);
+  if (watching_) watch_data(linear, bytes, kind);
+  if (timing_on_) data_told(linear, physical, bytes, kind, first_piece);
 }
 
 void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
@@ -286,7 +337,7 @@ void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t byt
   walked_ = false;
   page_bits_ = translate_data(linear);
   if (page_bits_ == 0) {
-    data(linear, physical, bytes, kind, first_piece);  // now the TLB's shortcut has it
+    data_told(linear, physical, bytes, kind, first_piece);  // now the TLB's shortcut has it
   } else {
     if (v_bank_ < kNotInV) second_access(physical);
     u_bank_ = physical & kBankBits;

@@ -12,6 +12,7 @@
 // globals. Hot paths are inline; what they leave out is in pentium.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -75,7 +76,7 @@ class Pentium {
   // false: no caches, TLBs or stalls, one clock an instruction. To be set before the first use.
   void set_timing(bool on) {
     timing_on_ = on;
-    special_ = !on || shadows_;
+    special_ = !on || shadows_ || watching_;
   }
 
   // Everything that the caches and TLBs are asked goes to the shadows as well. To be set before
@@ -120,6 +121,7 @@ class Pentium {
   }
   // The same for an instruction that is not at hand.
   void retire_elsewhere(const Insn& insn, uint32_t linear) {
+    if (__builtin_expect(watching_, 0)) return retire_watched(insn, linear);
     const uint32_t last = linear + insn.length - 1;
     if (!(insn.flags & kUncommon)) {
       if (clock_ >= code_ready_) {
@@ -206,6 +208,9 @@ class Pentium {
   // Another bus master (DMA) reads or writes memory.
   void bus_master(uint32_t physical, uint32_t bytes, bool write);
   void idle(uint64_t clocks);                  // time in HLT
+  // DR0 to DR3, and DR7, which says what each of them watches [INTEL-DM 17]. A register that holds
+  // zero, as after power-up, watches nothing.
+  void set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t control);
 
   uint64_t clock() const { return clock_; }    // core clocks since power-up
   // The counters with the time up to now in them.
@@ -230,7 +235,8 @@ class Pentium {
     const uint32_t first = linear & ~(code_line_ - 1);
     if (linear >> 12 != code_page_ || last - first >= code_line_ ||
         !l1i_.quick_read(code_frame_ | (linear & 0xFFF)) ||
-        (__builtin_expect(special_, 0) && !shadows_->holds_code(code_frame_ | (linear & 0xFFF)))) {
+        (__builtin_expect(special_, 0) && shadows_ &&
+         !shadows_->holds_code(code_frame_ | (linear & 0xFFF)))) {
       return false;
     }
     bank_->count[CodeReads]++;
@@ -265,6 +271,8 @@ class Pentium {
     return (rule(Rule::RepIteration) ? per_iteration_[rep_class_] : 0) + rep_setup_;
   }
   void retire_slow(const Insn& insn, uint32_t linear);
+  void retire_watched(const Insn& insn, uint32_t linear);
+  void watch_data(uint32_t linear, uint32_t bytes, DataKind kind);
   void retire_fpu(const Insn& insn);
   bool retire_uncommon(const Insn& insn, uint32_t linear);
   void fetch(uint32_t linear, uint32_t last);
@@ -338,6 +346,11 @@ class Pentium {
     } else {
       data_slow(linear, physical, bytes, kind, first_piece);
     }
+  }
+  void data_told(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                 bool first_piece) {
+    if (shadows_) data_as<true>(linear, physical, bytes, kind, first_piece);
+    else data_as<false>(linear, physical, bytes, kind, first_piece);
   }
   void data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
@@ -442,7 +455,8 @@ class Pentium {
   bool paging_ = false;
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
-  bool special_ = false;          // timing is off, or there are shadows
+  bool special_ = false;          // timing is off, or there are shadows or breakpoints
+  bool watching_ = false;         // there are breakpoints
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
   Memory memory_;
@@ -465,6 +479,13 @@ class Pentium {
   std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
   uint32_t page_bits_ = 0;        // PageBits of the data page being accessed ...
   uint32_t code_attributes_ = 0;  // ... and of code_page_
+  struct Breakpoint {
+    uint32_t linear = 0, bytes = 1;
+    enum : uint8_t { Code, Writes, Ports, Accesses } what = Code;  // as DR7 has it
+    bool enabled = false;
+  };
+  Breakpoint breakpoints_[4];
+  uint64_t code_complete_ = 0;    // the true code_ready_ while there are breakpoints
   bool walked_ = false;           // the access missed the DTLB
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
   uint32_t filling_ = ~0u;        // physical address of the data line being filled

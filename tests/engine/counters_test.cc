@@ -149,3 +149,45 @@ TEST_CASE("counters: miscounts of TLB misses, port reads and stalls") {  // [INT
     CHECK(counted(bench, 0x1A, [&] { bench.read(0xB002); }) == again + 3);
   }
 }
+
+TEST_CASE("counters: accesses at the addresses in DR0 to DR3") {  // [INTEL-DM 16, 17]
+  Bench bench;
+  for (int i = 0; i < 20; i++) bench.insn("90");
+  const auto matches = [&](const std::function<void()>& code) {
+    uint64_t before[4];
+    for (unsigned i = 0; i < 4; i++) before[i] = bench.count(Event(BreakpointMatch0 + i));
+    code();
+    std::string text;
+    for (unsigned i = 0; i < 4; i++) {
+      text += std::to_string(bench.count(Event(BreakpointMatch0 + i)) - before[i]);
+    }
+    return text;
+  };
+  const auto everything = [&] {
+    bench.ip = Bench::kCode;
+    bench.insn("f7 df");  // NEG EDI, alone
+    bench.insn("8b 08");  // MOV ECX,[EAX]
+    bench.read(0x2004);
+    bench.insn("89 08");
+    bench.write(0x2007, 1);
+    bench.write(0x2008);
+  };
+  CHECK(matches(everything) == "0000");
+  const uint64_t clocks = bench.warm(everything);
+  // Code, 4 bytes written, 4 bytes accessed, 1 byte written; none enabled.
+  constexpr uint32_t kWhat = 0u << 16 | 0xDu << 20 | 0xFu << 24 | 0x1u << 28;
+  bench.model.set_breakpoints({Bench::kCode, 0x2004, 0x2004, 0x2008}, kWhat);
+  CHECK(matches(everything) == "1121");
+  CHECK(bench.warm(everything) == clocks);  // watching takes no time
+  // An instruction that goes into V is looked at only when enabled.
+  const auto pair = [&] {
+    bench.ip = Bench::kCode;
+    for (const char* hex : {"f7 df", "89 d8", "89 d9"}) bench.insn(hex);
+  };
+  bench.model.set_breakpoints({Bench::kCode + 4, 0, 0, 0}, 0);
+  CHECK(matches(pair) == "0000");
+  bench.model.set_breakpoints({Bench::kCode + 4, 0, 0, 0}, 1);
+  CHECK(matches(pair) == "1000");
+  bench.model.set_breakpoints({0, 0, 0, 0}, 0);
+  CHECK(matches(everything) == "0000");
+}
