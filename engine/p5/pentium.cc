@@ -361,7 +361,7 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
     if (bank_->count[Instructions] == fp_store_) bank_->miscount[MisalignedStores]++;
     const uint32_t clocks = rule(Rule::Misaligned) ? config_.misaligned_clocks : 0;
     if (kind == DataKind::Write) clock_ += clocks;
-    else wait(clock_ + clocks, StallRead);
+    else stall_until(clock_ + clocks, StallRead);
     if (kind != DataKind::Write && !walked_) bank_->miscount[MisalignedReads]++;
     if (kind != DataKind::Read) bank_->miscount[WriteParts]++;
   }
@@ -673,9 +673,10 @@ void Pentium::port(uint16_t port, bool write) {
   if (!timing_on_) return;
   // Port accesses wait for the write buffers and are not posted [INTEL-DM 3].
   const bool pci = port >= 0x1000 || (port >= 0xCF8 && port <= 0xCFF);
-  const uint64_t start = rule(Rule::PortDrains) ? std::max(clock_, memory_.writes_done()) : clock_;
+  const bool drains = rule(Rule::PortDrains) && config_.feedback;
+  const uint64_t start = drains ? std::max(clock_, memory_.writes_done()) : clock_;
   const uint32_t clocks = pci ? config_.pci_clocks : config_.isa_clocks;
-  wait(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo);
+  stall_until(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo);
 }
 
 void Pentium::bus_master(uint32_t physical, uint32_t bytes, bool write) {
@@ -708,7 +709,7 @@ void Pentium::idle(uint64_t clocks) {
   bank_->count[CyclesIdle] += clocks;
 }
 
-void Pentium::wait(uint64_t until, Event stall) {
+void Pentium::stall_until(uint64_t until, Event stall) {
   if (until <= clock_) return;
   bank_->count[stall] += until - clock_;
   clock_ = until;

@@ -291,7 +291,7 @@ class Pentium {
   // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
   void wait_for_writes() {
     const uint64_t done = memory_.writes_done();
-    if (clock_ >= done || !rule(Rule::WriteOrder)) return;
+    if (clock_ >= done || !rule(Rule::WriteOrder) || !config_.feedback) return;
     bank_->count[StallWriteME] += done - clock_;
     clock_ = done;
   }
@@ -398,7 +398,12 @@ class Pentium {
     memory_.write_line(line, when, *bank_);
   }
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
-  void wait(uint64_t until, Event stall);
+  // For memory. Without feedback there is nothing to wait for, though the bus can be a few clocks
+  // ahead of the core, which takes back what it has charged too early (REP, x87).
+  void wait(uint64_t until, Event stall) {
+    if (config_.feedback) stall_until(until, stall);
+  }
+  void stall_until(uint64_t until, Event stall);
   void delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class);
   void transfer(Crossing crossing, ClassId timing_class);
   void leave_rep(uint32_t resume);

@@ -180,6 +180,20 @@ def call_events(iterations=3, status=0, more=0):
     return [*lines, {**END, "guest_status": status}]
 
 
+def shadow_events():
+    """call_events() of two iterations with shadows `a` and `b`: in each bracket b misses once more
+    in ring 0, and of the first one some before it began."""
+    lines = call_events(iterations=2)
+    names = ["data_read_misses", "dtlb_misses"]
+    lines[0] = {**HEADER, "shadows": ["a", "b"], "shadow_events": names,
+                "stream_events": ["instructions", "data_reads"]}  # fmt: skip
+    for line in lines[1:-1]:
+        begins = line["op"] == "begin"
+        counts = [[9, 9], [9, 9]] if begins else [[2, 0], [3, 1]]
+        line["shadows"] = [[0x1000, 0, counts]]
+    return lines
+
+
 def chase_events():
     """Two sizes; 10 loads of 2 and of 8 cycles."""
     lines, cycles, reads = [HEADER], 0, 0

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fakelab import CLOCK_HZ, EVENTS, HEADER, call_events, snapshot
+from fakelab import CLOCK_HZ, EVENTS, HEADER, call_events, shadow_events, snapshot
 
 from p5stats import StatsError, compare, events, tidy
 
@@ -55,6 +55,24 @@ def test_an_untouched_ring_has_no_rows_and_a_touched_one_has_all(frame):
     one = rows(frame, phase="call", iteration=0, ring=0)
     assert one["event"].tolist() == EVENTS
     assert rows(one, event="dtlb_misses")["value"].tolist() == [0]
+
+
+def test_a_shadow_has_its_misses_and_the_runs_stream_and_no_time(tmp_path):
+    frame = tidy.table(parsed(tmp_path, shadow_events()), ORIGIN, {0: "call", 0xFFFFFFFF: "empty"})
+    assert set(map(tuple, frame[["geometry", "feedback"]].values)) == {
+        ("", "yes"), ("a", "no"), ("b", "no"),
+    }  # fmt: skip
+    mine = rows(frame, geometry="b", phase="call", iteration=1)
+    assert set(mine["event"]) == {
+        "instructions", "data_reads", "data_read_misses", "dtlb_misses", "vector.irq.48",
+    }  # fmt: skip
+    assert rows(mine, event="data_read_misses", ring=0)["value"].tolist() == [3]
+    assert rows(mine, event="data_read_misses", ring=3)["value"].tolist() == [0]
+    assert rows(mine, event="instructions", ring=3)["value"].tolist() == [24]
+    counts = compare.without_empty(compare.counts(frame)).groupby("geometry").mean()
+    assert counts["data_read_misses"].to_dict() == {"": 0, "a": 0, "b": 0}
+    assert counts["instructions"].nunique() == 1
+    assert counts["cycles.busy"].isna().to_dict() == {"": False, "a": True, "b": True}
 
 
 def test_a_counter_that_goes_backwards_is_an_error(tmp_path):

@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from fakelab import CLOCK_HZ, END, EVENTS, HEADER, call_events, snapshot
+from fakelab import CLOCK_HZ, END, EVENTS, HEADER, call_events, shadow_events, snapshot
 
 from p5stats import StatsError, events
 
@@ -41,6 +41,43 @@ def test_reads_and_notes(tmp_path):
     parsed = parse(tmp_path, [HEADER, read, note, END])
     assert parsed.reads == [events.Read("rdtsc", 16, 7, 7, {})]
     assert parsed.notes == [{"what": "unknown-class", "name": "0fff", "count": 3}]
+
+
+def test_shadows_are_summed_over_a_bracket(tmp_path):
+    """What they counted since the marker before: not that of the begin marker."""
+    parsed = parse(tmp_path, shadow_events())
+    assert parsed.shadows == events.Shadows(
+        ("a", "b"), ("data_read_misses", "dtlb_misses"), ("instructions", "data_reads")
+    )
+    assert [b.shadows for b in parsed.brackets] == [{(0x1000, 0): [[2, 0], [3, 1]]}] * 5
+    lines = shadow_events()
+    outer = [changed(lines[2], arg=7), *lines[2:-2], changed(lines[-3], op="end", arg=7)]
+    bracket = parse(tmp_path, [lines[0], *outer, END]).brackets[-1]
+    assert bracket.phase == 7
+    assert bracket.shadows == {(0x1000, 0): [[5 * 9 + 6 * 2, 5 * 9], [5 * 9 + 6 * 3, 5 * 9 + 6]]}
+
+
+def changed_shadows(counts, **header):
+    lines = shadow_events()
+    lines[0] |= header
+    lines[2]["shadows"] = counts
+    return lines
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[[1, 0]], [[1, 9, [[1, 1], [1, 1]]]], [[1, 0, [[1, 1]]]], [[1, 0, [[1], [1, 1]]]],
+     [[1, 0, [[1, -1], [1, 1]]]], [[1, 0, 5]], 5],
+)  # fmt: skip
+def test_malformed_shadows_are_refused(tmp_path, counts):
+    with pytest.raises(StatsError, match=":3: shadows: expected"):
+        parse(tmp_path, changed_shadows(counts))
+
+
+@pytest.mark.parametrize("header", [{"shadows": ["a", "a"]}, {"shadow_events": ["none"]}])
+def test_malformed_header_of_shadows_is_refused(tmp_path, header):
+    with pytest.raises(StatsError, match=":1: shadow"):
+        parse(tmp_path, changed_shadows([], **header))
 
 
 def test_different_phases_may_nest(tmp_path):

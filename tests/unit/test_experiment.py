@@ -289,3 +289,48 @@ def test_everything_in_the_repository_loads():
         "null", "getpid", "dup", "mem-read", "exec-static",
     }  # fmt: skip
     assert {run.parameters.get("placement") for run in runs} == {None, "contiguous", "guest"}
+
+
+MISSES = """
+schema_version = 1
+title = "tests"
+events = "misses"
+machines = ["p90-premiere2"]
+guests = ["toy"]
+[[overlay]]
+name = "own"
+set = {}
+[[overlay]]
+name = "large"
+set = { l2.size = "512K", itlb.entries = 64 }
+[[run]]
+workload = "call"
+"""
+
+
+def test_overlays_of_misses_are_shadows_of_one_run(lab):
+    (run,) = with_experiment(lab, MISSES)
+    assert run.machine.geometry == ""
+    assert [(shadow.name, shadow.settings) for shadow in run.shadows] == [
+        ("own", {}), ("large", {"itlb.entries": "64", "l2.size": "524288"}),
+    ]  # fmt: skip
+    assert run.feedback
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('l2.size = "512K"', "cpu.bus_mhz = 66",
+         r"overlay\[1\]: cpu.bus_mhz: expected only the geometry of caches and TLBs"),
+        ('l2.size = "512K"', "l1d.line = 16", r"overlay\[1\]: l1d.line: expected only"),
+        ('l2.size = "512K"', "l2.siz = 1", "unknown machine key 'l2.siz'"),
+        ('l2.size = "512K"', "l2.size = 3000", "l2.size = 3000: expected 1 ways"),
+        ('name = "large"', 'name = "own"', r"overlay\[1\]: name: expected a name of its own"),
+        ('name = "large"', 'name = "a b"', r"overlay\[1\]: name: expected a name of its own"),
+        ('name = "large"', "", "name"),
+        ('"misses"', '"few"', "events: expected one of all, misses; found 'few'"),
+    ],
+)  # fmt: skip
+def test_wrong_geometries_are_refused(lab, old, new, message):
+    with pytest.raises(UserError, match=message):
+        with_experiment(lab, MISSES.replace(old, new))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Many geometries from one run: what a shadow counts is what a run of its own counts, where neither
+has an influence on time."""
+
+import os
+
+import pytest
+
+from p5lab import experiment
+from p5stats import tidy
+
+FULL = os.environ.get("P5LAB_FULL") == "1"
+# One of each kind: the processor's caches, the board cache, the TLBs.
+SOME = ("p54c", "l2-2-way", "l1d-write-allocate", "tlb-half")
+JOB = "exec-static iterations=3 warmup=1"
+CELL = ["phase", "iteration", "ring", "address_space", "event"]
+
+
+@pytest.fixture
+def geometries(lab):
+    return experiment.load(lab, "geometries")[0].shadows
+
+
+def counts(booted):
+    """Value of each row of the tidy table, by geometry."""
+    assert booted.outcome.status == "ok", booted.outcome.reason
+    origin = tidy.Origin("test", "test", "bochs", "p90", "", "yes", "linux", 0, "test", "")
+    frame = tidy.table(booted.events, origin, {}).set_index(CELL)
+    return {name: rows["value"] for name, rows in frame.groupby("geometry")}
+
+
+def test_shadows_are_separate_runs_without_feedback(boot, geometries, tmp_path):
+    if not FULL:
+        geometries = tuple(shadow for shadow in geometries if shadow.name in SOME)
+    together = boot(JOB, feedback=False, shadows=geometries, directory=tmp_path / "together")
+    found = counts(together)
+    assert set(found) == {"", *(shadow.name for shadow in geometries)}
+    end = together.events.markers[-1].tsc
+    for shadow in geometries:
+        separate = boot(
+            JOB, feedback=False, settings=shadow.settings, directory=tmp_path / shadow.name
+        )
+        assert separate.events.markers[-1].tsc == end
+        own = counts(separate)[""]
+        mine = found[shadow.name]
+        assert mine.to_dict() == own.loc[mine.index].to_dict(), shadow.name
+        assert mine.sum() > 0
+    misses = {name: rows.xs("dtlb_misses", level="event").sum() for name, rows in found.items()}
+    assert misses["tlb-half"] > misses["p54c"] == misses[""]
+
+
+def test_a_shadow_of_the_machine_counts_what_the_machine_counts(boot, geometries):
+    """With feedback: the run's time is the machine's own."""
+    found = counts(boot("cached-read files=20 iterations=2", shadows=geometries))
+    for name in ("data_read_misses", "code_misses", "dtlb_misses", "l2_read_misses", "walk_reads"):
+        mine, own = (rows.xs(name, level="event") for rows in (found["p54c"], found[""]))
+        assert mine.to_dict() == own.to_dict()
+    assert "cycles.busy" in found[""].index.get_level_values("event")
+    assert "cycles.busy" not in found["p54c"].index.get_level_values("event")
+
+
+def test_shadows_and_their_filter_change_nothing(boot, geometries, tmp_path):
+    """A run with shadows, with and without what spares them most references, and one without."""
+    runs = {
+        (shadows, fast): boot(
+            "create files=20 iterations=1", shadows=geometries if shadows else (), fast=fast,
+            directory=tmp_path / f"{shadows}-{fast}",
+        )
+        for shadows, fast in ((True, True), (True, False), (False, True))
+    }  # fmt: skip
+    one, two, none = (counts(run) for run in runs.values())
+    assert {name: rows.to_dict() for name, rows in one.items()} == {
+        name: rows.to_dict() for name, rows in two.items()
+    }
+    assert one[""].to_dict() == none[""].to_dict()
