@@ -99,6 +99,12 @@ void Run::start(Pentium* storage, Platform& platform) {
   const bool timing_on = settings_.flag("run.timing");
   trace_reads_ = settings_.flag("run.trace_reads");
   if (settings_.has("run.crossings")) crossings_path_ = settings_.text("run.crossings");
+  if (settings_.has("run.accesses")) {
+    accesses_path_ = settings_.text("run.accesses");
+    access_limit_ = settings_.number("run.access_limit");
+    if (settings_.has("shadow.0.name")) settings_.fail("run.accesses", "expected without shadows");
+    if (config_.l1d.line < 32) settings_.fail("l1d.line", "expected 32 or more with run.accesses");
+  }
   fast_paths_ = !settings_.has("run.fast_paths") || settings_.flag("run.fast_paths");
   server_ = settings_.has("run.server") && settings_.flag("run.server");
   read_shadows();
@@ -122,6 +128,7 @@ void Run::start(Pentium* storage, Platform& platform) {
   events_ = create(events_path_);
   output_ = create(output_path_);
   if (!crossings_path_.empty()) crossings_ = create(crossings_path_);
+  if (!accesses_path_.empty()) accesses_ = create(accesses_path_);
   write_header();
 }
 
@@ -255,7 +262,25 @@ void Run::begin(uint32_t phase) {
   }
   open_.push_back(phase);
   write_marker("begin", phase);
+  if (accesses_) trace_accesses();
   trace_bracket("begin", phase);
+}
+
+// From the first bracket on that is not empty, until the limit has been reached.
+void Run::trace_accesses() {
+  if (!access_trace_ && open_.back() != kEmpty) {
+    access_trace_ = std::make_unique<AccessTrace>(accesses_, config_.l1d.line, access_limit_);
+    const std::vector<Config> own{config_};
+    model_->set_shadows(std::make_unique<Shadows>(own, false, access_trace_.get()));
+  } else if (access_trace_ && access_trace_->full()) {
+    end_access_trace();
+  }
+}
+
+void Run::end_access_trace() {
+  if (!model_->shadows()) return;
+  model_->shadows()->play();
+  model_->set_shadows(nullptr);
 }
 
 void Run::end(uint32_t phase) {
@@ -354,7 +379,7 @@ void Run::write_header() {
   append(config_.clock_hz());
   write_names("events", names);
   write_names("units", units);
-  if (model_->shadows()) {
+  if (!shadow_names_.empty()) {
     for (const Event event : kMissEvents) misses.push_back(event_name(event));
     for (const Event event : kStreamEvents) stream.push_back(event_name(event));
     write_names("shadows", shadow_names_);
@@ -398,7 +423,7 @@ void Run::write_snapshot(const char* fields, bool shadows) {
     }
   }
   line_ += ']';
-  if (shadows && model_->shadows()) append_shadows();
+  if (shadows && !shadow_names_.empty()) append_shadows();
   line_ += "}\n";
   write_line();
 }
@@ -507,6 +532,10 @@ void Run::finish(const char* status, const std::string& reason, uint32_t guest_s
   if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
   finish_output(events_, events_path_);
   if (crossings_) finish_output(crossings_, crossings_path_);
+  if (accesses_) {
+    end_access_trace();
+    finish_output(accesses_, accesses_path_);
+  }
   finish_output(output_, output_path_);
   std::fflush(nullptr);  // the emulator's own files: serial lines, log
   _exit(exit_status);

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "access_trace.hh"
 #include "config.hh"
 #include "pentium.hh"
 #include "settings.hh"
@@ -99,6 +101,8 @@ class Run {
   MarkerResult program_bytes(uint32_t offset) const;
   void program_output(uint32_t bytes, uint32_t count);
   void begin(uint32_t phase);
+  void trace_accesses();
+  void end_access_trace();
   void end(uint32_t phase);
   void write_header();
   void write_snapshot(const char* fields, bool shadows);
@@ -127,9 +131,12 @@ class Run {
   std::FILE* events_ = nullptr;
   std::FILE* output_ = nullptr;
   std::FILE* crossings_ = nullptr;  // null: not asked for
+  std::FILE* accesses_ = nullptr;
+  std::unique_ptr<AccessTrace> access_trace_;
+  uint64_t access_limit_ = 0;
   std::string conf_path_, events_path_, output_path_;
   std::string job_, program_;   // command line and content of what is to be run
-  std::string crossings_path_;
+  std::string crossings_path_, accesses_path_;
   std::vector<Blob> blobs_;
   uint32_t entry_ = 0, segment_ = 0, stack_ = 0;
   uint32_t signature_ = 0;

@@ -136,7 +136,7 @@ void Front::play(const std::vector<Reference>& references) {
 void Front::read(uint32_t address, Fill fill) {
   if (!observer_ && l1d_.quick_read(address)) return;
   const CacheAccess access = l1d_.access(address, false, fill);
-  if (observer_) observer_->access(Level::L1d, address, false, access.hit);
+  if (observer_) observer_->access(Level::L1d, address, false, access.hit, fill != Fill::None);
   if (access.hit) return;
   (*bank_)[DataReadMisses]++;
   take_from_l1i(address);
@@ -151,7 +151,7 @@ void Front::write(uint32_t address, uint32_t times, Fill fill) {
     return;
   }
   const CacheAccess access = l1d_.access(address, true, fill);
-  if (observer_) observer_->access(Level::L1d, address, true, access.hit);
+  if (observer_) observer_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
   // The others may find a line that the first write has brought in, or made exclusive.
   const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
   const uint32_t alike = access.filled || owned ? 1 : times;
@@ -176,7 +176,7 @@ void Front::read_past(uint32_t address) {
 void Front::code(uint32_t address, Fill fill) {
   if (!observer_ && l1i_.quick_read(address)) return;
   const CacheAccess access = l1i_.access(address, false, fill);
-  if (observer_) observer_->access(Level::L1i, address, false, access.hit);
+  if (observer_) observer_->access(Level::L1i, address, false, access.hit, fill != Fill::None);
   if (access.hit) return;
   (*bank_)[CodeMisses]++;
   if (!access.filled) return read_past(address);
@@ -317,7 +317,7 @@ void Board::read(uint32_t address, Fill fill) {
   bank[L2Reads]++;
   if (!observer_ && l2_.direct_read(address)) return;
   const CacheAccess access = l2_.access(address, false, fill);
-  if (observer_) observer_->access(Level::L2, address, false, access.hit);
+  if (observer_) observer_->access(Level::L2, address, false, access.hit, fill != Fill::None);
   if (access.hit) return;
   bank[L2ReadMisses]++;
   bank[DramReads]++;
@@ -335,7 +335,7 @@ void Board::write(uint32_t address, uint32_t times) {
     return;
   }
   const CacheAccess access = l2_.access(address, true);
-  if (observer_) observer_->access(Level::L2, address, true, access.hit);
+  if (observer_) observer_->access(Level::L2, address, true, access.hit, true);
   // Where the first write has brought the line in, the others find it.
   const uint32_t alike = access.filled ? 1 : times;
   bank[L2Writes] += alike;

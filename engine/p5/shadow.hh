@@ -97,7 +97,8 @@ enum class Level : uint8_t { L1d, L1i, L2 };
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void access(Level level, uint32_t address, bool write, bool hit) = 0;
+  // `may_fill`: a read that misses brings its line in; a write does as the cache is configured.
+  virtual void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) = 0;
   virtual void invalidated(Level level, uint32_t address) = 0;  // whether it was there or not
   virtual void cleaned(uint32_t address) = 0;                   // in L1D, that stays there
   virtual void flushed() = 0;                                   // all levels
@@ -383,6 +384,8 @@ class Shadows {
   const std::vector<const Bank*>& banks() const { return banks_; }
   // The banks in use since the last call.
   std::vector<uint32_t> used();
+  // Plays what has been written down.
+  void play();
   // What a shadow has counted in a bank up to now.
   MissCounts counts(size_t shadow, size_t bank);
 
@@ -397,7 +400,6 @@ class Shadows {
   void forget_code(uint32_t address);  // ... some L1I
   void forget_pages(uint32_t linear, bool code);
   bool mixed(uint32_t linear, bool large);
-  void play();
 
   std::vector<Reference> references_;
   uint32_t last_write_ = kNone;        // the last reference, if it is a write

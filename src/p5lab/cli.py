@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,7 +36,7 @@ from p5lab import (
     validate,
     workload,
 )
-from p5lab.engines.bochs import CROSSINGS
+from p5lab.engines.bochs import TRACES
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -120,7 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--engine", default="bochs", metavar="NAME",
                      help="native: the programs on this host itself")  # fmt: skip
     run.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
-                     help="also record each change of ring or address space")  # fmt: skip
+                     help="also record each change of ring or address space, or what L1 and L2 were"
+                     " asked and answered")  # fmt: skip
+    run.add_argument("--accesses", type=_positive("--accesses"), default=experiment.ACCESSES,
+                     metavar="N", help="of --trace accesses, at most (default: %(default)s)"
+                     )  # fmt: skip
     run.add_argument("--feedback", choices=("on", "off"),
                      help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
     run.add_argument("--model", choices=("on", "off"), default="on",
@@ -228,7 +232,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
-        type=_positive,
+        type=_positive("--jobs"),
         default=runner.cores(),
         metavar="N",
         help="runs at a time (default: the number of cores, %(default)s)",
@@ -256,10 +260,13 @@ COMMANDS = (
 )
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise UserError(f"--jobs: expected a whole number, at least 1; found {text!r}")
-    return int(text)
+def _positive(option: str) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < 1:
+            raise UserError(f"{option}: expected a whole number, at least 1; found {text!r}")
+        return int(text)
+
+    return parse
 
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
@@ -273,6 +280,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         seeds=args.seeds,
         engine=args.engine,
         trace=tuple(dict.fromkeys(args.trace)),
+        accesses=args.accesses,
     )
     engines.get(args.engine)
     if (args.experiment is None) == (args.program is None):
@@ -300,7 +308,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     else:
         report.experiment(report.stdout(), stored, expansion.cannot, args.form)
     for result in results if args.trace else ():
-        Progress().say(f"Traced: {lab.short(result.directory / CROSSINGS)}")
+        for kind in args.trace:
+            Progress().say(f"Traced: {lab.short(result.directory / TRACES[kind])}")
     return STATUS_FAILED if _tell_failures(lab, results) else 0
 
 

@@ -22,7 +22,8 @@ from p5lab.workload import Workload
 
 SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
-TRACES = ("crossings",)
+TRACES = ("crossings", "accesses")
+ACCESSES = 10_000_000  # to L1, that a trace of them ends after
 EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
 # A program of the user's own belongs to no experiment file.
@@ -56,6 +57,7 @@ class Run:
     engine: str = "bochs"
     program: Program | None = None  # the user's own, in place of the workload's
     trace: tuple[str, ...] = ()  # of TRACES
+    accesses: int = ACCESSES  # of a trace of accesses, at most
     shadows: tuple[Shadow, ...] = ()
     model: bool = True  # False: one clock an instruction, no caches, TLBs or stalls
     shell: bool = False  # a shell on the guest's console, in place of the workload
@@ -136,6 +138,7 @@ class Filter:
     seeds: tuple[int, ...] = ()
     engine: str = "bochs"
     trace: tuple[str, ...] = ()
+    accesses: int = ACCESSES
 
 
 def names(lab: Lab) -> list[str]:
@@ -176,6 +179,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     misses = wanted_events == "misses"
     variants = [_common(table)] if misses else _variants(table)
     geometries = _geometries(table) if misses else []
+    if misses and "accesses" in choice.trace:
+        raise UserError(f'{where}: events: "misses" and --trace accesses are not for one run')
     seeds = choice.seeds or _seeds(table)
     guest_names = table.texts("guests")
     known = workloads.load(lab)
@@ -232,7 +237,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                             continue
                         runs.append(Run(name, variant_board, system, workload, parameters,
                                         names_given, seed, feedback, limit, choice.engine,
-                                        trace=choice.trace, shadows=shadows,
+                                        trace=choice.trace, accesses=choice.accesses,
+                                        shadows=shadows,
                                         model=choice.model))  # fmt: skip
     if not runs and cannot:
         raise UserError(f"{where}: {'; '.join(map(str, cannot))}")
@@ -263,7 +269,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             check_isa("--program", guest, board)
             runs += [
                 Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
-                    LIMIT_SECONDS, choice.engine, program, choice.trace, model=choice.model)
+                    LIMIT_SECONDS, choice.engine, program, choice.trace,
+                    choice.accesses, model=choice.model)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])

@@ -116,13 +116,14 @@ def _why(stored: Stored) -> str:
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:
     """What is the same in two runs of which the newer one counts (as p5stats.tidy.load has it; a
-    trace of crossings is something more)."""
+    trace is something more)."""
     machine = record["machine"]
     told = record["identity"].get("settings", {}).get("engine.conf", {})
     return (
         record["experiment"], record["engine"], machine["name"], machine["geometry"],
         record["feedback"], record["guest"]["name"], record["seed"], record["workload"]["name"],
-        tuple(sorted(record["parameters"].items())), "run.crossings" in told,
+        tuple(sorted(record["parameters"].items())),
+        "run.crossings" in told, "run.accesses" in told,
     )  # fmt: skip
 
 

@@ -83,7 +83,8 @@ def boot(lab, tmp_path):
 
     `program` is the file for a job `@program`, `seed` the page-placement seed.
     Without `disk` the machine has none; without `fast` the engine takes no short cuts. `shadows`
-    are geometries that count beside the machine's, `trace` what else is recorded.
+    are geometries that count beside the machine's, `trace` what else is recorded, `accesses` at
+    most.
 
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode.
@@ -92,7 +93,7 @@ def boot(lab, tmp_path):
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
-        fast=True, feedback=True, shadows=(), trace=(),
+        fast=True, feedback=True, shadows=(), trace=(), accesses=0,
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
@@ -102,7 +103,8 @@ def boot(lab, tmp_path):
             machine=machine.load(lab.machines, board).with_set(settings or {}, "test"),
             guest=booted if disk else replace(booted, disk=None),
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
-            feedback=feedback, shadows=shadows, trace=trace, limit_seconds=limit_seconds,
+            feedback=feedback, shadows=shadows, trace=trace, accesses=accesses,
+            limit_seconds=limit_seconds,
             program=programs.load(program, "", 32 << 20) if program else None,
         )  # fmt: skip
         place = directory or tmp_path / "run"

@@ -209,6 +209,7 @@ def test_keys(p5lab):
         (["run", "tests", "--machine", "p99"], "unknown machine 'p99'; did you mean 'p90-"),
         (["run", "tests", "--guest", "toys"], "unknown guest 'toys'; did you mean 'toy'?"),
         (["run", "tests", "--workload", "chasm"], "unknown workload 'chasm'; did you mean 'chase'"),
+        (["run", "tests", "--accesses", "x"], "--accesses: expected a whole number, at least 1;"),
         (["run", "tests", "--jobs", "0"], "--jobs: expected a whole number, at least 1; found '0'"),
         (["run", "tests", "--force", "--jobz", "2"], "unrecognized arguments: --jobz 2"),
         (["list", "machine"], "unknown list 'machine'; did you mean 'machines'?"),

@@ -12,9 +12,9 @@ from p5lab.experiment import Filter
 from p5lab.lab import Lab
 
 
-def with_experiment(lab, text):
+def with_experiment(lab, text, choice=None):
     (lab.experiments / "tests.toml").write_text(text)
-    return experiment.load(lab, "tests")
+    return experiment.load(lab, "tests", choice)
 
 
 def test_runs_in_file_order_with_all_parameters(lab):
@@ -334,3 +334,8 @@ def test_overlays_of_misses_are_shadows_of_one_run(lab):
 def test_wrong_geometries_are_refused(lab, old, new, message):
     with pytest.raises(UserError, match=message):
         with_experiment(lab, MISSES.replace(old, new))
+
+
+def test_a_trace_of_accesses_and_shadows_are_not_for_one_run(lab):
+    with pytest.raises(UserError, match='events: "misses" and --trace accesses'):
+        with_experiment(lab, MISSES, Filter(trace=("accesses",)))

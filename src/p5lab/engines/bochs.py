@@ -19,6 +19,7 @@ from p5stats import StatsError, events
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine.log"
 CROSSINGS = "crossings.jsonl"
+TRACES = {"crossings": CROSSINGS, "accesses": "accesses.bin"}
 SETUP = "setup.bin"
 # A disk with the largest geometry that a BIOS of the time could address.
 HEADS, SECTORS = 16, 63
@@ -30,7 +31,7 @@ _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid op
 class Bochs:
     """prepare and collect for build/engine/p5bochs."""
 
-    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, CROSSINGS)
+    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values())
     repeatable = True
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
@@ -80,8 +81,10 @@ class Bochs:
             conf[f"shadow.{number}.set"] = " ".join(
                 f"{key}={value}" for key, value in shadow.settings.items()
             )
-        if "crossings" in run.trace:
-            conf["run.crossings"] = CROSSINGS
+        for kind in run.trace:
+            conf[f"run.{kind}"] = TRACES[kind]
+        if "accesses" in run.trace:
+            conf["run.access_limit"] = str(run.accesses)
         job = {"run.job": run.job}
         if run.program:
             job["run.program"] = "program"

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""The model's caches against a cache simulator that others wrote: each access of a guest's trace
+hits or misses in both. tests/third_party/replay.c says how the policies are matched."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+from p5lab import fetch, store
+
+FULL = os.environ.get("P5LAB_FULL") == "1"
+ACCESSES = 10_000_000 if FULL else 300_000
+# Kinds of accesses in the order in which they are counted; then comes the number of differences.
+L1D_READ, L1D_WRITE, L1I_READ, L2_READ, L2_WRITE = range(5)
+P54C = (8192, 2, 8192, 2, 262144, 1)  # bytes and ways of L1D, L1I and L2
+
+
+@pytest.fixture(scope="session")
+def simulator(lab, tmp_path_factory):
+    """The command that replays a trace: pycachesim's source with our main()."""
+    place = lab.root / "tests/third_party"
+    wanted = (place / "requirements.txt").read_text()
+    name, version, sha256 = re.search(r"^(\w+)==(\S+) .*\n.*sha256:(\w+)", wanted, re.M).groups()
+    cache = fetch.cache_directory() / "third-party"
+    archive = cache / f"{name}-{version}.tar.gz"
+    if not archive.is_file() or store.digest(archive) != sha256:
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet",
+             "--no-deps", "--no-binary", ":all:", "--require-hashes", "--dest", cache,
+             "--requirement", place / "requirements.txt"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode and not FULL:
+            pytest.skip(f"{name} cannot be downloaded: {done.stderr.strip().splitlines()[-1:]}")
+        assert done.returncode == 0, done.stderr
+    assert store.digest(archive) == sha256
+    build = tmp_path_factory.mktemp("simulator")
+    with tarfile.open(archive) as packed:
+        packed.extractall(build, filter="data")
+    command = build / "replay"
+    subprocess.run(
+        ["gcc", "-O2", f"-I{build}/{name}-{version}/cachesim", place / "replay.c", "-o", command],
+        check=True,
+    )
+    return command
+
+
+def replay(simulator, trace, geometry=P54C):
+    """Accesses and misses of each kind, and in how many accesses the two differ."""
+    done = subprocess.run(
+        [simulator, trace, *map(str, geometry)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stderr
+    lines = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
+    assert len(lines) == L2_WRITE + 2, done.stderr
+    return lines[:-1], lines[-1][0]
+
+
+@pytest.mark.parametrize(
+    "job",
+    ["forkexec iterations=150", "cached-read", "mem-read placement=guest iterations=500000"]
+    if FULL
+    else ["forkexec iterations=4", "cached-read files=50 iterations=2",
+          "mem-read placement=guest size=64K iterations=400000"],
+)  # fmt: skip
+def test_each_access_hits_or_misses_in_both(boot, simulator, job):
+    booted = boot(job, trace=("accesses",), accesses=ACCESSES, limit_seconds=600)
+    assert booted.outcome.status == "ok", booted.outcome.reason
+    trace = booted.directory / "accesses.bin"
+    counts, differences = replay(simulator, trace)
+    assert differences == 0
+    assert sum(counts[kind][0] for kind in (L1D_READ, L1D_WRITE, L1I_READ)) == ACCESSES
+    for accesses, misses in counts:
+        assert 0 < misses < accesses
+    # The comparison notices another geometry in each of the three.
+    for place in (1, 3, 4):
+        other = list(P54C)
+        other[place] = other[place] * 2 if place == 4 else 1
+        assert replay(simulator, trace, other)[1] > 0
