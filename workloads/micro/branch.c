@@ -15,10 +15,11 @@
 #define LFSR 0xEDB88320 /* taps of a 32-bit shift register of maximal length (CRC-32) */
 
 /* One branch, 1024 times: ROL gives its pattern bit by bit, from the highest on. Where it is not
- * taken, one NOT more is executed.
+ * taken, one NOT more is executed. Four NOTs make the loop longer than the buffer's pipeline.
  */
-#define IN_V "roll $1,%eax; jc 2f; notl %edi; 2:"
-#define IN_U "roll $1,%eax; notl %edi; jc 2f; notl %edi; 2:"
+#define LONG "; .rept 4; notl %edi; .endr"
+#define IN_V "roll $1,%eax; jc 2f; notl %edi; 2:" LONG
+#define IN_U "roll $1,%eax; notl %edi; jc 2f; notl %edi; 2:" LONG
 
 #define PATTERNS(X)                                                                          \
   X(0, "fences, 1024 loops", 0, "")                                                          \
@@ -30,7 +31,11 @@
   X(15, "taken 2 of 4", 0xCCCCCCCC, IN_V)                                                    \
   X(16, "taken 1 of 4", 0x88888888, IN_V)                                                    \
   X(17, "taken 1 of 8", 0x80808080, IN_V)                                                    \
-  X(18, "random", 1, "shrl $1,%eax; jnc 2f; xorl $" LFSR_TEXT ",%eax; 2:")                   \
+  X(18, "random", 1, "shrl $1,%eax; jnc 2f; xorl $" LFSR_TEXT ",%eax; 2:" LONG)              \
+  X(19, "behind a mispredicted one", 0xAAAAAAAA,                                             \
+    "roll $1,%eax; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                               \
+  X(26, "behind a mispredicted one and a NOT", 0xAAAAAAAA,                                   \
+    "roll $1,%eax; jc 2f; notl %edi; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
   X(20, "jmp to the next", 0, "jmp 2f; 2:")                                                  \
   X(21, "jmp", 0, "jmp 2f; nop; 2:")                                                         \
   X(22, "indirect, one target", 0, INDIRECT(0))                                              \
