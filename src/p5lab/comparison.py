@@ -179,6 +179,20 @@ class Comparison:
         )
         return list(dict.fromkeys(found))
 
+    @property
+    def not_timed(self) -> list[str]:
+        """Instructions that the timing table has no class for, each once for a run."""
+        found = {
+            (cell.record["run"], note["name"]): note["count"]
+            for cell in self._cells.values()
+            for note in cell.record["notes"]
+            if note["what"] == "unknown-class"
+        }
+        return [
+            f"Run {run}: instruction {name} has no timing class, taken for 1 clock {count} times"
+            for (run, name), count in found.items()
+        ]
+
     def cell(self, question: Question, system: System) -> Cell | None:
         return self._cells.get((question, system))
 

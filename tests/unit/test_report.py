@@ -166,6 +166,18 @@ def test_a_guest_that_cannot_is_said_and_is_no_failure(p5lab, two):
     assert "failed" not in out + err
 
 
+def test_an_instruction_without_a_timing_class_is_reported_once_for_a_run(lab, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = call_events()
+    note = {"type": "note", "what": "unknown-class", "name": "0fff", "count": 3}
+    lab.behave(events={"call": [*lines[:-1], note, lines[-1]], "chase": chase_events()})
+    assert cli.main(["run", "tests", "--no-build"], lab) == 0
+    out = capsys.readouterr().out
+    said = "instruction 0fff has no timing class, taken for 1 clock 3 times."
+    assert out.count(said) == 1
+    assert out.count("no timing class") == 1
+
+
 def test_a_run_that_failed_is_seen_in_the_summary(p5lab, two):
     two.behave(events={"call": call_events(status=3), "chase": chase_events()})
     status, out, _ = p5lab("run", "tests", "--no-build", "--force", "--guest", "other")
