@@ -44,6 +44,8 @@ class BochsPlatform : public p5::Platform {
     cpu()->dbg_xlate_linear2phy(linear, &physical);
     return Bit32u(physical);
   }
+
+  uint16_t x87_control() override { return cpu()->the_i387.get_control_word(); }
 };
 
 // The processor's identity, its counter registers and the marker leaf.
@@ -77,9 +79,7 @@ class PentiumCpuid : public pentium_t {
     *value = result;
     return 1;
   }
-  int wrmsr(Bit32u index, Bit64u value) override {
-    return p5::Run::instance().write_msr(index, value) ? 1 : -1;
-  }
+  int wrmsr(Bit32u index, Bit64u value) override;
 };
 
 BochsPlatform platform;
@@ -121,7 +121,7 @@ void refresh_state() {
                                                                  : p5::MachineMode::Prot16;
   state.paging = cpu()->cr0.get_PG();
   state.large_pages = cpu()->cr4.get_PSE();
-  state.caching = !cpu()->cr0.get_CD();
+  state.caching = !cpu()->cr0.get_CD() && !(model.tr12() & p5::kCacheInhibit);
   state.user_io = state.ring > cpu()->get_IOPL();
   p5::Run& run = p5::Run::instance();
   if (__builtin_expect(run.traces_crossings(), 0)) {
@@ -133,6 +133,11 @@ void refresh_state() {
   }
   crossed = {};
   model.set_state(state);
+}
+
+int PentiumCpuid::wrmsr(Bit32u index, Bit64u value) {
+  state_stale = true;  // TR12 may inhibit the caches
+  return p5::Run::instance().write_msr(index, value) ? 1 : -1;
 }
 
 }  // namespace
@@ -329,6 +334,14 @@ void p5_far_branch(unsigned what) {
     default: far_transfer(p5::Crossing::Gate, "gate"); break;
   }
 }
+
+void p5_call_gate(unsigned parameters) { model.call_gate(parameters); }
+
+void p5_task_switch(bool wide, bool v86) {
+  model.task_switch(v86 ? p5::Task::V86 : wide ? p5::Task::Tss32 : p5::Task::Tss16);
+}
+
+void p5_lock(bool on) { model.lock(on); }
 
 void p5_interrupt(unsigned vector) {
   state_stale = true;

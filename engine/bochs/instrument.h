@@ -36,6 +36,11 @@ void p5_write(Bit32u linear, Bit32u physical, unsigned length);
 void p5_read_write(Bit32u linear, Bit32u physical, unsigned length);
 void p5_physical(Bit32u physical, unsigned rw);
 void p5_far_branch(unsigned what);
+// (patch 0008) The far transfer goes through a call gate; the transfer, interrupt or IRET switches to
+// the task of a TSS of 386 kind (`wide`) or for virtual-8086 mode; accesses from here on are locked.
+void p5_call_gate(unsigned parameters);
+void p5_task_switch(bool wide, bool v86);
+void p5_lock(bool on);
 void p5_interrupt(unsigned vector);
 void p5_exception(unsigned vector, unsigned error_code);
 void p5_hwinterrupt(unsigned vector);

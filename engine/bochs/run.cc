@@ -20,6 +20,7 @@ namespace p5 {
 namespace {
 
 // CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]; CMOV is bit 15.
+constexpr uint32_t kTr12 = 0x0E;  // MSR [INTEL-DM 16]
 constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
 
 [[noreturn]] void reject(const std::string& line) {
@@ -334,6 +335,10 @@ MarkerResult Run::load_guest() {
 // --- counter registers ------------------------------------------------------------------------
 
 bool Run::read_msr(uint32_t index, uint64_t* value) {
+  if (index == kTr12) {
+    *value = model_->tr12();
+    return true;
+  }
   if (index < 0x11 || index > 0x13) return false;
   const CounterMsrs& msrs = model_->msrs();
   *value = index == 0x11 ? msrs.cesr() : msrs.read(index - 0x12);
@@ -342,6 +347,10 @@ bool Run::read_msr(uint32_t index, uint64_t* value) {
 }
 
 bool Run::write_msr(uint32_t index, uint64_t value) {
+  if (index == kTr12) {
+    model_->write_tr12(uint32_t(value));
+    return true;
+  }
   if (index < 0x11 || index > 0x13) return false;
   if (index == 0x11) model_->msrs().write_cesr(uint32_t(value));
   else model_->msrs().write(index - 0x12, value);

@@ -68,7 +68,7 @@ class Run {
   uint32_t cpuid_features() const;
 
   MarkerResult marker(const MarkerCall& call);
-  bool read_msr(uint32_t index, uint64_t* value);   // 11h-13h; false for any other
+  bool read_msr(uint32_t index, uint64_t* value);   // 0Eh, 11h-13h; false for any other
   bool write_msr(uint32_t index, uint64_t value);
   uint64_t read_tsc(int64_t adjust);
 

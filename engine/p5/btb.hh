@@ -27,12 +27,14 @@ class Btb {
 
   struct Entry {
     uint32_t key = 0, target = 0;
-    uint8_t state = 0;  // 0 and 1: not taken, 2 and 3: taken
+    uint32_t zeroed = 0;  // pairs executed when the state came to be 0, modulo 2^32
+    uint8_t state = 0;    // 0 and 1: not taken, 2 and 3: taken
     bool valid = false;
 
+    bool predicts_taken() const { return state >= 2 || !rule(Rule::BtbThreshold); }
     // Whether it foretells what the branch does.
     bool predicts(bool taken, uint32_t to) const {
-      if (rule(Rule::BtbThreshold) && state < 2) return !taken;
+      if (!predicts_taken()) return !taken;
       return taken && (target == to || !rule(Rule::BtbTarget));
     }
   };
@@ -47,25 +49,50 @@ class Btb {
     return nullptr;
   }
 
-  // A taken branch goes one state up, from 0 to 3; one that is not goes one down.
-  static void update(Entry* entry, bool taken, uint32_t target) {
+  // A taken branch goes one state up, from 0 to 3; one that is not goes one down. `pairs`: how many
+  // have been executed; a state of 0 that is so new that it is on its way to the buffer counts like
+  // any other.
+  static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
-      const bool jump = entry->state == 0 && rule(Rule::BtbFromZero);
+      const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;
+      const bool jump = entry->state == 0 && written && rule(Rule::BtbFromZero);
       entry->state = jump || entry->state == 3 ? 3 : entry->state + 1;
       entry->target = target;
-    } else if (entry->state) {
-      entry->state -= rule(Rule::BtbDown);
+    } else if (entry->state && rule(Rule::BtbDown)) {
+      entry->state--;
+      entry->zeroed = pairs;
     }
   }
 
   // A taken branch that had no entry.
   void insert(uint32_t key, uint32_t target);
+  void allocate(bool on) { allocates_ = on; }
 
   void flush();
 
+  // False: there is no entry of this key, or of any in the bytes from `first` on; true: there may be.
+  bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
+  bool may_hold(uint32_t first, uint32_t bytes) const {
+    for (uint32_t at = first; at < first + bytes; at += kGrain) {
+      if (grains_[at / kGrain % kGrains]) return true;
+    }
+    return false;
+  }
+
  private:
+  static constexpr uint32_t kForwardedPairs = 4;
+  static constexpr uint32_t kKeys = 4096, kGrain = 32, kGrains = 4096;
+
+  void hold(uint32_t key, int entries) {
+    keys_[key % kKeys] = uint16_t(keys_[key % kKeys] + entries);
+    grains_[key / kGrain % kGrains] = uint16_t(grains_[key / kGrain % kGrains] + entries);
+  }
+
   std::vector<Entry> entries_;
   uint32_t ways_, mask_;
+  bool allocates_ = true;
+  // How many entries have a key with such low bits, and one in such a piece of memory.
+  uint16_t keys_[kKeys] = {}, grains_[kGrains] = {};
   Random replacement_;       // the chip picks a way pseudo-randomly; here by a fixed sequence
 };
 

@@ -8,6 +8,11 @@ namespace {
 
 constexpr uint32_t kMultiplyApart = 2;  // FMUL behind FMUL [INTEL-OPT, AGN-IT]
 
+bool divides(ClassId cls) {
+  return cls == Class::Fdiv || cls == Class::Fidiv ||
+         (cls >= Class::Fdiv24 && cls <= Class::Fidiv53);
+}
+
 }  // namespace
 
 // By the opcode map of D8-DF [INTEL-DM]: what is read, where the result goes, how the stack moves.
@@ -107,6 +112,7 @@ void Fpu::issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap
   free_ = at + clocks - (rule(Rule::X87OverlapX87) ? std::min(overlap, clocks) : 0);
   if (insn.cls == Class::Fmul) multiplier_ = at + kMultiplyApart;
   const uint64_t done = at + clocks;
+  if (divides(insn.cls)) divided_ = done;
   if (use.result >= 0) ready(use.result) = done;
   top_ = (top_ - unsigned(use.push)) & 7;
   if (use.push > 0) ready(0) = done;

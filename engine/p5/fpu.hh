@@ -18,6 +18,9 @@ class Fpu {
   // free for it.
   uint64_t start(const Insn& insn, uint64_t now) const;
 
+  // When the last division is done.
+  uint64_t divided() const { return divided_; }
+
   // `insn` begins at clock `at` and takes `clocks`, of which later floating-point instructions may
   // use the last `overlap`.
   void issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap);
@@ -37,6 +40,7 @@ class Fpu {
   uint64_t ready_[8] = {};   // by register
   uint64_t free_ = 0;        // the unit accepts the next instruction
   uint64_t multiplier_ = 0;  // ... the next multiplication
+  uint64_t divided_ = 0;
   unsigned top_ = 0;
 };
 

@@ -33,7 +33,7 @@ enum InsnFlag : uint16_t {
   kImm = 1 << 10,         // has an immediate operand
   kMemory = 1 << 11,      // has a ModRM (or moffs) memory operand that is accessed
   kUncommon = 1 << 12,    // any of kRep, kFar, kIo, kSystem, kFpu, segment_loads, ENTER with levels,
-                          // a multiplication (event 22h), an unknown class: the one bit that the
+                          // a multiplication, VERR or VERW, an unknown class: the one bit that the
                           // model's fast path tests (set by decode())
   kFpu = 1 << 13,         // D8-DF
   kNotOnPentium = 1 << 14,  // encodings a P54C refuses with #UD (CMOV, MMX, SSE, RDPMC, 0F 1F..)

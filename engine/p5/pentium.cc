@@ -10,6 +10,7 @@ namespace {
 constexpr uint32_t kPresent = 1, kPageBits = 3, kPageSize = 0x80;
 constexpr uint32_t kUncachedFetch = 8;  // INTEL-DM 16: an uncached code read brings 8 bytes
 constexpr size_t kMaxInterruptedReps = 64;
+constexpr unsigned kPrecisionBit = 8;  // of the x87's control word: 0 24 bits, 2 53, 3 64
 
 Mode timing_mode(MachineMode mode) {
   if (mode == MachineMode::Real) return Mode::Real;
@@ -29,6 +30,26 @@ uint32_t flops(ClassId cls) {
     case Class::Fyl2xp1: case Class::Fptan: case Class::Fpatan:
       return kTranscendental;
     default: return 0;
+  }
+}
+
+bool multiplies(ClassId cls) { return cls >= Class::Mul8 && cls <= Class::ImulRM; }
+
+// The row of a division in the precision of the control word.
+ClassId divide_class(ClassId cls, uint16_t control) {
+  const unsigned precision = control >> kPrecisionBit & 3;
+  if (precision == 0) return cls == Class::Fdiv ? Class::Fdiv24 : Class::Fidiv24;
+  if (precision == 2) return cls == Class::Fdiv ? Class::Fdiv53 : Class::Fidiv53;
+  return cls;
+}
+
+// The row of a transfer that switches tasks.
+ClassId task_class(ClassId cls) {
+  switch (cls) {
+    case Class::JmpFar: case Class::JmpFarMem: return Class::JmpTask;
+    case Class::CallFar: case Class::CallFarMem: return Class::CallTask;
+    case Class::Iret: case Class::Iretd: return Class::IretTask;
+    default: return Class::IntTask;
   }
 }
 
@@ -95,15 +116,17 @@ void Pentium::set_state(const State& state) {
       bank_->count[SegmentLoads] += rule(Rule::SegmentLoadTwice);  // INTEL-DM 16: far transfers with a ring change count twice
       // The row charged so far was that of a transfer inside the ring.
       const uint32_t base = clocks_[transfer_class_];
-      const bool gate = crossing_ == Crossing::Gate;  // a far CALL or JMP changes rings by a gate
-      const uint32_t inner = state_.mode == MachineMode::V86 ? base
-                             : state.mode == MachineMode::V86
-                                 ? timing_.clocks(Mode::Prot)[Class::IretToV86]
-                             : timing_.inner_level()[gate ? ClassId(Class::CallGate)
-                                                          : transfer_class_];
+      const bool iret = transfer_class_ == Class::Iret || transfer_class_ == Class::Iretd;
+      uint32_t inner = timing_.inner_level()[transfer_class_];
+      if (state_.mode == MachineMode::V86) inner = base;
+      else if (iret && state.mode == MachineMode::V86) {
+        inner = timing_.clocks(Mode::Prot)[Class::IretToV86];
+      }
+      if (rule(Rule::GateParameters)) inner += parameters_ * per_iteration_[transfer_class_];
       if (rule(Rule::InnerLevel) && timing_on_ && inner > base) clock_ += inner - base;
     }
     crossing_ = Crossing::None;
+    parameters_ = 0;
   }
   if (state.mode != state_.mode) {
     bank_->count[mode_event(state.mode)]++;
@@ -132,19 +155,25 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
   }
   const uint32_t last = linear + insn.length - 1;
   if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
-  if (clock_ < code_ready_) wait_for_code(linear, last);
+  if (clock_ < code_complete_) wait_for_code(linear, last);
+  look_at_new_code(insn);
   // An FXCH in V is free if the next instruction is x87 as well [INTEL-OPT].
   if (insn.flags & kFpu && fxch_in_v_ && bank_->count[Instructions] == fxch_in_v_) clock_--;
   next_ = linear;
   if (insn.flags & kFpu) return retire_fpu(insn);
+  // The x87's divider multiplies integers as well [AGN-IT].
+  if (rule(Rule::X87MultiplyWaits) && multiplies(insn.cls)) {
+    clock_ = std::max(clock_, fpu_.divided());
+  }
   complete(insn);
+  if (rule(Rule::SerializingRefetch) && insn.flags & kSerializing) serialize();
 }
 
 // --- breakpoints [INTEL-DM 17; 16, events 23h to 26h: matches count whether enabled or not] -------
 
 void Pentium::set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t control) {
   constexpr uint64_t kNever = ~uint64_t(0);
-  if (watching_) code_ready_ = code_complete_;
+  if (watching_) code_ready_ = unwatched_;
   watching_ = false;
   for (unsigned i = 0; i < 4; i++) {
     const uint32_t kind = control >> (16 + 4 * i);
@@ -155,7 +184,7 @@ void Pentium::set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t
     breakpoint.enabled = control >> (2 * i) & 3;
     watching_ |= addresses[i] != 0;
   }
-  code_complete_ = code_ready_;
+  unwatched_ = code_ready_;
   if (watching_) code_ready_ = kNever;  // no instruction is at hand
   set_timing(timing_on_);
 }
@@ -170,9 +199,9 @@ void Pentium::retire_watched(const Insn& insn, uint32_t linear) {
     }
   }
   watching_ = false;
-  std::swap(code_ready_, code_complete_);
+  std::swap(code_ready_, unwatched_);
   retire(insn, linear);
-  std::swap(code_ready_, code_complete_);
+  std::swap(code_ready_, unwatched_);
   watching_ = true;
 }
 
@@ -190,7 +219,11 @@ void Pentium::watch_data(uint32_t linear, uint32_t bytes, DataKind kind) {
   }
 }
 
-void Pentium::retire_fpu(const Insn& insn) {
+void Pentium::retire_fpu(const Insn& decoded) {
+  Insn insn = decoded;
+  if (rule(Rule::X87Precision) && (insn.cls == Class::Fdiv || insn.cls == Class::Fidiv)) {
+    insn.cls = divide_class(insn.cls, platform_.x87_control());
+  }
   const bool in_v = joins(insn);
   if (!in_v) clock_ = fpu_.start(insn, clock_);
   const uint64_t start = clock_;
@@ -233,10 +266,15 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   const uint32_t base = clocks_[insn.cls];
   const bool protected_mode = state_.mode >= MachineMode::Prot16;
   if (insn.flags & kFar) {
-    far_class_ = insn.cls;
+    transfer_class_ = insn.cls;
   } else if (rule(Rule::SerializingBranch) && insn.flags & kSerializing) {
     bank_->count[Branches]++;  // INTEL-DM 16, events 12h and 14h
     bank_->count[TakenOrBtbHit]++;
+  }
+  // INTEL-DM 16, event 12h. It also names "some segment descriptor loads", which no source lists.
+  if (rule(Rule::VerrBranch) && insn.cls == Class::Verr) bank_->count[Branches]++;
+  if (rule(Rule::SerializingDrains) && insn.flags & kSerializing) {
+    wait(memory_.writes_done(), StallWrite);
   }
   if (rule(Rule::UserLevel) && protected_mode && ((insn.flags & kIo && state_.user_io) ||
                          (insn.cls == Class::Rdtsc && state_.ring == 3))) {
@@ -289,21 +327,20 @@ void Pentium::fetch_line(uint32_t linear) {
     bank_->count[UncachedReads]++;
     window_ = linear & ~(kUncachedFetch - 1);
     window_bytes_ = kUncachedFetch;
+    forget_boundaries();
     wait(memory_.uncached(clock_), StallFetch);
     return;
   }
   window_bytes_ = code_line_;
   window_ = linear & ~(window_bytes_ - 1);
-  cold_ = 0;
+  cold_ = single_pipe_;
+  code_ready_ = code_complete_;
   const Fill fill = fill_state(code_attributes_);
   if (shadows_) shadows_->code(physical, fill);
   if (l1i_.quick_read(physical)) return;
   const CacheAccess access = l1i_.access(physical, false, fill);
   if (access.hit) return;
-  if (config_.feedback && rule(Rule::PairCold)) {
-    cold_ = kLong;
-    u_ = kNothingJoins;
-  }
+  forget_boundaries();
   bank_->count[CodeMisses]++;
   if (fill == Fill::None) {
     window_ = linear & ~(kUncachedFetch - 1);
@@ -315,13 +352,23 @@ void Pentium::fetch_line(uint32_t linear) {
   const Memory::Line line = read_line(physical);
   wait(line.first, StallFetch);
   code_qword_ = linear >> 3;
-  code_ready_ = line.complete;
+  code_complete_ = line.complete;
+  const bool look = rule(Rule::BtbFalseHit) && btb_.may_hold(window_, window_bytes_);
+  code_ready_ = look ? ~uint64_t(0) : code_complete_;
+}
+
+// Where instructions begin only L1I knows, of what it has had before [INTEL-OPT].
+void Pentium::forget_boundaries() {
+  cold_ = single_pipe_;
+  if (!config_.feedback || !rule(Rule::PairCold)) return;
+  cold_ |= kLong;
+  u_ = kNothingJoins;
 }
 
 // The line is still coming in; only the 8 bytes that came first can be used [INTEL-OPT].
 void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
   if (!rule(Rule::FillCode)) return;
-  if (linear >> 3 != code_qword_ || last >> 3 != code_qword_) wait(code_ready_, StallFetch);
+  if (linear >> 3 != code_qword_ || last >> 3 != code_qword_) wait(code_complete_, StallFetch);
 }
 
 // --- data -----------------------------------------------------------------------------------
@@ -590,6 +637,7 @@ void Pentium::flush_tlbs() {
   itlb_.flush();
   dtlb_.flush();
   dtlb_large_.flush();
+  foretold_ = kNoPair;
   if (rule(Rule::BtbCr3)) btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
   drop_prefetch();
 }
@@ -614,26 +662,75 @@ void Pentium::flush_caches(bool write_back) {
 
 // --- transfers of control -------------------------------------------------------------------
 
+void Pentium::foretell_branch() {
+  const Btb::Entry* entry = btb_by_pair_ && pair_ != flushed_ ? btb_.find(pair_) : nullptr;
+  if (entry && entry->predicts_taken()) foretold_ = pair_;
+}
+
+void Pentium::false_hit() {
+  Btb::Entry* entry = btb_.find(foretold_);
+  foretold_ = kNoPair;
+  if (!rule(Rule::BtbFalseHit)) return;
+  bank_->count[PipelineFlushes]++;
+  clock_ += config_.mispredict_clocks;
+  if (entry && rule(Rule::BtbFalseDown)) Btb::update(entry, false, 0, pairs());
+}
+
+void Pentium::write_tr12(uint32_t value) {
+  tr12_ = value;
+  btb_.allocate(!(rule(Rule::Tr12NoPrediction) && value & kNoBranchPrediction));
+  single_pipe_ = rule(Rule::Tr12SinglePipe) && value & kSinglePipe ? kAlways : 0;
+  serialize();  // so that the next instruction finds it
+}
+
 // A code segment is loaded; what ring and mode that leads to the next set_state() tells.
-void Pentium::transfer(Crossing crossing, ClassId timing_class) {
+void Pentium::transfer(Crossing crossing) {
+  // A branch foretold for the pair of the transfer itself comes to nothing: the pipeline is flushed.
+  if (foretold_ != kNoPair && foretold_ != pair_ && foretold_ != pair_before_) false_hit();
+  foretold_ = kNoPair;
   bank_->count[SegmentLoads]++;
   bank_->count[Branches]++;
   bank_->count[TakenOrBtbHit]++;
-  if (crossing == Crossing::Async) bank_->count[PipelineFlushes]++;
+  bank_->count[PipelineFlushes] += rule(Rule::DeliveryFlushes) && crossing == Crossing::Async;
   crossing_ = crossing;
-  transfer_class_ = timing_class;
   window_bytes_ = 0;
   u_ = kNothingJoins;
+  locked_ = false;  // of an instruction that did not complete ...
+  v_bank_ = kNotInV;  // ... and its neighbour's
 }
 
-void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class) {
+void Pentium::delivery(Entry entry, uint8_t vector, Crossing crossing) {
   bank_->vectors[{entry, vector}]++;
-  transfer(crossing, timing_class);
+  transfer(crossing);
 }
 
 void Pentium::soft_interrupt(uint8_t vector) {
   bank_->count[SoftInterrupts]++;
-  delivery(Entry::Soft, vector, Crossing::Int, far_class_);
+  delivery(Entry::Soft, vector, Crossing::Int);
+  if (rule(Rule::IntoTaken) && transfer_class_ == Class::Into) becomes(Class::IntoTaken);
+}
+
+// The transfer under way has another timing row than what was charged.
+void Pentium::becomes(ClassId cls) {
+  if (!timing_on_) return;
+  clock_ += clocks_[cls];
+  clock_ -= clocks_[transfer_class_];
+  transfer_class_ = cls;
+}
+
+void Pentium::call_gate(uint32_t parameters) {
+  if (!rule(Rule::Gate)) return;
+  const bool jump = transfer_class_ == Class::JmpFar || transfer_class_ == Class::JmpFarMem;
+  becomes(jump ? Class::JmpGate : Class::CallGate);
+  parameters_ = parameters;
+}
+
+void Pentium::task_switch(Task to) {
+  if (!timing_on_ || !rule(Rule::TaskSwitch)) return;
+  becomes(task_class(transfer_class_));
+  clock_ += clocks_[to == Task::V86     ? Class::TaskSwitchV86
+                    : to == Task::Tss16 ? Class::TaskSwitch16
+                                        : Class::TaskSwitch32];
 }
 
 // A REP that will be resumed is not counted a second time.
@@ -651,7 +748,8 @@ void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
   leave_rep(resume);
   bank_->count[HwInterrupts]++;
   bank_->count[Instructions] += rule(Rule::DeliveryCounts);  // INTEL-DM 16, event 16h: each delivery adds one
-  delivery(Entry::Irq, vector, Crossing::Async, Class::Interrupt);
+  delivery(Entry::Irq, vector, Crossing::Async);
+  transfer_class_ = Class::Interrupt;
   clock_ += timing_on_ ? clocks_[Class::Interrupt] + config_.inta_clocks : 1;
 }
 
@@ -660,11 +758,12 @@ void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
   else if (fault) bank_->count[Instructions]--;
   bank_->count[Exceptions]++;
   bank_->count[Instructions] += rule(Rule::DeliveryCounts);
-  delivery(Entry::Fault, vector, Crossing::Async, Class::Exception);
+  delivery(Entry::Fault, vector, Crossing::Async);
+  transfer_class_ = Class::Exception;
   clock_ += timing_on_ ? clocks_[Class::Exception] : 1;
 }
 
-void Pentium::far_transfer(Crossing kind) { transfer(kind, far_class_); }
+void Pentium::far_transfer(Crossing kind) { transfer(kind); }
 
 // --- input, output, idle time ---------------------------------------------------------------
 

@@ -39,6 +39,7 @@ class Platform {
   virtual ~Platform() = default;
   virtual uint32_t read_physical(uint32_t address) = 0;  // 4 bytes of memory, for page walks
   virtual uint32_t code_physical(uint32_t linear) = 0;   // of code that is being executed
+  virtual uint16_t x87_control() = 0;                    // the x87's control word
 };
 
 // Code size and protection: a change of any of these is a machine-mode change in chen95's sense.
@@ -56,6 +57,14 @@ struct State {
 
 enum class DataKind : uint8_t { Read, Write, ReadWrite };
 enum class Crossing : uint8_t { None, Int, Gate, Far, Iret, Async };
+enum class Task : uint8_t { Tss32, Tss16, V86 };  // what a task switch leads to
+
+// Test register 12, MSR 0Eh [INTEL-DM 16]. Its other bits do nothing here.
+enum TestRegister12 : uint32_t {
+  kNoBranchPrediction = 1 << 0,  // NBP: nothing is entered in the branch target buffer
+  kSinglePipe = 1 << 2,          // SE: nothing goes into V
+  kCacheInhibit = 1 << 3,        // CI: the L1 caches take no line in
+};
 
 // Iterations of a repeated MOVS (`reads`) or STOS, upwards and within a page.
 struct Block {
@@ -131,6 +140,7 @@ class Pentium {
         }
       } else if (linear == next_ && last - window_ < window_bytes_) {
         wait_for_code(linear, last);
+        look_at_new_code(insn);
         return complete(insn);
       }
     }
@@ -156,6 +166,10 @@ class Pentium {
   void branch(uint32_t linear, uint32_t target, bool taken, bool conditional) {
     bank_->count[Branches]++;
     if (__builtin_expect(!timing_on_, 0)) return;
+    if (__builtin_expect(foretold_ != kNoPair, 0)) {
+      if (foretold_ != pair_before_) false_hit();
+      foretold_ = kNoPair;
+    }
     const uint32_t key = rule(Rule::BtbPairBefore) && btb_by_pair_ ? pair_before_ : linear;
     // Right behind a mispredicted branch there is no look-up [AGN-MA 3.2].
     Btb::Entry* entry =
@@ -163,18 +177,19 @@ class Pentium {
     flushed_ = kNoPair;
     if (!entry && !taken) {
       if (!rule(Rule::BtbEnterTaken)) btb_.insert(key, target);
-      return;
+      return foretell();
     }
     bank_->count[TakenOrBtbHit]++;
     bool right = false;
     if (entry) {
       bank_->count[BtbHits]++;
       right = entry->predicts(taken, target);
-      Btb::update(entry, taken, target);
+      Btb::update(entry, taken, target, pairs());
     } else if (target != next_ || !rule(Rule::BtbNextInstruction)) {
       btb_.insert(key, target);
     }
-    if (!right) mispredicted(conditional && linear != pair_);
+    if (!right) return mispredicted(conditional && linear != pair_);
+    foretell();
   }
 
   void repeat() {
@@ -194,6 +209,10 @@ class Pentium {
   // `fault`: the current instruction did not complete and will not count.
   void exception(uint8_t vector, bool fault, uint32_t resume);
   void far_transfer(Crossing kind);  // Gate: far JMP/CALL, Far: far RET, Iret
+  // What a far JMP or CALL, INT, IRET, interrupt or exception turns out to be; between its
+  // instruction or delivery and the next set_state(). `parameters` are those of the gate.
+  void call_gate(uint32_t parameters);
+  void task_switch(Task to);
   // After exception() with vector 14: the access that could not be translated.
   void page_fault(uint32_t linear, bool code, bool present);
 
@@ -207,6 +226,11 @@ class Pentium {
   void port(uint16_t port, bool write);
   // Another bus master (DMA) reads or writes memory.
   void bus_master(uint32_t physical, uint32_t bytes, bool write);
+  // The next data accesses are locked, until told otherwise or another instruction begins:
+  // accessed and busy bits of descriptors.
+  void lock(bool on) { locked_ = on && timing_on_; }
+  void write_tr12(uint32_t value);
+  uint32_t tr12() const { return tr12_; }
   void idle(uint64_t clocks);                  // time in HLT
   // DR0 to DR3, and DR7, which says what each of them watches [INTEL-DM 17]. A register that holds
   // zero, as after power-up, watches nothing.
@@ -215,6 +239,7 @@ class Pentium {
   uint64_t clock() const { return clock_; }    // core clocks since power-up
   // The counters with the time up to now in them.
   const Counters& counters() {
+    if (foretold_ != kNoPair && foretold_ != pair_ && foretold_ != pair_before_) false_hit();
     fold();
     return counters_;
   }
@@ -242,7 +267,7 @@ class Pentium {
     bank_->count[CodeReads]++;
     window_ = first;
     window_bytes_ = code_line_;
-    cold_ = 0;
+    cold_ = single_pipe_;
     return true;
   }
   // Whether the rules of pairing let an instruction into V, beside the one in U.
@@ -277,6 +302,7 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, uint32_t linear);
   void fetch(uint32_t linear, uint32_t last);
   void fetch_line(uint32_t linear);
+  void forget_boundaries();
   void wait_for_code(uint32_t linear, uint32_t last);
   uint32_t prefix_clocks(uint32_t prefixes) const {
     // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
@@ -302,6 +328,23 @@ class Pentium {
       clock_ += late ? config_.mispredict_v_clocks : config_.mispredict_clocks;
     }
     flushed_ = pair_;
+  }
+  // An entry of the branch target buffer may be told by a pair that has a branch itself, or that was
+  // another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here that
+  // is found out when the next branch comes.
+  void foretell() {
+    if (__builtin_expect(btb_.may_hold(pair_), 0)) foretell_branch();
+  }
+  void foretell_branch();
+  // In code that has just come in pairs are not what they were.
+  void look_at_new_code(const Insn& insn) {
+    if (!(cold_ & kLong) || joins(insn)) return;
+    if (foretold_ != kNoPair && foretold_ != pair_) false_hit();
+    foretell();
+  }
+  void false_hit();
+  uint32_t pairs() const {
+    return uint32_t(bank_->count[Instructions] - bank_->count[InstructionsV]);
   }
   // Both instructions of a pair access memory; L1D has 8 banks of 4 bytes [INTEL-DM 2].
   void second_access(uint32_t physical) {
@@ -404,8 +447,9 @@ class Pentium {
     if (config_.feedback) stall_until(until, stall);
   }
   void stall_until(uint64_t until, Event stall);
-  void delivery(Entry entry, uint8_t vector, Crossing crossing, ClassId timing_class);
-  void transfer(Crossing crossing, ClassId timing_class);
+  void delivery(Entry entry, uint8_t vector, Crossing crossing);
+  void transfer(Crossing crossing);
+  void becomes(ClassId cls);
   void leave_rep(uint32_t resume);
   // Is the REP at `linear` still under way? Not once something has retired behind it: the fast
   // path leaves in_rep_ alone, and a loop may come back to the same REP.
@@ -428,7 +472,8 @@ class Pentium {
   // Hot state first.
   uint64_t clock_ = 0;
   uint64_t fill_done_ = 0;        // before this clock a data line is being filled
-  uint64_t code_ready_ = 0;       // before this clock the fetched line is incomplete
+  uint64_t code_ready_ = 0;       // before this clock the fetched line is incomplete, or each of
+                                  // its instructions is to be looked at
   Bank* bank_;                    // of the current address space and ring
   const uint16_t* clocks_;        // [class], of the current mode
   uint32_t next_ = 0;             // linear address behind the last instruction
@@ -446,9 +491,11 @@ class Pentium {
   uint32_t pair_ = 0;             // linear address of the instruction in U ...
   uint32_t pair_before_ = 0;      // ... and of the one before it
   uint32_t flushed_ = kNoPair;    // of the pair of the last branch if that was mispredicted
+  uint32_t foretold_ = kNoPair;   // of the pair behind which the branch target buffer has a branch
   uint16_t u_ = kNothingJoins;    // what may join the instruction in U (Insn::as_u)
   uint16_t cold_ = 0;             // kLong: of a code line that has just come in, instruction
-                                  // boundaries are not known [INTEL-OPT]
+                                  // boundaries are not known [INTEL-OPT]; kAlways: see below
+  uint16_t single_pipe_ = 0;      // kAlways: nothing goes into V
   static constexpr uint8_t kBankBits = 0x1C, kNotInV = 0xFE, kNoBank = 0xFF;
   uint8_t u_bank_ = kNoBank;      // of L1D, that the instruction in U accessed
   uint8_t v_bank_ = kNotInV;      // the same while its neighbour in V is executed, kNoBank from
@@ -490,14 +537,16 @@ class Pentium {
     bool enabled = false;
   };
   Breakpoint breakpoints_[4];
-  uint64_t code_complete_ = 0;    // the true code_ready_ while there are breakpoints
+  uint64_t unwatched_ = 0;        // the true code_ready_ while there are breakpoints
   bool walked_ = false;           // the access missed the DTLB
+  uint64_t code_complete_ = 0;    // before this clock the fetched line is incomplete
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
+  uint32_t tr12_ = 0;
   uint32_t filling_ = ~0u;        // physical address of the data line being filled
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
-  ClassId transfer_class_ = 0;    // its timing row
+  ClassId transfer_class_ = 0;    // the timing row of the last one, as charged
+  uint32_t parameters_ = 0;       // of its gate
   const uint16_t* per_iteration_;
-  ClassId far_class_ = 0;         // of the last far transfer, INT or IRET
   ClassId rep_class_ = 0;
   uint32_t rep_setup_ = 0;        // clocks that its first iteration brings
   uint32_t rep_linear_ = 0;       // of the REP instruction under way ...

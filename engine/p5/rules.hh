@@ -54,6 +54,11 @@ namespace p5 {
   X(BtbPairBefore,      "BTB: an entry belongs to the pair before the branch's") \
   X(BtbBehindFlush,     "BTB: no look-up right behind a mispredicted branch") \
   X(BtbCr3,             "BTB: a CR3 load empties it") \
+  X(BtbTightLoop,       "BTB: a state of 0 not more than 4 pairs old leads to 1") \
+  X(BtbFalseHit,        "BTB: an entry that fires on a pair without a branch costs 3 clocks") \
+  X(BtbFalseDown,       "BTB: ... and goes a state down") \
+  X(Tr12NoPrediction,   "TR12.NBP: nothing is entered in the BTB") \
+  X(Tr12SinglePipe,     "TR12.SE: nothing goes into V") \
   X(Mispredict,         "mispredicted branch: 3 clocks") \
   X(MispredictV,        "mispredicted branch: 4 for a conditional one in V") \
   /* x87 [INTEL-OPT, AGN-IT] */ \
@@ -63,6 +68,8 @@ namespace p5 {
   X(X87OverlapInteger,  "x87: the integer pipes go on before a result is ready") \
   X(X87Multiply,        "x87: multiplications are two clocks apart") \
   X(X87StoreEarly,      "x87: a store wants its operand a clock early") \
+  X(X87Precision,       "x87: a division takes the clocks of its precision") \
+  X(X87MultiplyWaits,   "x87: an integer multiplication waits for a division") \
   X(X87Exchange,        "x87: FXCH exchanges when registers are ready") \
   /* strings, modes and rings [AGN-IT, INTEL-DM 16, UM3] */ \
   X(RepIteration,       "REP: clocks for each iteration") \
@@ -73,8 +80,16 @@ namespace p5 {
   X(ModeColumn,         "modes have clocks of their own") \
   X(InnerLevel,         "a transfer that changes the ring costs more") \
   X(SegmentLoadTwice,   "a far transfer that changes the ring loads two segments") \
+  X(IntoTaken,          "INTO that interrupts costs more") \
+  X(Gate,               "a far JMP or CALL through a gate costs more") \
+  X(GateParameters,     "a gate to another ring: clocks for each parameter") \
+  X(TaskSwitch,         "a task switch costs the clocks of its kind") \
   X(SerializingBranch,  "serialising instructions count as taken branches") \
+  X(SerializingDrains,  "serialising instructions wait for the writes before them") \
+  X(SerializingRefetch, "serialising instructions drop what was prefetched") \
+  X(VerrBranch,         "VERR and VERW count as branches") \
   X(DeliveryCounts,     "an interrupt or exception counts as an instruction") \
+  X(DeliveryFlushes,    "an interrupt or exception counts as a pipeline flush, INT does not") \
   /* memory [INTEL-DM 2, 3; INTEL-OPT] */ \
   X(MissOverhead,       "read miss: core clocks before the bus") \
   X(BusEdge,            "bus: a transaction starts at a bus clock") \

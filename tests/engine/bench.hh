@@ -57,6 +57,8 @@ class Bench : public p5::Platform {
     return page == code_pages.end() ? linear : page->second << 12 | (linear & 0xFFF);
   }
 
+  uint16_t x87_control() override { return x87_control_word; }
+
   void change(const std::function<void(p5::State&)>& edit) {
     edit(state);
     model.set_state(state);
@@ -133,6 +135,7 @@ class Bench : public p5::Platform {
   std::map<uint32_t, uint32_t> memory;
   std::map<uint32_t, uint32_t> code_pages;  // linear page -> physical page
   p5::State state;
+  uint16_t x87_control_word = 0x37F;  // 64 bits of precision, as FNINIT leaves it
   uint32_t ip = kCode;
   p5::Pentium model;
 };

@@ -600,6 +600,7 @@ TEST_CASE("pentium: a call gate to an inner ring, and back") {  // 44 and 23 [86
   change_ring(3);
   CHECK(bench.warm([&] {
     bench.insn("9a 00 00 00 00 08 00");
+    bench.model.call_gate(0);
     bench.model.far_transfer(Crossing::Gate);
     change_ring(0);
     bench.insn("cb");

@@ -267,6 +267,7 @@ class Branch : public Bench {
     return model.clock() - start - own;
   }
   static constexpr uint32_t kNext = 0;  // as target: the next instruction
+  static constexpr uint32_t kBranch = kCode + 7 * 2;
 };
 
 // T taken, N not taken: the clocks of the last.
@@ -361,6 +362,111 @@ Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
+// TNNN leads to state 0. Then the branch is taken again, as part of a loop of so many pairs, and once
+// more: 3 has become of the state, or 1.
+Row loop(const char* what, int pairs, uint64_t clocks) {
+  const auto measure = [pairs] {
+    Branch branch;
+    for (const bool taken : {true, false, false, false}) branch(taken);
+    branch.ip = Branch::kBranch + 2;
+    const auto round = [&] {
+      for (int i = 2; i < pairs; i++) branch.insn("f7 df");
+      branch.ip = Branch::kBranch - 2;  // the last pair before the branch
+      branch.insn("f7 df");
+      branch.insn("70 10");
+    };
+    round();
+    branch.model.branch(Branch::kBranch, kTarget, true, true);
+    for (int i = 0; i < 8; i++) branch.insn("f7 df");
+    return branch(true);
+  };
+  return {what, measure, clocks};
+}
+
+// A RET goes to a branch, whose entry thus belongs to the RET, and then to a pair without one: the
+// clocks of that pair, two more and a branch that falls through, or the pipeline flushes there, when
+// RET has come there `times` times.
+Row false_hit(const char* what, const char* outcomes_before, int times, Event event,
+              uint64_t expected) {
+  const auto measure = [=] {
+    Bench bench;
+    const auto ret_to = [&](uint32_t target) {
+      bench.ip = Bench::kCode;
+      for (int i = 0; i < 6; i++) bench.insn("f7 df");
+      bench.insn("c3");
+      bench.model.branch(bench.ip - 1, target, true, false);
+      bench.ip = target;
+    };
+    const auto branch = [&](bool taken) {
+      bench.insn("70 10");
+      bench.model.branch(bench.ip - 2, kElsewhere, taken, true);
+    };
+    const auto plain = [&] {  // where RET has been before: three pairs, then a branch
+      for (int i = 0; i < 3; i++) bench.insn("f7 df");
+      branch(false);
+    };
+    // The code of `plain` comes in, and RET's own target is the one of `plain`.
+    ret_to(0x22000);
+    plain();
+    for (const char* at = outcomes_before; *at; at++) {
+      for (int i = 0; i < 2; i++) ret_to(kTarget);  // the second is predicted right
+      branch(*at == 'T');
+    }
+    for (int i = 0; i < 6; i++) bench.insn("f7 df");
+    // RET to `plain` is mispredicted now, so the pair behind it is not looked up; once more.
+    ret_to(0x22000);
+    plain();
+    uint64_t last = 0;
+    for (int i = 0; i < times; i++) {
+      ret_to(0x22000);
+      last = bench.grows(event, plain);
+    }
+    return last;
+  };
+  return {what, measure, expected};
+}
+
+// mov, mov, jmp: once known, the jump's entry belongs to the pair of the two, which are two pairs in
+// code that has just come in. Pipeline flushes there.
+Row cold_entry(const char* what, bool evict, uint64_t count) {
+  const auto measure = [evict] {
+    Bench bench;
+    const auto run = [&] {
+      bench.ip = 0x30000;
+      for (const char* hex : {"89 d8", "89 d1", "ff e0"}) bench.insn(hex);
+      bench.model.branch(0x30004, kTarget, true, false);
+    };
+    for (int i = 0; i < 3; i++) run();
+    for (const uint32_t other : {0x31000u, 0x32000u}) {  // L1I has two ways
+      if (!evict) break;
+      bench.ip = other;
+      bench.insn("f7 df");
+    }
+    return bench.grows(PipelineFlushes, run);
+  };
+  return {what, measure, count};
+}
+
+// A taken branch twice, with TR12 written before.
+Row with_tr12(const char* what, uint32_t value, uint64_t clocks) {
+  const auto measure = [value] {
+    Branch branch;
+    branch.model.write_tr12(value);
+    branch(true);
+    return branch(true);
+  };
+  return {what, measure, clocks};
+}
+
+Row pair_with_tr12(const char* what, uint32_t value, uint64_t clocks) {
+  const auto measure = [value] {
+    Bench bench;
+    bench.model.write_tr12(value);
+    return bench.warm({"89 d8", "89 d1"});
+  };
+  return {what, measure, clocks};
+}
+
 void branches() {
   const Row known = outcomes("taken, taken", "TT", 0), first = outcomes("taken at first", "T", 3);
   rule_has(Rule::BtbHit, {known}, {first, outcomes("not taken, without an entry", "N", 0)});
@@ -384,12 +490,39 @@ void branches() {
            {behind("behind a jump to where it went before", false, 0)});
   rule_has(Rule::BtbCr3, {after_cr3("taken, CR3 loaded, taken", true, 3)},
            {after_cr3("taken, taken", false, 0)});
+  rule_has(Rule::BtbTightLoop, {loop("a loop of 4 pairs: 0, then 1", 4, 3)},
+           {loop("a loop of 5 pairs: 0, then 3", 5, 0)});
+  // The code takes 4 clocks.
+  rule_has(Rule::BtbFalseHit,
+           {false_hit("RET's entry is of a taken branch", "T", 1, CyclesBusy, 4 + 3),
+            false_hit("the same as pipeline flush", "T", 1, PipelineFlushes, 1),
+            cold_entry("a pair that comes in again as two", true, 1)},
+           {false_hit("RET has no entry", "", 1, CyclesBusy, 4),
+            false_hit("its entry is in state 1", "TNN", 1, CyclesBusy, 4),
+            cold_entry("a pair that is still there", false, 0)});
+  rule_has(Rule::BtbFalseDown,
+           {false_hit("state 3, then 2, then 1", "T", 3, CyclesBusy, 4)},
+           {false_hit("state 3, then 2", "T", 2, CyclesBusy, 4 + 3)});
+  rule_has(Rule::Tr12NoPrediction, {with_tr12("NBP = 1", kNoBranchPrediction, 3)},
+           {with_tr12("NBP = 0", 0, 0)});
+  rule_has(Rule::Tr12SinglePipe, {pair_with_tr12("SE = 1", kSinglePipe, 2)},
+           {pair_with_tr12("SE = 0", 0, 1)});
   rule_has(Rule::Mispredict, {first, outcomes("not taken in state 3", "TN", 3)}, {known});
   rule_has(Rule::MispredictV, {in_v("jo in V", "70 10", true, 4)},
            {in_v("jmp in V", "eb 10", false, 3), first});
 }
 
 // --- x87 [INTEL-OPT, AGN-IT]
+
+Row divide(const char* what, uint16_t control, std::vector<std::string> hex, uint64_t clocks) {
+  const auto measure = [control, hex = std::move(hex)] {
+    Bench bench;
+    bench.x87_control_word = control;
+    bench.before_pass = [&] { bench.model.idle(1000); };
+    return bench.warm(hex);
+  };
+  return {what, measure, clocks};
+}
 
 void x87() {
   const Row independent = code("fadd st1,st; fadd st2,st", {"dc c1", "dc c2"}, 2);
@@ -410,6 +543,17 @@ void x87() {
            // The sum is there after 3 clocks; the store begins one later and takes 2.
            {code("fadd st,st1; mov; mov; fstp [ebx]", {"d8 c1", "89 d1", "89 d6", "d9 1b"}, 6)},
            {code("fadd st,st1; div ecx; fstp [ebx]", {"d8 c1", "f7 f1", "d9 1b"}, 1 + 41 + 2)});
+  rule_has(Rule::X87Precision,
+           {divide("fdiv st,st1; fadd st,st2, 24 bits", 0x07F, {"d8 f1", "d8 c2"}, 19 + 1),
+            divide("fdiv st,st1; fadd st,st2, 53 bits", 0x27F, {"d8 f1", "d8 c2"}, 33 + 1),
+            divide("fidiv [ebx]; fadd st,st2, 53 bits", 0x27F, {"da 33", "d8 c2"}, 36 + 1)},
+           {divide("fdiv st,st1; fadd st,st2, 64 bits", 0x37F, {"d8 f1", "d8 c2"}, 39 + 1),
+            divide("fmul st,st1; fadd st,st2, 24 bits", 0x07F, {"d8 c9", "d8 c2"}, 3 + 1)});
+  rule_has(Rule::X87MultiplyWaits,
+           {code("fdiv st,st1; mul ecx", {"d8 f1", "f7 e1"}, 39 + 10),
+            code("fdiv st,st1; imul ecx,edx, 0F hidden", {"d8 f1", "0f af ca"}, 39 + 10)},
+           {code("fdiv st,st1; div ecx", {"d8 f1", "f7 f1"}, 1 + 41),
+            code("fmul st,st1; mul ecx", {"d8 c9", "f7 e1"}, 1 + 10)});
   rule_has(Rule::X87Exchange,
            {code("fadd st,st1; fxch st1; fadd st2,st", {"d8 c1", "d9 c9", "dc c2"}, 2)},
            {code("fxch st1; mov ecx,edx", {"d9 c9", "89 d1"}, 2)});
@@ -505,6 +649,115 @@ Row interrupt_counts(const char* what, bool hardware, uint64_t count) {
   return {what, measure, count};
 }
 
+using Outcome = std::function<void(Bench&)>;
+
+// A far transfer, of which the model is told `outcome`, from ring 3 to another.
+Row far(const char* what, const char* hex, Crossing kind, uint8_t to, const Outcome& outcome,
+        uint64_t clocks) {
+  const auto measure = [=] {
+    Bench bench;
+    return bench.warm([&] {
+      bench.change([](State& state) { state.ring = 3; });
+      bench.insn(hex);
+      outcome(bench);
+      bench.model.far_transfer(kind);
+      bench.change([to](State& state) { state.ring = to; });
+    });
+  };
+  return {what, measure, clocks};
+}
+
+Row soft(const char* what, const char* hex, bool taken, const Outcome& outcome, uint64_t clocks) {
+  const auto measure = [=] {
+    Bench bench;
+    return bench.warm([&] {
+      bench.insn(hex);
+      if (taken) bench.model.soft_interrupt(4);
+      outcome(bench);
+      bench.change([](State&) {});
+    });
+  };
+  return {what, measure, clocks};
+}
+
+// Clocks of an instruction behind a write miss, on a machine of even().
+Row behind_write(const char* what, const char* hex, uint64_t clocks) {
+  const auto measure = [hex] {
+    Bench bench(even());
+    for (int pass = 0; pass < 2; pass++) {
+      settle(bench);
+      bench.ip = Bench::kCode;
+      bench.store(0x300000);
+      const uint64_t taken = clocks_of(bench, [&] { bench.insn(hex); });
+      if (pass == 1) return taken;
+    }
+    return uint64_t(0);
+  };
+  return {what, measure, clocks};
+}
+
+Row fetches(const char* what, const char* hex, uint64_t count) {
+  const auto measure = [hex] {
+    Bench bench;
+    bench.insn("90");
+    return bench.grows(CodeReads, [&] {
+      bench.insn(hex);
+      bench.insn("90");
+    });
+  };
+  return {what, measure, count};
+}
+
+Row flushes(const char* what, bool hardware, uint64_t count) {
+  const auto measure = [hardware] {
+    Bench bench;
+    return bench.grows(PipelineFlushes, [&] {
+      if (hardware) return bench.model.hard_interrupt(0x30, bench.ip);
+      bench.insn("cd 80");
+      bench.model.soft_interrupt(0x80);
+    });
+  };
+  return {what, measure, count};
+}
+
+void transfers() {
+  const Outcome direct = [](Bench&) {};
+  const auto gate = [](uint32_t parameters) -> Outcome {
+    return [parameters](Bench& bench) { bench.model.call_gate(parameters); };
+  };
+  const auto task = [](Task to) -> Outcome {
+    return [to](Bench& bench) { bench.model.task_switch(to); };
+  };
+  const char* call = "9a 00 00 00 00 08 00";
+  const char* jmp = "ea 00 00 00 00 08 00";
+  const Row call_direct = far("CALL FAR", call, Crossing::Gate, 3, direct, 4);
+  const Row jmp_direct = far("JMP FAR", jmp, Crossing::Gate, 3, direct, 3);
+  const Row call_inner = far("CALL through a gate to ring 0", call, Crossing::Gate, 0, gate(0), 44);
+
+  rule_has(Rule::Gate,
+           {far("CALL through a gate within the ring", call, Crossing::Gate, 3, gate(3), 22),
+            far("JMP through a gate", jmp, Crossing::Gate, 3, gate(0), 18), call_inner},
+           {call_direct, jmp_direct});
+  rule_has(Rule::GateParameters,
+           {far("CALL through a gate to ring 0, 3 parameters", call, Crossing::Gate, 0, gate(3),
+                44 + 3 * 2)},
+           {call_inner,
+            far("CALL through a gate within the ring", call, Crossing::Gate, 3, gate(3), 22)});
+  // 19, 21, 23 and 10 for JMP, CALL, INT and IRET, and 85, 87 or 71 for what they lead to; it does
+  // not matter whether the ring changes.
+  rule_has(Rule::TaskSwitch,
+           {far("JMP to a 386 TSS", jmp, Crossing::Gate, 3, task(Task::Tss32), 19 + 85),
+            far("CALL to a 386 TSS", call, Crossing::Gate, 0, task(Task::Tss32), 21 + 85),
+            far("JMP to a 286 TSS", jmp, Crossing::Gate, 3, task(Task::Tss16), 19 + 87),
+            far("JMP to a virtual-8086 task", jmp, Crossing::Gate, 3, task(Task::V86), 19 + 71),
+            far("IRET to a 386 TSS", "cf", Crossing::Iret, 0, task(Task::Tss32), 10 + 85),
+            soft("INT to a 386 TSS", "cd 04", true, task(Task::Tss32), 23 + 85)},
+           {call_direct, jmp_direct, far("IRET", "cf", Crossing::Iret, 3, direct, 10),
+            soft("INT", "cd 04", true, direct, 31)});
+  rule_has(Rule::IntoTaken, {soft("INTO, overflow", "ce", true, direct, 27)},
+           {soft("INTO, none", "ce", false, direct, 4), soft("INT 4", "cd 04", true, direct, 31)});
+}
+
 void system() {
   constexpr auto kProt = MachineMode::Prot32;
   rule_has(Rule::RepIteration, {rep_movs("7 iterations", 7, 2 + 13 + 7)},
@@ -529,6 +782,17 @@ void system() {
            {int_80("INT within ring 3", 3, SegmentLoads, 1)});
   rule_has(Rule::SerializingBranch, {grows("mov cr3,eax", "0f 22 d8", Branches, 1)},
            {grows("mov eax,cr3", "0f 20 d8", Branches, 0)});
+  // The store ends at an odd clock: its 12 clocks on the bus begin one later. LGDT itself takes 6
+  // clocks, SGDT 4, and one for the 0F.
+  rule_has(Rule::SerializingDrains, {behind_write("lgdt [eax]", "0f 01 10", 1 + 12 + 6 + 1)},
+           {behind_write("sgdt [eax]", "0f 01 00", 4 + 1)});
+  rule_has(Rule::SerializingRefetch, {fetches("lgdt [eax]", "0f 01 10", 1)},
+           {fetches("sgdt [eax]", "0f 01 00", 0)});
+  rule_has(Rule::VerrBranch, {grows("verr ax", "0f 00 e0", Branches, 1),
+                              grows("verw ax", "0f 00 e8", Branches, 1)},
+           {grows("lar ecx,eax", "0f 02 c8", Branches, 0)});
+  rule_has(Rule::DeliveryFlushes, {flushes("hardware interrupt", true, 1)},
+           {flushes("INT 80h", false, 0)});
   rule_has(Rule::DeliveryCounts, {interrupt_counts("hardware interrupt", true, 1)},
            {interrupt_counts("INT 80h itself", false, 1)});
 }
@@ -794,6 +1058,7 @@ const std::vector<RuleCase>& rule_cases() {
     branches();
     x87();
     system();
+    transfers();
     memory();
     states();
   }

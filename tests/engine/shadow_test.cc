@@ -34,6 +34,7 @@ class Tables : public p5::Platform {
     return page % 13 == 0 ? 0 : page % 17 == 3 ? 1 | 8 : page % 19 == 4 ? 1 | 16 : 1;
   }
   uint32_t code_physical(uint32_t linear) override { return linear & 0x01FFFFFF; }
+  uint16_t x87_control() override { return 0x37F; }
 };
 
 // Everything a geometry has that a shadow may change. `usual`: at least two ways, LRU or its tree,
