@@ -156,6 +156,7 @@ PAIRING = {
     "fadd; 3 not; fst": Pair(6, 0, "3 of those 4 are free for others"),
     "fdiv; fadd needing it": Pair(42, 0, "39 with 64-bit precision; 1, 2 NOTs"),
     "fdiv; 38 not; fadd needing it": Pair(42, 0, "38 of the 39 are free for others"),
+    "fdiv; mul": Pair(51, 0, "the divider multiplies integers too: 39, 10, 2 NOTs"),
     "fild; fstp needing it": Pair(4, 0, "FILD's result is there at 3; FSTP 1"),
     "fist": Pair(6, 0, "6"),
     "fcom; fnstsw": Pair(7, 0, "1 and 6"),
@@ -199,12 +200,25 @@ BRANCHES = {
     "taken 1 of 4": Branch(*pattern(768, 768), "0 T 3 N 2 N 1 N 0: wrong, wrong, wrong, right"),
     "taken 1 of 8": Branch(*pattern(896, 384), "0 T 3 N 2 N 1 N 0: wrong three times, then right"),
     "behind a mispredicted one": Branch(
-        512 * (1 + 4 + 1 + 3 + 4 + 1 + 1 + 4), 1024,
+        512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4), 3 * 512,
         "right behind a mispredicted branch there is no look-up: where JC is not taken, 1 and 4,"
-        " JMP is mispredicted too, 1 and 3; where it is, 1, and 1 NOT; the four NOTs",
+        " JMP is mispredicted too, 1 and 3; where it is, 1, the entry foretells a JMP that is not"
+        " there, 3, and 1 NOT; the four NOTs",
     ),
     "behind a mispredicted one and a NOT": Branch(
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "JMP's own entry predicts it again"
+    ),
+    "taken 1 of 4, short loop": Branch(
+        ROUNDS * (1 - 1) + 768 + 511 * 4, 128 * 3 + 127,
+        "not more than four pairs behind the N that made the state 0, T leads to 1: 0 T 1 N 0 N N T"
+        " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T, behind other"
+        " code, has an entry of its own, always right. 1, and one NOT less than the loop without",
+    ),
+    "foretold, but not there": Branch(
+        ROUNDS * (3 + 4 + 1) + 7 * 32 * 3, 7 * 32,
+        "16 T and 16 N: ROL, NOT and JC 1 each, JMP or a NOT 1, the four NOTs. JC is wrong at the"
+        " first T and the first two N, and so is JMP right behind these two, which sets its entry"
+        " to 3; behind the second and third T it foretells a JMP that is not there",
     ),
     "jmp to the next": Branch(
         4 * ROUNDS, ROUNDS, "no entry is made for a target that comes next: 1 and 3 each time"
@@ -311,7 +325,7 @@ def measured(tmp_path_factory):
 def test_every_case_is_measured_and_derived(lab, name, expected):
     described = workload.load(lab)[name].phases
     source = (lab.root / f"workloads/micro/{name}.c").read_text()
-    for number, text in re.findall(r'(?:X\(|= \{)(\d+), "([^"]+)"', source):
+    for number, text in re.findall(r'(?:X\(|\{)(\d+), "([^"]+)"', source):
         assert described[int(number)] == text
     assert set(expected) <= set(described.values())
     if name != "branch":  # its other phases have tests of their own

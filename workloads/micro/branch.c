@@ -36,6 +36,8 @@
     "roll $1,%eax; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                               \
   X(26, "behind a mispredicted one and a NOT", 0xAAAAAAAA,                                   \
     "roll $1,%eax; jc 2f; notl %edi; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
+  X(27, "foretold, but not there", 0xFFFF0000,                                               \
+    "roll $1,%eax; notl %edi; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
   X(20, "jmp to the next", 0, "jmp 2f; 2:")                                                  \
   X(21, "jmp", 0, "jmp 2f; nop; 2:")                                                         \
   X(22, "indirect, one target", 0, INDIRECT(0))                                              \
@@ -68,13 +70,18 @@
 
 #define DEFINE_PATTERN(number, name, pattern, text) SEQUENCE(number, 1, 1024, text)
 PATTERNS(DEFINE_PATTERN)
+/* One of the patterns in a loop so short that the branch comes again before its state is written. */
+#define SHORT "roll $1,%eax; jc 2f; notl %edi; 2:\n"
+SEQUENCE_RAW(28, 1024, SHORT)
 #define DEFINE_RING(number, name, copies, text) SEQUENCE(number, copies, 64, text)
 RINGS(DEFINE_RING)
 SEQUENCE(40, 192, 1, APART_5)
 
 #define PATTERN(number, name, pattern, text) {number, name, {.eax = pattern}, SEQUENCE_RUN(number)},
 #define RING(number, name, copies, text) {number, name, {0}, SEQUENCE_RUN(number)},
-static const struct sequence sequences[] = {PATTERNS(PATTERN) RINGS(RING)};
+static const struct sequence sequences[] = {
+    PATTERNS(PATTERN) RINGS(RING)
+    {28, "taken 1 of 4, short loop", {.eax = 0x88888888}, SEQUENCE_RUN(28)}};
 
 /* The 192 jumps once: with the entries that they have made, behind a system call that leaves CR3
  * alone, and behind one that loads it.

@@ -133,6 +133,8 @@
     "fdiv %st(1),%st; fadd %st(2),%st; .rept 2; notl %edi; .endr")                               \
   X(182, "fdiv; 38 not; fadd needing it",                                                        \
     "fdiv %st(1),%st; .rept 38; notl %edi; .endr; fadd %st(2),%st; .rept 2; notl %edi; .endr")   \
+  X(189, "fdiv; mul",                                                                            \
+    "fdiv %st(1),%st; mull %esi; .rept 2; notl %edi; .endr")                                     \
   X(183, "fild; fstp needing it", "fildl (%ebx); fstp %st(0)")                                   \
   X(184, "fist", "fistl (%ebx)")                                                                 \
   X(185, "fcom; fnstsw", "fcom %st(1); fnstsw %ax")
