@@ -112,7 +112,12 @@ class Pentium {
     pair_before_ = pair_;
     pair_ = next_ - insn.length;
     // A prefix keeps the decoder busy, not the pipes: it hides nothing of the next one.
-    if (rule(Rule::Prefix) && insn.prefixes) clock_ += prefix_clocks(insn.prefixes);
+    if (rule(Rule::Prefix) && insn.prefixes) {
+      const uint32_t decode = prefix_clocks(insn.prefixes);
+      clock_ += decode;
+      // The clock in which an address would have waited has passed (estimate, from what AGI is).
+      if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
+    }
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
     if (u_interlock_) clocks += address_interlock();
     agi_before_ = agi_writes_;

@@ -37,6 +37,7 @@ namespace p5 {
   X(AgiOnce,            "AGI: both pipes wait in the same clock") \
   X(AgiImplicitStack,   "AGI: none for the ESP of PUSH, POP, CALL and RET") \
   X(AgiAccumulator,     "AGI: none behind a store of the accumulator by address") \
+  X(AgiPrefix,          "AGI: none when a prefix has taken a clock in between") \
   X(Prefix,             "prefixes: a clock each") \
   X(PrefixHidden,       "prefixes: N clocks hide N-1 of the next instruction's") \
   X(PrefixNearJcc,      "prefixes: the 0F of a near Jcc is none") \

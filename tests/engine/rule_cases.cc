@@ -228,6 +228,13 @@ void interlocks() {
   rule_has(Rule::AgiAccumulator,
            {code("mov [2000h],eax; mov ecx,[eax]", {"a3 00 20 00 00", "8b 08"}, 2)},
            {code("mov eax,[2000h]; mov ecx,[eax]", {"a1 00 20 00 00", "8b 08"}, 3)});
+  rule_has(Rule::AgiPrefix,
+           {code("mov eax,ebx; mov ecx,fs:[eax]: 1, prefix, 1", {"89 d8", "64 8b 08"}, 3),
+            code("the same with a companion that uses EAX as well",
+                 {"89 d8", "64 8b 08", "8b 30"}, 3)},
+           {code("imul eax,ebx (10 clocks, and its 0F) hides the prefix, not AGI",
+                 {"0f af c3", "64 8b 08"}, 1 + 10 + 1 + 1),
+            code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3)});
   rule_has(Rule::Prefix,
            {code("mov ax,bx", {"66 89 d8"}, 2), code("mov cx,fs:[eax]", {"66 64 8b 08"}, 3),
             code("movzx eax,al (3 clocks) and its 0F", {"0f b6 c0"}, 4)},
@@ -286,6 +293,23 @@ Row targets(const char* what, uint32_t first, uint32_t second, uint64_t clocks) 
     Branch branch;
     branch(true, first);
     return branch(true, second);
+  };
+  return {what, measure, clocks};
+}
+
+// There is no return stack: a RET has returned to kTarget, then it returns to `second`.
+Row returns(const char* what, uint32_t second, uint64_t clocks) {
+  const auto measure = [second] {
+    Bench bench;
+    uint64_t last = 0;
+    for (const uint32_t caller : {kTarget, second}) {
+      bench.ip = Bench::kCode;
+      for (int i = 0; i < 3; i++) bench.insn("f7 df");
+      bench.insn("c3");
+      const auto ret = [&] { bench.model.branch(bench.ip - 1, caller, true, false); };
+      last = clocks_of(bench, ret);
+    }
+    return last;
   };
   return {what, measure, clocks};
 }
@@ -484,6 +508,8 @@ void branches() {
            {targets("to the next instruction", Branch::kNext, Branch::kNext, 3)}, {known});
   rule_has(Rule::BtbTarget, {targets("to somewhere else", kTarget, kElsewhere, 3)},
            {targets("to the same", kTarget, kTarget, 0)});
+  rule_has(Rule::BtbTarget, {returns("RET to another caller than the last", kElsewhere, 3)},
+           {returns("RET to the last caller", kTarget, 0)});
   rule_has(Rule::BtbPairBefore, {ways("over another pair", true, 3)},
            {ways("over the same pair", false, 0)});
   rule_has(Rule::BtbBehindFlush, {behind("behind a jump to an unexpected place", true, 3)},
@@ -919,6 +945,7 @@ void memory() {
   rule_has(Rule::WriteOrder,
            {on_bench("write hit behind a write miss", 1 + 12, store(0x300000), store(0x2000))},
            {on_bench("read hit behind a write miss", 1, store(0x300000), load(0x2000)),
+            on_bench("read of what was just written", 1, store(0x2000), load(0x2000)),
             on_bench("write hit", 1, nothing, store(0x2000))});
   rule_has(Rule::PortDrains, {on_bench("IN behind a write miss", 1 + 12 + 90, store(0x300000), port)},
            {on_bench("IN", 90, nothing, port)});
