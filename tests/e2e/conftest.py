@@ -69,7 +69,7 @@ def bare_program(tmp_path):
 
     def assemble(source):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
-        subprocess.run(["as", "--32", "-o", built, source], check=True)
+        subprocess.run(["as", "--32", "-I", source.parent, "-o", built, source], check=True)
         link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
         subprocess.run([*link, "-o", binary, built], check=True)
         return binary

@@ -5,21 +5,11 @@
 # program reads 3 lines of the buffer into L1D and modifies one of them; after it, in phase 2, it
 # reads those lines again. Exit status: 0 done, 1 the buffer still holds what was there before.
 
-        .set    LEAF, 0x50354C42
-        .set    BEGIN, 2
-        .set    END, 3
-        .set    EXIT, 5
+        .include "bare.inc"
         .set    BUFFER, 0x10000
         .set    PRD, 0x8000             # physical region descriptor: address, bytes, end mark
         .set    IDE, 0x80000900         # PCI configuration address of device 1, function 1
 
-        .macro  marker op, argument
-        movl    $LEAF, %eax
-        movl    $\op, %ecx
-        movl    \argument, %edx
-        xorl    %esi, %esi
-        cpuid
-        .endm
         .macro  pci register
         movl    $IDE + \register, %eax
         movw    $0xCF8, %dx
@@ -35,22 +25,8 @@
         .code16
         .globl  _start
 _start: cli
-        lgdtl   gdt_pointer
-        movl    %cr0, %eax
-        orl     $1, %eax
-        movl    %eax, %cr0
-        ljmpl   $8, $protected
-
-        .code32
-protected:
-        movw    $16, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movl    $0x7000, %esp
-        movl    %cr0, %eax
-        andl    $0x9FFFFFFF, %eax       # caches on
-        movl    %eax, %cr0
+        caches_on
+        protect
 
         pci     0x20                    # where the bus master's registers are
         inl     %dx, %eax
@@ -104,9 +80,5 @@ protected:
 1:      jmp     1b
 
         .balign 8
-gdt:    .quad   0
-        .quad   0x00CF9A000000FFFF      # 8: flat 32-bit code
-        .quad   0x00CF92000000FFFF      # 16: flat data
-gdt_pointer:
-        .word   . - gdt - 1
-        .long   gdt
+        gdt_begin
+        gdt_end

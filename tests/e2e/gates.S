@@ -6,20 +6,9 @@
 # task gate and IRET, 5 VERR and VERW, 6 and 7 moves that pair, the first with TR12.SE = 1. Exit
 # status: TR12 as read back with all its bits that do something set.
 
-        .set    LEAF, 0x50354C42
-        .set    BEGIN, 2
-        .set    END, 3
-        .set    EXIT, 5
+        .include "bare.inc"
         .set    TR12, 0x0E
         .set    SE, 4
-
-        .macro  marker op, argument
-        movl    $LEAF, %eax
-        movl    $\op, %ecx
-        movl    \argument, %edx
-        xorl    %esi, %esi
-        cpuid
-        .endm
 
         .macro  tr12 value
         movl    $TR12, %ecx
@@ -31,21 +20,9 @@
         .code16
         .globl  _start
 _start: cli
-        lgdtl   gdt_pointer
         lidtl   idt_pointer
-        movl    %cr0, %eax
-        andl    $0x9FFFFFFF, %eax       # CD and NW: the caches are on
-        orl     $1, %eax
-        movl    %eax, %cr0
-        ljmpl   $8, $protected
-
-        .code32
-protected:
-        movw    $16, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movl    $0x7000, %esp
+        caches_on
+        protect
         movw    $24, %ax
         ltr     %ax
 
@@ -95,17 +72,13 @@ task:   iretl                           # NT is set: back to the task that came
 
         # No data in a line with code: the two L1 caches would take it from each other.
         .balign 32
-gdt:    .quad   0
-        .quad   0x00CF9A000000FFFF      # 8: flat 32-bit code
-        .quad   0x00CF92000000FFFF      # 16: flat data
+        gdt_begin
         .word   103, first_tss          # 24: the program's own TSS, below 64 KB
         .byte   0, 0x89, 0, 0
         .word   103, second_tss         # 32: that of `task`
         .byte   0, 0x89, 0, 0
         .word   target, 8, 0x8C03, 0    # 40: call gate, 3 parameters that stay where they are
-gdt_pointer:
-        .word   . - gdt - 1
-        .long   gdt
+        gdt_end
 idt_pointer:
         .word   0x31 * 8 - 1
         .long   idt

@@ -4,38 +4,15 @@
 # virtual-8086 mode, uses markers in each, and tries CR4.PGE and CR4.PAE, which a Pentium refuses.
 # Phase 1 real mode, 2 protected mode, 3 virtual-8086 mode. Exit status: number of #GPs.
 
-        .set    LEAF, 0x50354C42
-        .set    BEGIN, 2
-        .set    END, 3
-        .set    EXIT, 5
-
-        .macro  marker op, argument
-        movl    $LEAF, %eax
-        movl    $\op, %ecx
-        movl    \argument, %edx
-        xorl    %esi, %esi
-        cpuid
-        .endm
+        .include "bare.inc"
 
         .code16
         .globl  _start
 _start: cli
         marker  BEGIN, $1
         marker  END, $1
-        lgdtl   gdt_pointer
         lidtl   idt_pointer
-        movl    %cr0, %eax
-        orl     $1, %eax
-        movl    %eax, %cr0
-        ljmpl   $8, $protected
-
-        .code32
-protected:
-        movw    $16, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movl    $0x7000, %esp
+        protect
         marker  BEGIN, $2
         marker  END, $2
 
@@ -47,18 +24,7 @@ protected:
         orl     $0x20, %eax             # PAE
         movl    %eax, %cr4
 
-        movw    $24, %ax
-        ltr     %ax
-        pushl   $0                      # GS FS DS ES
-        pushl   $0
-        pushl   $0
-        pushl   $0
-        pushl   $0                      # SS ESP
-        pushl   $0x6000
-        pushl   $0x23002                # VM, IOPL 3
-        pushl   $0                      # CS EIP
-        pushl   $virtual
-        iretl
+        enter_virtual virtual
 
         .code16
 virtual:
@@ -83,14 +49,10 @@ general_protection:                     # skip MOV to CR4, 3 bytes
 
         .balign 8
 faults: .long   0
-gdt:    .quad   0
-        .quad   0x00CF9A000000FFFF      # 8: flat 32-bit code
-        .quad   0x00CF92000000FFFF      # 16: flat data
+        gdt_begin
         .word   103, tss                # 24: TSS, below 64 KB
         .byte   0, 0x89, 0, 0
-gdt_pointer:
-        .word   . - gdt - 1
-        .long   gdt
+        gdt_end
 idt_pointer:
         .word   0x31 * 8 - 1
         .long   idt

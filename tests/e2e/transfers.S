@@ -4,10 +4,7 @@
 # of protected mode, and between virtual-8086 mode and ring 0. In each the phase 10, 20 or 30 lasts
 # from INT to the handler, the next from IRET back to the program; the one behind these is empty.
 
-        .set    LEAF, 0x50354C42
-        .set    BEGIN, 2
-        .set    END, 3
-        .set    EXIT, 5
+        .include "bare.inc"
         .set    PASSES, 4
 
         .macro  operands op, phase
@@ -41,44 +38,21 @@
         .code16
         .globl  _start
 _start: cli
-        movl    %cr0, %eax
-        andl    $0x9FFFFFFF, %eax       # caches on
-        movl    %eax, %cr0
+        caches_on
         movl    $real, 0x40 * 4         # segment 0
         transfers 0x40, 10
 
-        lgdtl   gdt_pointer
         lidtl   idt_pointer
-        movl    %cr0, %eax
-        orl     $1, %eax
-        movl    %eax, %cr0
-        ljmpl   $8, $protected
+        jmp     1f
 
         .balign 32
 real:   handler 10
         iret
 
-        .code32
-protected:
-        movw    $16, %ax
-        movw    %ax, %ds
-        movw    %ax, %es
-        movw    %ax, %ss
-        movl    $0x7000, %esp
+1:      protect
         transfers 0x40, 20
 
-        movw    $24, %ax
-        ltr     %ax
-        pushl   $0                      # GS FS DS ES
-        pushl   $0
-        pushl   $0
-        pushl   $0
-        pushl   $0                      # SS ESP
-        pushl   $0x6000
-        pushl   $0x23002                # VM, IOPL 3
-        pushl   $0                      # CS EIP
-        pushl   $virtual
-        iretl
+        enter_virtual virtual
 
         .balign 32
 same:   handler 20
@@ -99,14 +73,10 @@ leave:  operands EXIT, 0
 1:      jmp     1b
 
         .balign 8
-gdt:    .quad   0
-        .quad   0x00CF9A000000FFFF      # 8: flat 32-bit code
-        .quad   0x00CF92000000FFFF      # 16: flat data
+        gdt_begin
         .word   103, tss                # 24: TSS, below 64 KB
         .byte   0, 0x89, 0, 0
-gdt_pointer:
-        .word   . - gdt - 1
-        .long   gdt
+        gdt_end
 idt_pointer:
         .word   0x43 * 8 - 1
         .long   idt
