@@ -100,6 +100,7 @@ PAIRING = {
     # AGI: an address register that was written a clock before costs a clock.
     "mov; load by it": Pair(3, 0, "no pair; a clock's wait", {"agi_stalls": 1}),
     "mov; neg; load by it": Pair(3, 0, "a clock lies between: no wait", {"agi_stalls": 0}),
+    "mov; ds load by it": Pair(3, 0, "nor behind a prefix's clock", {"agi_stalls": 0}),
     "load; load by it": Pair(3, 0, "a loaded address waits as well", {"agi_stalls": 1}),
     "mov | mov, load | load by them": Pair(3, 2, "both pipes wait in the same clock"),
     "mov; lea by it": Pair(3, 0, "LEA makes an address too", {"agi_stalls": 1}),

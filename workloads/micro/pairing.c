@@ -75,6 +75,7 @@
   /* Addresses: AGI. */                                                                          \
   X(100, "mov; load by it", "movl %ebx,%ecx; movl (%ecx),%eax")                                  \
   X(101, "mov; neg; load by it", "movl %ebx,%ecx; negl %edx; movl (%ecx),%eax")                  \
+  X(111, "mov; ds load by it", "movl %ebx,%ecx; .byte 0x3e; movl (%ecx),%eax")                   \
   X(102, "load; load by it", "movl 64(%ebx),%ecx; movl (%ecx),%eax")                             \
   X(103, "mov | mov, load | load by them",                                                       \
     "movl %ebx,%ecx; movl %esi,%edx; movl (%ecx),%eax; movl 4(%edx),%edx")                       \
