@@ -53,16 +53,6 @@ class Cache {
     return mru_[line & set_mask_].write == line;
   }
 
-  // The same of a direct-mapped cache, without `quick`; false with more ways.
-  bool direct_read(uint32_t address) const {
-    const uint32_t line = address >> line_shift_;
-    return ways_ == 1 && (tag_[line & set_mask_] & kLine) == line;
-  }
-  bool direct_write(uint32_t address) const {
-    const uint32_t line = address >> line_shift_;
-    return ways_ == 1 && tag_[line & set_mask_] == (line | kDirty);
-  }
-
   // One read or write inside one line. `fill` is what a line comes in as after a miss (None: it
   // does not) and what a shared line becomes when it is written (None: it stays shared).
   CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive) {

@@ -60,12 +60,24 @@ MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
 
 // --- between a front and its boards ---------------------------------------------------------
 
+Bus::Bus(const MemoryConfig& board, bool filter)
+    : filter_(filter),
+      present_(board.l2_present),
+      direct_(board.l2.ways == 1),
+      line_(board.l2.line) {
+  add(board);
+}
+
+bool Bus::suits(const MemoryConfig& board) const {
+  return present_ == board.l2_present &&
+         (!present_ || (direct_ == (board.l2.ways == 1) && line_ == board.l2.line));
+}
+
 void Bus::add(const MemoryConfig& board) {
   if (!board.l2_present) return;
-  const uint32_t line = log2_of(board.l2.line);
-  low_ = std::max(low_, line);
-  high_ = std::min(high_, line + log2_of(sets(board.l2)));
-  line_mask_ |= ~(board.l2.line - 1);
+  low_ = log2_of(line_);
+  high_ = std::min(high_, low_ + log2_of(sets(board.l2)));
+  line_mask_ = ~(line_ - 1);
   mask_ = high_ > low_ ? (1u << (high_ - low_)) - 1 : 0;
   lines_.assign(size_t(mask_) + 1, Line());
 }
@@ -94,17 +106,26 @@ void Bus::use_bank(uint32_t number) {
 // --- the TLBs and L1 caches -----------------------------------------------------------------
 
 Front::Front(const Config& config, bool filter, Observer* observer)
-    : bus(filter),
-      l1d_(config.l1d),
+    : l1d_(config.l1d),
       l1i_(config.l1i),
       write_back_(config.l1d.write_back),
       itlb_(config.itlb),
       dtlb_(config.dtlb),
       dtlb_large_(config.dtlb_large),
+      filter_(filter),
       observer_(observer) {}
 
-void Front::play(const std::vector<Reference>& references) {
-  bus.accesses.clear();
+size_t Front::add(const MemoryConfig& board) {
+  size_t number = 0;
+  while (number < buses_.size() && !buses_[number].suits(board)) number++;
+  if (number == buses_.size()) buses_.emplace_back(board, filter_);
+  else buses_[number].add(board);
+  return number;
+}
+
+void Front::play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks) {
+  for (Bus& bus : buses_) bus.accesses.clear();
+  const PageWalk* walk = walks.data();  // of the next page
   for (const Reference& reference : references) {
     const uint32_t address = reference.address;
     switch (reference.kind) {
@@ -113,10 +134,10 @@ void Front::play(const std::vector<Reference>& references) {
       case Reference::Code: code(address, reference.fill); break;
       case Reference::Locked: locked(address); break;
       case Reference::TableUpdate: table_update(address); break;
-      case Reference::DataPage: data_page(reference); break;
-      case Reference::CodePage: code_page(reference); break;
-      case Reference::DataFault: data_fault(reference); break;
-      case Reference::CodeFault: code_fault(reference); break;
+      case Reference::DataPage: data_page(address, *walk++); break;
+      case Reference::CodePage: code_page(address, *walk++); break;
+      case Reference::DataFault: data_fault(address, *walk++, reference.flag); break;
+      case Reference::CodeFault: code_fault(address, *walk++, reference.flag); break;
       case Reference::FlushTlbs:
         itlb_.flush();
         dtlb_.flush();
@@ -127,7 +148,7 @@ void Front::play(const std::vector<Reference>& references) {
       case Reference::Snoop: snoop(address, reference.flag); break;
       case Reference::UseBank:
         bank_ = bank_of(&banks_, address);
-        bus.use_bank(address);
+        for (Bus& bus : buses_) bus.use_bank(address);
         break;
     }
   }
@@ -141,7 +162,7 @@ void Front::read(uint32_t address, Fill fill) {
   (*bank_)[DataReadMisses]++;
   take_from_l1i(address);
   if (!access.filled) return read_past(address);
-  bus.read(address);
+  read_line(address);
   if (access.victim_dirty) write_back(access.victim);
 }
 
@@ -158,19 +179,19 @@ void Front::write(uint32_t address, uint32_t times, Fill fill) {
   if (!access.hit) (*bank_)[DataWriteMisses] += alike;
   else if (!access.through) (*bank_)[WriteHitsME] += alike;
   if (access.filled) {
-    bus.read(address);
+    read_line(address);
     if (access.victim_dirty) write_back(access.victim);
   }
   if (access.through) {
     take_from_l1i(address);
-    bus.write(address, alike);
+    write_line(address, alike);
   }
   if (times > alike) write(address, times - alike, fill);
 }
 
 void Front::read_past(uint32_t address) {
   (*bank_)[UncachedReads]++;
-  bus.read_past(address);
+  for (Bus& bus : buses_) bus.read_past(address);
 }
 
 void Front::code(uint32_t address, Fill fill) {
@@ -181,26 +202,26 @@ void Front::code(uint32_t address, Fill fill) {
   (*bank_)[CodeMisses]++;
   if (!access.filled) return read_past(address);
   take_from_l1d(address);
-  bus.read(address);
+  read_line(address);
 }
 
 void Front::locked(uint32_t address) {
   take_from_l1d(address);
   take_from_l1i(address);
-  bus.read(address);
-  bus.write(address, 1);
+  read_line(address);
+  write_line(address);
 }
 
 void Front::table_update(uint32_t address) {
   take_from_l1d(address);
-  bus.read(address);
-  bus.write(address, 1);
+  read_line(address);
+  write_line(address);
 }
 
 void Front::snoop(uint32_t address, bool write) {
   (*bank_)[SnoopHits] += l1d_.holds(address);
   if (write) {
-    bus.invalidate(address);
+    for (Bus& bus : buses_) bus.invalidate(address);
     take_from_l1d(address);
     take_from_l1i(address);
   } else {
@@ -221,53 +242,53 @@ void Front::take_from_l1i(uint32_t address) {
 
 void Front::write_back(uint32_t line) {
   (*bank_)[L1dWritebacks]++;
-  bus.write(line, 1);
+  write_line(line);
 }
 
-void Front::data_page(const Reference& reference) {
-  const uint32_t page = reference.address >> 12, large_page = reference.address >> 22;
+void Front::data_page(uint32_t linear, const PageWalk& walk) {
+  const uint32_t page = linear >> 12, large_page = linear >> 22;
   if (dtlb_.quick(page) || dtlb_large_.quick(large_page)) return;
   if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
   (*bank_)[DtlbMisses]++;
-  walk(reference);
-  if (reference.walk.large) dtlb_large_.insert(large_page);
+  read_tables(walk);
+  if (walk.large) dtlb_large_.insert(large_page);
   else dtlb_.insert(page);
 }
 
-void Front::code_page(const Reference& reference) {
-  const uint32_t page = reference.address >> 12;
+void Front::code_page(uint32_t linear, const PageWalk& walk) {
+  const uint32_t page = linear >> 12;
   if (itlb_.quick(page) || itlb_.lookup(page)) return;
   (*bank_)[ItlbMisses]++;
-  walk(reference);
+  read_tables(walk);
   itlb_.insert(page);
 }
 
-void Front::data_fault(const Reference& reference) {
-  const uint32_t page = reference.address >> 12, large_page = reference.address >> 22;
+void Front::data_fault(uint32_t linear, const PageWalk& walk, bool present) {
+  const uint32_t page = linear >> 12, large_page = linear >> 22;
   if (dtlb_.lookup(page) || dtlb_large_.lookup(large_page)) return;
   (*bank_)[DtlbMisses]++;
-  if (!walk(reference) || !reference.flag) return;
-  if (reference.walk.large) dtlb_large_.insert(large_page);
+  if (!read_tables(walk) || !present) return;
+  if (walk.large) dtlb_large_.insert(large_page);
   else dtlb_.insert(page);
 }
 
-void Front::code_fault(const Reference& reference) {
-  const uint32_t page = reference.address >> 12;
+void Front::code_fault(uint32_t linear, const PageWalk& walk, bool present) {
+  const uint32_t page = linear >> 12;
   if (itlb_.lookup(page)) return;
   (*bank_)[ItlbMisses]++;
-  if (walk(reference) && reference.flag) itlb_.insert(page);
+  if (read_tables(walk) && present) itlb_.insert(page);
 }
 
 // False when the page is absent.
-bool Front::walk(const Reference& reference) {
-  for (uint32_t i = 0; i < reference.walk.reads; i++) {
-    const uint32_t entry = reference.walk.entries[i];
+bool Front::read_tables(const PageWalk& walk) {
+  for (uint32_t i = 0; i < walk.reads; i++) {
+    const uint32_t entry = walk.entries[i];
     if (observer_) observer_->cleaned(entry);
     if (l1d_.clean(entry)) write_back(entry);
     (*bank_)[WalkReads]++;
-    bus.read(entry);
+    read_line(entry);
   }
-  return reference.walk.present;
+  return walk.present;
 }
 
 void Front::flush_page(uint32_t linear) {
@@ -280,7 +301,7 @@ void Front::flush_caches(bool write_back) {
   const uint32_t dirty = l1d_.invalidate_all();
   if (write_back) (*bank_)[L1dWritebacks] += dirty;
   l1i_.invalidate_all();
-  bus.flush_caches();
+  for (Bus& bus : buses_) bus.flush_caches();
   if (observer_) observer_->flushed();
 }
 
@@ -289,10 +310,16 @@ void Front::flush_caches(bool write_back) {
 Board::Board(const MemoryConfig& config, Observer* observer)
     : present_(config.l2_present),
       write_back_(config.l2.write_back),
+      write_allocate_(config.l2.write_allocate),
+      direct_(config.l2_present && config.l2.ways == 1 && !observer),
       l2_(config.l2, false),
+      line_shift_(log2_of(config.l2.line)),
+      set_mask_(sets(config.l2) - 1),
+      tags_(direct_ ? sets(config.l2) : 0, kNone),
       observer_(observer) {}
 
 void Board::play(const std::vector<BusAccess>& accesses) {
+  if (direct_) return play_direct(accesses);
   for (const BusAccess& access : accesses) {
     switch (access.kind) {
       case BusAccess::Read: read(access.address, Fill::Exclusive); break;
@@ -315,7 +342,6 @@ void Board::read(uint32_t address, Fill fill) {
     return;
   }
   bank[L2Reads]++;
-  if (!observer_ && l2_.direct_read(address)) return;
   const CacheAccess access = l2_.access(address, false, fill);
   if (observer_) observer_->access(Level::L2, address, false, access.hit, fill != Fill::None);
   if (access.hit) return;
@@ -330,10 +356,6 @@ void Board::write(uint32_t address, uint32_t times) {
     bank[DramWrites] += times;
     return;
   }
-  if (!observer_ && l2_.direct_write(address)) {
-    bank[L2Writes] += times;
-    return;
-  }
   const CacheAccess access = l2_.access(address, true);
   if (observer_) observer_->access(Level::L2, address, true, access.hit, true);
   // Where the first write has brought the line in, the others find it.
@@ -342,6 +364,65 @@ void Board::write(uint32_t address, uint32_t times) {
   if (!access.hit) bank[L2WriteMisses] += alike;
   if (access.through || access.victim_dirty) bank[DramWrites] += alike;
   if (times > alike) write(address, times - alike);
+}
+
+void Board::play_direct(const std::vector<BusAccess>& accesses) {
+  const uint32_t allocates = write_allocate_, through = !write_back_;
+  const uint32_t line_shift = line_shift_, set_mask = set_mask_;
+  uint32_t* const tags = tags_.data();
+  uint64_t reads = 0, writes = 0, read_misses = 0, write_misses = 0, dram_writes = 0;
+  const auto settle = [&] {
+    MissCounts& bank = *bank_;
+    bank[L2Reads] += reads;
+    bank[L2Writes] += writes;
+    bank[L2ReadMisses] += read_misses;
+    bank[DramReads] += read_misses;
+    bank[L2WriteMisses] += write_misses;
+    bank[DramWrites] += dram_writes;
+    reads = writes = read_misses = write_misses = dram_writes = 0;
+  };
+  for (const BusAccess& access : accesses) {
+    if (access.kind > BusAccess::Write) {
+      if (bank_) settle();
+      direct_other(access);
+      continue;
+    }
+    const uint32_t line = access.address >> line_shift;
+    const uint32_t tag = tags[line & set_mask];
+    const uint32_t write = access.kind, miss = (tag & ~kDirty) != line;
+    const uint32_t fills = miss & (allocates | !write);
+    reads += !write;
+    writes += write * access.times;
+    read_misses += miss & !write;
+    // Where the first write has brought the line in, the others find it.
+    write_misses += (miss & write) * (allocates ? 1 : access.times);
+    dram_writes += (fills & tag >> 31) + (write & (through | (miss & !allocates))) * access.times;
+    tags[line & set_mask] =
+        (fills ? line : tag) | (write & !through & (fills | !miss)) << 31;
+  }
+  if (bank_) settle();
+}
+
+// The rest of what can be asked of a direct-mapped L2.
+void Board::direct_other(const BusAccess& access) {
+  const uint32_t line = access.address >> line_shift_;
+  switch (access.kind) {
+    case BusAccess::UseBank: bank_ = bank_of(&banks_, access.address); break;
+    case BusAccess::FlushCaches: std::fill(tags_.begin(), tags_.end(), kNone); break;
+    case BusAccess::Invalidate: {
+      uint32_t& tag = tags_[line & set_mask_];
+      if ((tag & ~kDirty) != line) break;
+      (*bank_)[DramWrites] += tag >> 31;
+      tag = kNone;
+      break;
+    }
+    default: {  // ReadPast
+      const bool miss = (tags_[line & set_mask_] & ~kDirty) != line;
+      (*bank_)[L2Reads]++;
+      (*bank_)[L2ReadMisses] += miss;
+      (*bank_)[DramReads] += miss;
+    }
+  }
 }
 
 MissCounts Board::counts(size_t bank, const Bus::Hits& hits) const {
@@ -375,16 +456,15 @@ Shadows::Shadows(const std::vector<Config>& configs, bool filter, Observer* obse
       of_front.push_back(&config);
     }
     while (board < boards_.size() &&
-           !(behind_[board] == front && same_board(*of_board[board], config))) {
+           !(behind_[board].front == front && same_board(*of_board[board], config))) {
       board++;
     }
     if (board == boards_.size()) {
       boards_.emplace_back(config.memory, observer);
-      fronts_[front].bus.add(config.memory);
-      behind_.push_back(front);
+      behind_.push_back({front, fronts_[front].add(config.memory), board});
       of_board.push_back(&config);
     }
-    shadows_.push_back({front, board});
+    shadows_.push_back(behind_[board]);
   }
 }
 
@@ -416,31 +496,34 @@ std::vector<uint32_t> Shadows::used() {
 Reference& Shadows::record(Reference::Kind kind, uint32_t address) {
   if (references_.size() + 2 > kBatch || !filter_) play();
   if (!bank_known_) {
-    references_.push_back({Reference::UseBank, Fill::None, false, number_});
+    references_.push_back({Reference::UseBank, Fill::None, false, 1, number_});
     bank_known_ = true;
   }
   last_write_ = kNone;
-  references_.push_back({kind, Fill::Exclusive, false, address});
+  references_.push_back({kind, Fill::Exclusive, false, 1, address});
   return references_.back();
 }
 
 void Shadows::play() {
   for (size_t front = 0; front < fronts_.size(); front++) {
-    fronts_[front].play(references_);
+    fronts_[front].play(references_, walks_);
     for (size_t board = 0; board < boards_.size(); board++) {
-      if (behind_[board] == front) boards_[board].play(fronts_[front].bus.accesses);
+      const Shadow& behind = behind_[board];
+      if (behind.front == front) boards_[board].play(fronts_[front].bus(behind.bus).accesses);
     }
   }
   references_.clear();
+  walks_.clear();
   last_write_ = kNone;
 }
 
 MissCounts Shadows::counts(size_t shadow, size_t bank) {
   if (!references_.empty()) play();
   MissCounts sum = *commons_[bank];
-  const Front& front = fronts_[shadows_[shadow].front];
+  const Shadow& parts = shadows_[shadow];
+  const Front& front = fronts_[parts.front];
   sum += front.counts(bank);
-  sum += boards_[shadows_[shadow].board].counts(bank, front.bus.hits(bank));
+  sum += boards_[parts.board].counts(bank, front.bus(parts.bus).hits(bank));
   return sum;
 }
 
@@ -449,7 +532,12 @@ MissCounts Shadows::counts(size_t shadow, size_t bank) {
 // Before something is told of the set of `key`.
 void Shadows::tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift) {
   const uint32_t before = recent.untold(key);
-  if (before != kNone) record(kind, before << shift);
+  if (before == kNone) return;
+  if (kind == Reference::DataPage || kind == Reference::CodePage) {
+    record_page(kind, before << shift, PageWalk());  // it hits
+  } else {
+    record(kind, before << shift);
+  }
 }
 
 void Shadows::read(uint32_t address, Fill fill) {
@@ -468,7 +556,7 @@ void Shadows::write(uint32_t address, Fill fill) {
   const uint32_t line = address >> line_shift_;
   address = line << line_shift_;
   if (last_write_ != kNone && references_[last_write_].address == address &&
-      references_[last_write_].fill == fill && filter_) {
+      references_[last_write_].fill == fill && references_[last_write_].times < 255 && filter_) {
     references_[last_write_].times++;
   } else {
     forget_code(address);  // a write on the bus takes the line away from L1I
@@ -529,8 +617,10 @@ void Shadows::forget_code(uint32_t address) {
   code_.remove(line);
 }
 
-void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk) {
-  record(kind, linear).walk = walk;
+void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
+                          bool present) {
+  record(kind, linear).flag = present;
+  walks_.push_back(walk);
   // A walk makes the lines of its entries clean.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
@@ -558,8 +648,9 @@ bool Shadows::mixed(uint32_t linear, bool large) {
   if (!seen[area]) {
     seen.set(area);
     if (small_[area] && large_[area]) {
-      pages_.clear([&](uint32_t page) { record(Reference::DataPage, page << 12); });
-      large_pages_.clear([&](uint32_t page) { record(Reference::DataPage, page << 22); });
+      const auto tell = [&](uint32_t at) { record_page(Reference::DataPage, at, PageWalk()); };
+      pages_.clear([&](uint32_t page) { tell(page << 12); });
+      large_pages_.clear([&](uint32_t page) { tell(page << 22); });
     }
   }
   return small_[area] && large_[area];
@@ -574,8 +665,7 @@ void Shadows::code_page(uint32_t linear, const PageWalk& walk) {
 
 void Shadows::page_fault(uint32_t linear, bool code, bool present, const PageWalk& walk) {
   forget_pages(linear, code);
-  record_page(code ? Reference::CodeFault : Reference::DataFault, linear, walk);
-  references_.back().flag = present;
+  record_page(code ? Reference::CodeFault : Reference::DataFault, linear, walk, present);
   if (!code) mixed(linear, walk.large);
 }
 

@@ -79,14 +79,13 @@ struct Reference {
   Fill fill = Fill::Exclusive;  // Read, Write, Code
   bool flag = false;     // faults: the page is present; FlushCaches: dirty lines are written back;
                          // Snoop: for a write
+  uint8_t times = 1;     // of a write, one right after the other
   uint32_t address = 0;  // physical line; linear address of pages; number of a bank
-  uint32_t times = 1;    // of a write, one right after the other
-  PageWalk walk = {};    // of pages
 };
 
 // What a front puts on its bus.
 struct BusAccess {
-  enum Kind : uint8_t { Read, ReadPast, Write, Invalidate, FlushCaches, UseBank };
+  enum Kind : uint8_t { Read, Write, ReadPast, Invalidate, FlushCaches, UseBank };
   Kind kind;
   uint32_t address;  // or the number of a bank
   uint32_t times;
@@ -212,13 +211,16 @@ class Recent {
   std::vector<Set> sets_;
 };
 
-// What a front asks of the boards behind it. An access that hits in each L2 and changes none is
+// What a front asks of some boards behind it. An access that hits in each L2 and changes none is
 // counted only: one to the line that was used last among those that share a set in any of them.
 class Bus {
  public:
-  // `filter` false: everything is passed on.
-  explicit Bus(bool filter) : filter_(filter) {}
+  // For boards like this one. `filter` false: everything is passed on.
+  Bus(const MemoryConfig& board, bool filter);
 
+  // Is a board like the others? With lines of another length or more ways their sets have few bits
+  // of the address in common, and the filter would be a small one.
+  bool suits(const MemoryConfig& board) const;
   // Another board. The set of an L2 is told by some bits of the address; the filter's by those that
   // all have in common.
   void add(const MemoryConfig& board);
@@ -264,6 +266,8 @@ class Bus {
   };
 
   bool filter_;
+  bool present_, direct_;             // an L2, a direct-mapped one
+  uint32_t line_;
   uint32_t low_ = 0, high_ = 32;      // the common bits
   uint32_t mask_ = 0, line_mask_ = 0; // without an L2 all addresses are alike
   std::vector<Line> lines_{1};
@@ -276,9 +280,13 @@ class Front {
  public:
   Front(const Config& config, bool filter, Observer* observer);
 
-  // Plays references; what goes on to the boards is in `bus` then.
-  void play(const std::vector<Reference>& references);
-  Bus bus;
+  // Another board behind it; the number of its bus.
+  size_t add(const MemoryConfig& board);
+
+  // Plays references, and of those to pages the walks; what goes on to the boards is in their
+  // buses then.
+  void play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks);
+  const Bus& bus(size_t number) const { return buses_[number]; }
   MissCounts counts(size_t bank) const {
     return bank < banks_.size() ? banks_[bank] : MissCounts();
   }
@@ -291,11 +299,18 @@ class Front {
   void table_update(uint32_t address);
   void snoop(uint32_t address, bool write);
   void read_past(uint32_t address);
-  void data_page(const Reference& page);
-  void code_page(const Reference& page);
-  void data_fault(const Reference& page);
-  void code_fault(const Reference& page);
-  bool walk(const Reference& page);
+  void data_page(uint32_t linear, const PageWalk& walk);
+  void code_page(uint32_t linear, const PageWalk& walk);
+  void data_fault(uint32_t linear, const PageWalk& walk, bool present);
+  void code_fault(uint32_t linear, const PageWalk& walk, bool present);
+  bool read_tables(const PageWalk& walk);
+  // On the bus.
+  void read_line(uint32_t address) {
+    for (Bus& bus : buses_) bus.read(address);
+  }
+  void write_line(uint32_t address, uint32_t times = 1) {
+    for (Bus& bus : buses_) bus.write(address, times);
+  }
   void flush_page(uint32_t linear);
   void flush_caches(bool write_back);
   void take_from_l1d(uint32_t address);
@@ -305,12 +320,15 @@ class Front {
   Cache l1d_, l1i_;
   bool write_back_;
   Tlb itlb_, dtlb_, dtlb_large_;
+  bool filter_;
   Observer* observer_;
+  std::vector<Bus> buses_;
   MissCounts* bank_ = nullptr;
   std::vector<MissCounts> banks_;
 };
 
-// An L2 and the DRAM behind it, as those of Memory behave.
+// An L2 and the DRAM behind it, as those of Memory behave. What L2s cost is the host's wrong guesses
+// of what hits, so the direct-mapped ones, nearly all, are played without branches.
 class Board {
  public:
   Board(const MemoryConfig& config, Observer* observer);
@@ -323,8 +341,15 @@ class Board {
   void read(uint32_t address, Fill fill);
   void write(uint32_t address, uint32_t times);
 
-  bool present_, write_back_;
-  Cache l2_;
+  void play_direct(const std::vector<BusAccess>& accesses);
+  void direct_other(const BusAccess& access);
+
+  bool present_, write_back_, write_allocate_;
+  bool direct_;              // direct-mapped, and nobody wants to see each access
+  Cache l2_;                 // unless direct_; then of each set the line number, and ...
+  static constexpr uint32_t kDirty = 0x80000000, kNone = 0x7FFFFFFF;
+  uint32_t line_shift_, set_mask_;
+  std::vector<uint32_t> tags_;
   Observer* observer_;
   MissCounts* bank_ = nullptr;
   std::vector<MissCounts> banks_;
@@ -391,10 +416,11 @@ class Shadows {
 
  private:
   static constexpr uint32_t kNone = ~0u;
-  static constexpr size_t kBatch = 1024;  // references: 24 KB
+  static constexpr size_t kBatch = 16384;  // references: 128 KB
 
   Reference& record(Reference::Kind kind, uint32_t address);
-  void record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk);
+  void record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
+                   bool present = true);
   void tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift);
   void forget(uint32_t address);       // a line that may leave some L1D
   void forget_code(uint32_t address);  // ... some L1I
@@ -402,6 +428,7 @@ class Shadows {
   bool mixed(uint32_t linear, bool large);
 
   std::vector<Reference> references_;
+  std::vector<PageWalk> walks_;        // of those to pages
   uint32_t last_write_ = kNone;        // the last reference, if it is a write
   MissCounts* common_ = nullptr;       // of the bank in use, the same in every geometry
   const Bank* bank_ = nullptr;
@@ -417,11 +444,11 @@ class Shadows {
   std::bitset<1024> small_, large_;
 
   struct Shadow {
-    size_t front, board;
+    size_t front, bus, board;
   };
   std::vector<Front> fronts_;
   std::vector<Board> boards_;
-  std::vector<size_t> behind_;         // the front of each board
+  std::vector<Shadow> behind_;         // what each board is behind
   std::vector<Shadow> shadows_;
   std::vector<std::unique_ptr<MissCounts>> commons_;
   std::vector<const Bank*> banks_;

@@ -62,7 +62,8 @@ def replay(simulator, trace, geometry=P54C):
 
 @pytest.mark.parametrize(
     "job",
-    ["forkexec iterations=150", "cached-read", "mem-read placement=guest iterations=500000"]
+    ["forkexec iterations=150", "cached-read iterations=15",
+     "mem-read placement=guest iterations=500000"]
     if FULL
     else ["forkexec iterations=4", "cached-read files=50 iterations=2",
           "mem-read placement=guest size=64K iterations=400000"],
