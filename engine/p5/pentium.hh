@@ -264,10 +264,11 @@ class Pentium {
   bool enter_line(uint32_t linear, uint32_t last) {
     const uint32_t first = linear & ~(code_line_ - 1);
     if (linear >> 12 != code_page_ || last - first >= code_line_ ||
-        !l1i_.quick_read(code_frame_ | (linear & 0xFFF)) ||
-        (__builtin_expect(special_, 0) && shadows_ &&
-         !shadows_->holds_code(code_frame_ | (linear & 0xFFF)))) {
+        !l1i_.quick_read(code_frame_ | (linear & 0xFFF))) {
       return false;
+    }
+    if (__builtin_expect(special_, 0) && shadows_) {
+      shadows_->code(code_frame_ | (linear & 0xFFF), fill_state(code_attributes_));
     }
     bank_->count[CodeReads]++;
     window_ = first;
@@ -377,13 +378,14 @@ class Pentium {
       return data_slow(linear, physical, bytes, kind, first_piece);
     }
     if (kind == DataKind::Read) {
-      if (clock_ < fill_done_ || !l1d_.quick_read(physical) ||
-          (shadowed && !shadows_->holds(physical))) {
-        return read_piece(physical);
-      }
+      if (clock_ < fill_done_ || !l1d_.quick_read(physical)) return read_piece(physical);
+      if (shadowed && !shadows_->holds(physical)) shadows_->read(physical, fill_state(0));
       bank_->count[DataReads]++;
-    } else if (clock_ >= fill_done_ && l1d_.quick_write(physical) &&
-               (!shadowed || shadows_->counts_write_hit(physical))) {
+    } else if (clock_ >= fill_done_ && l1d_.quick_write(physical)) {
+      if (shadowed && !shadows_->counts_write_hit(physical)) {
+        if (kind == DataKind::ReadWrite) shadows_->read(physical, fill_state(0));
+        shadows_->write(physical, write_state());
+      }
       bank_->count[DataReads] += kind == DataKind::ReadWrite;
       bank_->count[DataWrites]++;
       bank_->count[WriteHitsME]++;
