@@ -14,7 +14,10 @@ real-time factor  modelled seconds per second of host time; 2 means twice as fas
 
 import argparse
 import os
+import re
+import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -48,12 +51,15 @@ class Sample:
         return self.modelled_seconds / self.wall_seconds
 
 
-def measure(lab: Lab, run: experiment.Run, directory: Path) -> Sample:
-    """Run the engine once in a directory; UserError when the run does not end well."""
+def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
+    """Run the engine once in a directory, under the command `below`; UserError when the run does
+    not end well."""
     engine = engines.get(run.engine)
     plan = engine.prepare(lab, run, directory)
     for file, content in plan.write.items():
         (directory / file).write_bytes(content)
+    command = (*below, *plan.command)
+    environment = {**plan.environment, "PATH": os.environ.get("PATH", os.defpath)}
     start = time.monotonic()
     console = os.open(directory / "engine.out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     child = os.fork()
@@ -63,7 +69,7 @@ def measure(lab: Lab, run: experiment.Run, directory: Path) -> Sample:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(console, 1)
             os.dup2(console, 2)
-            os.execve(plan.command[0], plan.command, plan.environment)
+            os.execvpe(command[0], command, environment)
         finally:
             os._exit(127)
     os.close(console)
@@ -97,6 +103,47 @@ def report(name: str, samples: list[Sample]) -> str:
     )
 
 
+# Whose function it is, by its name. The first that matches.
+PARTS = {
+    "Pentium model and its hooks": r"p5::|p5_|\(anonymous namespace\)",
+    "kernel of the host": r"\[k\]",
+    "emulator": r"",
+}
+FUNCTIONS = 15
+
+
+def shares(report: str) -> tuple[dict[str, float], list[tuple[float, str]]]:
+    """Per cent of the samples by part of PARTS and by function, the largest first, from the text
+    of `perf report -F overhead,symbol`."""
+    functions = [
+        (float(match[1]), match[2].strip())
+        for match in re.finditer(r"^ *([0-9.]+)% +(\[.\] .*)$", report, re.MULTILINE)
+    ]
+    parts = dict.fromkeys(PARTS, 0.0)
+    for share, symbol in functions:
+        parts[next(part for part, names in PARTS.items() if re.search(names, symbol))] += share
+    return parts, sorted(functions, reverse=True)
+
+
+def profile(lab: Lab, run: experiment.Run) -> str:
+    """Where the engine's time goes, as the host's `perf` samples it."""
+    perf = shutil.which("perf")
+    if not perf:
+        raise UserError("bench: --profile needs `perf` (Debian package linux-perf)")
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
+        data = Path(d) / "perf.data"
+        record = ("record", "-q", "-e", "cpu-clock", "-F", "499", "-o", data.name)
+        measure(lab, run, Path(d), (perf, *record, "--"))
+        shown = subprocess.run(
+            [perf, "report", "--stdio", "--no-children", "-F", "overhead,symbol", "-i", data],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    parts, functions = shares(shown.stdout)
+    lines = [f"{share:6.1f} %  {part}" for part, share in parts.items()]
+    lines += ["", *(f"{share:6.1f} %  {name[4:]}" for share, name in functions[:FUNCTIONS])]
+    return "\n".join(lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="p5lab bench",
@@ -104,6 +151,9 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-n", type=int, default=3, help="runs of each kind (default: 3)")
+    parser.add_argument(
+        "--profile", action="store_true", help="where the time of `forkexec, on` goes, by perf"
+    )
     options = parser.parse_args()
     if options.n < 1:
         parser.error("-n: expected at least 1")
@@ -112,6 +162,10 @@ def main() -> int:
     try:
         guests = [run.guest for run in experiment.load(lab, "bench")]
         build.ensure(lab, progress, build.for_runs(lab, guests))
+        if options.profile:
+            (load,) = (r for r in experiment.load(lab, "bench") if r.workload.name == "forkexec")
+            print(profile(lab, load))
+            return 0
         print(__doc__)
         print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; n = {options.n}\n")
         print(

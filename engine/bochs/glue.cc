@@ -176,7 +176,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
 
-static __attribute__((noinline)) void before_slow(bxInstruction_c* i) {
+static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
@@ -195,7 +195,7 @@ static __attribute__((noinline)) void before_slow(bxInstruction_c* i) {
 void p5_before(bxInstruction_c* i) {
   // Whatever makes the state stale also makes the model fetch anew, so that at_hand() is false.
   const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
-  if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return before_slow(i);
+  if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_slow(i);
   last_linear = linear;
   model.complete(i->p5);
 }
