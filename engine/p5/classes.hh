@@ -288,4 +288,7 @@ inline constexpr const char* kClassNames[] = {
 };
 static_assert(sizeof(kClassNames) / sizeof(kClassNames[0]) == std::size_t{Class::Count});
 
+// An integer multiplication.
+constexpr bool multiplies(ClassId cls) { return cls >= Class::Mul8 && cls <= Class::ImulRM; }
+
 }  // namespace p5

@@ -700,10 +700,9 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
   if (immediate > 0) insn.flags |= kImm;
   if (memory && !(bits & kNoAccess)) insn.flags |= kMemory;
   if (insn.flags & kFpu) decode_fpu(&insn);
-  const bool multiplies = insn.cls >= Class::Mul8 && insn.cls <= Class::ImulRM;
   if ((insn.flags & (kRep | kFar | kIo | kSystem | kFpu)) || insn.segment_loads > 0 ||
       insn.cls == Class::Unknown || insn.cls == Class::EnterN || insn.cls == Class::Verr ||
-      multiplies) {
+      multiplies(insn.cls)) {
     insn.flags |= kUncommon;
   }
   insn.pairing = restrict_pairing(timing.pairing(insn.cls), insn);

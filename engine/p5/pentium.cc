@@ -24,16 +24,13 @@ uint32_t flops(ClassId cls) {
   switch (cls) {
     case Class::Fadd: case Class::Fmul: case Class::Fdiv: case Class::Fiadd: case Class::Fidiv:
     case Class::Fprem: case Class::Fprem1: case Class::Fsqrt:
-    case Class::Mul8: case Class::Mul16: case Class::Mul32: case Class::ImulRR: case Class::ImulRM:
       return 1;
     case Class::Fsin: case Class::Fsincos: case Class::F2xm1: case Class::Fyl2x:
     case Class::Fyl2xp1: case Class::Fptan: case Class::Fpatan:
       return kTranscendental;
-    default: return 0;
+    default: return multiplies(cls);
   }
 }
-
-bool multiplies(ClassId cls) { return cls >= Class::Mul8 && cls <= Class::ImulRM; }
 
 // The row of a division in the precision of the control word.
 ClassId divide_class(ClassId cls, uint16_t control) {
@@ -113,7 +110,8 @@ void Pentium::set_state(const State& state) {
   if (crossing_ != Crossing::None) {
     if (ring_changed) {
       bank_->count[crossing_event(crossing_)]++;
-      bank_->count[SegmentLoads] += rule(Rule::SegmentLoadTwice);  // INTEL-DM 16: far transfers with a ring change count twice
+      // INTEL-DM 16: far transfers with a ring change count twice.
+      bank_->count[SegmentLoads] += rule(Rule::SegmentLoadTwice);
       // The row charged so far was that of a transfer inside the ring.
       const uint32_t base = clocks_[transfer_class_];
       const bool iret = transfer_class_ == Class::Iret || transfer_class_ == Class::Iretd;
@@ -288,7 +286,9 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
     rep_setup_ = base - zero;
     clock_ -= rep_setup_;
   }
-  if (rule(Rule::EnterLevels) && insn.cls == Class::EnterN) clock_ += uint32_t(per_iteration_[insn.cls]) * insn.modrm;
+  if (rule(Rule::EnterLevels) && insn.cls == Class::EnterN) {
+    clock_ += uint32_t(per_iteration_[insn.cls]) * insn.modrm;
+  }
   return true;
 }
 
