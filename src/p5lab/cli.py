@@ -4,6 +4,7 @@ by the user."""
 
 import argparse
 import contextlib
+import fnmatch
 import re
 import signal
 import subprocess
@@ -27,11 +28,13 @@ from p5lab import (
     guest,
     machine,
     method,
+    plan,
     report,
     runner,
     schema,
     shell,
     store,
+    sweep,
     testing,
     validate,
     workload,
@@ -100,43 +103,34 @@ def _parser() -> argparse.ArgumentParser:
                               " run yet and prints the counts. Example: p5lab run smoke --set"
                               " l2.size=512K", allow_abbrev=False)  # fmt: skip
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
-    run.add_argument("--program", type=Path, metavar="FILE",
-                     help="instead of an experiment: a static 32-bit x86 program")  # fmt: skip
-    run.add_argument("--args", default="", metavar='"A B"', help="its arguments")
-    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
-                     help="change a machine key (see `p5lab keys`); may be repeated")  # fmt: skip
-    run.add_argument("--machine", action="append", default=[], help="instead of the experiment's")
-    run.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
-    run.add_argument("--workload", action="append", default=[], help="only these")
-    run.add_argument(
-        "--seed",
-        "--seeds",
-        type=experiment.parse_seeds,
-        default=(),
-        dest="seeds",
-        metavar="N,...",
-        help="page placement; instead of the experiment's",
-    )
-    run.add_argument("--engine", default="bochs", metavar="NAME",
-                     help="native: the programs on this host itself")  # fmt: skip
-    run.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
-                     help="also record each change of ring or address space, or what L1 and L2 were"
-                     " asked and answered")  # fmt: skip
-    run.add_argument("--accesses", type=_positive("--accesses"), default=experiment.ACCESSES,
-                     metavar="N", help="of --trace accesses, at most (default: %(default)s)"
-                     )  # fmt: skip
-    run.add_argument("--feedback", choices=("on", "off"),
-                     help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
-    run.add_argument("--model", choices=("on", "off"), default="on",
-                     help="off: one clock an instruction, no caches, TLBs or stalls")  # fmt: skip
+    _add_choice(run)
     _add_jobs(run)
+    _add_only(run)
+    ending = run.add_mutually_exclusive_group()
+    ending.add_argument("--fail-fast", action="store_true",
+                        help="begin no further run when one has failed")  # fmt: skip
+    ending.add_argument("--keep-going", action="store_true",
+                        help="run all there is, whatever fails (the default)")  # fmt: skip
     run.add_argument("--force", action="store_true",
                      help="run again what is there; fails when the events differ")  # fmt: skip
     run.add_argument("--no-fork", action="store_true",
                      help="boot anew for each run, not once for all that can share")  # fmt: skip
     run.add_argument("--no-build", action="store_true", help="take the build products as they are")
     _add_format(run)
-    run.set_defaults(command=_run)
+    run.set_defaults(command=_run, name="run")
+
+    ahead = commands.add_parser("plan", help="the runs of an experiment, and how long they take",
+                                description="Shows what `p5lab run` would do with the same options:"
+                                " every run, whether it is there already, and an estimate of the"
+                                " host time of what is left. Runs and builds nothing. Example:"
+                                " p5lab plan chen95-core --sweep l2.size=128K,256K,512K",
+                                allow_abbrev=False)  # fmt: skip
+    ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    _add_choice(ahead)
+    _add_only(ahead)
+    _add_jobs(ahead)
+    _add_format(ahead)
+    ahead.set_defaults(command=_plan, name="plan")
 
     proof = commands.add_parser("validate", help="published numbers beside modelled ones",
                                 description="Runs what the claims of configs/claims.toml need, on"
@@ -229,6 +223,50 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    """What the command line changes in an experiment: the options that `_expansion` reads."""
+    parser.add_argument("--program", type=Path, metavar="FILE",
+                     help="instead of an experiment: a static 32-bit x86 program")  # fmt: skip
+    parser.add_argument("--args", default="", metavar='"A B"', help="its arguments")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+                     help="change a machine key (see `p5lab keys`); may be repeated")  # fmt: skip
+    parser.add_argument("--sweep", action="append", default=[], metavar="KEY=V,V,...",
+                        dest="sweeps", help="run with each of these values of a machine key, or of"
+                        " a workload's parameter (parameters.NAME); several multiply")  # fmt: skip
+    parser.add_argument(
+        "--machine", action="append", default=[], help="instead of the experiment's"
+    )
+    parser.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
+    parser.add_argument("--workload", action="append", default=[], help="only these")
+    parser.add_argument(
+        "--seed",
+        "--seeds",
+        type=experiment.parse_seeds,
+        default=(),
+        dest="seeds",
+        metavar="N,...",
+        help="page placement; instead of the experiment's",
+    )
+    parser.add_argument("--engine", default="bochs", metavar="NAME",
+                     help="native: the programs on this host itself")  # fmt: skip
+    parser.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
+                     help="also record each change of ring or address space, or what L1 and L2 were"
+                     " asked and answered")  # fmt: skip
+    parser.add_argument("--accesses", type=_positive("--accesses"), default=experiment.ACCESSES,
+                     metavar="N", help="of --trace accesses, at most (default: %(default)s)"
+                     )  # fmt: skip
+    parser.add_argument("--feedback", choices=("on", "off"),
+                     help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
+    parser.add_argument("--model", choices=("on", "off"), default="on",
+                     help="off: one clock an instruction, no caches, TLBs or stalls")  # fmt: skip
+
+
+def _add_only(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", metavar="TEXT", default="",
+                        help="of these only the runs whose name has TEXT in it (* and ? stand for"
+                        " any text and any letter)")  # fmt: skip
+
+
 def _add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
@@ -246,6 +284,7 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     "run",
+    "plan",
     "validate",
     "shell",
     "list",
@@ -269,7 +308,8 @@ def _positive(option: str) -> Callable[[str], int]:
     return parse
 
 
-def _run(args: argparse.Namespace, lab: Lab) -> int:
+def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
+    """The runs that a command line asks for (_add_choice, _add_only)."""
     choice = experiment.Filter(
         machines=tuple(args.machine),
         guests=tuple(args.guest),
@@ -281,10 +321,14 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         engine=args.engine,
         trace=tuple(dict.fromkeys(args.trace)),
         accesses=args.accesses,
+        sweeps=sweep.parse(args.sweeps),
     )
     engines.get(args.engine)
     if (args.experiment is None) == (args.program is None):
-        raise UserError("run: expected an experiment or --program FILE (see `p5lab run --help`)")
+        raise UserError(
+            f"{args.name}: expected an experiment or --program FILE"
+            f" (see `p5lab {args.name} --help`)"
+        )
     if args.args and not args.program:
         raise UserError("--args: expected with --program; a workload's parameters are in its file")
     expansion = (
@@ -292,16 +336,41 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         if args.program
         else experiment.expand(lab, args.experiment, choice)
     )
+    if not args.only:
+        return expansion
+    pattern = f"*{args.only.lower()}*"
+    chosen = [run for run in expansion.runs if fnmatch.fnmatchcase(run.label.lower(), pattern)]
+    if not chosen:
+        raise UserError(
+            f"--only {args.only}: no run has that in its name; `./p5lab plan` with the same options"
+            " shows the names"
+        )
+    return experiment.Expansion(chosen, expansion.cannot)
+
+
+def _plan(args: argparse.Namespace, lab: Lab) -> int:
+    runs = _expansion(args, lab).runs
+    try:
+        ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
+    except UserError as error:
+        Progress().say(f"What is there already cannot be told: {error}")
+        ahead = plan.make(lab, runs, None, args.jobs)
+    plan.show(report.stdout(), ahead, args.form)
+    return 0
+
+
+def _run(args: argparse.Namespace, lab: Lab) -> int:
+    expansion = _expansion(args, lab)
     native = args.engine == experiment.NATIVE
     results = _execute(
         lab, expansion.runs, Progress(), no_build=args.no_build, native=native,
         jobs=1 if native else args.jobs,  # they would disturb others
-        force=args.force, fork=not args.no_fork,
+        force=args.force, fork=not args.no_fork, fail_fast=args.fail_fast,
     )  # fmt: skip
     stored = [
         store.Stored(result.directory, record)
         for result in results
-        if (record := store.read(result.directory)) is not None
+        if result.status != "queued" and (record := store.read(result.directory)) is not None
     ]
     if args.form in method.FORMS and method.applies(stored):
         method.show(report.stdout(), stored, args.form)
@@ -314,8 +383,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_build: bool, jobs: int,
-             native: bool = False, force: bool = False, fork: bool = True
-             ) -> list[runner.Result]:  # fmt: skip
+             native: bool = False, force: bool = False, fork: bool = True,
+             fail_fast: bool = False) -> list[runner.Result]:  # fmt: skip
     """Builds what the runs need and runs what is not there yet."""
     if not no_build:
         build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], native))
@@ -325,6 +394,8 @@ def _execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_bui
             force=force,
             jobs=jobs,
             fork=fork,
+            fail_fast=fail_fast,
+            estimate=plan.Estimate(store.all_runs(lab)),
             started=lambda run: tracker.started(run.label),
             finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
         )
@@ -334,7 +405,9 @@ def _execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_bui
 
 def _tell_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
     """Names the runs that did not work; whether there are any."""
-    bad = [result for result in results if result.status != "ok"]
+    bad = [result for result in results if result.status not in ("ok", "queued")]
+    if left := sum(result.status == "queued" for result in results):
+        Progress().say(f"p5lab: {left} runs were not begun, because one failed (--fail-fast)")
     for result in bad:
         Progress().say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
                        f" (logs: {lab.short(result.directory)})")  # fmt: skip

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Experiments: configs/experiments/NAME.toml expands to runs."""
 
+import itertools
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from p5lab import guest as guests
-from p5lab import host, tomlfile
+from p5lab import host, sweep, tomlfile
 from p5lab import machine as machines
 from p5lab import program as programs
 from p5lab import workload as workloads
@@ -17,6 +19,7 @@ from p5lab.lab import Lab
 from p5lab.machine import Machine
 from p5lab.program import Program
 from p5lab.schema import BY_NAME, GEOMETRY
+from p5lab.sweep import Axis, Point
 from p5lab.tomlfile import type_name
 from p5lab.workload import Workload
 
@@ -139,6 +142,7 @@ class Filter:
     engine: str = "bochs"
     trace: tuple[str, ...] = ()
     accesses: int = ACCESSES
+    sweeps: tuple[Axis, ...] = ()
 
 
 def names(lab: Lab) -> list[str]:
@@ -156,7 +160,8 @@ def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
 
 
 def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
-    """All runs of an experiment, in the order of its file: machine, overlay, guest, seed, [[run]].
+    """All runs of an experiment, in the order of its file: machine, overlay, point of a sweep,
+    guest, seed, [[run]].
 
     Everything is checked before anything runs.
     """
@@ -166,7 +171,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     table = tomlfile.load(lab.experiments / f"{name}.toml", schema_version=SCHEMA_VERSION)
     where = table.where
     table.only(["title", "machines", "guests", "seeds", "events", "feedback", "limit_seconds",
-                "set", "overlay", "run"])  # fmt: skip
+                "set", "overlay", "sweep", "run"])  # fmt: skip
     table.text("title")
     limit = table.number("limit_seconds", LIMIT_SECONDS)
     if limit < 1:
@@ -177,8 +182,10 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         raise UserError(f"{where}: events: expected one of {', '.join(EVENTS)};"
                         f" found {wanted_events!r}")  # fmt: skip
     misses = wanted_events == "misses"
-    variants = [_common(table)] if misses else _variants(table)
-    geometries = _geometries(table) if misses else []
+    axes = [*sweep.axes(table), *choice.sweeps]
+    points = sweep.points(axes)
+    variants = [_Variant(f"{where}: set", _common(table))] if misses else _variants(table)
+    geometries = _geometries(table, points) if misses else []
     if misses and "accesses" in choice.trace:
         raise UserError(f'{where}: events: "misses" and --trace accesses are not for one run')
     seeds = choice.seeds or _seeds(table)
@@ -195,51 +202,48 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
 
     if choice.engine == NATIVE:
         _check_native(choice)
-        boards, variants, systems, seeds = [host.machine()], [{}], [host.guest()], (0,)
-        feedback, geometries = False, []
+        boards, variants, systems, seeds = (
+            [host.machine()],
+            [_Variant("", {})],
+            [host.guest()],
+            (0,),
+        )
+        feedback, geometries, points = False, [], sweep.points(())
 
-    jobs = []
-    for entry in table.tables("run"):
-        entry.only(["workload", "parameters", "guests"])
-        workload_name = entry.text("workload")
-        if workload_name not in known:
-            raise unknown("workload", workload_name, known, where=entry.where)
-        only = entry.texts("guests", guest_names)
-        for guest in only:
-            if guest not in guest_names:
-                raise unknown("guest", guest, guest_names, where=entry.where)
-        given = entry.table("parameters", {})
-        parameters = known[workload_name].resolve(given.data, given.where)
-        if not choice.workloads or workload_name in choice.workloads:
-            jobs.append((known[workload_name], parameters, tuple(given.data), only))
+    entries = _entries(table, known, guest_names)
+    _check_parameters(axes, entries)
+    if choice.workloads:
+        entries = [entry for entry in entries if entry.workload.name in choice.workloads]
 
-    runs = []
-    cannot = {
-        Cannot(system.name, workload.name, reason): None
-        for system in systems
-        for workload, parameters, _, only in jobs
-        if _asked(system, guest_names, only) and (reason := _why_not(system, workload, parameters))
-    }
+    runs: list[Run] = []
+    cannot: dict[Cannot, None] = {}
+    seen = set()  # a parameter that a workload does not have makes no further run of it
     for board in boards:
-        for number, variant in enumerate(variants):
-            origin = f"{where}: overlay[{number}]"
-            variant_board = board.with_set(variant, origin) if variant else board
+        for variant, point in itertools.product(variants, points):
+            variant_board = variant.of(board)
+            if point.machine and not misses:
+                variant_board = variant_board.with_set(dict(point.machine), f"{where}: sweep")
             if choice.settings:
                 variant_board = variant_board.with_set(dict(choice.settings), "--set")
             shadows = tuple(_shadow(variant_board, *geometry) for geometry in geometries)
+            jobs = [entry.job(point.parameters) for entry in entries]
             for system in systems:
                 check_isa(where, system, variant_board)
                 for seed in seeds:
-                    for workload, parameters, names_given, only in jobs:
-                        if not _asked(system, guest_names, only) or _why_not(
-                            system, workload, parameters
-                        ):
+                    for job in jobs:
+                        if not _asked(system, guest_names, job.only):
                             continue
-                        runs.append(Run(name, variant_board, system, workload, parameters,
-                                        names_given, seed, feedback, limit, choice.engine,
-                                        trace=choice.trace, accesses=choice.accesses,
-                                        shadows=shadows,
-                                        model=choice.model))  # fmt: skip
+                        if reason := _why_not(system, job.workload, job.parameters):
+                            cannot[Cannot(system.name, job.workload.name, reason)] = None
+                            continue
+                        run = Run(name, variant_board, system, job.workload, job.parameters,
+                                  job.given, seed, feedback, limit, choice.engine,
+                                  trace=choice.trace, accesses=choice.accesses, shadows=shadows,
+                                  model=choice.model)  # fmt: skip
+                        same = (board.name, variant_board.geometry, system.name, seed, run.job)
+                        if same not in seen:
+                            seen.add(same)
+                            runs.append(run)
     if not runs and cannot:
         raise UserError(f"{where}: {'; '.join(map(str, cannot))}")
     if not runs:
@@ -259,10 +263,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
         return Expansion([run], [])
     feedback = True if choice.feedback is None else choice.feedback
     runs = []
-    for machine in choice.machines or (PROGRAM_MACHINE,):
-        board = machines.load(lab.machines, machine)
-        if choice.settings:
-            board = board.with_set(dict(choice.settings), "--set")
+    for board in _program_boards(lab, choice):
         program = programs.load(path, arguments, int(board.values["dram.size"]))
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
@@ -276,11 +277,22 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
     return Expansion(runs, [])
 
 
+def _program_boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
+    for name in choice.machines or (PROGRAM_MACHINE,):
+        for point in sweep.points(choice.sweeps):
+            if point.parameters:
+                raise UserError(f"{sweep.OPTION}: expected machine keys with --program")
+            board = machines.load(lab.machines, name)
+            if point.machine:
+                board = board.with_set(dict(point.machine), sweep.OPTION)
+            yield board.with_set(dict(choice.settings), "--set") if choice.settings else board
+
+
 def _check_native(choice: Filter) -> None:
     """What makes no sense on the host itself is refused, not ignored."""
     given = {
         "--trace": choice.trace, "--seed": choice.seeds, "--set": choice.settings,
-        "--machine": choice.machines, "--guest": choice.guests,
+        "--machine": choice.machines, "--guest": choice.guests, sweep.OPTION: choice.sweeps,
         "--feedback": choice.feedback is not None, "--model": not choice.model,
     }  # fmt: skip
     for option, value in given.items():
@@ -304,35 +316,113 @@ def _common(table: tomlfile.Table) -> dict[str, Any]:
     return tomlfile.flatten(table.table("set", {}).data)
 
 
-def _variants(table: tomlfile.Table) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Variant:
+    """An overlay of the experiment's file; `where` names it in messages."""
+
+    where: str
+    settings: dict[str, Any]
+
+    def of(self, board: Machine) -> Machine:
+        return board.with_set(self.settings, self.where) if self.settings else board
+
+
+def _variants(table: tomlfile.Table) -> list[_Variant]:
     """The overlays: `set` for all runs, then one set of runs for each [[overlay]]."""
     common = _common(table)
     variants = []
     for overlay in table.tables("overlay"):
         overlay.only(["set"])
-        variants.append({**common, **tomlfile.flatten(overlay.table("set").data)})
-    return variants or [common]
-
-
-def _geometries(table: tomlfile.Table) -> list[tuple[str, str, dict[str, Any]]]:
-    """With events = "misses": of each overlay its name, where it stands and what it sets."""
-    found: dict[str, tuple[str, str, dict[str, Any]]] = {}
-    for number, overlay in enumerate(table.tables("overlay")):
-        overlay.only(["name", "set"])
-        where, name = f"{table.where}: overlay[{number}]", overlay.text("name")
-        if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
-            raise UserError(f"{where}: name: expected a name of its own for each geometry, such as"
-                            f" \"l2-512K\"; found {name!r}")  # fmt: skip
         settings = tomlfile.flatten(overlay.table("set").data)
+        variants.append(_Variant(overlay.where, {**common, **settings}))
+    return variants or [_Variant(f"{table.where}: set", common)]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What a system is asked to do: a workload with all its parameters; `given` are those that the
+    experiment sets, `only` the guests that are asked."""
+
+    workload: Workload
+    parameters: dict[str, int | str]
+    given: tuple[str, ...]
+    only: list[str]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A [[run]] of the experiment's file."""
+
+    where: str
+    workload: Workload
+    parameters: dict[str, Any]
+    only: list[str]
+
+    def job(self, swept: Mapping[str, Any]) -> _Job:
+        """With the parameters of a sweep, of which it takes those it has."""
+        own = {name: value for name, value in swept.items() if name in self.workload.parameters}
+        given = {**self.parameters, **own}
+        return _Job(self.workload, self.workload.resolve(given, self.where), tuple(given),
+                    self.only)  # fmt: skip
+
+
+def _entries(
+    table: tomlfile.Table, known: dict[str, Workload], guest_names: list[str]
+) -> list[_Entry]:
+    entries = []
+    for run in table.tables("run"):
+        run.only(["workload", "parameters", "guests"])
+        name = run.text("workload")
+        if name not in known:
+            raise unknown("workload", name, known, where=run.where)
+        only = run.texts("guests", guest_names)
+        for guest in only:
+            if guest not in guest_names:
+                raise unknown("guest", guest, guest_names, where=run.where)
+        given = run.table("parameters", {})
+        known[name].resolve(given.data, given.where)
+        entries.append(_Entry(given.where, known[name], given.data, only))
+    return entries
+
+
+def _check_parameters(axes: list[Axis], entries: list[_Entry]) -> None:
+    """A swept parameter that no workload of the experiment has is a mistake."""
+    known = dict.fromkeys(name for entry in entries for name in entry.workload.parameters)
+    for axis in axes:
+        for key in dict.fromkeys(key for step in axis.steps for key in step):
+            name = key.removeprefix(sweep.PARAMETERS)
+            if name != key and name not in known:
+                raise unknown("parameter", name, known, where=axis.where)
+
+
+def _geometries(
+    table: tomlfile.Table, points: list[Point]
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """With events = "misses": of each overlay and each point of a sweep its name, where it stands
+    and what it sets."""
+    found: dict[str, tuple[str, str, dict[str, Any]]] = {}
+    for overlay in table.tables("overlay"):
+        overlay.only(["name", "set"])
+        name = overlay.text("name")
+        if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
+            raise UserError(f"{overlay.where}: name: expected a name of its own for each geometry,"
+                            f" such as \"l2-512K\"; found {name!r}")  # fmt: skip
+        found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
+    for point in points:
+        if point.machine:
+            name = ",".join(f"{key}={value}" for key, value in point.machine.items())
+            found[name] = name, f"{table.where}: sweep", dict(point.machine)
+    for _, where, settings in found.values():
         for key in settings:
             if key in BY_NAME and key not in GEOMETRY:
                 raise UserError(
                     f"{where}: {key}: expected only the geometry of caches and TLBs (and of L1 not"
                     ' the line) with events = "misses", which has no clocks'
                 )
-        found[name] = name, where, settings
     if not found:
-        raise UserError(f'{table.where}: expected at least one [[overlay]] with events = "misses"')
+        raise UserError(
+            f'{table.where}: events: "misses" expects an [[overlay]] or a [[sweep]] of machine keys'
+        )
     return list(found.values())
 
 
@@ -352,6 +442,8 @@ def check_isa(where: str, guest: Guest, machine: Machine) -> None:
 
 
 def _seeds(table: tomlfile.Table) -> tuple[int, ...]:
+    if isinstance(table.data.get("seeds"), str):
+        return _seed_list(table.text("seeds"), f"{table.where}: seeds")
     seeds = table.items("seeds", [0])
     if not seeds or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
         raise UserError(
@@ -362,15 +454,20 @@ def _seeds(table: tomlfile.Table) -> tuple[int, ...]:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """The argument of --seed: numbers and ranges, such as 0,1,2 or 0-9."""
+    """The argument of --seed."""
+    return _seed_list(text, "--seed")
+
+
+def _seed_list(text: str, where: str) -> tuple[int, ...]:
+    """Numbers and ranges, such as 0,1,2 or 0-9."""
     seeds: dict[int, None] = {}
     for part in text.split(","):
         match = re.fullmatch(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *", part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not first <= last < first + SEEDS:
             raise UserError(
-                f"--seed: expected whole numbers and at most {SEEDS} of them, such as 3 or 0,1,2 or"
-                f" 0-9; found {text!r}"
+                f"{where}: expected whole numbers and at most {SEEDS} of them, such as 3 or 0,1,2"
+                f" or 0-9; found {text!r}"
             )
         seeds |= dict.fromkeys(range(first, last + 1))
     return tuple(seeds)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -28,6 +28,8 @@ from p5stats import StatsError, events, tidy
 HOST_LIMIT_SECONDS = 3600
 PREVIOUS = "events.previous.jsonl"
 INTERRUPTED = "interrupted by the user"
+NOT_BEGUN = "not begun: another run failed before it (--fail-fast)"
+TO_RUN = "to run"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,15 @@ class Result:
     reason: str
     reused: bool
     wall_seconds: float
+
+
+@dataclass(frozen=True)
+class Known:
+    """The id of a run and the status of its record; `to run` where there is none, or where its
+    files are not what was recorded."""
+
+    id: str
+    status: str
 
 
 @dataclass(frozen=True)
@@ -68,14 +79,18 @@ class Runner:
     force: bool = False
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
+    fail_fast: bool = False  # the first failure leaves what has not begun `queued`
+    estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
     started: Callable[[Run], None] = lambda run: None
     finished: Callable[[Result], None] = lambda result: None
     _stop: threading.Event = field(default_factory=threading.Event)
+    _failed: threading.Event = field(default_factory=threading.Event)
     _servers: Servers = field(default_factory=lambda: Servers(()))
 
     def run_all(self, runs: list[Run]) -> list[Result]:
-        """Executes all runs, `jobs` at a time; a failed one does not stop the others.
+        """Executes all runs, `jobs` at a time, the longest first; a failed one does not stop the
+        others unless `fail_fast`.
 
         Results come in the order of `runs`; a run that is there twice is run and returned once.
         """
@@ -83,12 +98,9 @@ class Runner:
         for job in jobs.values():
             self._queue(job)
         self._servers = Servers(job.boot for job in jobs.values() if self.fork)
-        # Runs of one boot after another: few engines wait with a booted guest at the same time.
-        boots = list(dict.fromkeys(job.boot for job in jobs.values()))
-        order = sorted(jobs.values(), key=lambda job: boots.index(job.boot))
         results: dict[str, Result] = {}
         with ThreadPoolExecutor(self.jobs) as pool, closing(self._servers):
-            waiting = {pool.submit(self._execute, job) for job in order}
+            waiting = {pool.submit(self._execute, job) for job in self._order(jobs)}
             try:
                 while waiting:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -101,6 +113,30 @@ class Runner:
                     future.cancel()
                 raise
         return [results[name] for name in jobs]
+
+    def known(self, run: Run) -> Known:
+        """What is there of a run. UserError when it cannot be told: something is not built."""
+        job = self._identify(run)
+        record = store.read(job.directory) if job.directory.is_dir() else None
+        if record is None or record["status"] == "queued":
+            return Known(job.id, TO_RUN)
+        if record["status"] == "ok" and not store.complete(job.directory, record):
+            return Known(job.id, TO_RUN)
+        return Known(job.id, str(store.settle(job.directory, record)["status"]))
+
+    def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
+        """The longest first, so that none is left alone at the end; but runs of one boot after
+        another, so that few engines wait with a booted guest at the same time."""
+        seconds = {name: self.estimate(job.run) or 0.0 for name, job in jobs.items()}
+        boots: dict[str, float] = {}
+        for name, job in jobs.items():
+            boots[job.boot] = boots.get(job.boot, 0.0) + seconds[name]
+        # Equal ones stay in the order of the experiment.
+        place = {boot: number for number, boot in enumerate(boots)}
+        return sorted(
+            jobs.values(),
+            key=lambda job: (-boots[job.boot], place[job.boot], -seconds[job.id]),
+        )
 
     def _identify(self, run: Run) -> _Job:
         # Relative paths are not part of the identity, so any directory at that depth will do.
@@ -134,6 +170,8 @@ class Runner:
     def _execute(self, job: _Job) -> Result:
         try:
             while not self._stop.is_set():
+                if self.fail_fast and self._failed.is_set():
+                    return job.result("queued", NOT_BEGUN)
                 with store.locked(job.directory) as lock:
                     if lock is not None:
                         result = self._locked(job, lock)
@@ -143,6 +181,8 @@ class Runner:
                 result = job.result("failed", INTERRUPTED)
         finally:
             self._servers.done(job.boot)
+        if result.status != "ok":
+            self._failed.set()
         self.finished(result)
         return result
 

@@ -109,9 +109,7 @@ def test_lai96_copies_to_lines_that_were_touched(rates):
     assert max(curve.values()) > 160
 
 
-@pytest.mark.parametrize(
-    ("routine", "published"), [("libc", 40), ("integer", 60), ("float", 80)]
-)
+@pytest.mark.parametrize(("routine", "published"), [("libc", 40), ("integer", 60), ("float", 80)])
 def test_talagala97_copies_from_memory_to_memory(rates, routine, published):
     curve = rates("p133-triton", "copy-routines", routine, min="1K", max="8K")
     assert max(curve.values()) == pytest.approx(published, rel=0.10)

@@ -502,3 +502,21 @@ def test_plan_paths_are_relative(lab):
         assert str(lab.root) not in text
         assert "@" not in text
     assert Path(os.path.join(result.directory, "../../../build")).is_dir()  # noqa: PTH118
+
+
+def test_the_longest_runs_begin_first(lab):
+    runs = experiment.load(lab, "tests")
+    took = {"call": 1.0, "chase": 2.0}
+    runner.Runner(lab, estimate=lambda run: took[run.workload.name]).run_all(runs)
+    assert [line.split()[0] for line in lab.starts()] == ["chase", "call"]
+
+
+def test_fail_fast_begins_nothing_after_a_failure(lab):
+    lab.behave(events={"chase": chase_events()})  # call writes none
+    first, second = runner.Runner(lab, fail_fast=True).run_all(experiment.load(lab, "tests"))
+    assert (first.status, second.status) == ("failed", "queued")
+    assert "--fail-fast" in second.reason
+    assert len(lab.starts()) == 1
+    assert store.read(second.directory)["status"] == "queued"
+    # Afterwards it is a run like any other.
+    assert [one.status for one in runner.Runner(lab).run_all([second.run])] == ["ok"]

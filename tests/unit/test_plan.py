@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Plans: what is there, what is left, and how long it will take."""
+
+import json
+
+import pytest
+from test_cli import p5lab  # noqa: F401
+from test_runner import execute
+
+from p5lab import experiment, plan
+from p5lab.experiment import Filter
+from p5lab.plan import Plan, Row
+from p5lab.runner import Runner
+
+
+def rows(status, *seconds):
+    return [Row(str(number), "run", status, one) for number, one in enumerate(seconds)]
+
+
+@pytest.mark.parametrize(
+    ("given", "jobs", "seconds"),
+    [
+        (rows("to run", 10, 20, 30), 1, 60),
+        (rows("to run", 10, 20, 30), 2, 30),
+        (rows("to run", 10, 20, 300), 4, 300),  # no faster than the longest
+        (rows("to run", 10, 20, None), 1, 45),  # one like none before takes the mean
+        (rows("to run", None, None), 2, None),
+        ([*rows("ok", 100), *rows("failed", 10)], 1, 10),
+        (rows("ok", 100), 1, 0),
+    ],
+)
+def test_time_of_what_is_left(given, jobs, seconds):
+    assert Plan(given, jobs).seconds == seconds
+
+
+def test_estimates_by_likeness(lab):
+    call, chase = experiment.load(lab, "tests")
+    assert plan.Estimate([])(call) is None
+    (done,) = execute(lab, Filter(workloads=("call",)))
+    past = [one for one in plan.store.all_runs(lab) if one.status == "ok"]
+    assert plan.Estimate(past)(call) == done.wall_seconds
+    assert plan.Estimate(past)(chase) == done.wall_seconds  # any run of the engine
+    for one in past:
+        one.record["wall_seconds"] = 7.0
+    other = experiment.load(lab, "tests", Filter(settings=(("l2.size", "512K"),)))
+    assert [plan.Estimate(past)(run) for run in other] == [7.0, 7.0]
+
+
+def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
+    status, out, err = p5lab("plan", "tests")
+    assert (status, err) == (0, "")
+    assert "2 runs: 0 there, 2 to run; nothing like them has been run here" in out
+    assert not (lab.results / "tests").exists()
+    execute(lab, Filter(workloads=("call",)))
+    status, out, err = p5lab("plan", "tests", "--sweep", "l2.size=256K,512K", "--format", "json")
+    found = json.loads(out)
+    # 256 KB is what the machine has: that run is there already.
+    assert [row["status"] for row in found["runs"]] == ["ok", "to run", "to run", "to run"]
+    assert (found["left"], found["seconds"] > 0) == (3, True)
+    status, out, err = p5lab("plan", "tests", "--format", "csv")
+    assert out.splitlines()[1].endswith(",ok,")
+    assert len(lab.starts()) == 1
+
+
+def test_a_run_whose_files_were_changed_is_to_run(lab):
+    (result,) = execute(lab, Filter(workloads=("call",)))
+    assert Runner(lab).known(result.run).status == "ok"
+    (result.directory / "events.jsonl").write_text("")
+    assert Runner(lab).known(result.run).status == "to run"
+
+
+def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
+    lab.engine.unlink()
+    status, out, err = p5lab("plan", "tests")
+    assert status == 0
+    assert "cannot be told: missing engine" in err
+    assert "2 to run" in out
+
+
+def test_only_runs_of_that_name(p5lab):  # noqa: F811
+    status, out, err = p5lab("plan", "tests", "--only", "CHASE*premiere")
+    assert "1 runs: 0 there, 1 to run" in out
+    status, out, err = p5lab("plan", "tests", "--only", "nothing")
+    assert (status, out) == (2, "")
+    assert err.startswith("p5lab: --only nothing: no run has that in its name")
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(4.21, "4.2 s"), (42, "42 s"), (185, "3 min"),
+                                               (7500, "2 h 5 min")])  # fmt: skip
+def test_durations(seconds, text):
+    assert plan.duration(seconds) == text
