@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from p5stats.errors import StatsError
@@ -32,6 +33,8 @@ KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
 PAGE_FAULT = "vector.fault.14"
 SOURCE = ["run", "geometry", "feedback"]  # of KEYS: what has counted
 CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
+# Engines that tell neither the vectors of interrupts nor the ring of a cycle.
+UNDIVIDED = ("gem5",)
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
 
 
@@ -40,7 +43,8 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
 
     Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because what runs
     in ring 0 differs between systems; the column KERNEL keeps the busy cycles of ring 0. What an
-    engine does not count is missing in its runs (NaN), never zero.
+    engine does not count is missing in its runs (NaN), never zero; the column VECTOR is NaN for
+    runs of an engine that tells no vectors.
     """
     keys = [*KEYS, "iteration"]
     if frame.empty:
@@ -50,13 +54,18 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     busy = frame[(frame["event"] == "cycles.busy") & (frame["ring"] == 0)]
     wide[KERNEL] = busy.groupby(keys, observed=True)["value"].sum().reindex(wide.index)
     vectors = [event for event in wide.columns if event.startswith(VECTOR)]
+    undivided = wide.index.get_level_values("engine").isin(UNDIVIDED)
+    wide.loc[undivided, KERNEL] = math.nan
+    if undivided.any():
+        wide[VECTOR] = np.where(undivided, math.nan, 0)
     by_source = frame.groupby(SOURCE)["event"].unique()
     parts = []
     for source, rows in wide.groupby(level=SOURCE, sort=False):
         events = set(by_source[source])
-        events |= {KERNEL} if "cycles.busy" in events else set()
-        # A vector has rows only where it was taken.
-        events |= set(vectors) if "hw_interrupts" in events else set()
+        if rows.index.get_level_values("engine")[0] not in UNDIVIDED:
+            events |= {KERNEL} if "cycles.busy" in events else set()
+            # A vector has rows only where it was taken.
+            events |= set(vectors) if "hw_interrupts" in events else set()
         parts.append(rows.fillna(dict.fromkeys(events, 0)))
     return pd.concat(parts)
 
@@ -119,7 +128,8 @@ class Counts:
 
     def __getitem__(self, event: str) -> float:
         if event.startswith(VECTOR) and event not in self._values:
-            return 0 * self["hw_interrupts"]  # vectors have a column only where one was taken
+            # Vectors have a column only where one was taken.
+            return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
         return float(self._values.get(event, float("nan")))
 
     def has(self, event: str) -> bool:

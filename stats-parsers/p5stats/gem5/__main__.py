@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""python -m p5stats.gem5: statistics of gem5 as CSV, JSON or a plain list."""
+
+import argparse
+import csv
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from p5stats.errors import StatsError
+from p5stats.gem5 import Section, names, sections
+from p5stats.gem5.section import Number, full_name
+
+COLUMNS = ("section", "statistic", "element", "value", "unit", "description")
+Row = tuple[int, str, str, Number]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status: 0 done, 1 the file is cut short or makes no sense, 2 a wrong option."""
+    parser = argparse.ArgumentParser(
+        prog="python -m p5stats.gem5",
+        description="Prints statistics that gem5 wrote: stats.txt (also .gz), stats.json or HDF5.",
+        epilog="Example: python -m p5stats.gem5 m5out/stats.txt '*.dcache.*' --format csv",
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("pattern", nargs="*", help="only names like these; * stands for anything")
+    parser.add_argument("--section", type=int, action="append", metavar="N",
+                        help="only this dump, from 0; may be repeated")  # fmt: skip
+    parser.add_argument("--format", choices=FORMATS, default="text",
+                        help="csv: a row each number; json: a line each dump (default: text)"
+                        )  # fmt: skip
+    parser.add_argument("--modern", action="store_true",
+                        help="older releases' names as in gem5 24")  # fmt: skip
+    args = parser.parse_intermixed_args(argv)
+    try:
+        FORMATS[args.format](_chosen(args))
+    except StatsError as error:
+        sys.stdout.flush()
+        print(f"p5stats: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _chosen(args: argparse.Namespace) -> Iterator[tuple[int, list[Row]]]:
+    rename = names.modern if args.modern else str
+
+    def wanted(name: str) -> bool:
+        return any(fnmatchcase(rename(name), pattern) for pattern in args.pattern)
+
+    missing = set(args.section or ())
+    for section in sections(args.file, wanted if args.pattern else None):
+        if not args.section or section.number in args.section:
+            missing.discard(section.number)
+            yield section.number, list(_rows(section, rename))
+    if missing:
+        raise StatsError(f"{args.file}: no section {min(missing)}: it has {section.number + 1}")
+
+
+def _rows(section: Section, rename: Callable[[str], str]) -> Iterator[Row]:
+    for statistic, element, number in section:
+        yield section.number, rename(statistic), element, number
+
+
+def _csv(dumps: Iterator[tuple[int, list[Row]]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for _, rows in dumps:
+        for section, statistic, element, number in rows:
+            writer.writerow(
+                (section, statistic, element, number.value, number.unit, number.description)
+            )
+
+
+def _json(dumps: Iterator[tuple[int, list[Row]]]) -> None:
+    """What is no number (nan, inf) is null, which JSON has instead."""
+    for section, rows in dumps:
+        values = {
+            full_name(statistic, element): number.value if math.isfinite(number.value) else None
+            for _, statistic, element, number in rows
+        }
+        print(json.dumps({"section": section, "statistics": values}))
+
+
+def _text(dumps: Iterator[tuple[int, list[Row]]]) -> None:
+    for section, rows in dumps:
+        print(f"section {section}")
+        for _, statistic, element, number in rows:
+            print(
+                f"  {full_name(statistic, element):<60} {number.value:>14} {number.unit}".rstrip()
+            )
+
+
+FORMATS: dict[str, Callable[[Iterator[tuple[int, list[Row]]]], None]] = {
+    "text": _text,
+    "csv": _csv,
+    "json": _json,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

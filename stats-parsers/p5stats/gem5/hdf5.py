@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""gem5's HDF5 format (gem5 src/base/stats/hdf5.cc).
+
+A dataset for each statistic, in groups as the simulation's objects are; the first dimension is the
+dump. Its attributes have the description, the names of the elements and of formulas the equation.
+Distributions and histograms are not written, nor are units and totals. Names are made as text has
+them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from p5stats.errors import StatsError
+from p5stats.gem5.section import SEPARATOR, Number, Section, whole
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+CHUNK = 10  # dumps that gem5 packs together unless it is told otherwise
+
+
+@dataclass(frozen=True)
+class _Series:
+    """A statistic with the full names of its columns; None: it is not wanted, or gem5 gave that
+    element no name and leaves it out of the text."""
+
+    dataset: Any
+    columns: list[str | None]
+    description: str
+
+    def only(self, wanted: Callable[[str], bool]) -> "_Series":
+        columns = [name if name and wanted(name) else None for name in self.columns]
+        return replace(self, columns=columns)
+
+
+def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
+    """The dumps of a file one after the other; of each statistic a chunk is held in memory."""
+    try:
+        import h5py
+    except ImportError:
+        raise StatsError(f"{path}: an HDF5 file: expected the Python package h5py") from None
+    try:
+        with h5py.File(path, "r") as file:
+            found: list[_Series] = []
+            _collect(path, file, "", found, h5py)
+            if not found:
+                raise StatsError(f"{path}: no statistics: expected a dataset for each of them")
+            dumps = found[0].dataset.shape[0]
+            for series in found:
+                if series.dataset.shape[0] != dumps:
+                    raise StatsError(
+                        f"{path}: {series.dataset.name}: cut short: expected {dumps} dumps, as"
+                        f" {found[0].dataset.name} has, found {series.dataset.shape[0]}"
+                    )
+            if wanted:
+                found = [
+                    one for one in (series.only(wanted) for series in found) if any(one.columns)
+                ]
+            for first in range(0, dumps, CHUNK):
+                yield from _chunk(path, found, first, min(first + CHUNK, dumps))
+    except (OSError, RuntimeError, KeyError) as error:
+        reason = str(error).splitlines()[0]
+        raise StatsError(f"{path}: not HDF5, or cut short: {reason}") from None
+
+
+def _chunk(path: Path, found: list[_Series], first: int, end: int) -> Iterator[Section]:
+    blocks = [
+        series.dataset[first:end].reshape(end - first, len(series.columns)).tolist()
+        for series in found
+    ]
+    for dump in range(first, end):
+        section = Section(dump, f"{path}: section {dump}")
+        for series, block in zip(found, blocks, strict=True):
+            for name, value in zip(series.columns, block[dump - first], strict=True):
+                if name is not None:
+                    section.add(name, Number(whole(value), "", series.description))
+        yield section
+
+
+def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: Any) -> None:  # noqa: ANN401
+    for key in group:
+        node, name = group[key], f"{prefix}{key}"
+        if isinstance(node, h5py.Group):
+            _collect(path, node, f"{name}.", found, h5py)
+            continue
+        if not 1 <= node.ndim <= 3 or node.dtype.kind not in "fiu":
+            raise StatsError(f"{path}: {node.name}: expected numbers in one to three dimensions")
+        found.append(_Series(node, _columns(node, name), "".join(_texts(node, "description"))))
+
+
+def _columns(dataset: Any, name: str) -> list[str | None]:  # noqa: ANN401
+    """The names of a dump's numbers: a vector of one has no element, as in text."""
+    if dataset.ndim == 1 or dataset.shape[1:] == (1,):
+        return [name]
+    if dataset.ndim == 2:
+        return _elements(name, _names(dataset, "subnames", dataset.shape[1]))
+    columns: list[str | None] = []
+    for row in _names(dataset, "subnames", dataset.shape[1]):
+        elements = _names(dataset, "y_subnames", dataset.shape[2])
+        columns += _elements(f"{name}_{row}", elements) if row else [None] * len(elements)
+    return columns
+
+
+def _elements(name: str, elements: list[str]) -> list[str | None]:
+    return [f"{name}{SEPARATOR}{element}" if element else None for element in elements]
+
+
+def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN401
+    """Where none is given, the numbers from 0; of those given some can be empty or missing."""
+    names = _texts(dataset, attribute)
+    if not any(names):
+        return [str(index) for index in range(size)]
+    return (names + [""] * size)[:size]
+
+
+def _texts(dataset: Any, attribute: str) -> list[str]:  # noqa: ANN401
+    values = dataset.attrs.get(attribute, ())
+    return [text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+            for text in values]  # fmt: skip

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""What one dump of gem5's statistics holds, whatever file it came from."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from p5stats.errors import StatsError
+
+SEPARATOR = "::"  # between a statistic and one of its elements
+TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One number of a statistic. `share` and `cumulative` are the percentages that gem5's text
+    puts beside the elements of some vectors and distributions, 1 for 100 %."""
+
+    value: int | float
+    unit: str = ""
+    description: str = ""
+    share: float | None = None
+    cumulative: float | None = None
+
+
+@dataclass
+class Section:
+    """One dump. `statistics` has the numbers of each statistic by element: of a scalar there is one
+    with an empty name; a vector, distribution or histogram has its subnames (`total`, `mean`,
+    `0-9`); a row of a matrix is a vector of its own, as in gem5's text.
+
+    A statistic that is declared `nozero` is absent from text and JSON while it is zero.
+    """
+
+    number: int  # from 0, in the order of the file
+    where: str  # file and section, for messages
+    statistics: dict[str, dict[str, Number]] = field(default_factory=dict)
+
+    def add(self, name: str, number: Number) -> None:
+        """Takes `component.statistic` or `component.statistic::element`."""
+        statistic, _, element = name.partition(SEPARATOR)
+        self.statistics.setdefault(statistic, {})[element] = number
+
+    def __contains__(self, name: str) -> bool:
+        statistic, _, element = name.partition(SEPARATOR)
+        return element in self.statistics.get(statistic, ())
+
+    def __getitem__(self, name: str) -> int | float:
+        statistic, _, element = name.partition(SEPARATOR)
+        try:
+            return self.statistics[statistic][element].value
+        except KeyError:
+            raise StatsError(
+                f"{self.where}: no statistic {name!r}: it is zero, or this simulation has none"
+            ) from None
+
+    def get(self, name: str, default: int | float = 0) -> int | float:
+        """As `section[name]`; what is absent is `default`."""
+        statistic, _, element = name.partition(SEPARATOR)
+        number = self.statistics.get(statistic, {}).get(element)
+        return default if number is None else number.value
+
+    def total(self, name: str, default: int | float = 0) -> int | float:
+        """A scalar's value, a vector's `::total`, or where that is not written (HDF5, JSON, some
+        vectors) the sum of the elements."""
+        numbers = self.statistics.get(name)
+        if not numbers:
+            return default
+        for element in (TOTAL, ""):
+            if element in numbers:
+                return numbers[element].value
+        return sum(number.value for number in numbers.values())
+
+    def only(self, wanted: Callable[[str], bool]) -> "Section":
+        """The same dump with the numbers whose full name `wanted` accepts."""
+        found = Section(self.number, self.where)
+        for statistic, element, number in self:
+            name = full_name(statistic, element)
+            if wanted(name):
+                found.add(name, number)
+        return found
+
+    def __iter__(self) -> Iterator[tuple[str, str, Number]]:
+        """Statistic, element and number, in the order of the file."""
+        for statistic, numbers in self.statistics.items():
+            for element, number in numbers.items():
+                yield statistic, element, number
+
+
+def full_name(statistic: str, element: str) -> str:
+    """`component.statistic::element`, of a scalar `component.statistic`."""
+    return f"{statistic}{SEPARATOR}{element}" if element else statistic
+
+
+def whole(value: float) -> int | float:
+    """A whole number as int: counts stay counts. gem5 itself keeps all values as double."""
+    return int(value) if math.isfinite(value) and value == int(value) else value

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""gem5's text format, stats.txt (gem5 src/base/stats/text.cc).
+
+A file is a row of sections, one for each dump, between a line that begins and a line that ends it.
+A line of it has a name, a value, for some statistics two percentages, and where descriptions are on
+a comment with the unit behind it in parentheses. Statistics declared `oneline` have all their
+elements on one line, separated by bars and without names.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from p5stats.errors import StatsError
+from p5stats.gem5.section import SEPARATOR, Number, Section
+
+BEGIN = "---------- Begin Simulation Statistics ----------"
+END = "---------- End Simulation Statistics   ----------"
+GZIP = b"\x1f\x8b"
+_NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan|inf)"
+_SHARES = r"(?: +(-?[\d.]+|-?inf|-?nan)%)?(?: +(-?[\d.]+|-?inf|-?nan)%)?"
+_NAME = r"([^\s|][^|]*?)"
+_LINE = re.compile(rf"{_NAME} +({_NUMBER}){_SHARES}")
+_ONE_LINE = re.compile(rf"{_NAME}((?: +\| *{_NUMBER}{_SHARES})+)")
+_ELEMENT = re.compile(rf"\| *({_NUMBER}){_SHARES}")
+# Releases before 21.0 wrote no units; a description may well end in parentheses of its own.
+_BASE = r"(?:Cycle|Tick|Second|Bit|Byte|Watt|Joule|Volt|Celsius|Count|Ratio|Unspecified)"
+_RATE = rf"\({_BASE}/{_BASE}\)"
+_UNIT = rf"{_BASE}|{_RATE}|\((?:{_BASE}|{_RATE})/(?:{_BASE}|{_RATE})\)"
+_COMMENT = re.compile(rf"(.*?) ?(?:\(({_UNIT})\))?")
+COMMENT = " # "
+
+
+def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
+    """The sections of a file one after the other; no more than one is held in memory.
+
+    `wanted` chooses lines by what stands in their first column: others are not looked at. What is
+    wrong raises StatsError with the number of section and line, after all sections before it.
+    """
+    section: Section | None = None
+    found, number = 0, 0
+    for number, line in _lines(path):
+        text = line.rstrip()
+        if not text:
+            continue
+        if text == BEGIN:
+            if section:
+                raise StatsError(
+                    f"{section.where}, line {number}: expected {END!r} before the next section"
+                )
+            section = Section(found, f"{path}: section {found} from line {number}")
+        elif text == END:
+            if not section:
+                raise StatsError(f"{path}, line {number}: {END!r} without its beginning")
+            yield section
+            section, found = None, found + 1
+        elif section is None:
+            raise StatsError(f"{path}, line {number}: expected {BEGIN!r}, found {text[:60]!r}")
+        elif not line.endswith("\n"):
+            raise StatsError(
+                f"{section.where}: cut short in line {number}: expected more after {text[-60:]!r}"
+            )
+        elif wanted is None or wanted(text.split(maxsplit=1)[0]):
+            _add(section, number, text)
+    if section:
+        raise StatsError(f"{section.where}: cut short after line {number}: expected {END!r}")
+    if not found:
+        raise StatsError(f"{path}: no statistics: expected {BEGIN!r}")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """gem5 packs a file whose name ends in .gz."""
+    number = 0
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == GZIP
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode("utf-8", "replace")
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise StatsError(f"{path}: cut short after line {number}: expected more packed data"
+                         ) from None  # fmt: skip
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _add(section: Section, number: int, text: str) -> None:
+    head, mark, comment = text.partition(COMMENT)
+    if not mark:  # a statistic without a description still has its unit
+        head, _, comment = text.partition(" (")
+        comment = comment and f"({comment}"
+    head, (description, unit) = head.rstrip(), _comment(comment)
+    if match := _LINE.fullmatch(head):
+        name, *numbers = match.groups()
+        section.add(name, _number(numbers, unit, description))
+    elif match := _ONE_LINE.fullmatch(head):
+        for index, element in enumerate(_ELEMENT.finditer(match[2])):
+            section.add(
+                f"{match[1]}{SEPARATOR}{index}", _number(element.groups(), unit, description)
+            )
+    else:
+        raise StatsError(
+            f"{section.where}, line {number}: expected a name and a value, found {text[:60]!r}"
+        )
+
+
+@cache
+def _comment(text: str) -> tuple[str, str]:
+    """Description and unit. They are the same in each section."""
+    match = _COMMENT.fullmatch(text)
+    return (match[1], match[2] or "") if match else (text, "")
+
+
+def _number(texts: Sequence[str | None], unit: str, description: str) -> Number:
+    value, share, cumulative = texts
+    return Number(_value(str(value)), unit, description, _share(share), _share(cumulative))
+
+
+def _value(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _share(text: str | None) -> float | None:
+    return None if text is None else float(text) / 100

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""A gem5 run of configs/gem5 as events.jsonl (docs/formats.md): docs/gem5-events.md has the table.
+
+At each marker gem5 dumped and reset its statistics: a section of them holds what has happened since
+the marker before, and events.jsonl has their sums. An event that this gem5 cannot tell is not in
+the header. With P5Tracer (configs/gem5/extras) its events are split by ring; gem5 splits nothing
+else, and that stands in ring 3. Nothing is split by address space: there is one, 0.
+
+`python -m p5stats.gem5_events m5out` prints the tidy table of such a run as CSV.
+"""
+
+import json
+import math
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from p5stats import events
+from p5stats.errors import StatsError
+from p5stats.gem5 import Section, sections
+from p5stats.gem5.names import modern
+from p5stats.gem5.section import TOTAL, full_name
+
+SCHEMA_VERSION = 1  # of markers.jsonl
+MARKERS = "markers.jsonl"
+STATISTICS = ("stats.txt", "stats.txt.gz", "stats.h5")  # JSON has the last dump only
+ENGINE = "gem5"
+TIMELESS = ("atomic",)  # CPU models whose cycles are instructions
+UNDIVIDED = 3  # the ring of what gem5 does not split
+RINGS = 4
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An event is the sum of the numbers of a component whose names match, `::total` aside; where
+    there are none, the event is unknown. `nozero` statistics are not written while they are zero:
+    there, anything of the component will do for the event to be known."""
+
+    event: str
+    component: str
+    statistic: str
+    nozero: bool
+    unit: str = "events"
+    element: str = ".*"
+
+
+# The caches by the names of ours, of gem5's library and of its older example scripts.
+_L1D = r"(?:.*\.)?(?:l1d|dcache|l1d-cache-\d+|l1dcaches?\d*)"
+_L1I = r"(?:.*\.)?(?:l1i|icache|l1i-cache-\d+|l1icaches?\d*)"
+_L2 = r"(?:.*\.)?(?:l2|l2cache|l2-cache-\d+|l2caches?\d*)"
+_MEMORY = r"(?:.*\.)?(?:memory\.module\d*|mem_ctrls?\d*(?:\.dram)?)"
+_CORE = r".*?(?:cpu|core)s?\d*"
+_READS, _WRITES = r"(?:ReadReq|LockedRMWReadReq)", r"(?:WriteReq|LockedRMWWriteReq|SwapReq)"
+_LINE_READS = r"(?:ReadReq|ReadExReq|ReadSharedReq|ReadCleanReq)"
+_LINE_WRITES = r"(?:WriteReq|WritebackDirty|WriteClean)"
+RULES = (
+    Rule("cycles.busy", _CORE, r"exec_context\.thread_0\.numBusyCycles", False, "cycles"),
+    Rule("cycles.idle", _CORE, r"exec_context\.thread_0\.numIdleCycles", False, "cycles"),
+    Rule("instructions", _CORE, r"commitStats0\.numInsts", False),
+    Rule("data_reads", _L1D, rf"{_READS}\.accesses", True),
+    Rule("data_writes", _L1D, rf"{_WRITES}\.accesses", True),
+    Rule("data_read_misses", _L1D, rf"{_READS}\.misses", True),
+    Rule("data_write_misses", _L1D, rf"{_WRITES}\.misses", True),
+    Rule("l1d_writebacks", _L1D, "writebacks", True),
+    Rule("code_misses", _L1I, r"ReadReq\.misses", True),
+    Rule("itlb_misses", rf"{_CORE}\.mmu\.itb", "(?:rd|wr)Misses", False),
+    Rule("dtlb_misses", rf"{_CORE}\.mmu\.dtb", "(?:rd|wr)Misses", False),
+    Rule("walk_reads", _L2, r"ReadReq\.accesses", True, element=r".*\.walker"),
+    Rule("l2_reads", _L2, rf"{_LINE_READS}\.accesses", True),
+    Rule("l2_read_misses", _L2, rf"{_LINE_READS}\.misses", True),
+    Rule("l2_writes", _L2, rf"{_LINE_WRITES}\.accesses", True),
+    Rule("l2_write_misses", _L2, rf"{_LINE_WRITES}\.misses", True),
+    Rule("dram_reads", _MEMORY, "numReads", True),
+    Rule("dram_writes", _MEMORY, "numWrites", True),
+)
+# What P5Tracer counts, each by ring: in a name of gem5's an underscore stands for the dot.
+TRACED = (
+    "instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts", "exceptions",
+    "soft_interrupts", "crossings.int", "crossings.gate", "crossings.far", "crossings.iret",
+    "crossings.async", "cr3_loads.changed", "cr3_loads.unchanged", "locked_cycles", "io_reads",
+    "io_writes", "branches",
+)  # fmt: skip
+UNITS = {rule.event: rule.unit for rule in RULES} | dict.fromkeys(TRACED, "events")
+_RULES = [
+    (
+        rule.event,
+        re.compile(
+            rf"{rule.component}\.(?:({rule.statistic})(?:::({rule.element}))?"
+            + ("|.*)" if rule.nozero else ")")
+        ),
+    )
+    for rule in RULES
+]
+_TRACER = re.compile(
+    rf".*\.tracer\.({'|'.join(event.replace('.', '_') for event in TRACED)})::ring([0-3])"
+)
+_BY_TRACER_NAME = {event.replace(".", "_"): event for event in TRACED}
+_CLOCK = "simFreq"  # ticks a second
+TICKS = 10**12  # where gem5 did not write it
+
+Ring = tuple[str, int | None]  # an event and its ring; None: gem5 does not split it
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What the name of a number says: the events that its component has, those it is a part of."""
+
+    known: frozenset[Ring]
+    counts: frozenset[Ring]
+
+
+@dataclass(frozen=True)
+class _Marker:
+    op: str
+    arg: int
+    tick: int
+    dump: int
+    where: str
+
+
+@cache
+def _meaning(name: str) -> _Meaning:
+    name = modern(name)
+    if match := _TRACER.fullmatch(name):
+        found = frozenset([(_BY_TRACER_NAME[match[1]], int(match[2]))])
+        return _Meaning(found, found)
+    known, counts = set(), set()
+    for event, pattern in _RULES:
+        if match := pattern.fullmatch(name):
+            known.add((event, None))
+            if match[1] and match[2] != TOTAL:
+                counts.add((event, None))
+    return _Meaning(frozenset(known), frozenset(counts))
+
+
+def convert(m5out: Path, path: Path) -> None:
+    """Writes events.jsonl, whole or not at all. StatsError: what is missing in `m5out`, or what in
+    it makes no sense."""
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines(m5out))
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise StatsError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def lines(m5out: Path) -> list[dict[str, Any]]:
+    """The lines of events.jsonl."""
+    header, markers = _markers(m5out / MARKERS)
+    statistics = next((m5out / name for name in STATISTICS if (m5out / name).exists()), None)
+    if statistics is None:
+        raise StatsError(f"{m5out}: no statistics: expected {' or '.join(STATISTICS)}")
+    known: set[Ring] = set()
+
+    def wanted(name: str) -> bool:
+        meaning = _meaning(name)
+        known.update(meaning.known)
+        return name == _CLOCK or bool(meaning.counts)
+
+    dumps, ticks = [], TICKS
+    for section in sections(statistics, wanted):
+        ticks = int(section.get(_CLOCK, ticks))
+        dumps.append(_counts(section))
+    if header["cpu"] in TIMELESS:
+        known = {(event, ring) for event, ring in known if UNITS[event] != "cycles"}
+    names = [event for event in UNITS if any(event == one for one, _ in known)]
+    # The tracer knows more than gem5's own count of the same event.
+    traced = {event for event, ring in known if ring is not None}
+    found: list[dict[str, Any]] = [
+        {
+            "type": "header",
+            "schema_version": events.SCHEMA_VERSION,
+            "engine": ENGINE,
+            "clock_hz": header["clock_hz"],
+            "events": names,
+            "units": [UNITS[event] for event in names],
+        }
+    ]
+    found += [
+        {"type": "note", "what": "gem5 differs from the machine", "reason": text}
+        for text in header["deviations"]
+    ]
+    sums: defaultdict[Ring, float] = defaultdict(float)
+    taken = 0
+    for marker in markers:
+        while taken <= marker.dump:
+            if taken == len(dumps):
+                raise StatsError(
+                    f"{statistics}: cut short: {marker.where} expects section {marker.dump}, there"
+                    f" are {len(dumps)}"
+                )
+            for key, value in dumps[taken].items():
+                sums[key] += value
+            taken += 1
+        tsc = marker.tick * header["clock_hz"] // ticks
+        found.append(
+            {"type": "marker", "op": marker.op, "arg": marker.arg, "tsc": tsc,
+             "banks": _banks(sums, names, traced), "vectors": []}
+        )  # fmt: skip
+    return [*found, _end(markers[-1], found[-1]["tsc"])]
+
+
+def _end(last: _Marker, tsc: int) -> dict[str, Any]:
+    status, reason = "ok", ""
+    if last.op == "abort":
+        status, reason = "failed", f"the guest gave up with code {last.arg}"
+    elif last.op != "exit":
+        status, reason = "failed", f"gem5 ended after the {last.op} marker: expected exit"
+    return {"type": "end", "status": status, "reason": reason,
+            "guest_status": last.arg if last.op == "exit" else None, "tsc": tsc}  # fmt: skip
+
+
+def _counts(section: Section) -> dict[Ring, float]:
+    """What one dump adds. Formulas of a span in which no time has passed are no numbers: nothing
+    has happened in it."""
+    counts: defaultdict[Ring, float] = defaultdict(float)
+    for statistic, element, number in section:
+        if math.isfinite(number.value):
+            for key in _meaning(full_name(statistic, element)).counts:
+                counts[key] += number.value
+    return dict(counts)
+
+
+def _banks(sums: dict[Ring, float], names: Sequence[str], traced: set[str]) -> list[Any]:
+    banks = []
+    for ring in range(RINGS):
+        values = [
+            round(sums.get((event, ring), 0))
+            if event in traced
+            else round(sums.get((event, None), 0)) * (ring == UNDIVIDED)
+            for event in names
+        ]
+        if any(values):
+            banks.append([0, ring, values])
+    return banks
+
+
+def _markers(path: Path) -> tuple[dict[str, Any], list[_Marker]]:
+    rows = list(_rows(path))
+    if not rows:
+        raise StatsError(f"{path}: empty: expected a header line")
+    (where, header), *rest = rows
+    if header.get("type") != "header" or header.get("schema_version") != SCHEMA_VERSION:
+        raise StatsError(f"{where}: expected a header of schema_version {SCHEMA_VERSION}")
+    for key, kind in (("clock_hz", int), ("cpu", str), ("deviations", list)):
+        if not isinstance(header.get(key), kind):
+            raise StatsError(f"{where}: {key}: expected {kind.__name__}")
+    if header["clock_hz"] < 1:
+        raise StatsError(f"{where}: clock_hz: expected more than zero")
+    markers: list[_Marker] = []
+    for where, row in rest:
+        if row.get("type") != "marker" or row.get("op") not in events.OPS:
+            raise StatsError(f"{where}: expected a marker: {', '.join(events.OPS)}")
+        arg, tick, dump = (row.get(key) for key in ("arg", "tick", "dump"))
+        if not all(type(value) is int and value >= 0 for value in (arg, tick, dump)):
+            raise StatsError(f"{where}: arg, tick, dump: expected whole numbers from 0")
+        last = markers[-1].dump if markers else -1
+        # Markers of one tick share a section: gem5 writes no more than one.
+        if dump not in (last, last + 1) or dump < 0:
+            raise StatsError(f"{where}: dump: expected {last + 1}, found {dump}")
+        markers.append(_Marker(row["op"], row["arg"], row["tick"], row["dump"], where))
+    if not markers:
+        raise StatsError(f"{path}: no markers: the guest reached none")
+    return header, markers
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                where = f"{path}:{number}"
+                if not raw.endswith(b"\n"):
+                    raise StatsError(f"{where}: incomplete line: the file was cut short")
+                try:
+                    row = json.loads(raw)
+                except ValueError:
+                    raise StatsError(f"{where}: not valid JSON") from None
+                if not isinstance(row, dict):
+                    raise StatsError(f"{where}: expected an object {{...}}")
+                yield where, row
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+
+
+def main(arguments: Sequence[str]) -> int:
+    from p5stats import tidy
+
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print("usage: python -m p5stats.gem5_events m5out > counts.csv", file=sys.stderr)
+        return 2
+    m5out = Path(arguments[0])
+    path = m5out / "events.jsonl"
+    try:
+        convert(m5out, path)
+        origin = tidy.Origin("", m5out.name, ENGINE, "", "", tidy.YES, "", 0, "", "")
+        tidy.table(events.parse(path), origin, {}).to_csv(sys.stdout, index=False)
+    except StatsError as error:
+        print(f"p5stats: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
