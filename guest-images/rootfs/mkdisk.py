@@ -46,22 +46,34 @@ class DiskError(Exception):
     """The image cannot be made; the message says why."""
 
 
-def make(output: Path, cylinders: int) -> None:
-    """Write the image; DiskError when mke2fs is missing or fails."""
-    # Outside of root's search path on Debian.
-    program = shutil.which("mke2fs", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: str = "") -> str:
+    """Run a program of e2fsprogs in a fixed environment; returns what it says on stderr.
+
+    DiskError when it is missing or fails.
+    """
+    # Outside of the search path of users on Debian.
+    program = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not program:
-        raise DiskError("mke2fs: not found; install the package e2fsprogs")
+        raise DiskError(f"{name}: not found; install the package e2fsprogs")
+    environment = {"LC_ALL": "C", "E2FSPROGS_FAKE_TIME": TIME, "DEBUGFS_PAGER": "cat"}
+    if config:
+        environment["MKE2FS_CONFIG"] = str(config)
+    done = subprocess.run(
+        [program, *arguments], env=environment, input=stdin,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        said = done.stderr.strip() or done.stdout.strip() or "failed"
+        raise DiskError(f"{name}: {said.splitlines()[-1]}")
+    return done.stderr
+
+
+def make(output: Path, cylinders: int, options: list[str] = OPTIONS) -> None:
+    """Write an image with an empty file system; DiskError when mke2fs is missing or fails."""
     with tempfile.TemporaryDirectory() as tmp:
         config, image = Path(tmp) / "mke2fs.conf", Path(tmp) / "disk.img"
         config.write_text(CONFIG)
-        made = subprocess.run(
-            [program, *OPTIONS, image, f"{cylinders * CYLINDER // 1024}k"],
-            env={"LC_ALL": "C", "MKE2FS_CONFIG": str(config), "E2FSPROGS_FAKE_TIME": TIME},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if made.returncode != 0:
-            raise DiskError(f"mke2fs: {(made.stderr.strip() or 'failed').splitlines()[-1]}")
+        run("mke2fs", *options, image, f"{cylinders * CYLINDER // 1024}k", config=config)
         shutil.copyfile(image, output)
 
 

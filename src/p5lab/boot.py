@@ -63,7 +63,10 @@ def linux(
     kernel: bytes, kernel_file: Path, initramfs_file: Path, initramfs_size: int, cmdline: str,
     memory: int, setup_file: Path,
 ) -> Layout:  # fmt: skip
-    """Lays out a bzImage. `memory` is in bytes; UserError when the pieces do not fit."""
+    """Lays out a bzImage. `memory` is in bytes; UserError when the pieces do not fit.
+
+    A RAM disk of no bytes is none: the kernel mounts the root that its command line names.
+    """
 
     def field(offset: int, kind: str) -> int:
         return struct.unpack_from("<" + kind, kernel, offset)[0]
@@ -85,10 +88,10 @@ def linux(
         raise UserError(f"kernel command line: {len(cmdline)} bytes, expected at most {limit}")
 
     top = min(memory - TOP_RESERVED, field(0x22C, "I") + 1)
-    ramdisk = (top - initramfs_size) & ~(PAGE - 1)
+    ramdisk = (top - initramfs_size) & ~(PAGE - 1) if initramfs_size else 0
     # Where the kernel runs it also decompresses: init_size bytes from its address (2.10).
     needed = field(0x260, "I") if version >= 0x020A else len(kernel) - setup_size
-    if ramdisk < KERNEL + needed:
+    if (ramdisk or top) < KERNEL + needed:
         raise UserError(
             f"{kernel_file}: kernel ({needed} bytes) and RAM disk ({initramfs_size} bytes) do not"
             f" fit into {memory} bytes of memory (dram.size)"
@@ -102,14 +105,16 @@ def linux(
     struct.pack_into("<H", setup, 0x224, HEAP_END - 0x200)
     struct.pack_into("<I", setup, 0x228, BASE + HEAP_END)
     command = cmdline.encode("ascii") + b"\0"
+    blobs = [
+        Blob(BASE, 0, setup_size, setup_file),
+        Blob(BASE + HEAP_END, setup_size, len(command), setup_file),
+        Blob(KERNEL, setup_size, len(kernel) - setup_size, kernel_file),
+    ]
+    if ramdisk:
+        blobs.append(Blob(ramdisk, 0, initramfs_size, initramfs_file))
     return Layout(
         setup=bytes(setup) + command,
-        blobs=[
-            Blob(BASE, 0, setup_size, setup_file),
-            Blob(BASE + HEAP_END, setup_size, len(command), setup_file),
-            Blob(KERNEL, setup_size, len(kernel) - setup_size, kernel_file),
-            Blob(ramdisk, 0, initramfs_size, initramfs_file),
-        ],
+        blobs=blobs,
         segment=BASE >> 4,
         entry=((BASE >> 4) + 0x20, 0),
         stack=HEAP_END,

@@ -23,7 +23,7 @@ from p5lab.progress import Progress
 LOG = "build/build.log"
 LOCK = "build/build.lock"
 # How our build scripts begin the line that says why they failed.
-REASON = re.compile(r"(p5lab|build_\w+|mkcpio|check_isa): ")
+REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkrootfs|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
@@ -48,6 +48,7 @@ COSTS = {
     "C++": Cost(4),
     "zig": Cost(1.5),
     "unpack": Cost(0.3, 0.2),
+    "rootfs": Cost(6, 0, 400),
 }
 # The step that finds out which file a source is.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)

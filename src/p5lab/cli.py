@@ -26,6 +26,7 @@ from p5lab import (
     fetch,
     gc,
     guest,
+    image,
     machine,
     method,
     plan,
@@ -167,6 +168,26 @@ def _parser() -> argparse.ArgumentParser:
                          help="take the build products as they are")  # fmt: skip
     console.set_defaults(command=_shell)
 
+    disk = commands.add_parser("image", help="the root file system of a guest that is a"
+                               " distribution", description="Has mmdebstrap make the root file"
+                               " system of a distribution from a mirror, or takes a tarball of it,"
+                               " and makes the disk of the guest that boots it. No root is needed.",
+                               allow_abbrev=False)  # fmt: skip
+    disk.add_argument("distribution", help="debian or ubuntu")
+    disk.add_argument("--suite", default="", help="default: the one in the guest's file")
+    disk.add_argument("--mirror", default="", metavar="URL",
+                      help="default: the one of this host's apt configuration")  # fmt: skip
+    disk.add_argument("--keyring", type=Path, metavar="FILE",
+                      help="by which the mirror is signed; default: as apt on this host has it"
+                      )  # fmt: skip
+    disk.add_argument("--tarball", type=Path, metavar="FILE",
+                      help="instead of a mirror: a root file system, such as ubuntu-base"
+                      )  # fmt: skip
+    disk.add_argument("--sha256", default="", metavar="DIGEST", help="of the tarball")
+    disk.add_argument("--size", type=image.parse_size, default=image.DEFAULT_SIZE,
+                      help="of the disk (default: 128M)")  # fmt: skip
+    disk.set_defaults(command=_image)
+
     show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS),
                                allow_abbrev=False)  # fmt: skip
     show.add_argument("what", nargs="?", choices=LISTS, metavar="|".join(LISTS))
@@ -287,6 +308,7 @@ COMMANDS = (
     "plan",
     "validate",
     "shell",
+    "image",
     "list",
     "show",
     "keys",
@@ -386,6 +408,8 @@ def _execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_bui
              native: bool = False, force: bool = False, fork: bool = True,
              fail_fast: bool = False) -> list[runner.Result]:  # fmt: skip
     """Builds what the runs need and runs what is not there yet."""
+    for system in {run.guest.name: run.guest for run in runs}.values():
+        image.check(lab, system)
     if not no_build:
         build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], native))
     with progress.runs(len(runs)) as tracker:
@@ -442,9 +466,30 @@ def _shell(args: argparse.Namespace, lab: Lab) -> int:
         board = board.with_set(machine.parse_settings(args.settings), "--set")
     system = guest.load(lab, args.guest)
     experiment.check_isa("shell", system, board)
+    image.check(lab, system)
     if not args.no_build:
         build.ensure(lab, Progress(), build.for_runs(lab, [system]))
     return shell.run(lab, shell.plan(board, system, args.seed[0], args.model == "on"))
+
+
+def _image(args: argparse.Namespace, lab: Lab) -> int:
+    request = image.Request(
+        args.distribution, args.suite, args.mirror, args.keyring, args.tarball, args.sha256,
+        args.size,
+    )  # fmt: skip
+    progress = Progress()
+    with progress.activity("image") as step:
+        made = image.make(lab, request, step)
+    contents = made.contents
+    print(f"{contents.os_release['PRETTY_NAME']}, glibc {contents.glibc}: {contents.files} files,"
+          f" {gc.human(contents.bytes)}")  # fmt: skip
+    print(f"Root file system: {lab.short(lab.rootfs(made.guest))}, SHA-256 {made.sha256}")
+    disk = guest.load(lab, made.guest).disk
+    assert disk is not None
+    build.ensure(lab, progress, (lab.short(disk),))
+    print(f"Disk: {lab.short(disk)}, {gc.human(disk.stat().st_size)}, SHA-256"
+          f" {fetch.sha256_of(disk)}")  # fmt: skip
+    return 0
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:

@@ -36,6 +36,8 @@ DEBIAN_SUITES = frozenset(
     "bullseye bookworm trixie forky duke sid oldoldstable oldstable stable testing unstable".split()
 )
 """Suites by which an entry of the host's apt configuration is seen to be the Debian archive."""
+UBUNTU_SUITES = frozenset("focal jammy noble plucky questing resolute".split())
+SUITES = {"debian": DEBIAN_SUITES, "ubuntu": UBUNTU_SUITES}
 
 KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until", "allow-insecure")
 """Options of the host's entry that our own source list takes over."""
@@ -158,13 +160,14 @@ def _expand_mirror_list(uri: str) -> str:
 
 
 def _archives(
-    uris: list[str], suites: list[str], components: list[str], options: Mapping[str, str]
-) -> Iterator[Archive]:
+    uris: list[str], suites: list[str], components: list[str], options: Mapping[str, str],
+    known: frozenset[str],
+) -> Iterator[Archive]:  # fmt: skip
     if "main" not in components:
         return
     for suite in suites:
         base, _, rest = suite.partition("/") if "/" in suite else suite.partition("-")
-        if base not in DEBIAN_SUITES or rest not in ("", "security", "updates"):
+        if base not in known or rest not in ("", "security", "updates"):
             continue
         security = rest == "security" or suite.endswith("/updates")
         kept = tuple((key, options[key]) for key in KEPT_OPTIONS if key in options)
@@ -173,7 +176,7 @@ def _archives(
                 yield Archive(_expand_mirror_list(uri).rstrip("/"), security, kept)
 
 
-def _one_line_entries(text: str) -> Iterator[Archive]:
+def _one_line_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
     """Entries of a sources.list(5) file: `deb [option=value ...] URI SUITE COMPONENT...`."""
     for line in text.splitlines():
         match = re.fullmatch(
@@ -182,10 +185,10 @@ def _one_line_entries(text: str) -> Iterator[Archive]:
         if match:
             pairs = (option.partition("=") for option in (match[1] or "").split())
             options = {key.lower(): value for key, _, value in pairs}
-            yield from _archives([match[2]], [match[3]], match[4].split(), options)
+            yield from _archives([match[2]], [match[3]], match[4].split(), options, known)
 
 
-def _deb822_entries(text: str) -> Iterator[Archive]:
+def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
     """Entries of a deb822 `.sources` file: paragraphs of `Field: value`, continued by indents."""
     for paragraph in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
@@ -206,20 +209,32 @@ def _deb822_entries(text: str) -> Iterator[Archive]:
                 fields.get("suites", "").split(),
                 fields.get("components", "").split(),
                 fields,
+                known,
             )
 
 
-def host_archives(etc: Path) -> list[Archive]:
-    """The Debian archives of an apt configuration directory, in its order, each once."""
+def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Archive]:
+    """The archives of an apt configuration directory that have one of the `known` suites, in its
+    order, each once."""
     files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
     found: dict[Archive, None] = {}
     for path in files:
         if not path.is_file() or path.suffix not in (".list", ".sources"):
             continue
         text = path.read_text(errors="replace")
-        entries = _one_line_entries(text) if path.suffix == ".list" else _deb822_entries(text)
-        found |= dict.fromkeys(entries)
+        entries = _one_line_entries if path.suffix == ".list" else _deb822_entries
+        found |= dict.fromkeys(entries(text, known))
     return list(found)
+
+
+def host_settings() -> list[str]:
+    """The host's apt settings for downloads, as lines of apt.conf(5)."""
+    if shutil.which("apt-config") is None:
+        return []
+    return subprocess.run(
+        ["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"],
+        capture_output=True, text=True, check=False,
+    ).stdout.splitlines()  # fmt: skip
 
 
 # --- fetching -------------------------------------------------------------------------------
@@ -442,6 +457,13 @@ class Fetcher:
             )
         return found
 
+    def archives_of(self, distribution: str) -> list[Archive]:
+        """What the host's apt configuration has of a distribution, but its security updates."""
+        if distribution == "debian" and os.environ.get("P5LAB_MIRROR"):
+            return self._mirrors(security=False)
+        found = host_archives(self.etc, SUITES.get(distribution, frozenset()))
+        return [entry for entry in found if not entry.security]
+
     # --- apt with a private configuration ---
 
     @property
@@ -465,7 +487,7 @@ class Fetcher:
             for folder in ("state/lists/partial", "cache/archives/partial"):
                 (directory / folder).mkdir(parents=True, exist_ok=True)
             (directory / "state/status").touch()
-            lines = [self._source_line(entry, suite) for entry, suite in dict.fromkeys(suites)]
+            lines = [self.source_line(entry, suite) for entry, suite in dict.fromkeys(suites)]
             (directory / "sources.list").write_text("".join(lines))
         except OSError as error:
             raise disk_error(error, directory) from error
@@ -477,10 +499,12 @@ class Fetcher:
         complaint = re.search(r"^(?:E|W): (.*)", updated.stderr, re.M)
         return f": {complaint[1]}" if complaint else ""
 
-    def _source_line(self, entry: Archive, suite: str) -> str:
+    def source_line(self, entry: Archive, suite: str) -> str:
+        """An archive as sources.list(5) has it."""
         options = []
         for key, value in entry.options:
             if key == "signed-by" and "\n" in value:  # the key itself, not its path
+                self._apt_directory.mkdir(parents=True, exist_ok=True)
                 key_file = self._apt_directory / f"{hashlib.sha256(value.encode()).hexdigest()}.asc"
                 key_file.write_text("\n".join("" if x == "." else x for x in value.split("\n")))
                 value = str(key_file)
@@ -507,15 +531,9 @@ class Fetcher:
             "Acquire::Languages": "none",
         }
         # Proxies, certificates and time-outs stay the host's.
-        host = subprocess.run(
-            ["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
         kept = [
             line
-            for line in host.splitlines()
+            for line in host_settings()
             if not line.startswith(("Acquire::IndexTargets", "Acquire::Languages"))
         ]
         lines = kept + [f'{key} "{value}";' for key, value in settings.items()]

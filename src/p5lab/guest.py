@@ -18,9 +18,19 @@ from p5lab.tomlfile import Table
 SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
 PROTOCOLS = ("linux",)
-KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "cannot")
+KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "image", "cannot")
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "disk", "cmdline")
+IMAGE_KEYS = ("distribution", "suite", "options")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
+
+
+@dataclass(frozen=True)
+class Image:
+    """The root file system on a guest's disk, which the user makes (p5lab.image)."""
+
+    distribution: str  # ID in its os-release
+    suite: str
+    options: tuple[str, ...]  # more of mmdebstrap's
 
 
 @dataclass(frozen=True)
@@ -35,15 +45,21 @@ class Guest:
     programs: str  # the directory of build/workloads that has its programs
     protocol: str
     kernel: Path
-    initramfs: Path
+    initramfs: Path | None  # None: its root is on the disk
     disk: Path | None  # image of its first disk
     cmdline: str
     cannot: dict[str, str]  # workload -> why it does not run here
+    image: Image | None = None
 
     @property
     def files(self) -> dict[str, Path]:
-        files = {"kernel": self.kernel, "initramfs": self.initramfs}
-        return files | {"disk": self.disk} if self.disk else files
+        files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
+        return {role: path for role, path in files.items() if path}
+
+    @property
+    def record(self) -> Path:
+        """What the build recorded of the guest: beside its root file system."""
+        return (self.initramfs or self.disk or self.kernel).with_name("guest.json")
 
 
 def names(lab: Lab) -> list[str]:
@@ -59,7 +75,9 @@ def load(lab: Lab, name: str) -> Guest:
 def _guest(lab: Lab, table: Table) -> Guest:
     boot = table.table("boot")
     cannot = table.table("cannot", {})
-    disk = boot.text("disk", "")
+    initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
+    if not initramfs and not disk:
+        raise UserError(f"{boot.where}: expected initramfs or disk: a guest has a root somewhere")
     guest = Guest(
         name=table.text("name"),
         title=table.text("title"),
@@ -69,16 +87,22 @@ def _guest(lab: Lab, table: Table) -> Guest:
         programs=table.text("programs", table.text("name")),
         protocol=boot.choice("protocol", PROTOCOLS),
         kernel=lab.root / boot.text("kernel"),
-        initramfs=lab.root / boot.text("initramfs"),
+        initramfs=lab.root / initramfs if initramfs else None,
         disk=lab.root / disk if disk else None,
         cmdline=boot.text("cmdline"),
         cannot={workload: cannot.text(workload) for workload in cannot.data},
+        image=_image(table.table("image")) if "image" in table.data else None,
     )
     if not 0 <= guest.clock_vector <= 255:
         raise UserError(f"{table.where}: clock_vector: expected a vector, 0 to 255")
     if not guest.cmdline.isascii() or not guest.cmdline.isprintable():
         raise UserError(f"{boot.where}: cmdline: expected printable ASCII")
     return guest
+
+
+def _image(table: Table) -> Image:
+    table.only(IMAGE_KEYS)
+    return Image(table.text("distribution"), table.text("suite"), tuple(table.texts("options", [])))
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:

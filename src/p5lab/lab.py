@@ -69,6 +69,10 @@ class Lab:
     def bootrom(self) -> Path:
         return self.root / "build/bootrom/p5boot.rom"
 
+    def rootfs(self, guest: str) -> Path:
+        """The root file system of a guest that is a distribution; its record is beside it."""
+        return self.root / "build/images" / guest / "rootfs.tar"
+
     def program(self, programs: str, workload: str) -> Path:
         """A workload as built for the guests whose `programs` says so."""
         return self.root / "build/workloads" / programs / workload

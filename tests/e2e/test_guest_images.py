@@ -2,10 +2,12 @@
 """What guests are made of: boot ROM, cpio archive, programs, and the instruction set check."""
 
 import importlib.util
+import io
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -202,6 +204,82 @@ class TestDisk:
         monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
         with pytest.raises(self.disk.DiskError, match="install the package e2fsprogs"):
             self.disk.make(tmp_path / "none", 16)
+
+
+class TestRootDisk:
+    disk = sys.modules["mkdisk"]  # mkrootfs imports it from its own directory
+    root = module(ROOT / "guest-images/rootfs/mkrootfs.py")
+
+    def archive(self, path, more=()):
+        """A root file system as p5lab.rootfs leaves it: directories, files, a link."""
+
+        def member(name, kind=tarfile.REGTYPE, **values):
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = kind, 0o755
+            for key, value in values.items():
+                setattr(info, key, value)
+            return info
+
+        content = {"bin/su": b"su" * 40000, "etc/a name": b"text\n"}
+        with tarfile.open(path, "w") as tar:
+            for name in ("bin", "etc"):
+                tar.addfile(member(name, tarfile.DIRTYPE))
+            tar.addfile(member("bin/su", mode=0o4755, gid=42, size=80000),
+                        io.BytesIO(content["bin/su"]))  # fmt: skip
+            tar.addfile(member("etc/a name", mode=0o600, uid=7, size=5),
+                        io.BytesIO(content["etc/a name"]))  # fmt: skip
+            tar.addfile(member("etc/link", tarfile.SYMTYPE, linkname="../bin/su"))
+            for name, kind in more:
+                tar.addfile(member(name, kind))
+        return path
+
+    def ask(self, image, command):
+        done = subprocess.run(
+            ["/sbin/debugfs", "-R", command, image], capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    def test_same_bytes_and_sound(self, tmp_path):
+        programs = {"p5/init": tmp_path / "init", "p5/bin/run": tmp_path / "init"}
+        (tmp_path / "init").write_bytes(b"first process")
+        images = [tmp_path / "one.img", tmp_path / "two.img"]
+        for image in images:
+            archive = self.archive(tmp_path / f"{image.stem}.tar")
+            self.root.make(image, archive, 16 << 20, programs)
+            (tmp_path / "init").touch()
+        one, two = images
+        assert one.read_bytes() == two.read_bytes()
+        size = one.stat().st_size
+        assert size % self.disk.CYLINDER == 0
+        assert size <= 16 << 20 < size + self.disk.CYLINDER
+        assert self.ask(one, 'cat "/etc/a name"') == "text\n"
+        assert self.ask(one, "cat /p5/bin/run") == "first process"
+        su, link = self.ask(one, "stat /bin/su"), self.ask(one, "stat /etc/link")
+        assert re.search(r"Type: regular +Mode: +04755 ", su)
+        assert re.search(r"User: +0 +Group: +42 +.*Size: 80000\n", su)
+        assert set(re.findall(r"time: (0x\w+)", su + link)) == {f"{int(self.disk.TIME):#x}"}
+        assert 'Fast link dest: "../bin/su"' in link
+        for directory in ("data", "dev", "proc", "sys", "tmp", "p5/bin"):
+            assert re.search(r"Type: directory +Mode: +0755 ", self.ask(one, f"stat /{directory}"))
+
+    def test_what_does_not_fit(self, tmp_path):
+        big = tmp_path / "big"
+        big.write_bytes(bytes(range(256)) * (20 << 12))
+        with pytest.raises(self.disk.DiskError, match=r"20 MB do not fit into 16 MB; .*--size"):
+            self.root.make(tmp_path / "disk.img", self.archive(tmp_path / "a.tar"), 16 << 20,
+                           {"bin/big": big})  # fmt: skip
+        assert not (tmp_path / "disk.img").exists()
+
+    @pytest.mark.parametrize("name", ["etc/a\nquit", 'etc/a" b'])
+    def test_a_name_is_never_a_command(self, tmp_path, name):
+        archive = self.archive(tmp_path / "a.tar", [(name, tarfile.DIRTYPE)])
+        with pytest.raises(self.disk.DiskError, match="expected a name of printable characters"):
+            self.root.make(tmp_path / "disk.img", archive, 16 << 20, {})
+
+    def test_a_device_is_refused(self, tmp_path):
+        archive = self.archive(tmp_path / "a.tar", [("etc/disk", tarfile.BLKTYPE)])
+        with pytest.raises(self.disk.DiskError, match="etc/disk: expected a file"):
+            self.root.make(tmp_path / "disk.img", archive, 16 << 20, {})
 
 
 @pytest.fixture(scope="module")

@@ -351,8 +351,7 @@ def test_a_key_within_the_configuration_is_kept(tmp_path):
     key = dict(entry.options)["signed-by"]
     assert "BEGIN PGP" in key
     fetcher = Fetcher({}, cache=tmp_path / "cache")
-    (tmp_path / "cache/apt").mkdir(parents=True)
-    line = fetcher._source_line(entry, "bookworm")
+    line = fetcher.source_line(entry, "bookworm")
     [key_file] = (tmp_path / "cache/apt").glob("*.asc")
     assert line == f"deb [signed-by={key_file}] http://a/debian bookworm main\n"
     assert key_file.read_text().strip().splitlines() == [

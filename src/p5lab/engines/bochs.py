@@ -59,7 +59,7 @@ class Bochs:
             kernel,
             Path("kernel"),
             Path("initramfs"),
-            run.guest.initramfs.stat().st_size,
+            run.guest.initramfs.stat().st_size if run.guest.initramfs else 0,
             f"{run.guest.cmdline} p5seed={run.seed}" if run.seed else run.guest.cmdline,
             int(run.machine.values["dram.size"]),
             Path(SETUP),
@@ -128,7 +128,7 @@ class Bochs:
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={
                 "engine": lab.engine.parent / "engine.json",
-                "guest": run.guest.initramfs.parent / "guest.json",
+                "guest": run.guest.record,
             },
             after_boot=frozenset({"job", "program", "workload"}),
             server={"engine.conf": conf_text + b"run.server = on\n"},
