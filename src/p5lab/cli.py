@@ -19,6 +19,7 @@ from rich.table import Table
 from p5lab import (
     __version__,
     build,
+    crosscheck,
     crossings,
     doctor,
     engines,
@@ -148,6 +149,29 @@ def _parser() -> argparse.ArgumentParser:
                        help="take the build products as they are")  # fmt: skip
     _add_format(proof)
     proof.set_defaults(command=_validate)
+
+    both = commands.add_parser("cross-check", help="the same programs on both engines, compared",
+                               description="Runs the same guest, programs and machine on the"
+                               " embedded engine and on your gem5 (P5LAB_GEM5), and compares each"
+                               " event of a bracket: architectural counts must agree within 1 %%,"
+                               " misses of L1 within 5 %%. Exit status 1: some do not, and no"
+                               " experiment explains it.", allow_abbrev=False)  # fmt: skip
+    both.add_argument("experiment", nargs="?", default=crosscheck.EXPERIMENT,
+                      help="whose programs (default: %(default)s)")  # fmt: skip
+    both.add_argument("--guest", default=crosscheck.GUEST, help="default: %(default)s")
+    both.add_argument("--machine", default=crosscheck.MACHINE, help="default: %(default)s")
+    both.add_argument("--workload", action="append", default=[], help="only these")
+    both.add_argument("--seed", "--seeds", type=experiment.parse_seeds, default=(), dest="seeds",
+                      metavar="N,...", help="page placement")  # fmt: skip
+    both.add_argument("--explain", nargs="*", metavar="NAME",
+                      help="also run the experiments that can remove what differs; of these only"
+                      f" NAME: {', '.join(one.name for one in crosscheck.EXPLANATIONS)}"
+                      )  # fmt: skip
+    _add_jobs(both)
+    both.add_argument("--no-build", action="store_true",
+                      help="take the build products as they are")  # fmt: skip
+    _add_format(both)
+    both.set_defaults(command=_cross_check)
 
     console = commands.add_parser("shell", help="the console of a simulated machine, here",
                                   description="Boots a guest and hands its serial console to this"
@@ -307,6 +331,7 @@ COMMANDS = (
     "run",
     "plan",
     "validate",
+    "cross-check",
     "shell",
     "image",
     "list",
@@ -448,6 +473,20 @@ def _validate(args: argparse.Namespace, lab: Lab) -> int:
     if _tell_failures(lab, found.failed):
         return STATUS_FAILED
     return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
+
+
+def _cross_check(args: argparse.Namespace, lab: Lab) -> int:
+    explanations = crosscheck.choose(args.explain) if args.explain is not None else []
+    ask = crosscheck.Ask(args.guest, args.machine, tuple(args.workload), args.seeds,
+                         args.experiment)  # fmt: skip
+    found = crosscheck.check(
+        lab, ask,
+        lambda runs: _execute(lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs),
+        None if args.explain == [] else explanations,
+    )  # fmt: skip
+    crosscheck.show(report.stdout(), found, args.form)
+    failed = _tell_failures(lab, found.failed)
+    return STATUS_FAILED if failed or len(found.unexplained) else 0
 
 
 def _outcome(result: runner.Result) -> str:

@@ -205,10 +205,11 @@ class Runner:
             known = _set_aside(engines.get(job.run.engine), directory, before)
             store.reserve(directory)
             store.write(directory, {**record, "status": "running"})
-            outcome = self._simulate(job, lock)
+            outcome, after_boot = self._simulate(job, lock)
             found: dict[str, Any] = {}
             if outcome.status == "ok":
                 outcome, found = _count(job.run, job.id, directory, outcome, known)
+                found |= {"after_boot_seconds": after_boot} if after_boot else {}
         except OSError as error:
             outcome, found = Outcome("failed", str(disk_error(error, directory))), {}
         except UserError as error:
@@ -228,7 +229,8 @@ class Runner:
             (directory / store.RESERVE).unlink(missing_ok=True)
         return job.result(outcome.status, outcome.reason, wall)
 
-    def _simulate(self, job: _Job, lock: int) -> Outcome:
+    def _simulate(self, job: _Job, lock: int) -> tuple[Outcome, float]:
+        """How the run ended, and of a forked one the seconds it took without the boot."""
         directory = job.directory
         engine = engines.get(job.run.engine)
         plan = engine.prepare(self.lab, job.run, directory)
@@ -241,16 +243,19 @@ class Runner:
 
         server = self._servers.get(job.boot, plan, directory)
         if server:
+            booted = time.monotonic()
             status = server.run(directory, lock, engine.outputs, give_up)
+            after_boot = round(time.monotonic() - booted, 3)
         else:
             status = _run_alone(plan, directory, lock, give_up)
+            after_boot = 0
         if status is not None:
-            return engine.collect(directory, status)
+            return engine.collect(directory, status), after_boot
         if self._stop.is_set():
-            return Outcome("failed", INTERRUPTED)
+            return Outcome("failed", INTERRUPTED), 0
         return Outcome(
             "timeout", f"engine killed: no result within {self.host_limit:g} s of host time"
-        )
+        ), 0
 
 
 def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:

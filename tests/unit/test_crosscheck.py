@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""./p5lab cross-check, with results that no engine has made."""
+
+import csv
+import io
+import json
+import math
+
+import fakelab
+import pandas as pd
+import pytest
+
+from p5lab import cli, crosscheck, experiment, store
+from p5lab.crosscheck import Ask
+from p5lab.errors import UserError
+from p5lab.runner import Result
+from p5stats import tidy
+from p5stats.crosscheck import ABSENT, AGREES, DIFFERS, UNBOUND, differences, judge
+
+ASK = Ask(guest="toy", experiment="tests", workloads=("call",))
+COUNTS = {"instructions": 1000, "data_reads": 400, "data_writes": 200, "data_read_misses": 40,
+          "code_misses": 20, "dtlb_misses": 3, "hw_interrupts": 0}  # fmt: skip
+STATISTICS = "\n---------- Begin Simulation Statistics ----------\n{}\n" \
+    "---------- End Simulation Statistics   ----------\n"  # fmt: skip
+
+
+def table(run, counts, iterations=3):
+    """Brackets with these counts, the last disturbed by an interrupt, and empty ones."""
+    rows = []
+    for phase, number in [("empty", 0), *(("call", n) for n in range(iterations))]:
+        for event, value in counts.items():
+            value = value if phase == "call" else value // 100
+            if number == iterations - 1:
+                value = value * 3 if event != "hw_interrupts" else 1
+            rows.append({
+                "experiment": "tests", "run": f"id-{run.engine}", "engine": run.engine,
+                "machine": "m", "geometry": run.machine.geometry, "feedback": "no", "guest": "toy",
+                "seed": run.seed, "workload": run.workload.name, "parameters": run.parameter_text,
+                "phase": phase, "iteration": number, "ring": 3, "address_space": "0x0",
+                "symbol": "", "event": event, "unit": "events", "value": value,
+            })  # fmt: skip
+    return pd.DataFrame(rows, columns=tidy.COLUMNS)
+
+
+class Engines:
+    """Instead of running: leaves what a run leaves. `counts` says what an engine counts."""
+
+    def __init__(self, place):
+        self.place, self.asked, self.failing = place, [], ()
+
+    def counts(self, run):
+        return COUNTS
+
+    def __call__(self, runs):
+        self.asked.append([(run.engine, run.machine.geometry) for run in runs])
+        return [self.result(run) for run in runs]
+
+    def result(self, run):
+        directory = self.place / f"{len(self.asked)}-{run.engine}-{run.workload.name}"
+        (directory / "m5out").mkdir(parents=True)
+        if run.engine in self.failing:
+            return Result(run, "x", directory, "failed", "it did not work", False, 1.0)
+        tidy.write(directory / store.COUNTS, table(run, self.counts(run)), clock_hz=90_000_000)
+        (directory / "events.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in fakelab.call_events())
+        )
+        record = {"notes": [], "after_boot_seconds": 0.5}
+        if run.engine == "gem5":
+            record = {"notes": [{"what": "gem5 differs", "reason": "a TLB of another kind"}]}
+            dump = STATISTICS.format("hostSeconds 2 # real time (Second)\n")
+            (directory / "m5out/stats.txt").write_text(dump * 3)
+        (directory / "run.json").write_text(json.dumps({**RECORD, **record}))
+        return Result(run, "x", directory, "ok", "", False, 3.0)
+
+
+RECORD = {"schema_version": store.SCHEMA_VERSION, "status": "ok", "run": "x", "reason": ""}
+
+
+@pytest.fixture
+def engines(tmp_path, monkeypatch):
+    def read(directory):
+        return json.loads((directory / "run.json").read_text())
+
+    monkeypatch.setattr(store, "read", read)
+    return Engines(tmp_path / "results")
+
+
+def verdicts(found):
+    own = found.rows[found.rows["explanation"] == ""]
+    return dict(zip(own["quantity"], own["verdict"], strict=True))
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "second", "difference", "verdict"),
+    [
+        ("architectural", 1000, 1010, 10 / 1010, AGREES),
+        ("architectural", 1010, 1000, -10 / 1010, AGREES),
+        ("architectural", 1000, 1011, 11 / 1011, DIFFERS),
+        ("architectural", 0, 0, 0, AGREES),
+        ("architectural", 0, 1, 1, DIFFERS),
+        ("L1", 95, 100, 0.05, AGREES),
+        ("L1", 94, 100, 0.06, DIFFERS),
+        ("modelled", 1, 100, 0.99, UNBOUND),
+    ],
+)
+def test_what_agrees(kind, first, second, difference, verdict):
+    found = judge(kind, first, second)
+    assert found[0] == pytest.approx(difference)
+    assert found[2] == verdict
+
+
+def test_what_an_engine_does_not_count_is_absent():
+    assert judge("L1", math.nan, 3)[2] == ABSENT
+    assert judge("architectural", 0, math.nan)[2] == ABSENT
+
+
+def test_brackets_without_interrupts_are_compared_and_the_empty_one_subtracted(lab):
+    (run,) = experiment.load(lab, "tests", experiment.Filter(workloads=("call",)))
+    rows = differences(table(run, COUNTS), table(run, {**COUNTS, "instructions": 2000}))
+    by_quantity = rows.set_index("quantity")
+    assert by_quantity.loc["instructions", "first"] == 990
+    assert by_quantity.loc["instructions", "second"] == 1980
+    assert by_quantity.loc["hw interrupts", "first"] == 0
+    assert by_quantity.loc["segment loads", "verdict"] == ABSENT
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def test_the_same_on_both(lab, engines):
+    found = crosscheck.check(lab, ASK, engines)
+    assert engines.asked == [[("bochs", ""), ("gem5", "")]]
+    said = verdicts(found)
+    assert said["instructions"] == said["L1D read misses"] == AGREES
+    assert said["DTLB misses"] == UNBOUND
+    assert said["ring crossings"] == ABSENT
+    assert found.unexplained.empty
+    assert found.deviations == ["a TLB of another kind"]
+
+
+def test_host_times(lab, engines):
+    hosts = crosscheck.check(lab, ASK, engines).hosts.set_index("engine")
+    assert hosts.loc["bochs", "after_boot_seconds"] == 0.5
+    assert hosts.loc["gem5", "after_boot_seconds"] == 4  # not the section before the ready marker
+    assert hosts.loc["gem5", "instructions"] > 0
+
+
+class WriteAllocate(Engines):
+    """gem5 misses less than the machine, unless both bring in what they write."""
+
+    def counts(self, run):
+        less = run.engine == "gem5" and "write_allocate" not in run.machine.geometry
+        return {**COUNTS, "data_read_misses": 20 if less else 40, "instructions": 1000}
+
+
+class Wrong(Engines):
+    def counts(self, run):
+        return {**COUNTS, "instructions": 1100 if run.engine == "gem5" else 1000}
+
+
+def test_an_experiment_explains_what_it_removes(lab, engines):
+    engines.__class__ = WriteAllocate
+    assert verdicts(crosscheck.check(lab, ASK, engines))["L1D read misses"] == DIFFERS
+    engines.place = engines.place / "again"
+    found = crosscheck.check(lab, ASK, engines, None)
+    row = found.rows[(found.rows["quantity"] == "L1D read misses")].set_index("explanation")
+    assert row.loc["", "explained_by"] == "write-allocate"
+    assert row.loc["", "difference"] == pytest.approx(-0.5)
+    assert row.loc["write-allocate", "difference"] == 0
+    assert found.unexplained.empty
+    geometries = {geometry for runs in engines.asked[1:] for _, geometry in runs}
+    assert "l1d.write_allocate=true" in geometries
+    assert not any("tlb" in geometry for geometry in geometries)  # nothing to explain there
+
+
+def test_what_no_experiment_removes_stays(lab, engines):
+    engines.__class__ = Wrong
+    found = crosscheck.check(lab, ASK, engines, None)
+    assert list(found.unexplained["quantity"]) == ["instructions"]
+
+
+def test_a_run_that_fails(lab, engines):
+    engines.failing = ("gem5",)
+    found = crosscheck.check(lab, ASK, engines)
+    assert [result.reason for result in found.failed] == ["it did not work"]
+    assert found.rows.empty
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def p5lab(lab, engines, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setattr(cli, "_execute", lambda lab, runs, progress, **options: engines(runs))
+
+    def command(*arguments):
+        words = ["cross-check", "tests", "--guest", "toy", "--workload", "call", *arguments]
+        status = cli.main(words, lab)
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return command
+
+
+def test_what_is_printed(p5lab, engines):
+    status, out, _ = p5lab()
+    assert status == 0
+    assert "gem5 against bochs" in out
+    assert "architectural: 3 of 3 agree." in out
+    assert "L1: 2 of 2 agree." in out
+    assert "This gem5 differs from the machine: a TLB of another kind." in out
+    assert "Host time in seconds" in out
+    assert "What differs" not in out
+
+
+def test_the_status_says_whether_they_agree(p5lab, engines):
+    engines.__class__ = Wrong
+    status, out, _ = p5lab("--explain")
+    assert status == 1
+    assert "What differs" in out
+    assert "+9.09 %*" in out
+    engines.__class__, engines.place = WriteAllocate, engines.place / "again"
+    assert p5lab()[0] == 1
+    engines.place = engines.place / "again"
+    status, out, _ = p5lab("--explain", "write-allocate")
+    assert status == 0
+    assert "Experiments" in out
+    assert "Experiment write-allocate: a write that misses L1D brings its line in" in out
+
+
+def test_for_programs(p5lab, engines):
+    rows = list(csv.DictReader(io.StringIO(p5lab("--format", "csv")[1])))
+    assert rows[0]["quantity"] == "instructions"
+    assert (rows[0]["first"], rows[0]["verdict"], rows[0]["explanation"]) == ("990.0", "agrees", "")
+    engines.place = engines.place / "again"
+    found = json.loads(p5lab("--format", "json")[1])
+    absent = next(row for row in found["rows"] if row["quantity"] == "segment loads")
+    assert absent["first"] is None
+    assert {row["engine"] for row in found["host"]} == {"bochs", "gem5"}
+    engines.place = engines.place / "more"
+    assert "| call |" in p5lab("--format", "markdown")[1]
+
+
+def test_errors(p5lab, lab):
+    status, _, err = p5lab("--explain", "write-alocate")
+    assert status == 2
+    assert "--explain: unknown explanation 'write-alocate'; did you mean 'write-allocate'?" in err
+
+
+def test_the_document_is_rendered(lab, engines):
+    found = crosscheck.check(lab, ASK, engines)
+    text = "before\n<!-- ./p5lab cross-check -->\nwas here\n<!-- end -->\nafter\n"
+    now = crosscheck.render(text, found)
+    assert "was here" not in now
+    assert now.startswith("before\n<!-- ./p5lab cross-check -->\n**gem5 against bochs**")
+    with pytest.raises(UserError, match=r"cross-check\.md: expected a line"):
+        crosscheck.render("nothing\n", found)
