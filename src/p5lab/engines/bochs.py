@@ -4,12 +4,12 @@
 import hashlib
 import os
 import re
-import signal
 import struct
 from pathlib import Path
 
 from p5lab import boot
 from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.engines.logs import last_line, panic, printable, signal_name
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.lab import Lab
@@ -25,7 +25,6 @@ SETUP = "setup.bin"
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
 NO_DISK = "ata0: enabled=0"
-_PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
 
 
 class Bochs:
@@ -137,9 +136,9 @@ class Bochs:
     def collect(self, directory: Path, status: int) -> Outcome:
         """What the end line, the exit status and the logs say, in this order of trust."""
         end = events.end_line(directory / EVENTS)
-        said = end[1] if end else _last_line(directory / CONSOLE)
+        said = end[1] if end else last_line(directory / CONSOLE)
         if status < 0:
-            return Outcome("failed", f"engine killed by {_signal_name(-status)}")
+            return Outcome("failed", f"engine killed by {signal_name(-status)}")
         if status == TIME_LIMIT:
             return Outcome("timeout", said or "virtual-time limit reached")
         if status == OUTPUT_FAILED:
@@ -147,14 +146,14 @@ class Bochs:
         if status == BAD_CONFIG:
             return Outcome("failed", f"engine refused its configuration: {said}")
         if status == GUEST_FAILED:
-            panic = _panic(directory / SERIAL)
-            return Outcome("failed", f"{said}: {panic}" if panic else said or "guest failed")
+            why = panic(directory / SERIAL)
+            return Outcome("failed", f"{said}: {why}" if why else said or "guest failed")
         if status != 0:
             return Outcome("failed", f"engine ended with status {status}: {said}")
         return Outcome(*end) if end else Outcome("failed", _why_no_end(directory / EVENTS))
 
     def last_output(self, directory: Path) -> str:
-        return _last_line(directory / OUTPUT)
+        return last_line(directory / OUTPUT)
 
 
 def _why_no_end(path: Path) -> str:
@@ -200,34 +199,3 @@ def _kernel_version(kernel: bytes) -> str:
     """The version text a bzImage carries (boot.rst: kernel_version at 0x20E)."""
     start = struct.unpack_from("<H", kernel, 0x20E)[0] + 0x200
     return printable(kernel[start : start + 200].split(b"\0")[0].decode("ascii", "replace"))
-
-
-def printable(text: str) -> str:
-    """Guest output is untrusted: control characters never reach a terminal or a record."""
-    return "".join(char if char.isprintable() else "?" for char in text).strip()[:300]
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-
-
-def _last_line(path: Path) -> str:
-    lines = [text for line in _lines(path) if (text := printable(line))]
-    return lines[-1] if lines else "it printed nothing"
-
-
-def _panic(path: Path) -> str:
-    for line in _lines(path):
-        if match := _PANIC.search(line):
-            return printable(match[0])
-    return ""
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

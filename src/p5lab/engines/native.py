@@ -13,7 +13,7 @@ from pathlib import Path
 
 from p5lab import host
 from p5lab.engines import EVENTS, Outcome, Plan
-from p5lab.engines.bochs import printable
+from p5lab.engines.logs import printable
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.lab import Lab

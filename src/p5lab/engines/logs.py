@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""What the logs of a run say."""
+
+import re
+import signal
+from pathlib import Path
+
+_PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
+
+
+def printable(text: str) -> str:
+    """Guest output is untrusted: control characters never reach a terminal or a record."""
+    return "".join(char if char.isprintable() else "?" for char in text).strip()[:300]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def last_line(path: Path) -> str:
+    lines = [text for line in _lines(path) if (text := printable(line))]
+    return lines[-1] if lines else "it printed nothing"
+
+
+def panic(path: Path) -> str:
+    for line in _lines(path):
+        if match := _PANIC.search(line):
+            return printable(match[0])
+    return ""
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
