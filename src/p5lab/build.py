@@ -56,13 +56,14 @@ LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 ZIG_FIRST = Cost(45, 0, 100)
 
 
-def for_runs(lab: Lab, guests: Collection[Guest], native: bool = False) -> tuple[str, ...]:
-    """The targets that runs on these guests need, or runs on the host itself."""
-    if native:
+def for_runs(lab: Lab, guests: Collection[Guest], engine: str = "bochs") -> tuple[str, ...]:
+    """The targets that runs of an engine on these guests need. native: the host itself."""
+    if engine == "native":
         return ("build/workloads/native",)
     places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
     places |= {f"build/workloads/{guest.programs}" for guest in guests}
-    return ("build/engine", "build/bootrom", *sorted(places))
+    embedded = ("build/engine", "build/bootrom") if engine == "bochs" else ()
+    return (*embedded, *sorted(places))
 
 
 def ensure(

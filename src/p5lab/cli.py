@@ -41,6 +41,7 @@ from p5lab import (
     validate,
     workload,
 )
+from p5lab.engines import gem5
 from p5lab.engines.bochs import TRACES
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.lab import Lab
@@ -293,7 +294,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         help="page placement; instead of the experiment's",
     )
     parser.add_argument("--engine", default="bochs", metavar="NAME",
-                     help="native: the programs on this host itself")  # fmt: skip
+                        help="gem5: your own, P5LAB_GEM5; native: the programs on this host itself"
+                        )  # fmt: skip
     parser.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
                      help="also record each change of ring or address space, or what L1 and L2 were"
                      " asked and answered")  # fmt: skip
@@ -408,10 +410,12 @@ def _plan(args: argparse.Namespace, lab: Lab) -> int:
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
     expansion = _expansion(args, lab)
-    native = args.engine == experiment.NATIVE
+    if args.engine == gem5.NAME:
+        for remark in gem5.examine(lab, expansion.runs):
+            Progress().say(remark)
     results = _execute(
-        lab, expansion.runs, Progress(), no_build=args.no_build, native=native,
-        jobs=1 if native else args.jobs,  # they would disturb others
+        lab, expansion.runs, Progress(), no_build=args.no_build, engine=args.engine,
+        jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
         force=args.force, fork=not args.no_fork, fail_fast=args.fail_fast,
     )  # fmt: skip
     stored = [
@@ -430,13 +434,13 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_build: bool, jobs: int,
-             native: bool = False, force: bool = False, fork: bool = True,
+             engine: str = "bochs", force: bool = False, fork: bool = True,
              fail_fast: bool = False) -> list[runner.Result]:  # fmt: skip
     """Builds what the runs need and runs what is not there yet."""
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
     if not no_build:
-        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], native))
+        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], engine))
     with progress.runs(len(runs)) as tracker:
         executor = runner.Runner(
             lab,

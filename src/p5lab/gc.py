@@ -167,6 +167,8 @@ def _cached() -> Iterator[Item]:
         yield _item(path, files, "downloads")
     for path in directory.glob("work/*"):
         yield _item(path, path.name, KILLED)
+    for path in directory.glob("gem5/checkpoints/*/"):
+        yield _item(path, path.name, "gem5 checkpoints")
     # Files in here refer to each other: all or none.
     for name, why in (("zig", "the C compiler's library"), ("apt", "package index")):
         if (directory / name).is_dir():

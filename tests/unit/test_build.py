@@ -145,4 +145,5 @@ def test_runs_need_their_own_guests_only():
     assert build.for_runs(here, [linux, linux]) == (*engine, *of_linux)
     both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
     assert build.for_runs(here, [linux, uml]) == (*engine, *both)
-    assert build.for_runs(here, [linux], native=True) == ("build/workloads/native",)
+    assert build.for_runs(here, [linux], "gem5") == of_linux
+    assert build.for_runs(here, [linux], "native") == ("build/workloads/native",)

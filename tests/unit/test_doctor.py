@@ -150,9 +150,8 @@ def test_gem5(healthy, monkeypatch, tmp_path):
     assert found(healthy)["gem5"][0] == "note"
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     monkeypatch.setenv("P5LAB_GEM5", str(tmp_path))
-    assert "neither a program nor a tree" in found(healthy)["gem5"][1]
-    (tmp_path / "build/X86").mkdir(parents=True)
-    (tmp_path / "build/X86/gem5.opt").touch()
+    assert "expected a program, gem5.opt" in found(healthy)["gem5"][1]
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: name)
     assert found(healthy)["gem5"] == ("ok", str(tmp_path))
 
 

@@ -179,18 +179,19 @@ def test_cached_files_go_by_age(lab, cache):
     cache("dist/d2/bochs.tar", 5000, 40)
     cache("work/bochs-1/x", 10, 2)
     cache("work/bochs-2/x", 10, 0)
+    cache("gem5/checkpoints/c1/m5.cpt", 700, 40)
     cache("zig/h/1", 300, 40)
     sources = lab.root / "build/sources"
     sources.mkdir(parents=True)
     facts = {"name": "bochs", "version": "3", "file": "bochs.tar", "size": 5000, "sha256": "d2"}
     (sources / "bochs.json").write_text(json.dumps(facts))
     assert kinds(gc.cache(lab)) == [
-        ("build products", "ab12"), ("downloads", "d1"), ("left by a killed build", "bochs-1"),
-        ("the C compiler's library", "zig"),
+        ("build products", "ab12"), ("downloads", "d1"), ("gem5 checkpoints", "c1"),
+        ("left by a killed build", "bochs-1"), ("the C compiler's library", "zig"),
     ]  # fmt: skip
     assert [item.path for item in gc.cache(lab, days=50)] == [cache.directory / "work/bochs-1"]
     assert fresh in [item.path for item in gc.cache(lab, days=1)]
-    assert gc.cache_bytes() == 12320
+    assert gc.cache_bytes() == 13020
 
 
 def test_a_cache_that_is_too_large_loses_what_is_unused_the_longest(lab, cache):

@@ -77,9 +77,10 @@ class Engine(Protocol):
 
 def get(name: str) -> Engine:
     from p5lab.engines.bochs import Bochs
+    from p5lab.engines.gem5 import Gem5
     from p5lab.engines.native import Native
 
-    engines: dict[str, type[Engine]] = {"bochs": Bochs, "native": Native}
+    engines: dict[str, type[Engine]] = {"bochs": Bochs, "gem5": Gem5, "native": Native}
     if name not in engines:
         raise unknown("engine", name, engines)
     return engines[name]()

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The board: gem5's PC with the machine's clocks, port latencies, memory map and IDE disks."""
+
+from pathlib import Path
+
+from gem5.components.boards.x86_board import X86Board
+from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy import (
+    AbstractClassicCacheHierarchy,
+)
+from gem5.components.processors.abstract_processor import AbstractProcessor
+from m5.objects import (
+    CowDiskImage,
+    IdeDisk,
+    RawDiskImage,
+    SrcClockDomain,
+    X86E820Entry,
+    X86E820Table,
+)
+
+from p5lab.gem5.parameters import Parameters
+from p5lab.gem5.setup import Setup
+from p5lab.gem5.workload import layout
+
+from .memory import PentiumMemory
+
+# Types of a range in the BIOS's map of memory (ACPI specification, system address map interfaces).
+USABLE, RESERVED = 1, 2
+BIOS_DATA, HIGH_MEMORY = 0x9FC00, 0x100000
+PCI_SPACE = 0xC0000000  # what the bridge to the devices forwards begins here
+M5OPS, TOP = 0xFFFF0000, 1 << 32  # gem5's operations by address
+HEADER_FILE = "bootparams.bin"
+
+
+def memory_map(memory: int) -> list[tuple[int, int, int]]:
+    """Start, end and type of ranges. Were the space above memory not reserved, Linux would place
+    PCI devices there, where nobody answers."""
+    return [
+        (0, BIOS_DATA, USABLE),
+        (BIOS_DATA, HIGH_MEMORY, RESERVED),
+        (HIGH_MEMORY, memory, USABLE),
+        (memory, PCI_SPACE, RESERVED),
+        (M5OPS, TOP, RESERVED),
+    ]
+
+
+class PentiumBoard(X86Board):
+    """Clocks: `clk_domain` is the core's, `bus_clk_domain` the external bus's."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        processor: AbstractProcessor,
+        cache_hierarchy: AbstractClassicCacheHierarchy,
+    ) -> None:
+        self._parameters = parameters
+        super().__init__(
+            clk_freq=f"{parameters.core_hz}Hz",
+            processor=processor,
+            memory=PentiumMemory(parameters),
+            cache_hierarchy=cache_hierarchy,
+        )
+        self.cache_line_size = parameters.line
+        self.exit_on_work_items = True  # markers begin and end
+        self.bus_clk_domain = SrcClockDomain(
+            clock=f"{parameters.bus_hz}Hz", voltage_domain=self.clk_domain.voltage_domain
+        )
+        self.iobus.clk_domain = self.bus_clk_domain
+
+    def _setup_io_devices(self) -> None:
+        super()._setup_io_devices()
+        self.workload.e820_table = X86E820Table(
+            entries=[
+                X86E820Entry(addr=start, size=f"{end - start}B", range_type=kind)
+                for start, end, kind in memory_map(self._parameters.memory_bytes)
+            ]
+        )
+        self.bridge.delay = "0ns"  # in the devices' latency
+        south = self.pc.south_bridge
+        isa = (
+            south.pic1, south.pic2, south.cmos, south.dma1, south.keyboard, south.pit,
+            south.speaker, self.pc.com_1,
+        )  # fmt: skip
+        for device in isa:
+            device.pio_latency = f"{self._parameters.isa_port}ps"
+        south.ide.pio_latency = f"{self._parameters.pci_port}ps"
+
+    def load(self, setup: Setup, outdir: Path) -> None:
+        """Kernel, RAM disk, command line, disk and job. Writes one small file to `outdir`."""
+        kernel = setup.path("kernel")
+        initramfs = setup.path("initramfs") if "initramfs" in setup.files else None
+        place = layout(kernel, initramfs, self._parameters.memory_bytes)
+        header = outdir / HEADER_FILE
+        header.write_bytes(place.header)
+        self._set_fullsystem(True)
+        self.workload.object_file = str(kernel)
+        self.workload.command_line = setup.command_line
+        self.workload.extras = [str(header)]
+        self.workload.extras_addrs = [place.header_address]
+        if initramfs:
+            self.workload.extras = [str(header), str(initramfs)]
+            self.workload.extras_addrs = [place.header_address, place.initramfs_address]
+        self.readfile = str(setup.path("job").absolute())
+        if "disk" in setup.files:
+            image = RawDiskImage(image_file=setup.files["disk"], read_only=True)
+            self.pc.south_bridge.ide.disks = [
+                IdeDisk(driveID="device0", image=CowDiskImage(child=image, read_only=False))
+            ]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""L1 caches on the chip, a board cache behind the processor's bus, memory behind that.
+
+A page walk of the Pentium goes to the bus past the data cache (Intel, Pentium Family Developer's
+Manual, 3.7): the walkers are ports of the L2's bus.
+"""
+
+import m5.objects
+from gem5.components.boards.abstract_board import AbstractBoard
+from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy import (
+    AbstractClassicCacheHierarchy,
+)
+from m5.objects import BadAddr, BaseXBar, Bridge, Cache, L2XBar, Port, SystemXBar
+from m5.params import NULL
+
+from p5lab.gem5 import parameters as p
+from p5lab.gem5.parameters import BUS_BYTES, Parameters
+
+# The bus has no stages of its own: see parameters.py.
+NO_LATENCY = {
+    "frontend_latency": 0,
+    "forward_latency": 0,
+    "response_latency": 0,
+    "snoop_response_latency": 0,
+}
+
+
+class _Hierarchy(AbstractClassicCacheHierarchy):
+    """What both have: the memory bus, with processor, memory and devices on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.membus = SystemXBar(width=BUS_BYTES, **NO_LATENCY)
+        self.membus.badaddr_responder = BadAddr()
+        self.membus.default = self.membus.badaddr_responder.pio
+
+    def get_mem_side_port(self) -> Port:
+        return self.membus.mem_side_ports
+
+    def get_cpu_side_port(self) -> Port:
+        return self.membus.cpu_side_ports
+
+    def incorporate_cache(self, board: AbstractBoard) -> None:
+        self.membus.clk_domain = board.bus_clk_domain
+        board.connect_system_port(self.membus.cpu_side_ports)
+        for _, port in board.get_memory().get_mem_ports():
+            self.membus.mem_side_ports = port
+        (core,) = board.get_processor().get_cores()
+        self._connect(board, core)
+        core.connect_interrupt(self.membus.mem_side_ports, self.membus.cpu_side_ports)
+
+
+class BootHierarchy(_Hierarchy):
+    """No caches: what a checkpoint is made with, because gem5 keeps no cache contents in one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.membus.snoop_filter = NULL  # nobody to snoop
+
+    def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
+        core.connect_icache(self.membus.cpu_side_ports)
+        core.connect_dcache(self.membus.cpu_side_ports)
+        core.connect_walker_ports(self.membus.cpu_side_ports, self.membus.cpu_side_ports)
+        self.iobridge = Bridge(ranges=[board.mem_ranges[0]])
+        self.iobridge.mem_side_port = self.membus.cpu_side_ports
+        self.iobridge.cpu_side_port = board.get_mem_side_coherent_io_port()
+
+
+class PentiumCacheHierarchy(_Hierarchy):
+    """`l1i`, `l1d`, `l2` (where the board has one), `l2bus`, `membus`."""
+
+    def __init__(self, parameters: Parameters, *, extras: bool) -> None:
+        super().__init__()
+        self._parameters = parameters
+        self.l1i = _cache(parameters.l1i, extras, is_read_only=True)
+        self.l1d = _cache(parameters.l1d, extras)
+        # Two pipes, a write buffer for each (Intel, Pentium Family Developer's Manual, ch. 2).
+        self.l1d.write_buffers = 2
+        self._bus = self.membus
+        if parameters.l2:
+            self.l2bus = L2XBar(width=BUS_BYTES, **NO_LATENCY)
+            self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
+            self._bus = self.l2bus
+        # One transaction at a time: the bus is held until the last transfer of the line.
+        self._bus.header_latency = parameters.bus_hold
+
+    def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
+        bus: BaseXBar = self._bus
+        if self._parameters.l2:
+            bus.clk_domain = board.bus_clk_domain
+            bus.mem_side_ports = self.l2.cpu_side
+            self.membus.cpu_side_ports = self.l2.mem_side
+        self.l1i.mem_side = bus.cpu_side_ports
+        self.l1d.mem_side = bus.cpu_side_ports
+        core.connect_icache(self.l1i.cpu_side)
+        core.connect_dcache(self.l1d.cpu_side)
+        core.connect_walker_ports(bus.cpu_side_ports, bus.cpu_side_ports)
+        # gem5's caches are coherent with DMA only when it comes from a cache.
+        self.iocache = Cache(
+            size=f"{16 * self._parameters.line}B",
+            assoc=8,
+            tag_latency=1,
+            data_latency=1,
+            response_latency=1,
+            mshrs=20,
+            tgts_per_mshr=12,
+            clk_domain=board.bus_clk_domain,
+            addr_ranges=[board.mem_ranges[0]],
+        )
+        self.iocache.mem_side = self.membus.cpu_side_ports
+        self.iocache.cpu_side = board.get_mem_side_coherent_io_port()
+
+
+def _cache(cache: p.Cache, extras: bool, **more: object) -> Cache:
+    tags = {}
+    if extras and not cache.write_allocate:
+        tags["tags"] = m5.objects.NoWriteAllocateTags()
+    return Cache(
+        size=f"{cache.size}B",
+        assoc=cache.ways,
+        replacement_policy=getattr(m5.objects, cache.policy)(),
+        tag_latency=cache.tag_latency,
+        data_latency=cache.data_latency,
+        response_latency=cache.response_latency,
+        # The processor waits for one line at a time; the L2 sees both L1s and the walkers.
+        mshrs=4,
+        tgts_per_mshr=8,
+        **tags,
+        **more,
+    )

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The event loop: runs from marker to marker, and dumps and resets the statistics at each.
+
+markers.jsonl begins with a header; then comes a line for each marker, with the number of the
+section of stats.txt that ends there.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import m5
+
+MARKERS = "markers.jsonl"
+SCHEMA_VERSION = 1
+# Why gem5's event loop was left, by m5op -> our marker.
+OPS = {
+    "checkpoint": "ready",
+    "workbegin": "begin",
+    "workend": "end",
+    "m5_exit instruction encountered": "exit",
+    "m5_fail instruction encountered": "exit",  # with a status
+}
+TIME_LIMIT = "simulate() limit reached"
+ABORT = 0x10000  # set in the code of m5_fail where the marker is abort
+PHASES = 0xFFFFFFFF  # the largest phase id
+TICKS = 10**12  # a second
+
+
+@dataclass
+class Recorder:
+    """Writes markers.jsonl as the run goes, so that a run that dies leaves what it had."""
+
+    path: Path
+    header: Mapping[str, object]
+    _dumps: int = 0
+    _last: int = field(default=-1)
+
+    def __post_init__(self) -> None:
+        self._write({"type": "header", "schema_version": SCHEMA_VERSION, **self.header}, mode="w")
+
+    def mark(self, op: str, arg: int) -> None:
+        tick = m5.curTick()
+        if tick != self._last:  # gem5 writes one section a tick
+            m5.stats.dump()
+            m5.stats.reset()
+            self._dumps += 1
+            self._last = tick
+        self._write({"type": "marker", "op": op, "arg": arg, "tick": tick, "dump": self._dumps - 1})
+
+    def _write(self, line: Mapping[str, object], mode: str = "a") -> None:
+        with self.path.open(mode, encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+@dataclass(frozen=True)
+class End:
+    """How a simulation ended: op is exit, abort, limit or the words of gem5 for anything else."""
+
+    op: str
+    arg: int = 0
+
+
+def run(recorder: Recorder, limit_seconds: int) -> End:
+    """Until the guest's exit or abort marker, or for so many modelled seconds."""
+    last = m5.curTick() + limit_seconds * TICKS
+    while True:
+        event = m5.simulate(last - m5.curTick())
+        cause, code = event.getCause(), event.getCode()
+        if cause == TIME_LIMIT:
+            return End("limit")
+        if cause not in OPS:
+            return End(cause, code)
+        op = OPS[cause]
+        if op in ("begin", "end"):
+            code &= PHASES  # gem5 hands it over as a signed number
+        if op == "exit" and code & ABORT:
+            op, code = "abort", code & (ABORT - 1)
+        recorder.mark(op, code)
+        if op in ("exit", "abort"):
+            return End(op, code)
+
+
+def until_ready(limit_seconds: int) -> str:
+    """Runs to the ready marker; what happened instead, empty when it came."""
+    cause = m5.simulate(limit_seconds * TICKS).getCause()
+    return "" if OPS.get(cause) == "ready" else cause

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""The TLBs: ours where this gem5 has them, else gem5's own of the same capacity.
+
+gem5's TLB is fully associative and keeps pages of all sizes in one array.
+"""
+
+import m5.objects
+from m5.objects import X86MMU, X86TLB, BaseTLB
+
+from p5lab.gem5.parameters import Parameters, Tlb
+
+
+def mmu(parameters: Parameters, *, extras: bool) -> X86MMU:
+    return X86MMU(
+        itb=_tlb(parameters.itlb, "instruction", extras),
+        dtb=_tlb(parameters.dtlb, "data", extras),
+    )
+
+
+def _tlb(tlb: Tlb, kind: str, extras: bool) -> BaseTLB:
+    if extras:
+        return m5.objects.P5TLB(
+            entry_type=kind,
+            entries=tlb.entries,
+            ways=tlb.ways,
+            large_entries=tlb.large_entries,
+            large_ways=tlb.large_ways,
+            replacement=tlb.policy,
+        )
+    return X86TLB(entry_type=kind, size=tlb.entries + tlb.large_entries)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The processor: one core of gem5's with the Pentium's TLBs."""
+
+import m5.objects
+from gem5.components.processors.abstract_core import AbstractCore
+from gem5.components.processors.base_cpu_core import BaseCPUCore
+from gem5.components.processors.base_cpu_processor import BaseCPUProcessor
+from gem5.isas import ISA
+from m5.objects import BaseCPU
+
+from p5lab.gem5.parameters import Parameters
+from p5lab.gem5.versions import CPUS
+
+from .mmu import mmu
+
+
+class PentiumCore(BaseCPUCore):
+    """A core of gem5's library, for builds without Ruby as well: the library's own constructor asks
+    for a Ruby protocol and raises where there is none."""
+
+    def __init__(self, cpu: BaseCPU) -> None:
+        AbstractCore.__init__(self)
+        self._isa = ISA.X86
+        self.core = cpu
+        self.core.createThreads()
+
+
+class PentiumProcessor(BaseCPUProcessor):
+    """`cores.core` is the CPU. With a tracer it counts events by privilege ring."""
+
+    def __init__(
+        self, parameters: Parameters, cpu: str, *, extras: bool, tracer: bool = False
+    ) -> None:
+        core = getattr(m5.objects, CPUS[cpu])(mmu=mmu(parameters, extras=extras))
+        if tracer:
+            core.tracer = m5.objects.P5Tracer()
+        super().__init__(cores=[PentiumCore(core)])

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What lies in memory when the machine starts: kernel, initial RAM disk, command line.
+
+gem5 enters a 64-bit kernel where its ELF file says, with the boot parameters at 0x90200 and the
+command line at 0x90000; it says nothing about a RAM disk. Two fields of the setup header do
+(Linux, Documentation/x86/boot.rst): they are a file of 16 bytes that is loaded over the zeros.
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.errors import UserError
+
+BOOT_PARAMETERS = 0x90200
+TYPE_OF_LOADER, RAMDISK_IMAGE = 0x210, 0x218  # offsets in them
+UNASSIGNED_LOADER = 0xFF
+COMMAND_LINE_LIMIT = 511  # bytes between 0x90000 and 0x90200, without the end
+PAGE = 4096
+ELF64_X86 = b"\x7fELF\x02\x01"
+MACHINE_X86_64 = 62
+LOADED_SEGMENT = 1  # PT_LOAD
+
+
+@dataclass(frozen=True)
+class Layout:
+    """header: content of the file that goes to header_address. Without a RAM disk its address is
+    0."""
+
+    header: bytes
+    header_address: int
+    initramfs_address: int
+
+
+def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
+    """Places the RAM disk, where there is one, at the end of memory; UserError when it does not
+    fit."""
+    size = initramfs.stat().st_size if initramfs else 0
+    address = (memory - size) & ~(PAGE - 1)
+    end = kernel_end(kernel)
+    if address < end:
+        raise UserError(
+            f"{kernel} ends at 0x{end:x} and the RAM disk has {size} bytes: they do not fit into"
+            f" {memory} bytes of memory (dram.size)"
+        )
+    if not initramfs:
+        address = 0
+    header = struct.pack("<B7xII", UNASSIGNED_LOADER, address, size)
+    return Layout(header, BOOT_PARAMETERS + TYPE_OF_LOADER, address)
+
+
+def kernel_end(kernel: Path) -> int:
+    """The address behind the last byte of a kernel, its zeroed data included."""
+    with kernel.open("rb") as file:
+        start = file.read(64)
+        if start[:6] != ELF64_X86 or struct.unpack_from("<H", start, 18)[0] != MACHINE_X86_64:
+            raise UserError(f"{kernel}: expected an x86-64 ELF kernel (vmlinux)")
+        offset = struct.unpack_from("<Q", start, 32)[0]
+        entry_size, entries = struct.unpack_from("<HH", start, 54)
+        file.seek(offset)
+        table = file.read(entry_size * entries)
+    ends = [0]
+    for at in range(0, len(table), entry_size):
+        kind, _, _, _, physical, _, bytes_in_memory = struct.unpack_from("<IIQQQQQ", table, at)
+        if kind == LOADED_SEGMENT:
+            ends.append(physical + bytes_in_memory)
+    return max(ends)
+
+
+def command_line(guest: str, core_hz: int, seed: int) -> str:
+    """The guest's own command line and what gem5 asks for.
+
+    P5LAB_MARKERS reaches init's environment. lpj: the kernel's delay loop reads the time-stamp
+    counter, of which a tick of 100 Hz has so many; that spares the calibration.
+    """
+    words = [guest, "P5LAB_MARKERS=m5", f"lpj={core_hz // 100}"]
+    if seed:
+        words.append(f"p5seed={seed}")
+    line = " ".join(words)
+    if len(line) > COMMAND_LINE_LIMIT:
+        raise UserError(
+            f"kernel command line: {len(line)} bytes, expected at most {COMMAND_LINE_LIMIT}"
+        )
+    return line

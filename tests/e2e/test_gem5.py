@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""`--engine gem5` with a real gem5, P5LAB_GEM5: boot, checkpoint, counts; and its command line."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from p5lab.lab import Lab
+from p5stats import tidy
+
+ROOT = Lab.here().root
+RUN = ROOT / "configs/gem5/run.py"
+
+pytestmark = pytest.mark.skipif(
+    "P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5 to test with"
+)
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory):
+    return tmp_path_factory.mktemp("checkpoints")
+
+
+@pytest.fixture
+def gem5(tmp_path, checkpoints):
+    """Runs run.py as a user of gem5 does; m5out is in tmp_path."""
+
+    def run(*arguments):
+        command = [os.environ["P5LAB_GEM5"], "-d", tmp_path / "m5out", RUN, *arguments]
+        if "--setup" not in arguments:
+            command += ["--checkpoints", checkpoints]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+
+    return run
+
+
+def markers(tmp_path):
+    lines = (tmp_path / "m5out/markers.jsonl").read_text().splitlines()
+    header, *rest = map(json.loads, lines)
+    return header, rest
+
+
+def test_boot_checkpoint_restore(gem5, tmp_path, checkpoints):
+    first = gem5("--workload", "getpid", "iterations=2")
+    assert first.returncode == 0, first.stderr
+    header, found = markers(tmp_path)
+    assert header["clock_hz"] == 90_000_000 and header["cpu"] == "timing"
+    assert (found[0]["op"], found[-1]["op"], found[-1]["arg"]) == ("ready", "exit", 0)
+    assert [one["op"] for one in found[1:-1]] == ["begin", "end"] * (len(found) // 2 - 1)
+    assert [one["arg"] for one in found if one["op"] == "begin"].count(0) == 2
+    assert [one["dump"] for one in found] == list(range(len(found)))
+    # The same again, from the checkpoint: no boot, and the same to the last tick.
+    (key,) = checkpoints.glob("*/key.json")
+    again = gem5("--workload", "getpid", "iterations=2")
+    assert "booted" in first.stdout and "booted" not in again.stdout
+    assert markers(tmp_path)[1] == found
+    # A machine that differs only behind the marker takes the same one, another memory does not.
+    assert gem5("--workload", "getpid", "--set", "l2.size=512K").returncode == 0
+    assert list(checkpoints.glob("*/key.json")) == [key]
+    place = str(key.parent)
+    other = gem5("--workload", "getpid", "--set", "dram.size=64M", "--checkpoint", place)
+    assert other.returncode == 2
+    assert "made with another dram.size: 33554432; this run has 67108864" in other.stderr
+
+
+def test_events_of_a_setup_that_is_run_again(gem5, tmp_path):
+    assert gem5("--workload", "getpid", "iterations=2", "--cpu", "atomic").returncode == 0
+    known = markers(tmp_path)
+    assert any("cycles mean nothing" in line for line in known[0]["deviations"])
+    setup = tmp_path / "setup.json"
+    (tmp_path / "m5out/setup.json").rename(setup)
+    assert gem5("--setup", setup).returncode == 0
+    assert markers(tmp_path) == known
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--workload", "getpit"], "unknown workload 'getpit'; did you mean 'getpid'"),
+        (["--workload", "getpid", "--guest", "linux"], "gem5 boots x86-64 kernels only"),
+        (["--workload", "getpid", "--set", "l2.line=64"], "l2.line = 64: expected l1d.line, 32"),
+        (["--workload", "getpid", "--cpu", "minor"], "--cpu minor: not with gem5"),
+        (["--workload", "getpid", "calls=-1"], "parameter of getpid"),
+        ([], "expected --workload NAME or --program FILE"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(gem5, tmp_path, arguments, message):
+    result = gem5(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr.splitlines()[-1]
+    assert not (tmp_path / "m5out/markers.jsonl").exists()
+
+
+def test_help_names_everything(gem5):
+    text = gem5("--help").stdout
+    for word in ("--machine", "--cpu {timing,atomic,minor,o3}", "markers.jsonl", "exit status"):
+        assert word in text
+
+
+def test_p5lab_runs_an_experiment_on_it(tmp_path):
+    command = [sys.executable, "-m", "p5lab", "run", "chen95-core", "--engine", "gem5", "--guest",
+               "linux64", "--workload", "getpid", "--format", "json"]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'stats-parsers'}"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {row["benchmark"] for row in rows} == {"getpid"}
+    frame = tidy.load(ROOT / "results/chen95-core")
+    ours = frame[(frame["engine"] == "gem5") & (frame["workload"] == "getpid")]
+    counted = ours[ours["event"] == "instructions"].groupby(["phase", "iteration"])["value"].sum()
+    assert (counted > 0).all()

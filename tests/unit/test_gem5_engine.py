@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The engine `gem5` with a gem5 that is a script: what a run is given, what it is made of, and what
+is said before anything runs."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from p5lab import engines, experiment, store
+from p5lab.engines import gem5
+from p5lab.errors import UserError
+from p5lab.gem5.setup import Setup
+
+SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": ["X86TimingSimpleCPU"]}
+SCRIPT = """#!/bin/sh
+'''exec' '{python}' "$0" "$@"
+' '''
+import pathlib, sys
+place = pathlib.Path(sys.argv[sys.argv.index("-d") + 1])
+assert sys.argv[-1].endswith("configs/gem5/probe.py")
+(pathlib.Path(__file__).parent / "asked").open("a").write("x")
+(place / "probe.json").write_text('''{says}''')
+"""
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Makes a gem5 that says what it is told to say, and sets P5LAB_GEM5."""
+    monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
+
+    def make(**changes):
+        path = tmp_path / "gem5.opt"
+        said = json.dumps({**SAYS, **changes})
+        path.write_text(SCRIPT.format(python=sys.executable, says=said))
+        path.chmod(0o755)
+        monkeypatch.setenv("P5LAB_GEM5", str(path))
+        return path
+
+    return make
+
+
+@pytest.fixture
+def run(lab):
+    """A run of the workload `call` on a guest for x86-64."""
+    first = experiment.load(lab, "tests")[0]
+    kernel = first.guest.kernel.with_name("vmlinux")
+    kernel.write_bytes(b"a kernel")
+    return replace(first, engine="gem5", guest=replace(first.guest, isa="x86-64"))
+
+
+def test_a_run_is_given_the_machine_the_guest_and_the_job(lab, run, fake):
+    path = fake()
+    directory = lab.results / "tests/run"
+    plan = engines.get("gem5").prepare(lab, run, directory)
+    assert plan.command == (
+        str(path), "-d", "m5out", "--listener-mode=off", "../../../configs/gem5/run.py", "--setup",
+        "gem5.json",
+    )  # fmt: skip
+    assert plan.write["job"] == b"call iterations=3\n"
+    directory.mkdir(parents=True)
+    (directory / "gem5.json").write_bytes(plan.write["gem5.json"])
+    setup = Setup.read(directory / "gem5.json")
+    assert setup.machine == run.machine.values
+    assert (directory / setup.files["kernel"]).resolve() == run.guest.kernel.with_name("vmlinux")
+    assert (setup.files["job"], setup.cpu, setup.extras) == ("job", "timing", "on")
+    assert setup.command_line.startswith(f"{run.guest.cmdline} P5LAB_MARKERS=m5 ")
+    assert plan.versions == {"gem5": "24.0.0.1"}
+
+
+def test_what_can_change_a_result_is_in_the_identity(lab, run, fake):
+    def name(what, **said):
+        fake(**said)
+        plan = engines.get("gem5").prepare(lab, what, lab.results / "tests/run")
+        return store.run_id(store.identity(plan))
+
+    known = name(run)
+    assert name(run) == known
+    elsewhere = engines.get("gem5").prepare(lab, run, lab.results / "a/longer/way")
+    assert store.run_id(store.identity(elsewhere)) == known  # no paths
+    others = [
+        name(run, version="24.0.0.0"),
+        name(run, no_extras="built without"),
+        name(replace(run, seed=1)),
+        name(replace(run, machine=run.machine.with_set({"l2.size": "512K"}, "test"))),
+        name(replace(run, parameters={"iterations": 4})),
+    ]
+    (lab.root / "configs/gem5").mkdir(parents=True, exist_ok=True)
+    (lab.root / "configs/gem5/board.py").write_text("pass")
+    others.append(name(run))
+    run.guest.kernel.with_name("vmlinux").write_bytes(b"another kernel")
+    others.append(name(run))
+    assert len({known, *others}) == len(others) + 1
+
+
+def test_a_gem5_is_asked_once_what_it_is(lab, run, fake, tmp_path):
+    fake()
+    for _ in range(3):
+        gem5.examine(lab, [run])
+    gem5._binary.cache_clear()  # another process
+    assert gem5.examine(lab, [run]) == []
+    assert (tmp_path / "asked").read_text() == "x"
+
+
+def test_missing_extras_are_named_and_no_failure(lab, run, fake):
+    fake(no_extras="it was built without configs/gem5/extras")
+    (remark,) = gem5.examine(lab, [run])
+    assert "gem5 24.0.0.1 without our SimObjects: it was built without" in remark
+    plan = engines.get("gem5").prepare(lab, run, lab.results / "tests/run")
+    assert plan.settings["extras"] == "off"
+
+
+@pytest.mark.parametrize(
+    "said, message",
+    [
+        ({"x86": False}, "gem5 24.0.0.1 was built without the x86 ISA"),
+        ({"version": "21.2.1.1"}, "gem5 21.2.1.1: these configurations are tested with 24.0"),
+        ({"cpus": []}, "built without X86TimingSimpleCPU"),
+    ],
+)
+def test_a_gem5_that_cannot_be_used_is_refused(lab, run, fake, said, message):
+    path = fake(**said)
+    with pytest.raises(UserError, match=f"P5LAB_GEM5={path}: .*{message}"):
+        gem5.examine(lab, [run])
+
+
+def test_what_is_no_gem5_is_refused(lab, run, fake, monkeypatch, tmp_path):
+    fake().write_text("#!/bin/sh\nexit 0\n")
+    with pytest.raises(UserError, match="does not answer as a gem5 does"):
+        gem5.examine(lab, [run])
+    monkeypatch.setenv("P5LAB_GEM5", str(tmp_path / "nowhere"))
+    with pytest.raises(UserError, match=r"P5LAB_GEM5=.*nowhere: expected a program"):
+        gem5.examine(lab, [run])
+    monkeypatch.delenv("P5LAB_GEM5")
+    with pytest.raises(UserError, match=r"expected P5LAB_GEM5=/path/to/gem5\.opt"):
+        gem5.examine(lab, [run])
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"trace": ("crossings",)}, "--trace: expected with the engine bochs"),
+        ({"feedback": False}, "--feedback off: expected"),
+        ({"model": False}, "--model off: expected"),
+        ({"shadows": (experiment.Shadow("a", {}),)}, 'events = "misses": expected'),
+    ],
+)
+def test_what_only_the_embedded_engine_has_is_refused(lab, run, fake, change, message):
+    fake()
+    with pytest.raises(UserError, match=message):
+        gem5.examine(lab, [replace(run, **change)])
+
+
+def test_a_guest_of_another_isa_is_refused_first(lab, run, monkeypatch):
+    monkeypatch.delenv("P5LAB_GEM5", raising=False)
+    wrong = replace(run, guest=replace(run.guest, isa="pentium"))
+    with pytest.raises(UserError, match="guest toy is built for pentium; gem5 boots x86-64"):
+        gem5.examine(lab, [wrong])
+
+
+def test_a_machine_that_gem5_cannot_be_is_refused(lab, run, fake):
+    fake()
+    wrong = run.machine.with_set({"l1d.write_policy": "write-through"}, "test")
+    with pytest.raises(UserError, match=r"l1d\.write_policy"):
+        gem5.examine(lab, [replace(run, machine=wrong)])
+
+
+@pytest.mark.parametrize(
+    "status, printed, serial, expected",
+    [
+        (-9, "", "", ("failed", "gem5 was killed by SIGKILL")),
+        (2, "p5lab: missing disk", "", ("failed", "gem5's configuration was refused: p5lab:")),
+        (3, "p5lab: gave up", "Kernel panic - not syncing: x", ("failed", "not syncing: x")),
+        (4, "p5lab: no exit marker", "", ("timeout", "p5lab: no exit marker")),
+        (77, "fatal: no", "", ("failed", "gem5 ended with status 77: fatal: no")),
+        (0, "", "", ("failed", "markers.jsonl")),
+    ],
+)
+def test_how_a_run_ended(tmp_path, status, printed, serial, expected):
+    (tmp_path / "m5out").mkdir()
+    (tmp_path / "engine.out").write_text(f"{printed}\n")
+    (tmp_path / "m5out/board.pc.com_1.device").write_text(serial)
+    outcome = engines.get("gem5").collect(tmp_path, status)
+    assert outcome.status == expected[0]
+    assert expected[1] in outcome.reason
+
+
+def test_what_the_workload_printed_last(tmp_path):
+    (tmp_path / "m5out").mkdir()
+    (tmp_path / "m5out/output.log").write_text("one\ntwo\n")
+    assert engines.get("gem5").last_output(tmp_path) == "two"
