@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""What a Pentium has and stock gem5 lacks. README.md beside this file says how each is used."""
+
+from m5.objects.InstTracer import InstTracer
+from m5.objects.Tags import BaseSetAssoc
+from m5.objects.X86TLB import X86TLB
+from m5.params import Param
+
+
+class NoWriteAllocateTags(BaseSetAssoc):
+    """Tags of a cache that a write which misses leaves as it is."""
+
+    type = "NoWriteAllocateTags"
+    cxx_class = "gem5::p5lab::NoWriteAllocateTags"
+    cxx_header = "no_write_allocate_tags.hh"
+
+
+class P5TLB(X86TLB):
+    """A set-associative TLB for 4 KB pages, with an array of its own for large pages."""
+
+    type = "P5TLB"
+    cxx_class = "gem5::p5lab::P5TLB"
+    cxx_header = "p5tlb.hh"
+
+    entries = Param.Unsigned("entries for 4 KB pages: ways times a power of two")
+    ways = Param.Unsigned(4, "ways of the array for 4 KB pages")
+    large_entries = Param.Unsigned(
+        0, "entries for large pages; 0: a large page is entered as the 4 KB page that was asked for"
+    )
+    large_ways = Param.Unsigned(4, "ways of the array for large pages")
+    replacement = Param.String("plru", "plru (1, 2, 4 or 8 ways) or lru")
+    size = 256  # X86TLB's own array, which holds the translations: room for all of them
+
+
+class P5Tracer(InstTracer):
+    """Counts of events, split by the ring that the processor was in."""
+
+    type = "P5Tracer"
+    cxx_class = "gem5::p5lab::P5Tracer"
+    cxx_header = "p5tracer.hh"

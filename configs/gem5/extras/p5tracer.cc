@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+#include "p5tracer.hh"
+
+#include "arch/x86/generated/decoder.hh"
+#include "arch/x86/insts/static_inst.hh"
+#include "arch/x86/ldstflags.hh"
+#include "arch/x86/pcstate.hh"
+#include "arch/x86/regs/int.hh"
+#include "arch/x86/regs/misc.hh"
+#include "arch/x86/regs/segment.hh"
+#include "arch/x86/x86_traits.hh"
+#include "cpu/thread_context.hh"
+#include "mem/request.hh"
+
+namespace gem5::p5lab {
+namespace {
+
+using X86ISA::ExtMachInst;
+namespace rom = X86ISAInst::rom_labels;
+
+constexpr unsigned kRings = 4;
+constexpr const char* kRingNames[kRings] = {"ring0", "ring1", "ring2", "ring3"};
+// A PC's interrupt controllers are set to vectors behind those that are the processor's own.
+constexpr RegVal kFirstInterrupt = 32;
+
+// What an instruction counts beside itself.
+enum class Kind : uint8_t {
+  Plain,
+  Marker,      // gem5's own instructions: they count as nothing
+  Branch,      // near, taken or not
+  Serializing, // counted with the branches [INTEL-DM 16, events 12h and 14h]
+  SegmentLoad,
+  TableLoad,   // LLDT, LTR, LGDT, LIDT: serialising as well
+  Cr3Load,
+  Int,
+  Gate,
+  Far,
+  Iret,
+};
+
+bool loads_cr3(const ExtMachInst& instruction) {
+  return instruction.opcode.type == X86ISA::TwoByteOpcode && instruction.opcode.op == 0x22 &&
+         instruction.modRM.reg == 3 && !instruction.rex.r;
+}
+
+Kind two_byte_kind(const ExtMachInst& instruction) {
+  const unsigned reg = instruction.modRM.reg, opcode = instruction.opcode.op;
+  if (opcode >= 0x80 && opcode < 0x90) return Kind::Branch;  // Jcc
+  switch (opcode) {
+    case 0x00:
+      if (reg == 2 || reg == 3) return Kind::TableLoad;             // LLDT, LTR
+      return reg == 4 || reg == 5 ? Kind::Serializing : Kind::Plain;  // VERR, VERW: event 12h too
+    case 0x01:
+      if (instruction.modRM.mod == 3) return Kind::Plain;  // SWAPGS, RDTSCP ...
+      if (reg == 2 || reg == 3) return Kind::TableLoad;    // LGDT, LIDT
+      return reg == 7 ? Kind::Serializing : Kind::Plain;   // INVLPG
+    case 0x04: return Kind::Marker;
+    case 0x05: case 0x34: return Kind::Gate;  // SYSCALL, SYSENTER
+    case 0x07: case 0x35: return Kind::Iret;  // SYSRET, SYSEXIT
+    case 0x22: return loads_cr3(instruction) ? Kind::Cr3Load : Kind::Serializing;
+    // INVD, WBINVD, MOV to DR, WRMSR, CPUID, RSM
+    case 0x08: case 0x09: case 0x23: case 0x30: case 0xA2: case 0xAA: return Kind::Serializing;
+    // POP FS, POP GS, LSS, LFS, LGS
+    case 0xA1: case 0xA9: case 0xB2: case 0xB4: case 0xB5: return Kind::SegmentLoad;
+    default: return Kind::Plain;
+  }
+}
+
+Kind kind(const ExtMachInst& instruction) {
+  if (instruction.vex.present) return Kind::Plain;
+  if (instruction.opcode.type == X86ISA::TwoByteOpcode) return two_byte_kind(instruction);
+  if (instruction.opcode.type != X86ISA::OneByteOpcode) return Kind::Plain;
+  switch (const unsigned opcode = instruction.opcode.op) {
+    // LOOPcc, LOOP, JCXZ, CALL, JMP, RET
+    case 0xE0: case 0xE1: case 0xE2: case 0xE3: case 0xE8: case 0xE9: case 0xEB:
+    case 0xC2: case 0xC3: return Kind::Branch;
+    // POP ES, POP SS, POP DS, MOV to Sreg, LES, LDS
+    case 0x07: case 0x17: case 0x1F: case 0x8E: case 0xC4: case 0xC5: return Kind::SegmentLoad;
+    case 0x9A: case 0xEA: return Kind::Gate;  // far CALL, JMP
+    case 0xCA: case 0xCB: return Kind::Far;
+    case 0xCC: case 0xCD: case 0xCE: case 0xF1: return Kind::Int;
+    case 0xCF: return Kind::Iret;
+    case 0xFF:
+      switch (instruction.modRM.reg) {
+        case 2: case 4: return Kind::Branch;
+        case 3: case 5: return Kind::Gate;
+        default: return Kind::Plain;
+      }
+    default: return opcode >= 0x70 && opcode < 0x80 ? Kind::Branch : Kind::Plain;  // Jcc
+  }
+}
+
+// Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they cross 8;
+// each part is an access of its own [INTEL-DM 16, events 00h, 01h and 0Bh].
+unsigned parts(Addr address, Addr bytes) {
+  const Addr grain = bytes <= 4 ? 4 : 8;
+  return divCeil((address & (grain - 1)) + bytes, grain);
+}
+
+// Where gem5's microcode ROM is entered: by interrupts, exceptions and INT n, and in the middle of
+// a far JMP.
+const MicroPC kDelivery = romMicroPC(rom::extern_label_longModeInterrupt);
+const MicroPC kErrorDelivery = romMicroPC(rom::extern_label_longModeInterruptWithError);
+const MicroPC kRealDelivery = romMicroPC(rom::extern_label_realModeInterrupt);
+const MicroPC kSoftDelivery = romMicroPC(rom::extern_label_longModeSoftInterrupt);
+const MicroPC kFarJump = romMicroPC(rom::extern_label_jmpFarWork);
+
+bool delivery(MicroPC pc) {
+  return pc == kDelivery || pc == kErrorDelivery || pc == kRealDelivery || pc == kSoftDelivery;
+}
+
+}  // namespace
+
+// --- one micro-operation ------------------------------------------------------------------------
+
+class P5Tracer::Record : public trace::InstRecord {
+ public:
+  Record(P5Tracer& tracer, Tick when, ThreadContext* context, const StaticInstPtr& micro_op,
+         const PCStateBase& state)
+      : InstRecord(when, context, micro_op, state), tracer_(tracer) {
+    if (loads_cr3(machine_instruction())) {
+      cr3_ = context->readMiscRegNoEffect(X86ISA::misc_reg::Cr3);
+    }
+  }
+
+  // Those of the microcode ROM are no instructions of the program.
+  bool in_rom() const { return isRomMicroPC(pc->microPC()); }
+  bool first() const {
+    return in_rom() ? delivery(pc->microPC())
+                    : !staticInst->isMicroop() || staticInst->isFirstMicroop();
+  }
+  bool last() const {
+    return !in_rom() && (!staticInst->isMicroop() || staticInst->isLastMicroop());
+  }
+
+  void dump() override {
+    if (faulting) return;
+    if (first()) tracer_.begin(thread);
+    if (in_rom()) tracer_.enter_rom(thread, pc->microPC());
+    if (mem_valid && !only_checked()) {
+      if (staticInst->isLoad()) tracer_.access(addr, size, flags, false);
+      if (staticInst->isStore()) tracer_.access(addr, size, flags, true);
+    }
+    if (last()) tracer_.complete(machine_instruction(), thread, cr3_);
+  }
+
+ private:
+  const ExtMachInst& machine_instruction() const {
+    return static_cast<const X86ISA::X86StaticInst&>(*staticInst).machInst;
+  }
+
+  // No access of a Pentium's: prefetches, flushes of a line, and what microcode only asks the page
+  // tables about. A delivery asks for its stack frame with a read for a later write.
+  bool only_checked() const {
+    constexpr unsigned kNoAccess = Request::NO_ACCESS | Request::PREFETCH;
+    if (flags & kNoAccess) return true;
+    if (in_rom()) return staticInst->isLoad() && staticInst->getName() == "ldst";
+    const ExtMachInst& instruction = machine_instruction();
+    return instruction.opcode.type == X86ISA::TwoByteOpcode && instruction.opcode.op == 0xAE &&
+           instruction.modRM.reg >= 6;  // CLWB, CLFLUSH, CLFLUSHOPT
+  }
+
+  P5Tracer& tracer_;
+  RegVal cr3_ = 0;  // when a load of it was fetched
+};
+
+// --- events -------------------------------------------------------------------------------------
+
+P5Tracer::Events::Events(P5Tracer* tracer)
+    : Group(tracer)
+#define P5_DEFINE(event, description) \
+  , ADD_STAT(event, statistics::units::Count::get(), description)
+      P5_TRACER_EVENTS(P5_DEFINE)
+#undef P5_DEFINE
+{
+  const auto split = [](statistics::Vector& event) {
+    event.init(kRings);
+    for (unsigned ring = 0; ring < kRings; ring++) event.subname(ring, kRingNames[ring]);
+  };
+#define P5_SPLIT(event, description) split(event);
+  P5_TRACER_EVENTS(P5_SPLIT)
+#undef P5_SPLIT
+}
+
+P5Tracer::P5Tracer(const Params& params) : InstTracer(params), events_(this) {
+  fatal_if(!TRACING_ON, "%s: this gem5 is built without tracing (gem5.fast); gem5.opt has it",
+           name());
+}
+
+trace::InstRecord* P5Tracer::getInstRecord(Tick when, ThreadContext* thread,
+                                           const StaticInstPtr micro_op, const PCStateBase& pc,
+                                           const StaticInstPtr) {
+  const bool counts = micro_op->isMemRef() || !micro_op->isMicroop() ||
+                      micro_op->isFirstMicroop() || micro_op->isLastMicroop() ||
+                      delivery(pc.microPC()) || pc.microPC() == kFarJump;
+  return counts ? new Record(*this, when, thread, micro_op, pc) : nullptr;
+}
+
+// The processor may have been another one for a while.
+void P5Tracer::drainResume() {
+  InstTracer::drainResume();
+  cr3_.reset();
+}
+
+// An instruction or a delivery. What the one before it led to is known now.
+void P5Tracer::begin(ThreadContext* thread) {
+  const X86ISA::HandyM5Reg state = thread->readMiscRegNoEffect(X86ISA::misc_reg::M5Reg);
+  const unsigned ring = state.cpl;
+  if (crossing_) {
+    if (ring != ring_) {
+      (*crossing_)[ring_]++;
+      events_.segment_loads[ring_]++;  // INTEL-DM 16: far transfers with a ring change count twice
+    }
+    crossing_ = nullptr;
+  }
+  ring_ = ring;
+}
+
+// An instruction that goes on there counts here, as nothing tells its end.
+void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
+  const bool far_jump = pc == kFarJump;
+  if (!delivery(pc) && !far_jump) return;
+  events_.instructions[ring_]++;  // INTEL-DM 16, event 16h: a delivery adds one
+  if (far_jump) return transfer(&events_.crossings_gate);
+  if (pc == kSoftDelivery) {
+    events_.soft_interrupts[ring_]++;
+    return transfer(&events_.crossings_int);
+  }
+  const RegVal vector = thread->getReg(X86ISA::intRegMicro(1));
+  const bool exception = pc == kErrorDelivery || vector < kFirstInterrupt;
+  (exception ? events_.exceptions : events_.hw_interrupts)[ring_]++;
+  transfer(&events_.crossings_async);
+}
+
+void P5Tracer::access(Addr address, Addr bytes, unsigned flags, bool write) {
+  if ((flags & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms) {
+    // Not memory: ports, and registers that microcode reaches by addresses.
+    if ((address >> 3 & X86ISA::IntAddrPrefixMask) == X86ISA::IntAddrPrefixIO) {
+      (write ? events_.io_writes : events_.io_reads)[ring_]++;
+    }
+    return;
+  }
+  const unsigned count = parts(address, bytes);
+  (write ? events_.data_writes : events_.data_reads)[ring_] += count;
+  if (!write && flags & Request::LOCKED_RMW) events_.locked_cycles[ring_] += count;
+}
+
+void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
+                        RegVal fetched_cr3) {
+  const Kind what = kind(instruction);
+  if (what == Kind::Marker) return;
+  events_.instructions[ring_]++;
+  switch (what) {
+    case Kind::Plain: case Kind::Marker: break;
+    case Kind::Branch: case Kind::Serializing: events_.branches[ring_]++; break;
+    case Kind::SegmentLoad: events_.segment_loads[ring_]++; break;
+    case Kind::TableLoad:
+      events_.segment_loads[ring_]++;
+      events_.branches[ring_]++;
+      break;
+    case Kind::Cr3Load:
+      events_.branches[ring_]++;
+      load_cr3(instruction, thread, fetched_cr3);
+      break;
+    case Kind::Int:  // of real mode; others go through the ROM
+      events_.soft_interrupts[ring_]++;
+      transfer(&events_.crossings_int);
+      break;
+    case Kind::Gate: transfer(&events_.crossings_gate); break;
+    case Kind::Far: transfer(&events_.crossings_far); break;
+    case Kind::Iret: transfer(&events_.crossings_iret); break;
+  }
+}
+
+// With an out-of-order processor another load can be in flight when one is fetched.
+void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, RegVal fetched) {
+  const RegIndex source = instruction.modRM.rm | instruction.rex.b << 3;
+  const RegVal before = cr3_.value_or(fetched);
+  cr3_ = thread->getReg(X86ISA::intRegClass[source]);
+  (*cr3_ == before ? events_.cr3_loads_unchanged : events_.cr3_loads_changed)[ring_]++;
+}
+
+// A code segment is loaded. Whether that leaves the ring shows when the next instruction begins.
+void P5Tracer::transfer(statistics::Vector* crossing) {
+  events_.segment_loads[ring_]++;
+  events_.branches[ring_]++;
+  crossing_ = crossing;
+}
+
+}  // namespace gem5::p5lab

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The events of engine/p5 that stock gem5 does not count, split by privilege ring. gem5 calls its
+// instruction tracer for each micro-operation; this one writes nothing, it counts.
+//
+// An event belongs to the ring in which its instruction began, as in engine/p5. Micro-operations
+// that fault are dropped by gem5 before they come here, as are those of paths not taken.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "arch/x86/types.hh"
+#include "base/statistics.hh"
+#include "params/P5Tracer.hh"
+#include "sim/insttracer.hh"
+
+// Each is a vector statistic over the rings. Names and meanings are those of engine/p5/events.hh.
+// clang-format off
+#define P5_TRACER_EVENTS(X)                                                                     \
+  X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \
+  X(data_reads,          "reads of data, of misaligned operands each part")                     \
+  X(data_writes,         "writes of data, of misaligned operands each part")                    \
+  X(segment_loads,       "segment and system registers loaded, far transfers twice with a ring")\
+  X(hw_interrupts,       "hardware interrupts")                                                 \
+  X(exceptions,          "faults and traps")                                                    \
+  X(soft_interrupts,     "INT n, INT3")                                                         \
+  X(crossings_int,       "changes of ring by INT n, INT3")                                      \
+  X(crossings_gate,      "... by far CALL and JMP, SYSCALL and SYSENTER")                       \
+  X(crossings_far,       "... by far RET")                                                      \
+  X(crossings_iret,      "... by IRET, SYSRET and SYSEXIT")                                     \
+  X(crossings_async,     "... by an interrupt or exception")                                    \
+  X(cr3_loads_changed,   "loads of CR3 with another value")                                     \
+  X(cr3_loads_unchanged, "loads of CR3 with the value it had")                                  \
+  X(locked_cycles,       "locked reads with their writes")                                      \
+  X(io_reads,            "reads of ports")                                                      \
+  X(io_writes,           "writes of ports")                                                     \
+  X(branches,            "branches, far transfers, deliveries, serialising instructions")
+// clang-format on
+
+namespace gem5::p5lab {
+
+class P5Tracer : public trace::InstTracer {
+ public:
+  PARAMS(P5Tracer);
+  explicit P5Tracer(const Params& params);
+
+  // Null for micro-operations in which nothing is counted.
+  trace::InstRecord* getInstRecord(Tick when, ThreadContext* thread, const StaticInstPtr micro_op,
+                                   const PCStateBase& pc, const StaticInstPtr macro_op) override;
+  void drainResume() override;
+
+ private:
+  class Record;
+
+  struct Events : public statistics::Group {
+    explicit Events(P5Tracer* tracer);
+#define P5_DECLARE(event, description) statistics::Vector event;
+    P5_TRACER_EVENTS(P5_DECLARE)
+#undef P5_DECLARE
+  };
+
+  void begin(ThreadContext* thread);
+  void enter_rom(ThreadContext* thread, MicroPC pc);
+  void access(Addr address, Addr bytes, unsigned flags, bool write);
+  void complete(const X86ISA::ExtMachInst& instruction, ThreadContext* thread, RegVal fetched_cr3);
+  void load_cr3(const X86ISA::ExtMachInst& instruction, ThreadContext* thread, RegVal fetched);
+  void transfer(statistics::Vector* crossing);
+
+  Events events_;
+  unsigned ring_ = 0;  // in which the current instruction began
+  statistics::Vector* crossing_ = nullptr;  // what counts it if the next one begins in another
+  std::optional<RegVal> cr3_;  // as loaded last
+};
+
+}  // namespace gem5::p5lab

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Stores that miss, and what they leave of the 8 KB that an 8 KB cache holds.
+        .include "bare.inc"
+        .set    LINE, 32
+        .set    HELD, 0x800000          # 8 KB, read
+        .set    STORED, 0x900000        # 16 KB, written; in the same place of a 256 KB cache
+        .set    PROBE, 0x914000         # elsewhere
+        .set    OTHER, 0xA10000         # 8 KB, read
+
+        # One access to each line of a region.
+        .macro  each_line address, bytes, access:vararg
+        movl    $\address, %ebx
+1:      \access
+        addl    $LINE, %ebx
+        cmpl    $\address + \bytes, %ebx
+        jne     1b
+        .endm
+
+        .globl  _start
+_start: each_line HELD, 0x2000, movl (%rbx), %eax
+        section                         # 0: filled
+        each_line HELD, 0x2000, movl (%rbx), %eax
+        section                         # 1: and held
+        each_line STORED, 0x4000, movl %eax, (%rbx)
+        section                         # 2: stores that miss
+        each_line HELD, 0x2000, movl (%rbx), %eax
+        section                         # 3: is it still there?
+        movl    PROBE, %eax
+        movl    %eax, PROBE
+        section                         # 4: a read takes in the line, the write hits
+        lock incl PROBE + LINE
+        movl    PROBE + LINE, %ecx
+        section                         # 5: so does a locked read
+        movl    %ebx, PROBE + 2 * LINE
+        movl    PROBE + 2 * LINE, %ecx
+        cmpl    %ebx, %ecx              # what was written in passing has arrived
+        jne     wrong
+        section                         # 6
+        each_line OTHER, 0x2000, movl (%rbx), %eax
+        section                         # 7: L1D holds others
+        each_line HELD, 0x2000, movl (%rbx), %eax
+        section                         # 8: what the stores left of L2
+        finish
+wrong:  fail    $1

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# Pages that fit in a TLB, and pages that do not. Each section begins with the pages in order, as
+# often as it takes to settle; what is counted is one more round, or several.
+        .include "bare.inc"
+        .set    TABLE, 0x600000         # page table of the first 2 MB of WINDOW, to 4 KB pages
+        .set    FRAMES, 0x800000        # ... in memory
+        .set    LARGE, WINDOW + 0x10000000  # 2 MB pages, all the same memory
+        .set    ROUNDS, 12
+
+        # Reads one word of each of `count` pages, `stride` bytes apart; `rounds` times.
+        .macro  touch base, stride, count, rounds
+        movl    $\rounds, %ecx
+2:      movl    $\base, %ebx
+        movl    $\count, %edx
+1:      movl    (%rbx), %eax
+        addq    $\stride, %rbx
+        decl    %edx
+        jnz     1b
+        decl    %ecx
+        jnz     2b
+        .endm
+
+        .macro  measure base, stride, count, rounds=1
+        touch   \base, \stride, \count, 4
+        section
+        touch   \base, \stride, \count, \rounds
+        section
+        .endm
+
+        # The same for code: a jump to each page and back.
+        .macro  visit base, stride, count, rounds
+        movl    $\rounds, %ecx
+2:      movl    $\base, %ebx
+        movl    $\count, %edx
+1:      leaq    3f(%rip), %rsi
+        jmp     *%rbx
+3:      addq    $\stride, %rbx
+        decl    %edx
+        jnz     1b
+        decl    %ecx
+        jnz     2b
+        .endm
+
+        .macro  measure_code base, stride, count, rounds=1
+        visit   \base, \stride, \count, 4
+        section
+        visit   \base, \stride, \count, \rounds
+        section
+        .endm
+
+        .globl  _start
+_start: movl    $TABLE, %ebx            # global pages: present, writable, user
+        movl    $FRAMES + 0x107, %eax
+1:      movq    %rax, (%rbx)
+        addl    $0x1000, %eax
+        addl    $8, %ebx
+        cmpl    $TABLE + 0x1000, %ebx
+        jne     1b
+        movl    $TABLE + 7, %eax
+        movq    %rax, DIRECTORY
+        movl    $DIRECTORY + 8 * 128, %ebx
+        movl    $FRAMES + 0x87, %eax
+1:      movq    %rax, (%rbx)
+        addl    $8, %ebx
+        cmpl    $DIRECTORY + 8 * 192, %ebx
+        jne     1b
+        movl    $FRAMES, %ebx           # jmp *%rsi at the start of each page
+1:      movw    $0xE6FF, (%rbx)
+        addl    $0x1000, %ebx
+        cmpl    $FRAMES + 0x200000, %ebx
+        jne     1b
+        movq    %cr4, %rax              # global pages allowed
+        orq     $0x80, %rax
+        movq    %rax, %cr4
+
+        # Data. Sections come in pairs; the second of each counts.
+        measure WINDOW, 0x1000, 64              # 1: all entries of a 64-entry TLB
+        measure WINDOW, 0x10000, 4              # 3: one of its 16 sets
+        measure WINDOW, 0x10000, 5, ROUNDS      # 5: one page too many for that
+        measure LARGE, 0x200000, 8              # 7: all entries for large pages
+        measure LARGE, 0x400000, 5, ROUNDS      # 9: one too many in a set
+        touch   WINDOW, 0x1000, 64, 4
+        touch   LARGE, 0x200000, 8, 4
+        section
+        touch   WINDOW, 0x1000, 64, 1
+        touch   LARGE, 0x200000, 8, 1
+        section                                 # 11: each array has its own
+        invlpg  WINDOW + 0x5000
+        touch   WINDOW, 0x1000, 64, 1
+        section                                 # 12: one page was flushed
+        movq    %cr3, %rax
+        movq    %rax, %cr3
+        touch   WINDOW, 0x1000, 64, 1
+        section                                 # 13: everything was
+
+        # Code, in the same 2 MB as 4 KB pages, and as one large page; not in the set of this page.
+        measure_code WINDOW + 0x11000, 0x8000, 4            # 15: one set of 8
+        measure_code WINDOW + 0x11000, 0x8000, 5, ROUNDS    # 17: one page too many
+        measure_code LARGE + 0x11000, 0x8000, 4             # 19: of a large page
+        measure_code LARGE + 0x11000, 0x8000, 5, ROUNDS     # 21
+        finish

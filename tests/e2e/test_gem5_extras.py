@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""configs/gem5/extras on a real gem5: programs without operating system whose hits, misses and
+events are known. Skipped without P5LAB_GEM5, or where that has no extras."""
+
+import os
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent / "gem5"
+TOOLS = ("as", "--64", "-I", HERE), ("ld", "-m", "elf_x86_64", "-Ttext", "0x200000")
+
+
+@pytest.fixture(scope="session")
+def gem5(tmp_path_factory):
+    """The gem5 with extras that P5LAB_GEM5 names."""
+    path = os.environ.get("P5LAB_GEM5")
+    if not path:
+        pytest.skip("P5LAB_GEM5 is not set")
+    place = tmp_path_factory.mktemp("ask")
+    ask = place / "ask.py"
+    ask.write_text("import p5extras\nprint('problem:', p5extras.problem())\n")
+    command = [path, "-q", "-d", place / "m5out", ask]
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "No module named 'p5extras'" in asked.stdout + asked.stderr:
+        pytest.skip("P5LAB_GEM5 is a gem5 without extras")
+    assert "problem: None" in asked.stdout, asked.stdout + asked.stderr
+    return path
+
+
+@pytest.fixture
+def simulate(gem5, tmp_path):
+    """Run a program of gem5/ to its end; its statistics, section by section."""
+
+    def run(program, *options):
+        place = tmp_path / f"run{len(list(tmp_path.glob('run*')))}"
+        place.mkdir()
+        built, binary = place / "program.o", place / "program"
+        subprocess.run([*TOOLS[0], "-o", built, HERE / f"{program}.S"], check=True)
+        subprocess.run([*TOOLS[1], "-o", binary, built], check=True)
+        command = [gem5, "-d", place / "m5out", HERE / "bare.py", binary, *options]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "ended: m5_exit instruction encountered, 0" in ended.stdout, (
+            ended.stdout + ended.stderr
+        )
+        return sections(place / "m5out" / "stats.txt")
+
+    return run
+
+
+def sections(file):
+    """stats.txt as one mapping for each dump; what is not there was not counted: 0."""
+    found = []
+    for line in file.read_text().splitlines():
+        if "Begin Simulation Statistics" in line:
+            found.append(defaultdict(float))
+        elif match := re.match(r"(\S+) +(\S+) ", line):
+            found[-1][match[1]] = float(match[2])
+    return found
+
+
+# --- tags -----------------------------------------------------------------------------------------
+
+HELD, STORED = 8192 // 32, 16384 // 32  # lines
+
+
+def misses(section, cache, *requests):
+    return sum(section[f"system.{cache}.{request}.misses::total"] for request in requests)
+
+
+@pytest.mark.parametrize("cpu", ["Atomic", "Timing"])
+def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
+    ours = simulate("stores", "--cpu", cpu, "--tags", "NoWriteAllocateTags")
+    stock = simulate("stores", "--cpu", cpu)
+    for run in (ours, stock):
+        assert misses(run[0], "l1d", "ReadReq") == HELD
+        assert misses(run[1], "l1d", "ReadReq") == 0
+        assert misses(run[2], "l1d", "WriteReq") == STORED
+    assert misses(ours[3], "l1d", "ReadReq") == 0
+    assert misses(stock[3], "l1d", "ReadReq") == HELD
+
+    assert (misses(ours[4], "l1d", "ReadReq"), misses(ours[4], "l1d", "WriteReq")) == (1, 0)
+    assert misses(ours[5], "l1d", "LockedRMWReadReq") == (1 if cpu == "Timing" else 0)
+    assert misses(ours[5], "l1d", "ReadReq") == (0 if cpu == "Timing" else 1)
+    assert (misses(ours[6], "l1d", "ReadReq"), misses(ours[6], "l1d", "WriteReq")) == (1, 1)
+
+    # A board cache with these tags takes nothing in for those stores either.
+    below = "ReadSharedReq", "ReadReq"
+    assert misses(ours[8], "l1d", "ReadReq") == misses(stock[8], "l1d", "ReadReq") == HELD
+    assert (misses(ours[8], "l2", *below), misses(stock[8], "l2", *below)) == (0, HELD)
+
+
+# --- TLBs -----------------------------------------------------------------------------------------
+
+WINDOW, LARGE, ROUNDS = 0x40000000, 0x50000000, 12  # as in gem5/tlb.S
+
+
+class Tlb:
+    """A set-associative array with a tree of bits for each set, as INTEL-DM ch. 2 has it."""
+
+    def __init__(self, page, entries, ways=4):
+        self.page, self.sets, self.ways = page, entries // ways, ways
+        self.flush()
+
+    def flush(self):
+        self.tags = [[None] * self.ways for _ in range(self.sets)]
+        self.trees = [[0] * self.ways for _ in range(self.sets)]  # [node]; 1: victim on the right
+
+    def missed(self, address):
+        page = address // self.page
+        tags, tree = self.tags[page % self.sets], self.trees[page % self.sets]
+        hit = page in tags
+        if hit:
+            way = tags.index(page)
+        elif None in tags:
+            way = tags.index(None)
+        else:
+            way, node = 0, 1
+            while node < self.ways:
+                way, node = 2 * way + tree[node], 2 * node + tree[node]
+        tags[way] = page
+        node = self.ways + way
+        while node > 1:
+            tree[node // 2] = 1 - node % 2
+            node //= 2
+        return not hit
+
+    def touch(self, base, stride, count, rounds):
+        return sum(
+            self.missed(base + stride * page) for _ in range(rounds) for page in range(count)
+        )
+
+
+def expected_data_misses():
+    small, large = Tlb(4096, 64), Tlb(2 << 20, 8)
+
+    def measure(tlb, *pages, rounds=1):
+        tlb.touch(*pages, 4)
+        return tlb.touch(*pages, rounds)
+
+    found = {
+        1: measure(small, WINDOW, 0x1000, 64),
+        3: measure(small, WINDOW, 0x10000, 4),
+        5: measure(small, WINDOW, 0x10000, 5, rounds=ROUNDS),
+        7: measure(large, LARGE, 0x200000, 8),
+        9: measure(large, LARGE, 0x400000, 5, rounds=ROUNDS),
+    }
+    small.touch(WINDOW, 0x1000, 64, 4)
+    large.touch(LARGE, 0x200000, 8, 4)
+    found[11] = small.touch(WINDOW, 0x1000, 64, 1) + large.touch(LARGE, 0x200000, 8, 1)
+    return found | {12: 1, 13: 64}
+
+
+def expected_code_misses():
+    def measure(base):
+        tlb = Tlb(4096, 32)
+        four = [tlb.touch(base, 0x8000, 4, 4), tlb.touch(base, 0x8000, 4, 1)]
+        return four[1], (tlb.touch(base, 0x8000, 5, 4), tlb.touch(base, 0x8000, 5, ROUNDS))[1]
+
+    (first, second), (third, fourth) = measure(WINDOW + 0x11000), measure(LARGE + 0x11000)
+    return {15: first, 17: second, 19: third, 21: fourth}
+
+
+def tlb_misses(run, tlb, expected):
+    names = [f"system.cpu.mmu.{tlb}.{kind}Misses" for kind in ("rd", "wr")]
+    return {index: sum(run[index][name] for name in names) for index in expected}
+
+
+P5_DTB = '{"entries": 64, "large_entries": 8}'
+P5_ITB = '{"entries": 32}'
+
+
+@pytest.mark.parametrize("cpu", ["Atomic", "Timing"])
+def test_tlbs_have_sets_and_an_array_for_large_pages(simulate, cpu):
+    ours = simulate("tlb", "--cpu", cpu, "--dtb", P5_DTB, "--itb", P5_ITB)
+    data, code = expected_data_misses(), expected_code_misses()
+    assert {data[index] for index in (1, 3, 7, 11)} == {code[15], code[19]} == {0}
+    assert min(data[5], data[9], code[17], code[21]) > ROUNDS
+    assert tlb_misses(ours, "dtb", data) == data
+    assert tlb_misses(ours, "itb", code) == code
+
+
+def test_least_recently_used_pages_go_round(simulate):
+    lru = '{"entries": 64, "large_entries": 8, "replacement": "lru"}'
+    ours = simulate("tlb", "--dtb", lru)
+    assert tlb_misses(ours, "dtb", (3, 5, 9)) == {3: 0, 5: 5 * ROUNDS, 9: 5 * ROUNDS}
+
+
+def test_a_stock_tlb_has_one_set(simulate):
+    stock = simulate("tlb")  # 64 entries for all kinds of pages
+    assert set(tlb_misses(stock, "dtb", (3, 5, 7, 9)).values()) == {0}
+    assert tlb_misses(stock, "dtb", (11,))[11] > 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        ('{"entries": 60}', "entries: 60 is not its ways, 4, times a power of two"),
+        ('{"entries": 0}', "entries: 0 is not at least 1"),
+        ('{"entries": 48, "ways": 3}', "plru needs 1, 2, 4 or 8 ways, not 3"),
+        ('{"entries": 64, "replacement": "random"}', '"random" is not plru or lru'),
+        ('{"entries": 512}', "size: 256 is not more than entries and large_entries together, 512"),
+    ],
+)
+def test_tlbs_that_cannot_be(gem5, tmp_path, parameters, problem):
+    command = [gem5, "-d", tmp_path / "m5out", HERE / "bare.py", "none", "--dtb", parameters]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert problem in ended.stderr
+
+
+# --- the tracer -----------------------------------------------------------------------------------
+
+EVENTS = """instructions data_reads data_writes segment_loads hw_interrupts exceptions
+    soft_interrupts crossings_int crossings_gate crossings_far crossings_iret crossings_async
+    cr3_loads_changed cr3_loads_unchanged locked_cycles io_reads io_writes branches""".split()
+END = 2  # instructions at the end of each section
+
+# What gem5/rings.S does in each of its sections: ring 0 and ring 3. A delivery reads two words of
+# the IDT, a descriptor and a stack pointer across 8 bytes, and writes five words; IRET reads five
+# words and two descriptors.
+DELIVERY = {"data_reads": 5, "data_writes": 5, "segment_loads": 2, "branches": 1}
+IRET = {"instructions": 1, "data_reads": 7, "segment_loads": 2, "branches": 1, "crossings_iret": 1}
+USER = {"instructions": END}
+RINGS = {
+    1: ({"instructions": END}, {}),
+    2: ({"instructions": END + 5, "data_reads": 3, "data_writes": 3}, {}),
+    3: ({"instructions": END + 5, "data_reads": 7, "data_writes": 4}, {}),
+    4: ({"instructions": END + 8, "data_reads": 8, "data_writes": 12}, {}),
+    5: (
+        {"instructions": END + 3, "data_reads": 4, "data_writes": 4, "locked_cycles": 4},
+        {},
+    ),
+    6: ({"instructions": END + 6, "data_reads": 3, "io_reads": 1, "io_writes": 4}, {}),
+    7: (
+        {
+            "instructions": END + 11, "data_reads": 5, "data_writes": 1, "segment_loads": 3,
+            "branches": 5,
+        },
+        {},
+    ),
+    8: (
+        {
+            "instructions": END + 6, "branches": 3, "cr3_loads_unchanged": 1,
+            "cr3_loads_changed": 2,
+        },
+        {},
+    ),
+    9: (IRET | {"instructions": 7, "data_writes": 5}, USER),
+    10: ({}, {"instructions": END + 201, "branches": 100}),
+    11: (
+        IRET,
+        DELIVERY | {"instructions": END + 1, "soft_interrupts": 1, "crossings_int": 1},
+    ),
+    12: (
+        {"instructions": 1, "segment_loads": 2, "branches": 1, "crossings_iret": 1},
+        {"instructions": END + 1, "segment_loads": 2, "branches": 1, "crossings_gate": 1},
+    ),
+    13: (
+        IRET | {"instructions": 3, "data_reads": 8, "data_writes": 1},
+        DELIVERY
+        | {"instructions": END + 2, "data_writes": 6, "exceptions": 1, "crossings_async": 1},
+    ),
+    14: (
+        IRET | {"instructions": 2, "data_reads": 8, "data_writes": 1},
+        DELIVERY | {"instructions": END + 1, "exceptions": 1, "crossings_async": 1},
+    ),
+    15: (
+        IRET | {"instructions": 3, "data_reads": 8, "data_writes": 1},
+        DELIVERY
+        | {"instructions": END + 1, "data_writes": 6, "exceptions": 1, "crossings_async": 1},
+    ),
+    16: (
+        {"instructions": END + 1},
+        DELIVERY | {"instructions": 1, "soft_interrupts": 1, "crossings_int": 1},
+    ),
+    17: ({"instructions": END + 6, "data_writes": 5}, {}),
+    # In ring 0 the stack stays, and no ring is left.
+    18: (
+        {
+            "instructions": END + 2 + 1 + 3, "hw_interrupts": 1, "data_reads": 3 + 7,
+            "data_writes": 5 + 2, "segment_loads": 2, "branches": 2,
+        },
+        {},
+    ),
+    19: (IRET | {"instructions": 9, "data_writes": 7}, USER),
+}  # fmt: skip
+
+
+def counted(section):
+    """The events of one section that there were: ring 0, ring 3."""
+
+    def ring(number):
+        values = {
+            event: int(section[f"system.cpu.tracer.{event}::ring{number}"]) for event in EVENTS
+        }
+        return {event: value for event, value in values.items() if value}
+
+    assert not ring(1)
+    assert not ring(2)
+    return ring(0), ring(3)
+
+
+@pytest.mark.parametrize("cpu", ["Atomic", "Timing", "O3"])
+def test_events_are_counted_in_the_ring_they_happen_in(simulate, cpu):
+    run = simulate("rings", "--cpu", cpu, "--tracer", "P5Tracer")
+    assert set(EVENTS) == {
+        name.split(".")[3].split("::")[0] for name in run[0] if ".tracer." in name
+    }
+    assert {index: counted(run[index]) for index in RINGS} == RINGS
+
+    kernel, user = counted(run[20])  # the loop went round until the interrupt came
+    assert kernel == IRET | {"instructions": 3, "data_writes": 2}
+    rounds = user["branches"] - 1
+    assert rounds > 2
+    assert user == DELIVERY | {
+        "instructions": END + 1 + 2 * rounds, "data_reads": DELIVERY["data_reads"] + rounds,
+        "branches": 1 + rounds, "hw_interrupts": 1, "crossings_async": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("cpu", ["Atomic", "Timing"])
+def test_rings_add_up_to_the_processors_own_counts(simulate, cpu):
+    run = simulate("rings", "--cpu", cpu, "--tracer", "P5Tracer")
+    for index, section in enumerate(run[:-1]):
+        kernel, user = counted(section)
+        instructions = kernel["instructions"] + user.get("instructions", 0)
+        # gem5 counts its own instruction at the end of a section. It counts what has faulted too,
+        # and a port access of its IN and OUT among the memory references.
+        faulted = user.get("exceptions", 0)
+        assert section["system.cpu.commitStats0.numInsts"] == instructions + 1 + faulted, index
+    references = sum(counted(run[2])[0][event] for event in ("data_reads", "data_writes"))
+    assert run[2]["system.cpu.executeStats0.numMemRefs"] == references
