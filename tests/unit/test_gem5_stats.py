@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import tomllib
 
 import h5py
 import numpy as np
@@ -460,6 +461,13 @@ def test_modern_names_in_the_command(tmp_path, capsys):
     old = put(tmp_path, f"\n{BEGIN}\nsystem.cpu.committedInsts 5\n\n{END}\n")
     assert main([str(old), "--modern", "*.numInsts"]) == 0
     assert "system.cpu.commitStats0.numInsts" in capsys.readouterr().out
+
+
+def test_every_package_is_published():
+    said = tomllib.loads((REPO / "stats-parsers/pyproject.toml").read_text())
+    found = {path.parent for path in (REPO / "stats-parsers").rglob("__init__.py")}
+    names = {".".join(path.relative_to(REPO / "stats-parsers").parts) for path in found}
+    assert set(said["tool"]["setuptools"]["packages"]) == names
 
 
 def test_it_stands_on_its_own(tmp_path):
