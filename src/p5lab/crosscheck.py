@@ -22,22 +22,22 @@ from rich.console import Console
 from rich.markup import escape
 
 from p5lab import build, experiment, machine, store
-from p5lab.engines import EVENTS
+from p5lab.engines import EVENTS, gem5
 from p5lab.errors import UserError, unknown
 from p5lab.experiment import Cannot, Expansion, Filter, Run
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number, ratio, times
-from p5stats import StatsError, crosscheck, events, gem5, tidy
+from p5stats import StatsError, crosscheck, events, tidy
 from p5stats.crosscheck import ABSENT, AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
+from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
 DOCUMENT = "docs/cross-check.md"
 BLOCK = re.compile(r"(<!-- \./p5lab cross-check(?: [^>]*)? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-ENGINES = ("bochs", "gem5")
+ENGINES = ("bochs", gem5.NAME)
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
-GEM5_STATISTICS = "m5out/stats.txt"
 Executor = Callable[[list[Run]], list[Result]]
 
 
@@ -167,7 +167,9 @@ def check(lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanat
 
 def _compare(lab: Lab, ask: Ask, execute: Executor, explanation: Explanation | None) -> Check:
     expanded = expansions(lab, ask, explanation.settings if explanation else {})
-    results = execute([run for one in expanded for run in one.runs])
+    runs = [run for one in expanded for run in one.runs]
+    gem5.examine(lab, [run for run in runs if run.engine == gem5.NAME])
+    results = execute(runs)
     tables: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
     hosts, deviations = [], []
     for result in results:
@@ -198,9 +200,9 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, explanation: Explanation | N
 def _host(result: Result) -> tuple[object, ...]:
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
-    if run.engine == "gem5":
+    if run.engine == gem5.NAME:
         # gem5 keeps the host time between two dumps; the first one is the ready marker's.
-        spans = gem5.sections(result.directory / GEM5_STATISTICS, lambda name: "host" in name)
+        spans = sections(result.directory / gem5.STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
     return (run.workload.name, run.parameter_text, run.seed, run.engine, result.wall_seconds, after,
             _instructions(result.directory / EVENTS))  # fmt: skip
@@ -222,7 +224,7 @@ def _instructions(path: Path) -> float:
 def _deviations(result: Result) -> list[str]:
     record = store.read(result.directory) or {}
     return [str(note["reason"]) for note in record.get("notes", [])
-            if result.run.engine == "gem5" and "reason" in note]  # fmt: skip
+            if result.run.engine == gem5.NAME and "reason" in note]  # fmt: skip
 
 
 def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import pytest
 
 from p5lab import cli, crosscheck, experiment, store
 from p5lab.crosscheck import Ask
+from p5lab.engines import gem5
 from p5lab.errors import UserError
 from p5lab.runner import Result
 from p5stats import tidy
@@ -82,6 +83,7 @@ def engines(tmp_path, monkeypatch):
         return json.loads((directory / "run.json").read_text())
 
     monkeypatch.setattr(store, "read", read)
+    monkeypatch.setattr(gem5, "examine", lambda lab, runs: [])
     return Engines(tmp_path / "results")
 
 
@@ -243,6 +245,12 @@ def test_for_programs(p5lab, engines):
     assert {row["engine"] for row in found["host"]} == {"bochs", "gem5"}
     engines.place = engines.place / "more"
     assert "| call |" in p5lab("--format", "markdown")[1]
+
+
+def test_what_gem5_cannot_do_is_said_before_anything_runs(lab, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "_execute", lambda *_, **__: pytest.fail("something ran"))
+    assert cli.main(["cross-check", "tests", "--guest", "toy", "--workload", "call"], lab) == 2
+    assert "--engine gem5: guest toy" in capsys.readouterr().err
 
 
 def test_errors(p5lab, lab):
