@@ -21,6 +21,7 @@ from p5lab import (
     build,
     crosscheck,
     crossings,
+    diff,
     doctor,
     engines,
     experiment,
@@ -32,6 +33,7 @@ from p5lab import (
     method,
     plan,
     report,
+    rerun,
     runner,
     schema,
     shell,
@@ -226,6 +228,28 @@ def _parser() -> argparse.ArgumentParser:
     _add_format(one)
     one.set_defaults(command=_show)
 
+    apart = commands.add_parser("diff", help="what differs between runs",
+                                description="Prints what the runs were made of and what they"
+                                " counted, as far as it is not the same: means of one bracket, the"
+                                " ratio to the first run, and for each 1000 instructions. Example:"
+                                " p5lab diff 3f2a 91bc", allow_abbrev=False)  # fmt: skip
+    apart.add_argument("runs", nargs="+", metavar="RUN",
+                       help="the first 4 or more characters of an id")  # fmt: skip
+    apart.add_argument("--rings", action="store_true", help="each privilege ring for itself")
+    _add_format(apart)
+    apart.set_defaults(command=_diff)
+
+    again = commands.add_parser("rerun", help="a run again, from its record",
+                                description="Runs again what a run directory records: fails when"
+                                " the events differ. Where engine, guest or program are others by"
+                                " now it is another run, and the difference is shown.",
+                                allow_abbrev=False)  # fmt: skip
+    again.add_argument("run", help="the first 4 or more characters of an id")
+    again.add_argument("--no-build", action="store_true",
+                       help="take the build products as they are")  # fmt: skip
+    _add_format(again)
+    again.set_defaults(command=_rerun)
+
     clean = commands.add_parser("gc", help="remove results and cached files that nobody needs",
                                 description="Shows what can go and how much it takes: runs that"
                                 " failed, were never run, or were superseded by a later run of the"
@@ -338,6 +362,8 @@ COMMANDS = (
     "image",
     "list",
     "show",
+    "diff",
+    "rerun",
     "keys",
     "gc",
     "doctor",
@@ -571,6 +597,34 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
         print(crossings.of_run(stored.directory), end="")
     else:
         report.run(report.stdout(), stored, args.form)
+    return 0
+
+
+def _diff(args: argparse.Namespace, lab: Lab) -> int:
+    runs = {(stored := store.find(lab, run)).directory: stored for run in args.runs}
+    if len(runs) < 2:
+        raise UserError("diff: expected at least two different runs")
+    found = diff.between(list(runs.values()), rings=args.rings)
+    diff.show(report.stdout(), found, args.form)
+    return 0
+
+
+def _rerun(args: argparse.Namespace, lab: Lab) -> int:
+    before = store.find(lab, args.run)
+    run = rerun.run_of(lab, before)
+    results = _execute(
+        lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
+    )
+    if _tell_failures(lab, results):
+        return STATUS_FAILED
+    (result,) = results
+    if result.id == before.id:
+        Progress().say(f"Run {before.id}: the same events again.")
+        return 0
+    Progress().say(f"Run {before.id} is now run {result.id}: it is made of something else.")
+    after = store.find(lab, result.id)
+    if before.status == "ok":
+        diff.show(report.stdout(), diff.between([before, after]), args.form)
     return 0
 
 

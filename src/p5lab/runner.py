@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from p5lab import __version__, engines, forkserver, store
+from p5lab import __version__, engines, forkserver, rerun, store
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.experiment import Run
@@ -300,6 +300,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         "parameters": run.parameters,
         "seed": run.seed,
         "feedback": "on" if _has_feedback(run) else "off",
+        "request": rerun.request(run),
     }
 
 
