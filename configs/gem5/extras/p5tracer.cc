@@ -10,6 +10,7 @@
 #include "arch/x86/regs/segment.hh"
 #include "arch/x86/x86_traits.hh"
 #include "cpu/thread_context.hh"
+#include "instruction_kind.hh"
 #include "mem/request.hh"
 
 namespace gem5::p5lab {
@@ -23,70 +24,13 @@ constexpr const char* kRingNames[kRings] = {"ring0", "ring1", "ring2", "ring3"};
 // A PC's interrupt controllers are set to vectors behind those that are the processor's own.
 constexpr RegVal kFirstInterrupt = 32;
 
-// What an instruction counts beside itself.
-enum class Kind : uint8_t {
-  Plain,
-  Marker,      // gem5's own instructions: they count as nothing
-  Branch,      // near, taken or not
-  Serializing, // counted with the branches [INTEL-DM 16, events 12h and 14h]
-  SegmentLoad,
-  TableLoad,   // LLDT, LTR, LGDT, LIDT: serialising as well
-  Cr3Load,
-  Int,
-  Gate,
-  Far,
-  Iret,
-};
-
-bool loads_cr3(const ExtMachInst& instruction) {
-  return instruction.opcode.type == X86ISA::TwoByteOpcode && instruction.opcode.op == 0x22 &&
-         instruction.modRM.reg == 3 && !instruction.rex.r;
-}
-
-Kind two_byte_kind(const ExtMachInst& instruction) {
-  const unsigned reg = instruction.modRM.reg, opcode = instruction.opcode.op;
-  if (opcode >= 0x80 && opcode < 0x90) return Kind::Branch;  // Jcc
-  switch (opcode) {
-    case 0x00:
-      if (reg == 2 || reg == 3) return Kind::TableLoad;             // LLDT, LTR
-      return reg == 4 || reg == 5 ? Kind::Serializing : Kind::Plain;  // VERR, VERW: event 12h too
-    case 0x01:
-      if (instruction.modRM.mod == 3) return Kind::Plain;  // SWAPGS, RDTSCP ...
-      if (reg == 2 || reg == 3) return Kind::TableLoad;    // LGDT, LIDT
-      return reg == 7 ? Kind::Serializing : Kind::Plain;   // INVLPG
-    case 0x04: return Kind::Marker;
-    case 0x05: case 0x34: return Kind::Gate;  // SYSCALL, SYSENTER
-    case 0x07: case 0x35: return Kind::Iret;  // SYSRET, SYSEXIT
-    case 0x22: return loads_cr3(instruction) ? Kind::Cr3Load : Kind::Serializing;
-    // INVD, WBINVD, MOV to DR, WRMSR, CPUID, RSM
-    case 0x08: case 0x09: case 0x23: case 0x30: case 0xA2: case 0xAA: return Kind::Serializing;
-    // POP FS, POP GS, LSS, LFS, LGS
-    case 0xA1: case 0xA9: case 0xB2: case 0xB4: case 0xB5: return Kind::SegmentLoad;
-    default: return Kind::Plain;
-  }
-}
-
 Kind kind(const ExtMachInst& instruction) {
   if (instruction.vex.present) return Kind::Plain;
-  if (instruction.opcode.type == X86ISA::TwoByteOpcode) return two_byte_kind(instruction);
-  if (instruction.opcode.type != X86ISA::OneByteOpcode) return Kind::Plain;
-  switch (const unsigned opcode = instruction.opcode.op) {
-    // LOOPcc, LOOP, JCXZ, CALL, JMP, RET
-    case 0xE0: case 0xE1: case 0xE2: case 0xE3: case 0xE8: case 0xE9: case 0xEB:
-    case 0xC2: case 0xC3: return Kind::Branch;
-    // POP ES, POP SS, POP DS, MOV to Sreg, LES, LDS
-    case 0x07: case 0x17: case 0x1F: case 0x8E: case 0xC4: case 0xC5: return Kind::SegmentLoad;
-    case 0x9A: case 0xEA: return Kind::Gate;  // far CALL, JMP
-    case 0xCA: case 0xCB: return Kind::Far;
-    case 0xCC: case 0xCD: case 0xCE: case 0xF1: return Kind::Int;
-    case 0xCF: return Kind::Iret;
-    case 0xFF:
-      switch (instruction.modRM.reg) {
-        case 2: case 4: return Kind::Branch;
-        case 3: case 5: return Kind::Gate;
-        default: return Kind::Plain;
-      }
-    default: return opcode >= 0x70 && opcode < 0x80 ? Kind::Branch : Kind::Plain;  // Jcc
+  const uint8_t opcode = instruction.opcode.op, modrm = instruction.modRM;
+  switch (instruction.opcode.type) {
+    case X86ISA::OneByteOpcode: return one_byte_kind(opcode, modrm);
+    case X86ISA::TwoByteOpcode: return two_byte_kind(opcode, modrm, instruction.rex.r);
+    default: return Kind::Plain;
   }
 }
 
@@ -118,7 +62,7 @@ class P5Tracer::Record : public trace::InstRecord {
   Record(P5Tracer& tracer, Tick when, ThreadContext* context, const StaticInstPtr& micro_op,
          const PCStateBase& state)
       : InstRecord(when, context, micro_op, state), tracer_(tracer) {
-    if (loads_cr3(machine_instruction())) {
+    if (last() && kind(machine_instruction()) == Kind::Cr3Load) {
       cr3_ = context->readMiscRegNoEffect(X86ISA::misc_reg::Cr3);
     }
   }
