@@ -29,6 +29,7 @@ from p5pc.processor import PentiumProcessor  # noqa: E402
 
 from p5lab.errors import UserError  # noqa: E402
 from p5lab.gem5 import checkpoint, direct, parameters, versions, workload  # noqa: E402
+from p5lab.gem5.logs import reason  # noqa: E402
 from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
 
 # Exit statuses. The last three are those of the embedded engine.
@@ -217,8 +218,8 @@ def boot_in_child(outdir: Path, directory: Path) -> None:
     print(f"p5lab: booting; what it says is in {place}", flush=True)
     done = subprocess.run(command, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
-        said = (place / "simerr.txt").read_text(errors="replace").strip().splitlines()
-        raise UserError(f"the boot failed: {said[-1] if said else done.returncode} (in {place})")
+        why = reason(place / "simerr.txt") or f"status {done.returncode}"
+        raise UserError(f"the boot failed: {why} (in {place})")
 
 
 def instantiate(board: PentiumBoard, directory: Path | None) -> None:

@@ -4,6 +4,8 @@ memory, which checkpoint belongs to a run, and what is refused before anything r
 
 import json
 import struct
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.gem5.setup import Setup
 from p5lab.lab import Lab
 
+ROOT = Lab.here().root
 MACHINES = Lab.here().machines
 P90 = "p90-premiere2"
 
@@ -335,6 +338,12 @@ def look_up(**changes):
 def test_a_wrong_name_or_guest_is_one_line(changes, message):
     with pytest.raises(UserError, match=message):
         look_up(**changes)
+
+
+def test_gem5s_interpreter_can_import_it():
+    """It has the standard library and nothing else."""
+    source = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); import p5lab.gem5.direct"
+    subprocess.run([sys.executable, "-I", "-S", "-c", source], check=True)
 
 
 def test_a_job_is_a_line_and_the_program():

@@ -14,6 +14,12 @@ from p5lab.errors import UserError
 from p5lab.gem5.setup import Setup
 
 SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": ["X86TimingSimpleCPU"]}
+# As gem5 24.0 prints it.
+PANIC = """\
+src/mem/snoop_filter.cc:277: panic: panic condition x occurred: SF value
+Memory Usage: 354472 KBytes
+Program aborted at tick 1668400099164
+--- BEGIN LIBC BACKTRACE ---"""
 SCRIPT = """#!/bin/sh
 '''exec' '{python}' "$0" "$@"
 ' '''
@@ -170,6 +176,7 @@ def test_a_machine_that_gem5_cannot_be_is_refused(lab, run, fake):
     "status, printed, serial, expected",
     [
         (-9, "", "", ("failed", "gem5 was killed by SIGKILL")),
+        (-6, PANIC, "", ("failed", "killed by SIGABRT: panic: panic condition x occurred")),
         (2, "p5lab: missing disk", "", ("failed", "gem5's configuration was refused: p5lab:")),
         (3, "p5lab: gave up", "Kernel panic - not syncing: x", ("failed", "not syncing: x")),
         (4, "p5lab: no exit marker", "", ("timeout", "p5lab: no exit marker")),

@@ -10,7 +10,7 @@ from gem5.components.boards.abstract_board import AbstractBoard
 from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy import (
     AbstractClassicCacheHierarchy,
 )
-from m5.objects import BadAddr, BaseXBar, Bridge, Cache, L2XBar, Port, SystemXBar
+from m5.objects import BadAddr, BaseXBar, Bridge, Cache, L2XBar, Port, SnoopFilter, SystemXBar
 from m5.params import NULL
 
 from p5lab.gem5 import parameters as p
@@ -30,7 +30,9 @@ class _Hierarchy(AbstractClassicCacheHierarchy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.membus = SystemXBar(width=BUS_BYTES, **NO_LATENCY)
+        self.membus = SystemXBar(
+            width=BUS_BYTES, snoop_filter=SnoopFilter(lookup_latency=0), **NO_LATENCY
+        )
         self.membus.badaddr_responder = BadAddr()
         self.membus.default = self.membus.badaddr_responder.pio
 
@@ -78,7 +80,9 @@ class PentiumCacheHierarchy(_Hierarchy):
         self.l1d.write_buffers = 2
         self._bus = self.membus
         if parameters.l2:
-            self.l2bus = L2XBar(width=BUS_BYTES, **NO_LATENCY)
+            self.l2bus = L2XBar(
+                width=BUS_BYTES, snoop_filter=SnoopFilter(lookup_latency=0), **NO_LATENCY
+            )
             self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
             self._bus = self.l2bus
         # One transaction at a time: the bus is held until the last transfer of the line.

@@ -18,11 +18,12 @@ from typing import Any
 
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.engines.bochs import BAD_CONFIG, GUEST_FAILED, TIME_LIMIT
-from p5lab.engines.logs import last_line, panic, signal_name
+from p5lab.engines.logs import last_line, panic, printable, signal_name
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.fetch import cache_directory
 from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
+from p5lab.gem5.logs import reason
 from p5lab.gem5.setup import Setup
 from p5lab.lab import Lab
 from p5stats import StatsError, events
@@ -103,9 +104,9 @@ class Gem5:
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
-        said = last_line(directory / CONSOLE)
+        said = printable(reason(directory / CONSOLE)) or last_line(directory / CONSOLE)
         if status < 0:
-            return Outcome("failed", f"gem5 was killed by {signal_name(-status)}")
+            return Outcome("failed", f"gem5 was killed by {signal_name(-status)}: {said}")
         if status == TIME_LIMIT:
             return Outcome("timeout", said)
         if status == BAD_CONFIG:
