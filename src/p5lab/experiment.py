@@ -264,10 +264,11 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
     feedback = True if choice.feedback is None else choice.feedback
     runs = []
     for board in _program_boards(lab, choice):
-        program = programs.load(path, arguments, int(board.values["dram.size"]))
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
             check_isa("--program", guest, board)
+            memory = int(board.values["dram.size"])
+            program = programs.load(path, arguments, memory, guest.isa)
             runs += [
                 Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
                     LIMIT_SECONDS, choice.engine, program, choice.trace,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Programs of the user's own: `run --program FILE`.
 
-A guest runs static 32-bit x86 ELF programs. What the file itself says is checked here, before
-anything runs; an instruction that the processor does not have is found when it is executed.
+A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. What the file itself says
+is checked here, before anything runs; an instruction that the processor does not have is found when
+it is executed.
 """
 
 import shlex
@@ -17,14 +18,32 @@ from p5lab.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # What the guest's init can take (guest-images/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
 JOB_BYTES, ARGUMENTS = 1023, 63
-ELF_EXECUTABLE, ELF_SHARED, ELF_386 = 2, 3, 3  # e_type, e_machine
+ELF_EXECUTABLE, ELF_SHARED = 2, 3  # e_type
 MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
 PT_LOAD, PT_INTERP = 1, 3
-HEADER_BYTES, SEGMENT_BYTES = 52, 32
-HINT = (
-    "expected a static program for 32-bit x86, such as `.venv/bin/python -m ziglang cc -target"
-    " x86-linux-musl -mcpu=pentium` makes"
-)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One width of ELF file: where its header and its program headers say what (elf(5))."""
+
+    bits: int
+    elf_class: int  # e_ident[EI_CLASS]
+    machine: int  # e_machine
+    header_bytes: int
+    table: tuple[str, int]  # e_phoff: format and offset
+    sizes: int  # offset of e_phentsize, e_phnum
+    segment_bytes: int
+    segment: tuple[str, int, int]  # format of a program header; which are p_offset and p_filesz
+    hint: str
+
+
+FORM_32 = Form(32, 1, 3, 52, ("<I", 28), 42, 32, ("<5I", 1, 4),
+               "expected a static program for 32-bit x86, such as `.venv/bin/python -m ziglang cc"
+               " -target x86-linux-musl -mcpu=pentium` makes")  # fmt: skip
+FORM_64 = Form(64, 2, 62, 64, ("<Q", 32), 54, 56, ("<II4Q", 2, 5),
+               "expected a static program for x86-64, such as `.venv/bin/python -m ziglang cc"
+               " -target x86_64-linux-musl -mcpu=x86_64` makes")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,8 +84,13 @@ class Program:
         return {"file": self.name.replace(" ", "_"), **given}
 
 
-def load(path: Path, arguments: str, memory: int) -> Program:
-    """Checks a file and its arguments for a machine with so many bytes of memory."""
+def form(isa: str) -> Form:
+    """What programs of a guest built for an ISA level are."""
+    return FORM_64 if isa == "x86-64" else FORM_32
+
+
+def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Program:
+    """Checks a file and its arguments for a guest of an ISA level with so many bytes of memory."""
     where = f"--program {path}"
     try:
         if not path.is_file():
@@ -76,9 +100,10 @@ def load(path: Path, arguments: str, memory: int) -> Program:
             image = file.read(1 << 20)
     except OSError as error:
         raise UserError(f"{where}: {error.strerror}") from None
-    reason = why_not(image, size)
+    wanted = form(isa)
+    reason = why_not(image, size, wanted)
     if reason:
-        raise UserError(f"{where}: {reason}; {HINT}")
+        raise UserError(f"{where}: {reason}; {wanted.hint}")
     # The guest keeps it in a RAM disk, which may take half of the memory.
     if size > memory // 2:
         raise UserError(
@@ -88,32 +113,32 @@ def load(path: Path, arguments: str, memory: int) -> Program:
     return Program(path.resolve(), _arguments(arguments))
 
 
-def why_not(image: bytes, size: int) -> str:
-    """Why a file that begins with `image` is no static 32-bit x86 program; empty: it is one."""
+def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
+    """Why a file that begins with `image` is no static program of a form; empty: it is one."""
     if image[:2] == b"#!":
         return "a script, not a program"
     if image[:4] != b"\x7fELF":
         return "not an ELF file"
-    if len(image) < HEADER_BYTES:
+    if len(image) < FORM_32.header_bytes:
         return "an ELF file that was cut short"
     kind, machine = struct.unpack_from("<HH", image, 16)
-    if image[5] != 1 or (image[4] == 1 and machine != ELF_386):
+    if image[5] != 1 or (image[4] == form.elf_class and machine != form.machine):
         return f"an ELF file for another machine ({MACHINES.get(machine, f'number {machine}')})"
-    if image[4] != 1:
-        return "a 64-bit ELF file"
+    if image[4] != form.elf_class:
+        return f"a {96 - form.bits}-bit ELF file"
+    if len(image) < form.header_bytes:
+        return "an ELF file that was cut short"
     if kind not in (ELF_EXECUTABLE, ELF_SHARED):
         return "an ELF file that is not linked" if kind == 1 else "not an executable ELF file"
-    offset, entry_bytes, count = (
-        struct.unpack_from("<I", image, 28)[0],
-        *struct.unpack_from("<HH", image, 42),
-    )
-    if entry_bytes != SEGMENT_BYTES or offset + count * SEGMENT_BYTES > len(image):
+    (offset,) = struct.unpack_from(form.table[0], image, form.table[1])
+    entry_bytes, count = struct.unpack_from("<HH", image, form.sizes)
+    if entry_bytes != form.segment_bytes or offset + count * entry_bytes > len(image):
         return "an ELF file that was cut short"
     loaded = False
     for number in range(count):
-        segment, start, _, _, length = struct.unpack_from(
-            "<5I", image, offset + number * SEGMENT_BYTES
-        )
+        layout, at_start, at_length = form.segment
+        fields = struct.unpack_from(layout, image, offset + number * entry_bytes)
+        segment, start, length = fields[0], fields[at_start], fields[at_length]
         if start + length > size:
             return "an ELF file that was cut short"
         if segment == PT_INTERP:

@@ -29,6 +29,20 @@ def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_b
     return header + headers + body
 
 
+def elf64(*, machine=62, segments=((1, b"code"),)):
+    """The same of 64 bits."""
+    offset = 64 + 56 * len(segments)
+    headers = body = b""
+    for segment, content in segments:
+        place = offset + len(body)
+        headers += struct.pack("<II6Q", segment, 5, place, 0, 0, len(content), len(content), 4096)
+        body += content
+    header = b"\x7fELF" + bytes((2, 1, 1)) + bytes(9)
+    header += struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, len(segments), 0, 0,
+                          0)  # fmt: skip
+    return header + headers + body
+
+
 @pytest.fixture
 def given(tmp_path):
     def write(content, name="a.out"):
@@ -70,6 +84,29 @@ def test_a_static_program_is_taken(given, kind):
 def test_anything_else_is_refused_with_its_reason(given, content, message):
     with pytest.raises(UserError, match=f"--program .*a.out: .*{message}.*; expected a static"):
         program.load(given(content), "", MEMORY)
+
+
+def test_a_guest_of_64_bits_takes_programs_of_64_bits(given):
+    assert program.load(given(elf64()), "-n", MEMORY, "x86-64").job == "@program -n"
+    with pytest.raises(UserError, match="a 64-bit ELF file; expected a static program for 32-bit"):
+        program.load(given(elf64()), "", MEMORY, "pentium+cmov")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (elf(), "a 32-bit ELF file"),
+        (elf64()[:60], "cut short"),
+        (elf64()[:100], "cut short"),
+        (elf64(segments=((1, b"code" * 99),))[:200], "cut short"),
+        (elf64(machine=183), r"for another machine \(AArch64\)"),
+        (elf64(segments=((6, b""),)), "nothing to load"),
+        (elf64(segments=((3, b"/lib64/ld.so\0"), (1, b""))), "dynamically linked .by /lib64/ld.so"),
+    ],
+)
+def test_and_nothing_else(given, content, message):
+    with pytest.raises(UserError, match=f"{message}.*; expected a static program for x86-64"):
+        program.load(given(content), "", MEMORY, "x86-64")
 
 
 def test_files_that_are_not_there_or_too_big(given, tmp_path):

@@ -42,7 +42,7 @@ def look_up(
         if parameters:
             raise UserError(f"{parameters[0]}: expected with --workload; --args are the program's")
         memory = int(board.values["dram.size"])
-        job = job_file(_program(program, arguments, memory), program.read_bytes())
+        job = job_file(_program(program, arguments, memory, system), program.read_bytes())
     else:
         assert workload is not None
         if arguments:
@@ -82,8 +82,8 @@ def job_file(job: str, image: bytes = b"") -> bytes:
     return f"{job}\n".encode() + image
 
 
-def _program(path: Path, arguments: str, memory: int) -> str:
-    return program.load(path, arguments, memory).job
+def _program(path: Path, arguments: str, memory: int, system: Guest) -> str:
+    return program.load(path, arguments, memory, system.isa).job
 
 
 def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> str:
