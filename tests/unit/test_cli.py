@@ -200,7 +200,7 @@ def test_keys(p5lab):
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (["run", "tests", "--program", "a.out"], "run: expected an experiment or --program FILE"),
         (["run", "tests", "--args", "1"], "--args: expected with --program; a workload's"),
-        (["run", "--program", "a.out"], "--program a.out: no such file"),
+        (["run", "--program", "a.out", "--guest", "toy"], "--program a.out: no such file"),
         (["run", "tests", "--seed", "x"], "--seed: expected whole numbers and at most 1000 of"),
         (["run", "tests", "--engine", "boch"], "unknown engine 'boch'; did you mean 'bochs'?"),
         (["run", "tests", "--trace", "crossing"], "unknown --trace value 'crossing'; did you mean"),
