@@ -14,8 +14,9 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -30,7 +31,7 @@ from p5lab.progress import Progress
 from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number, ratio, times
 from p5stats import StatsError, crosscheck, events, tidy
-from p5stats.crosscheck import ABSENT, AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
+from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
@@ -116,7 +117,7 @@ class Check:
 
     @property
     def unexplained(self) -> pd.DataFrame:
-        own = self.rows[self.rows["explanation"] == ""]
+        own = _own(self.rows)
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 
 
@@ -157,8 +158,7 @@ def check(lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanat
         if asked.empty:
             continue
         workloads = tuple(dict.fromkeys(asked["workload"]))
-        again = _compare(lab, Ask(ask.guest, ask.machine, workloads, ask.seeds, ask.experiment),
-                         execute, one)  # fmt: skip
+        again = _compare(lab, replace(ask, workloads=workloads), execute, one)
         found.failed += again.failed
         found.rows = pd.concat([found.rows, again.rows], ignore_index=True)
         _explain(found.rows, one)
@@ -228,25 +228,33 @@ def _deviations(result: Result) -> list[str]:
 
 
 def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
-    """The differences that an experiment can explain and none has: beyond what is allowed, and
-    where nothing is said, beyond what is allowed of L1."""
-    own = rows[(rows["explanation"] == "") & (rows["explained_by"] == "")]
-    return own[own["quantity"].isin(explanation.quantities) & (own["verdict"] != ABSENT)
-               & (own["difference"].abs() > _bounds(own))]  # fmt: skip
+    """The differences that an experiment can explain and none has."""
+    own = _beyond(_own(rows))
+    return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
 
 
-def _bounds(rows: pd.DataFrame) -> pd.Series:
-    return rows["allowed"].fillna(crosscheck.ALLOWED[L1]).astype(float)
+def _own(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of the machine as it is."""
+    return rows[rows["explanation"] == ""]
+
+
+def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
+    """What differs by more than it may; where nothing is said, than L1 may."""
+    return rows[rows["difference"].abs() > rows["allowed"].fillna(crosscheck.ALLOWED[L1])]
 
 
 def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
     """Marks what was open before the experiment and is within its bound in it."""
     again = rows[rows["explanation"] == explanation.name]
-    gone = again[again["difference"].abs() <= _bounds(again)]
-    keys = set(map(tuple, gone[[*ASKED, "quantity"]].to_numpy()))
+    left = {_key(row) for _, row in _beyond(again).iterrows()}
+    asked = {_key(row) for _, row in again.dropna(subset=["difference"]).iterrows()}
     for index, row in _open(rows, explanation).iterrows():
-        if tuple(row[[*ASKED, "quantity"]]) in keys:
+        if _key(row) in asked - left:
             rows.at[index, "explained_by"] = explanation.name
+
+
+def _key(row: Mapping[str, Any] | pd.Series) -> tuple[str, ...]:
+    return tuple(row[name] for name in (*ASKED, "quantity"))
 
 
 # --- for people -----------------------------------------------------------------------------------
@@ -266,12 +274,12 @@ NOTE = (
 
 
 def grids(found: Check) -> list[Grid]:
-    own = found.rows[found.rows["explanation"] == ""]
+    own = _own(found.rows)
     result = [_overview(own), _differing(own), _experiments(found.rows), _times(found.hosts)]
     return [grid for grid in result if grid.rows]
 
 
-def _label(row: Mapping[str, object]) -> str:
+def _label(row: Mapping[str, Any] | pd.Series) -> str:
     """A workload, and its phase where that says more."""
     name, phase = str(row["workload"]), str(row["phase"])
     return name if phase in (name, "") else f"{name}, {phase}"
@@ -288,7 +296,7 @@ def _overview(own: pd.DataFrame) -> Grid:
 
 def _differing(own: pd.DataFrame) -> Grid:
     grid = Grid("What differs", ["", "", *ENGINES, "difference", "allowed", "explained by"])
-    for row in own[own["difference"].abs() > _bounds(own)].to_dict("records"):
+    for row in _beyond(own).to_dict("records"):
         allowed = MISSING if math.isnan(row["allowed"]) else f"{row['allowed']:.0%}"
         grid.add(_label(row), row["quantity"], number(row["first"]), number(row["second"]),
                  _percent(row["difference"]), allowed, row["explained_by"] or MISSING)  # fmt: skip
@@ -298,13 +306,10 @@ def _differing(own: pd.DataFrame) -> Grid:
 def _experiments(rows: pd.DataFrame) -> Grid:
     """What each experiment does to the differences that it was run for."""
     grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
-    own = rows[rows["explanation"] == ""]
-    before = {tuple(row[[*ASKED, "quantity"]]): row["difference"] for _, row in own.iterrows()
-              if abs(row["difference"]) > _bounds(own.loc[[row.name]]).iloc[0]}  # fmt: skip
-    for row in rows[rows["explanation"] != ""].to_dict("records"):
-        key = tuple(row[name] for name in (*ASKED, "quantity"))
-        if key in before:
-            grid.add(_label(row), row["quantity"], row["explanation"], _percent(before[key]),
+    before = {_key(row): row["difference"] for _, row in _beyond(_own(rows)).iterrows()}
+    for _, row in rows[rows["explanation"] != ""].iterrows():
+        if _key(row) in before:
+            grid.add(_label(row), row["quantity"], row["explanation"], _percent(before[_key(row)]),
                      number(row["first"]), number(row["second"]),
                      _percent(row["difference"]))  # fmt: skip
     return grid
@@ -342,8 +347,8 @@ def _percent(value: float) -> str:
 
 
 def notes(found: Check) -> list[str]:
-    bounded = found.rows[(found.rows["explanation"] == "")
-                         & found.rows["verdict"].isin((AGREES, DIFFERS))]  # fmt: skip
+    own = _own(found.rows)
+    bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
     lines = []
     for kind in (ARCHITECTURAL, L1):
         rows = bounded[bounded["kind"] == kind]

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 import tomllib
+import tracemalloc
 
 import h5py
 import numpy as np
@@ -106,6 +107,19 @@ def test_sections_one_after_the_other(tmp_path):
     stream = sections(path)
     assert next(stream).number == 0  # the first one is there before the second is read
     assert read(put(tmp_path, gzip.compress(path.read_bytes()), "stats.txt.gz"))[1].number == 1
+
+
+def test_a_long_file_takes_no_more_memory(tmp_path):
+    def peak(dumps):
+        path = put(tmp_path, TEXT * dumps)
+        tracemalloc.start()
+        assert sum(1 for _ in sections(path)) == dumps
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(1)  # what is made once
+    assert peak(200) < 1.5 * peak(2)
 
 
 def test_without_descriptions_and_spaces(tmp_path):
