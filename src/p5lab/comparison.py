@@ -18,6 +18,7 @@ from p5stats import compare, tidy
 
 CYCLES, TIME = "busy cycles", "microseconds"
 LOWEST, HIGHEST = ", lowest", ", highest"  # iteration of a phase, of CYCLES and of TIME
+DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
 
 
@@ -178,6 +179,17 @@ class Comparison:
             for note in cell.record["notes"]
         )
         return list(dict.fromkeys(found))
+
+    @property
+    def deviations(self) -> list[str]:
+        """In what a gem5 differs from the machine it is to be, each once."""
+        found = (
+            note["reason"]
+            for cell in self._cells.values()
+            if cell.record["engine"] == "gem5"
+            for note in cell.record["notes"]
+        )
+        return list(dict.fromkeys(f"{DEVIATION}: {reason}" for reason in found))
 
     @property
     def not_timed(self) -> list[str]:

@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from p5lab import build, experiment, machine, store
+from p5lab.comparison import DEVIATION
 from p5lab.engines import EVENTS, gem5
 from p5lab.errors import UserError, unknown
 from p5lab.experiment import Cannot, Expansion, Filter, Run
@@ -357,7 +358,7 @@ def notes(found: Check) -> list[str]:
             explained = int((rows["explained_by"] != "").sum())
             more = f", {explained} explained" if explained else ""
             lines.append(f"{kind}: {agree} of {len(rows)} agree{more}.")
-    lines += [f"This gem5 differs from the machine: {text}." for text in found.deviations]
+    lines += [f"{DEVIATION}: {text}." for text in found.deviations]
     lines += [f"Not run: {reason}." for reason in found.cannot]
     done = set(found.rows["explanation"])
     lines += [f"Experiment {one.name}: {one.title}." for one in EXPLANATIONS if one.name in done]

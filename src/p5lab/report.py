@@ -105,7 +105,7 @@ def notes(found: Comparison) -> list[str]:
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
         lines.append(f"Means over the seeds {seeds}; the lowest and the highest seed beside them.")
-    lines += [f"{line}." for line in (*found.not_counted, *found.not_timed)]
+    lines += [f"{line}." for line in (*found.not_counted, *found.deviations, *found.not_timed)]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 
 

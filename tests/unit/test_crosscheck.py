@@ -214,7 +214,7 @@ def test_what_is_printed(p5lab, engines):
     assert "gem5 against bochs" in out
     assert "architectural: 3 of 3 agree." in out
     assert "L1: 2 of 2 agree." in out
-    assert "This gem5 differs from the machine: a TLB of another kind." in out
+    assert "gem5 differs from the machine: a TLB of another kind." in out
     assert "Host time in seconds" in out
     assert "What differs" not in out
 

@@ -68,6 +68,8 @@ def _child(section: Section, name: str, node: object) -> None:
 def _vector(section: Section, name: str, node: dict[str, Any]) -> None:
     elements = dict(_elements(section, name, node))
     for element, number in elements.items():
+        if node.get("type") == "SparseHist":  # what was counted, as text has it
+            element = element.removesuffix(".0")
         alone = len(elements) == 1 and node.get("type") == "Vector"
         section.add(
             name if alone else f"{name}{SEPARATOR}{element}", _number(section, name, number)
