@@ -101,6 +101,7 @@ bool block_moves;          // repeated string instructions go in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the same name
 bool booting = true;       // until the boot ROM has loaded the guest
 p5::Crossed crossed;       // what last made the state stale
+p5::Blocks* blocks;        // null: nobody wants to know them
 
 void refresh_state() {
   state_stale = false;
@@ -132,7 +133,9 @@ void refresh_state() {
     run.trace_crossing(crossed, state, registers);
   }
   crossed = {};
+  if (blocks) blocks->leave();
   model.set_state(state);
+  if (blocks) blocks->enter(code_linear(cpu()->get_instruction_pointer()));
 }
 
 int PentiumCpuid::wrmsr(Bit32u index, Bit64u value) {
@@ -150,6 +153,7 @@ void p5_initialize(void) {
   limit = run.limit();
   cmov_allowed = run.cmov_allowed();
   block_moves = run.fast_paths();
+  blocks = run.blocks();
   cpu()->cpuid = new PentiumCpuid(cpu());
 }
 
@@ -202,6 +206,9 @@ void p5_before(bxInstruction_c* i) {
 
 void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional) {
   model.branch(code_linear(eip), code_linear(target), taken, conditional);
+  if (__builtin_expect(blocks != nullptr, 0)) {
+    blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
+  }
 }
 
 void p5_repeat(void) { model.repeat(); }
@@ -410,7 +417,9 @@ void p5_tick(void) {
 }
 
 void p5_idle(void) {
-  model.idle(bx_pc_system.getNumCpuTicksLeftNextEvent());
+  const Bit32u clocks = bx_pc_system.getNumCpuTicksLeftNextEvent();
+  model.idle(clocks);
+  if (blocks) blocks->idle(clocks);
   p5_tick();
 }
 

@@ -109,6 +109,7 @@ void Run::start(Pentium* storage, Platform& platform) {
   fast_paths_ = !settings_.has("run.fast_paths") || settings_.flag("run.fast_paths");
   server_ = settings_.has("run.server") && settings_.flag("run.server");
   read_shadows();
+  read_blocks();
   if (settings_.has("run.feedback") && !settings_.flag("run.feedback")) {
     config_ = config_.without_feedback();
   }
@@ -130,7 +131,33 @@ void Run::start(Pentium* storage, Platform& platform) {
   output_ = create(output_path_);
   if (!crossings_path_.empty()) crossings_ = create(crossings_path_);
   if (!accesses_path_.empty()) accesses_ = create(accesses_path_);
+  if (!vectors_path_.empty() || !sample_.empty()) blocks_ = std::make_unique<Blocks>(*model_);
+  if (!vectors_path_.empty()) {
+    vectors_ = create(vectors_path_);
+    blocks_->write_vectors(vectors_, vector_interval_);
+  }
+  if (!sample_.empty()) {
+    blocks_->sample(sample_, [this](const char* op, uint32_t number) {
+      write_marker("interval", op, number);
+    });
+  }
   write_header();
+}
+
+// Frequency vectors of basic blocks, or intervals to be simulated in detail (blocks.hh).
+void Run::read_blocks() {
+  if (settings_.has("run.vectors")) {
+    vectors_path_ = settings_.text("run.vectors");
+    vector_interval_ = settings_.number("run.vector_interval");
+    if (vector_interval_ == 0) settings_.fail("run.vector_interval", "expected at least 1");
+  }
+  if (!settings_.has("run.sample")) return;
+  if (!Blocks::parse(settings_.text("run.sample"), &sample_)) {
+    settings_.fail("run.sample", "expected `number:begin:end:weight ...` in the order of time");
+  }
+  if (!vectors_path_.empty() || !shadow_names_.empty() || settings_.has("run.accesses")) {
+    settings_.fail("run.sample", "expected without run.vectors, shadows and run.accesses");
+  }
 }
 
 // Geometries beside the machine's own: its keys, but for those that each of them sets.
@@ -211,16 +238,16 @@ MarkerResult Run::marker(const MarkerCall& call) {
       result.ebx = kMarkerEbx;
       break;
     case kReady:
-      write_marker("ready", 0);
+      write_marker("marker", "ready", 0);
       if (server_) serve();
       break;
     case kBegin: begin(call.arg0); break;
     case kEnd: end(call.arg0); break;
     case kAbort:
-      write_marker("abort", call.arg0);
+      write_marker("marker", "abort", call.arg0);
       fail("the guest program aborted with code " + std::to_string(call.arg0));
     case kExit:
-      write_marker("exit", call.arg0);
+      write_marker("marker", "exit", call.arg0);
       if (!open_.empty()) {
         fail("unbalanced markers: phase " + std::to_string(open_.back()) + " was not ended");
       }
@@ -262,7 +289,8 @@ void Run::begin(uint32_t phase) {
     }
   }
   open_.push_back(phase);
-  write_marker("begin", phase);
+  write_marker("marker", "begin", phase);
+  measure_blocks();
   if (accesses_) trace_accesses();
   trace_bracket("begin", phase);
 }
@@ -293,8 +321,14 @@ void Run::end(uint32_t phase) {
          " was not ended before phase " + std::to_string(phase));
   }
   trace_bracket("end", phase);
-  write_marker("end", phase);
+  write_marker("marker", "end", phase);
   open_.pop_back();
+  measure_blocks();
+}
+
+// Inside any bracket but that around nothing.
+void Run::measure_blocks() {
+  if (blocks_) blocks_->measure(!open_.empty() && open_.front() != kEmpty);
 }
 
 MarkerResult Run::job_text(uint32_t offset) const { return twelve_bytes(job_, offset, 1); }
@@ -487,10 +521,10 @@ void Run::append_bank(const char* comma, const Bank& bank) {
   line_ += ',';
 }
 
-void Run::write_marker(const char* op, uint32_t arg) {
+void Run::write_marker(const char* type, const char* op, uint32_t arg) {
   char fields[80];
-  std::snprintf(fields, sizeof fields, "\"type\":\"marker\",\"op\":\"%s\",\"arg\":%" PRIu32, op,
-                arg);
+  std::snprintf(fields, sizeof fields, "\"type\":\"%s\",\"op\":\"%s\",\"arg\":%" PRIu32, type,
+                op, arg);
   write_snapshot(fields, true);
 }
 
@@ -531,6 +565,8 @@ void Run::trace_crossing(const Crossed& how, const State& to, const Registers& r
 void Run::finish(const char* status, const std::string& reason, uint32_t guest_status,
                  int exit_status) {
   finished_ = true;
+  if (blocks_) blocks_->finish();
+  if (vectors_) finish_output(vectors_, vectors_path_);
   for (const auto& [opcode, count] : model_->unknown()) {
     std::fprintf(events_, "{\"type\":\"note\",\"what\":\"unknown-class\",\"name\":\"%s%02x\","
                           "\"count\":%" PRIu64 "}\n", opcode >> 8 ? "0f" : "", opcode & 0xFF, count);

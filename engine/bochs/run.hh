@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "access_trace.hh"
+#include "blocks.hh"
 #include "config.hh"
 #include "pentium.hh"
 #include "settings.hh"
@@ -78,6 +79,8 @@ class Run {
   // crossings even if the value stays.
   void trace_crossing(const Crossed& how, const State& to, const Registers& registers);
 
+  Blocks* blocks() { return blocks_.get(); }  // null: nobody wants to know them
+
   uint64_t limit() const { return limit_; }  // of virtual time, in clocks
   [[noreturn]] void time_is_up();
   [[noreturn]] void fail(const std::string& reason);
@@ -93,6 +96,7 @@ class Run {
   };
 
   void read_shadows();
+  void read_blocks();
   void read_job();
   void read_boot();
   void serve();
@@ -112,7 +116,8 @@ class Run {
   template <class Names>
   void write_names(const char* key, const Names& names);
   void append_bank(const char* comma, const Bank& bank);
-  void write_marker(const char* op, uint32_t arg);
+  void write_marker(const char* type, const char* op, uint32_t arg);
+  void measure_blocks();
   void trace_bracket(const char* what, uint32_t phase);
   void write_read(const char* insn, uint32_t index, uint64_t value);
   [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
@@ -134,9 +139,13 @@ class Run {
   std::FILE* accesses_ = nullptr;
   std::unique_ptr<AccessTrace> access_trace_;
   uint64_t access_limit_ = 0;
+  std::FILE* vectors_ = nullptr;
+  std::unique_ptr<Blocks> blocks_;
+  std::vector<Blocks::Interval> sample_;
+  uint64_t vector_interval_ = 0;
   std::string conf_path_, events_path_, output_path_;
   std::string job_, program_;   // command line and content of what is to be run
-  std::string crossings_path_, accesses_path_;
+  std::string crossings_path_, accesses_path_, vectors_path_;
   std::vector<Blob> blobs_;
   uint32_t entry_ = 0, segment_ = 0, stack_ = 0;
   uint32_t signature_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory.hh"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace p5 {
@@ -78,6 +79,17 @@ void Memory::snoop(uint32_t address, uint64_t now, bool write, Bank& bank) {
   const uint64_t t = start(now, 0);
   if (rule(Rule::InquireBus)) occupy(t, t + uint64_t(config_.snoop_clocks) * edge_);
   if (config_.l2_present && write && l2_.invalidate(address)) bank.count[DramWrites]++;
+}
+
+void Memory::use(const MemoryConfig& config) {
+  busy_ = busy() * config.bus_clocks;
+  config_ = config;
+  unit_ = config.bus_clocks;
+  edge_ = config.core_clocks;
+  by_unit_ = Divider(unit_);
+  by_edge_ = Divider(edge_);
+  free_ = dram_free_ = writes_[0] = writes_[1] = 0;
+  std::fill(posted_.begin(), posted_.end(), 0);
 }
 
 uint64_t Memory::take_buffer(uint64_t now, Pipe pipe) {

@@ -118,6 +118,9 @@ class Memory {
   // Core clocks in which the bus had something to do, so far.
   uint64_t busy() const { return by_unit_.quotient(busy_); }
 
+  // From here on the clocks of another configuration, with the same caches; nothing is under way.
+  void use(const MemoryConfig& config);
+
   // When the write buffers are empty.
   uint64_t writes_done() const { return writes_[int(newest_)]; }
 

@@ -2,6 +2,7 @@
 #include "pentium.hh"
 
 #include <algorithm>
+#include <utility>
 
 namespace p5 {
 namespace {
@@ -86,6 +87,7 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
       btb_(config.btb),
       itlb_(config.itlb),
       msrs_(counters_, config.miscounts),
+      machine_(config),
       config_(config),
       timing_(timing),
       platform_(platform),
@@ -167,11 +169,38 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
   if (rule(Rule::SerializingRefetch) && insn.flags & kSerializing) serialize();
 }
 
+// --- functional warming -----------------------------------------------------------------------
+
+void Pentium::set_warming(bool on) {
+  if (on == warming_ || !timing_on_) return;
+  warming_ = on;
+  config_ = on ? machine_.without_feedback() : machine_;
+  memory_.use(config_.memory);
+  fill_done_ = code_complete_ = 0;
+  step_aside(false);
+  code_ready_ = 0;
+  step_aside(watching_ || on);
+  u_ = kNothingJoins;
+  agi_writes_ = agi_before_ = u_interlock_ = 0;
+  v_bank_ = kNotInV;
+  u_bank_ = kNoBank;
+}
+
+// An instruction in code that is at hand or only has to be fetched from L1I; false: another.
+bool Pentium::warm(const Insn& insn, uint32_t linear) {
+  const uint32_t last = linear + insn.length - 1;
+  if (insn.flags & kUncommon) return false;
+  if (linear != next_ || last - window_ >= window_bytes_) {
+    if (!enter_line(linear, last)) return false;
+    next_ = linear;
+  }
+  pass(insn);
+  return true;
+}
+
 // --- breakpoints [INTEL-DM 17; 16, events 23h to 26h: matches count whether enabled or not] -------
 
 void Pentium::set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t control) {
-  constexpr uint64_t kNever = ~uint64_t(0);
-  if (watching_) code_ready_ = unwatched_;
   watching_ = false;
   for (unsigned i = 0; i < 4; i++) {
     const uint32_t kind = control >> (16 + 4 * i);
@@ -182,12 +211,29 @@ void Pentium::set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t
     breakpoint.enabled = control >> (2 * i) & 3;
     watching_ |= addresses[i] != 0;
   }
-  unwatched_ = code_ready_;
-  if (watching_) code_ready_ = kNever;  // no instruction is at hand
+  step_aside(watching_ || warming_);
   set_timing(timing_on_);
 }
 
-void Pentium::retire_watched(const Insn& insn, uint32_t linear) {
+void Pentium::step_aside(bool on) {
+  constexpr uint64_t kNever = ~uint64_t(0);
+  if (on == aside_) return;
+  aside_ = on;
+  if (on) true_code_ready_ = std::exchange(code_ready_, kNever);
+  else code_ready_ = true_code_ready_;
+}
+
+void Pentium::retire_aside(const Insn& insn, uint32_t linear) {
+  if (watching_) match_code(insn, linear);
+  else if (warming_ && warm(insn, linear)) return;
+  aside_ = false;
+  std::swap(code_ready_, true_code_ready_);
+  retire(insn, linear);
+  std::swap(code_ready_, true_code_ready_);
+  aside_ = true;
+}
+
+void Pentium::match_code(const Insn& insn, uint32_t linear) {
   for (unsigned i = 0; i < 4; i++) {
     const Breakpoint& breakpoint = breakpoints_[i];
     // In V only breakpoints that are enabled are looked at.
@@ -196,11 +242,6 @@ void Pentium::retire_watched(const Insn& insn, uint32_t linear) {
       bank_->count[BreakpointMatch0 + i]++;
     }
   }
-  watching_ = false;
-  std::swap(code_ready_, unwatched_);
-  retire(insn, linear);
-  std::swap(code_ready_, unwatched_);
-  watching_ = true;
 }
 
 void Pentium::watch_data(uint32_t linear, uint32_t bytes, DataKind kind) {
@@ -360,7 +401,7 @@ void Pentium::fetch_line(uint32_t linear) {
 // Where instructions begin only L1I knows, of what it has had before [INTEL-OPT].
 void Pentium::forget_boundaries() {
   cold_ = single_pipe_;
-  if (!config_.feedback || !rule(Rule::PairCold)) return;
+  if (!machine_.feedback || !rule(Rule::PairCold)) return;
   cold_ |= kLong;
   u_ = kNothingJoins;
 }

@@ -88,6 +88,16 @@ class Pentium {
     special_ = !on || shadows_ || watching_;
   }
 
+  // On: functional warming. Caches, TLBs and the branch target buffer are kept as they would be and
+  // count, but nothing has to wait, and of the pipes only what tells pairs apart is modelled; how
+  // the time passes the surroundings say by advance().
+  void set_warming(bool on);
+  void advance(uint64_t clock) {
+    if (clock > clock_) clock_ = clock;
+  }
+  // Instructions of the current ring and address space.
+  uint64_t retired_here() const { return bank_->count[Instructions]; }
+
   // Everything that the caches and TLBs are asked goes to the shadows as well. To be set before
   // the first use.
   void set_shadows(std::unique_ptr<Shadows> shadows);
@@ -135,7 +145,7 @@ class Pentium {
   }
   // The same for an instruction that is not at hand.
   void retire_elsewhere(const Insn& insn, uint32_t linear) {
-    if (__builtin_expect(watching_, 0)) return retire_watched(insn, linear);
+    if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
     const uint32_t last = linear + insn.length - 1;
     if (!(insn.flags & kUncommon)) {
       if (clock_ >= code_ready_) {
@@ -302,7 +312,23 @@ class Pentium {
     return (rule(Rule::RepIteration) ? per_iteration_[rep_class_] : 0) + rep_setup_;
   }
   void retire_slow(const Insn& insn, uint32_t linear);
-  void retire_watched(const Insn& insn, uint32_t linear);
+  void retire_aside(const Insn& insn, uint32_t linear);
+  void step_aside(bool on);
+  void match_code(const Insn& insn, uint32_t linear);
+  bool warm(const Insn& insn, uint32_t linear);
+  // Of complete() what warming needs: the branch target buffer knows branches by their pairs.
+  void pass(const Insn& insn) {
+    bank_->count[Instructions]++;
+    next_ += insn.length;
+    locked_ = insn.flags & kLocked;
+    if (joins(insn)) {
+      u_ = kNothingJoins;
+      return;
+    }
+    u_ = insn.as_u;
+    pair_before_ = pair_;
+    pair_ = next_ - insn.length;
+  }
   void watch_data(uint32_t linear, uint32_t bytes, DataKind kind);
   void retire_fpu(const Insn& insn);
   bool retire_uncommon(const Insn& insn, uint32_t linear);
@@ -515,7 +541,7 @@ class Pentium {
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
   bool special_ = false;          // timing is off, or there are shadows or breakpoints
-  bool watching_ = false;         // there are breakpoints
+  bool aside_ = false;            // no instruction is at hand: there are breakpoints, or warming
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
   Memory memory_;
@@ -527,7 +553,8 @@ class Pentium {
   uint64_t fp_store_ = 0;         // ... and at the last FST or FSTP to memory
   Counters counters_;
   CounterMsrs msrs_;
-  Config config_;
+  const Config machine_;
+  Config config_;                 // the machine, without feedback while warming
   const TimingTable& timing_;
   Platform& platform_;
   std::unique_ptr<Shadows> shadows_;
@@ -544,7 +571,9 @@ class Pentium {
     bool enabled = false;
   };
   Breakpoint breakpoints_[4];
-  uint64_t unwatched_ = 0;        // the true code_ready_ while there are breakpoints
+  bool watching_ = false;         // there are breakpoints
+  bool warming_ = false;
+  uint64_t true_code_ready_ = 0;  // while aside_
   bool walked_ = false;           // the access missed the DTLB
   uint64_t code_complete_ = 0;    // before this clock the fetched line is incomplete
   uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first

@@ -45,6 +45,27 @@ class Shadow:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A part of a run: instructions inside the brackets, counted from the first of them. `weight`:
+    how many of them all it stands for."""
+
+    number: int
+    begin: int
+    end: int
+    weight: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The intervals that a run simulates in detail, in the order of time, and the texts of the
+    .simpoints and .weights files that chose them (p5stats.simpoint)."""
+
+    intervals: tuple[Interval, ...]
+    simpoints: str
+    weights: str
+
+
+@dataclass(frozen=True)
 class Run:
     """One simulation, with nothing left to look up."""
 
@@ -64,6 +85,8 @@ class Run:
     shadows: tuple[Shadow, ...] = ()
     model: bool = True  # False: one clock an instruction, no caches, TLBs or stalls
     shell: bool = False  # a shell on the guest's console, in place of the workload
+    vectors: int = 0  # write basic-block vectors of intervals of so many instructions; 0: none
+    sample: Sample | None = None  # simulate only these parts in detail
 
     @property
     def parameter_text(self) -> str:
@@ -103,6 +126,10 @@ class Run:
             parts.append(self.machine.geometry)
         if self.seed:
             parts.append(f"seed {self.seed}")
+        if self.vectors:
+            parts.append(f"block vectors of {self.vectors}")
+        if self.sample:
+            parts.append(f"{len(self.sample.intervals)} intervals")
         return ", ".join(parts)
 
 
@@ -143,6 +170,7 @@ class Filter:
     trace: tuple[str, ...] = ()
     accesses: int = ACCESSES
     sweeps: tuple[Axis, ...] = ()
+    vectors: int = 0
 
 
 def names(lab: Lab) -> list[str]:
@@ -239,7 +267,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                         run = Run(name, variant_board, system, job.workload, job.parameters,
                                   job.given, seed, feedback, limit, choice.engine,
                                   trace=choice.trace, accesses=choice.accesses, shadows=shadows,
-                                  model=choice.model)  # fmt: skip
+                                  model=choice.model, vectors=choice.vectors)  # fmt: skip
                         same = (board.name, variant_board.geometry, system.name, seed, run.job)
                         if same not in seen:
                             seen.add(same)
@@ -272,7 +300,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             runs += [
                 Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
                     LIMIT_SECONDS, choice.engine, program, choice.trace,
-                    choice.accesses, model=choice.model)
+                    choice.accesses, model=choice.model, vectors=choice.vectors)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])
@@ -295,6 +323,7 @@ def _check_native(choice: Filter) -> None:
         "--trace": choice.trace, "--seed": choice.seeds, "--set": choice.settings,
         "--machine": choice.machines, "--guest": choice.guests, sweep.OPTION: choice.sweeps,
         "--feedback": choice.feedback is not None, "--model": not choice.model,
+        "--bbv": choice.vectors,
     }  # fmt: skip
     for option, value in given.items():
         if value:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -293,7 +293,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
             "name": run.workload.name,
             "bracket": run.workload.bracket,
             "operation": run.workload.operation,
-            "operations": run.workload.operations_in(run.parameters),
+            "operations": 1 if run.sample else run.workload.operations_in(run.parameters),
             "bytes": run.workload.bytes,
             "curve": run.workload.curve,
         },
@@ -317,9 +317,16 @@ def _described(run: Run) -> dict[str, Any]:
         "clock_vector": run.guest.clock_vector,
         "operations": run.workload.operations,
         "bytes": run.workload.bytes,
-        "phases": {str(phase): name for phase, name in sorted(run.workload.phases.items())},
+        "phases": {str(phase): name for phase, name in sorted(_phases(run).items())},
         "curve": run.workload.curve,
     }
+
+
+def _phases(run: Run) -> dict[int, str]:
+    """The names of what the table has counts of."""
+    if run.sample:
+        return {one.number: f"interval {one.number}" for one in run.sample.intervals}
+    return run.workload.phases
 
 
 def _host() -> dict[str, Any]:
@@ -369,7 +376,9 @@ def _count(
             tidy.YES if _has_feedback(run) else tidy.NO, run.guest.name, run.seed,
             run.workload.name, run.parameter_text,
         )  # fmt: skip
-        frame = tidy.table(parsed, origin, run.workload.phases)
+        if run.sample:
+            parsed = replace(parsed, brackets=parsed.as_brackets)
+        frame = tidy.table(parsed, origin, _phases(run))
         tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
     except StatsError as error:
         return Outcome("failed", str(error).replace(f"{directory}/", "")), {}

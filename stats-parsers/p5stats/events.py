@@ -87,6 +87,13 @@ class Events:
     guest_status: int | None
     brackets: list[Bracket] = field(default_factory=list)
     shadows: Shadows = Shadows()
+    # Of a run that simulated some intervals in detail: its first and last snapshot, by number.
+    intervals: dict[int, tuple[Marker, Marker]] = field(default_factory=dict)
+
+    @property
+    def as_brackets(self) -> list[Bracket]:
+        """The intervals, each as a bracket of its own phase."""
+        return [Bracket(number, 0, *pair) for number, pair in self.intervals.items()]
 
     @property
     def ready(self) -> Marker | None:
@@ -136,13 +143,16 @@ def parse(path: Path) -> Events:
     markers: list[Marker] = []
     reads: list[Read] = []
     notes: list[dict[str, Any]] = []
+    intervals: dict[int, list[Marker]] = {}
     end: _Line | None = None
     for line in lines:
         if end:
             raise StatsError(f"{line.where}: expected nothing after the end line")
-        kind = line.one_of("type", ("marker", "read", "note", "end"))
+        kind = line.one_of("type", ("marker", "interval", "read", "note", "end"))
         if kind == "marker":
             markers.append(_marker(line, len(units), shadows))
+        elif kind == "interval":
+            _interval(line, _marker(line, len(units), shadows), intervals)
         elif kind == "read":
             reads.append(_read(line, len(units)))
         elif kind == "note":
@@ -166,6 +176,10 @@ def parse(path: Path) -> Events:
     )
     if result.status == "ok":
         result.brackets.extend(_brackets(path, markers))
+        for number, pair in intervals.items():
+            if len(pair) != 2:
+                raise StatsError(f"{path}: interval {number} has no end")
+            result.intervals[number] = pair[0], pair[1]
     return result
 
 
@@ -289,6 +303,15 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
         number,
         _by_shadow(line, shadows),
     )
+
+
+def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
+    """The begin, then the end of each interval."""
+    found = intervals.setdefault(snapshot.arg, [])
+    expected = ("begin", "end")[len(found) : len(found) + 1]
+    if snapshot.op not in expected:
+        raise StatsError(f"{line.where}: interval {snapshot.arg}: expected one begin, then one end")
+    found.append(snapshot)
 
 
 def _counts(values: list[Any]) -> bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests that boot the guest on the engine. `./p5lab test` builds everything before them."""
 
+import itertools
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,16 +85,19 @@ def boot(lab, tmp_path):
     `program` is the file for a job `@program`, `seed` the page-placement seed.
     Without `disk` the machine has none; without `fast` the engine takes no short cuts. `shadows`
     are geometries that count beside the machine's, `trace` what else is recorded, `accesses` at
-    most.
+    most, `conf` more lines of the engine's parameters. Each run has a directory of its own.
 
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode.
     """
 
+    number = itertools.count()
+
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
-        fast=True, feedback=True, shadows=(), trace=(), accesses=0,
+        fast=True, feedback=True, shadows=(), trace=(), accesses=0, vectors=0, sample=None,
+        conf=(),
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
@@ -104,26 +108,26 @@ def boot(lab, tmp_path):
             guest=booted if disk else replace(booted, disk=None),
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
             feedback=feedback, shadows=shadows, trace=trace, accesses=accesses,
-            limit_seconds=limit_seconds,
+            limit_seconds=limit_seconds, vectors=vectors, sample=sample,
             program=programs.load(program, "", 32 << 20) if program else None,
         )  # fmt: skip
-        place = directory or tmp_path / "run"
+        place = directory or tmp_path / f"run-{next(number)}"
         place.mkdir(parents=True)
         engine = Bochs()
         plan = engine.prepare(lab, planned, place)
         for file, content in plan.write.items():
             (place / file).write_bytes(content)
         # The job as the test wants it, also when it names no workload or wrong parameters.
-        conf = (place / "engine.conf").read_text().splitlines()
-        conf = [line for line in conf if not line.startswith(("run.job", "run.trace_reads"))]
-        conf += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
+        given = [*(place / "engine.conf").read_text().splitlines(), *conf]
+        lines = [line for line in given if not line.startswith(("run.job", "run.trace_reads"))]
+        lines += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
         if not fast:
-            conf.append("run.fast_paths = off")
+            lines.append("run.fast_paths = off")
         if bare:
-            conf = [line for line in conf if not line.startswith("boot.")]
-            conf += [f"boot.blob.0 = 0x7c00 0 - {bare}", "boot.entry = 0:0x7c00"]
-            conf += ["boot.segment = 0", "boot.sp = 0x7000"]
-        (place / "engine.conf").write_text("\n".join(conf) + "\n")
+            lines = [line for line in lines if not line.startswith("boot.")]
+            lines += [f"boot.blob.0 = 0x7c00 0 - {bare}", "boot.entry = 0:0x7c00"]
+            lines += ["boot.segment = 0", "boot.sp = 0x7000"]
+        (place / "engine.conf").write_text("\n".join(lines) + "\n")
         with (place / "engine.out").open("wb") as console:
             status = subprocess.run(
                 plan.command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,

@@ -21,6 +21,7 @@ CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine
 CROSSINGS = "crossings.jsonl"
 TRACES = {"crossings": CROSSINGS, "accesses": "accesses.bin"}
 SETUP = "setup.bin"
+VECTORS, SIMPOINTS, WEIGHTS = "simpoint.bb", "simpoint.simpoints", "simpoint.weights"
 # A disk with the largest geometry that a BIOS of the time could address.
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
@@ -30,7 +31,7 @@ NO_DISK = "ata0: enabled=0"
 class Bochs:
     """prepare and collect for build/engine/p5bochs."""
 
-    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values())
+    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS)
     repeatable = True
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
@@ -84,6 +85,14 @@ class Bochs:
             conf[f"run.{kind}"] = TRACES[kind]
         if "accesses" in run.trace:
             conf["run.access_limit"] = str(run.accesses)
+        if run.vectors:
+            conf |= {"run.vectors": VECTORS, "run.vector_interval": str(run.vectors)}
+        chosen = {}
+        if run.sample:
+            conf["run.sample"] = " ".join(
+                f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in run.sample.intervals
+            )
+            chosen = {SIMPOINTS: run.sample.simpoints, WEIGHTS: run.sample.weights}
         job = {"run.job": run.job}
         if run.program:
             job["run.program"] = "program"
@@ -116,11 +125,13 @@ class Bochs:
                 "bochsrc": values,
                 # The kernel's command line is in there, and nowhere else.
                 SETUP: hashlib.sha256(layout.setup).hexdigest(),
+                **chosen,
             },
             write={
                 "engine.conf": conf_text,
                 "bochsrc": _fill(lab.bochsrc, {**values, **places}).encode(),
                 SETUP: layout.setup,
+                **{name: text.encode() for name, text in chosen.items()},
             },
             command=(names["engine"], "-q", "-f", "bochsrc"),
             environment={"P5LAB_ENGINE_CONF": "engine.conf", "LC_ALL": "C"},
