@@ -37,6 +37,7 @@ from p5lab import (
     runner,
     schema,
     shell,
+    simpoint,
     store,
     sweep,
     testing,
@@ -44,7 +45,7 @@ from p5lab import (
     workload,
 )
 from p5lab.engines import gem5
-from p5lab.engines.bochs import TRACES
+from p5lab.engines.bochs import TRACES, VECTORS
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -175,6 +176,39 @@ def _parser() -> argparse.ArgumentParser:
                       help="take the build products as they are")  # fmt: skip
     _add_format(both)
     both.set_defaults(command=_cross_check)
+
+    points = commands.add_parser("simpoint", help="a long run estimated from a few intervals of it",
+                                 description="Writes basic-block vectors of each workload, clusters"
+                                 " them as SimPoint 3.2 does, simulates one interval of each"
+                                 " cluster in detail, and prints the weighted estimate. Example:"
+                                 " p5lab simpoint phases --parameter rounds=20 --full",
+                                 allow_abbrev=False)  # fmt: skip
+    points.add_argument("workload", nargs="+", help="a name that `p5lab list workloads` shows")
+    points.add_argument("--parameter", action="append", default=[], metavar="NAME=VALUE",
+                        help="of the workloads; may be repeated")  # fmt: skip
+    points.add_argument("--interval", type=_positive("--interval"), default=simpoint.INTERVAL,
+                        metavar="N", help="instructions of an interval (default: %(default)s)"
+                        )  # fmt: skip
+    points.add_argument("--max-k", type=_positive("--max-k"), default=simpoint.MAX_K, metavar="K",
+                        help="clusters at most (default: %(default)s)")  # fmt: skip
+    points.add_argument("--full", action="store_true",
+                        help="the full run as well, and with it the error")  # fmt: skip
+    points.add_argument("--simpoint", type=Path, metavar="PROGRAM",
+                        help="cluster with this SimPoint 3.2 (default: P5LAB_SIMPOINT, else"
+                        " ours)")  # fmt: skip
+    points.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
+    points.add_argument("--machine", default=experiment.PROGRAM_MACHINE,
+                        help="default: %(default)s")  # fmt: skip
+    points.add_argument("--set", action="append", default=[], dest="settings",
+                        metavar="KEY=VALUE", help="change a machine key")  # fmt: skip
+    points.add_argument("--seed", type=experiment.parse_seeds, default=(0,), metavar="N",
+                        help="page placement")  # fmt: skip
+    _add_jobs(points)
+    points.add_argument("--no-build", action="store_true",
+                        help="take the build products as they are")  # fmt: skip
+    points.add_argument("--format", choices=("table", "markdown", "json"), default="table",
+                        dest="form", help="how to print the estimates")  # fmt: skip
+    points.set_defaults(command=_simpoint)
 
     console = commands.add_parser("shell", help="the console of a simulated machine, here",
                                   description="Boots a guest and hands its serial console to this"
@@ -326,6 +360,9 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--accesses", type=_positive("--accesses"), default=experiment.ACCESSES,
                      metavar="N", help="of --trace accesses, at most (default: %(default)s)"
                      )  # fmt: skip
+    parser.add_argument("--bbv", type=_positive("--bbv"), default=0, metavar="N",
+                     help="also write SimPoint's basic-block vectors, one for every N instructions"
+                     " inside the brackets")  # fmt: skip
     parser.add_argument("--feedback", choices=("on", "off"),
                      help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
     parser.add_argument("--model", choices=("on", "off"), default="on",
@@ -358,6 +395,7 @@ COMMANDS = (
     "plan",
     "validate",
     "cross-check",
+    "simpoint",
     "shell",
     "image",
     "list",
@@ -396,6 +434,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         engine=args.engine,
         trace=tuple(dict.fromkeys(args.trace)),
         accesses=args.accesses,
+        vectors=args.bbv,
         sweeps=sweep.parse(args.sweeps),
     )
     engines.get(args.engine)
@@ -456,6 +495,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     for result in results if args.trace else ():
         for kind in args.trace:
             Progress().say(f"Traced: {lab.short(result.directory / TRACES[kind])}")
+    for result in results if args.bbv else ():
+        Progress().say(f"Vectors: {lab.short(result.directory / VECTORS)}")
     return STATUS_FAILED if _tell_failures(lab, results) else 0
 
 
@@ -517,6 +558,22 @@ def _cross_check(args: argparse.Namespace, lab: Lab) -> int:
     crosscheck.show(report.stdout(), found, args.form)
     failed = _tell_failures(lab, found.failed)
     return STATUS_FAILED if failed or len(found.unexplained) else 0
+
+
+def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
+    if len(args.seed) != 1:
+        raise UserError("--seed: expected one number for simpoint")
+    program = simpoint.binary(args.simpoint)
+    runs = simpoint.base(lab, args.workload, args.parameter, args.guest, args.machine,
+                         machine.parse_settings(args.settings), args.seed[0])  # fmt: skip
+    found = simpoint.run(
+        runs, interval=args.interval, max_k=args.max_k, program=program, full=args.full,
+        execute=lambda asked: _execute(
+            lab, asked, Progress(), no_build=args.no_build, jobs=args.jobs
+        ),
+    )  # fmt: skip
+    simpoint.show(report.stdout(), found.found, args.form)
+    return STATUS_FAILED if _tell_failures(lab, found.failed) else 0
 
 
 def _outcome(result: runner.Result) -> str:

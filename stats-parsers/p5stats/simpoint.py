@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""SimPoint: which intervals of a run stand for all of it, and what they say about it.
+
+The file formats are those of SimPoint 3.2 (its README, section V). A frequency vector file, here of
+basic blocks, has one line for each interval of execution,
+
+    T:id:count :id:count ...
+
+where `count` is how often the block was executed times its instructions, so that the counts of a
+line add up to the instructions of its interval. Ids begin at 1; lines that do not begin with T are
+comments. gem5's SimPoint probe and our own engine both write it, gem5 compressed.
+
+A `.simpoints` file has a line `interval cluster` for each cluster, a `.weights` file a line
+`weight cluster`: the chosen interval stands for that share of the run.
+"""
+
+import gzip
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from p5stats.errors import StatsError
+from p5stats.events import Events, Marker
+
+# What SimPoint 3.2 does when it is not told otherwise.
+DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9
+PROJECTION_SEED = 2042712918
+# Below this variance of normalised vectors a cluster is a point, and its likelihood as good as it
+# gets: the shares that blocks have of an interval are whole instructions of some million.
+POINT = 1e-12
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A frequency vector file: of each interval the counts by block."""
+
+    intervals: tuple[dict[int, int], ...]
+
+    @property
+    def lengths(self) -> list[int]:
+        """Instructions of each interval."""
+        return [sum(counts.values()) for counts in self.intervals]
+
+
+@dataclass(frozen=True)
+class Point:
+    """An interval (from 0) and the share of the run that it stands for."""
+
+    interval: int
+    cluster: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """The points in the order of the run, the cluster of each interval, and the BIC scores by which
+    k was chosen: scores[k - 1]."""
+
+    points: tuple[Point, ...]
+    labels: tuple[int, ...]
+    scores: tuple[float, ...]
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def read_vectors(path: Path) -> Vectors:
+    """Reads a frequency vector file, compressed or not; StatsError names the first wrong line."""
+    intervals: list[dict[int, int]] = []
+    for where, line in _lines(path):
+        if not line.startswith("T"):
+            continue
+        counts: dict[int, int] = {}
+        for pair in line[1:].split():
+            fields = pair.split(":")
+            if len(fields) != 3 or fields[0] or not (fields[1] + fields[2]).isdecimal():
+                raise StatsError(f"{where}: expected `T:id:count :id:count ...`, found {pair!r}")
+            block, count = int(fields[1]), int(fields[2])
+            if block < 1:
+                raise StatsError(f"{where}: expected block ids of at least 1, found {block}")
+            counts[block] = counts.get(block, 0) + count
+        if not any(counts.values()):
+            raise StatsError(f"{where}: expected an interval with instructions in it")
+        intervals.append(counts)
+    if not intervals:
+        raise StatsError(f"{path}: expected lines that begin with T, one for each interval")
+    return Vectors(tuple(intervals))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Each line with where it stands."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == _GZIP
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                where = f"{path}:{number}"
+                if not line.endswith(b"\n"):
+                    raise StatsError(f"{where}: incomplete line: the file was cut short")
+                yield where, line.decode("ascii", "replace").strip()
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise StatsError(f"{path}: the compressed file was cut short or is damaged") from None
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+
+
+def write_points(points: Sequence[Point]) -> tuple[str, str]:
+    """The texts of a .simpoints and a .weights file."""
+    return (
+        "".join(f"{point.interval} {point.cluster}\n" for point in points),
+        "".join(f"{point.weight:.9g} {point.cluster}\n" for point in points),
+    )
+
+
+def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, ...]:
+    """Reads both files, of a run of so many intervals."""
+    chosen, shares = _pairs(simpoints, int), _pairs(weights, float)
+    if chosen.keys() != shares.keys():
+        raise StatsError(f"{weights}: expected the clusters of {simpoints.name}")
+    for interval in chosen.values():
+        if not 0 <= interval < intervals:
+            raise StatsError(f"{simpoints}: interval {interval}: expected 0 to {intervals - 1}")
+    total = sum(shares.values())
+    if not math.isclose(total, 1, abs_tol=1e-3) or min(shares.values()) < 0:
+        raise StatsError(f"{weights}: expected weights that add up to 1, found {total:g}")
+    # SimPoint prints six digits.
+    found = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
+    return tuple(sorted(found, key=lambda point: point.interval))
+
+
+def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
+    """The lines `value cluster` of a file, by cluster."""
+    found: dict[int, float] = {}
+    for where, line in _lines(path):
+        try:
+            value, cluster = line.split()
+            if int(cluster) in found:
+                raise StatsError(f"{where}: cluster {cluster} a second time")
+            found[int(cluster)] = kind(value)
+        except ValueError as error:
+            if isinstance(error, StatsError):
+                raise
+            raise StatsError(f"{where}: expected `value cluster`, found {line!r}") from None
+    if not found:
+        raise StatsError(f"{path}: empty: expected a line for each cluster")
+    return found
+
+
+# --- clustering ---------------------------------------------------------------------------------
+
+
+def cluster(vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
+            ) -> Clustering:  # fmt: skip
+    """What SimPoint 3.2 does with `-fixedLength off`: vectors normalised and projected to 15
+    dimensions at random, k-means from `seeds` beginnings for every k up to max_k, and of these the
+    smallest k whose BIC score reaches `threshold` of the way from the worst to the best.
+
+    The interval nearest to the centre of its cluster stands for it. Equal input gives equal output:
+    nothing is drawn that is not seeded.
+    """
+    from sklearn.cluster import KMeans  # slow to import, and needed by one command
+
+    weights = np.asarray(vectors.lengths, dtype=float)
+    points = _project(vectors) / weights[:, np.newaxis]
+    most = min(max_k, len(np.unique(points, axis=0)))
+    runs = [
+        KMeans(k, n_init=seeds, random_state=k).fit(points, sample_weight=weights)
+        for k in range(1, most + 1)
+    ]
+    scores = [_bic(points, weights, run.labels_, run.cluster_centers_) for run in runs]
+    chosen = runs[_smallest(scores, threshold)]
+    distances = ((points - chosen.cluster_centers_[chosen.labels_]) ** 2).sum(axis=1)
+    # Clusters are numbered as they appear, not by what k-means happened to do.
+    number = {label: new for new, label in enumerate(dict.fromkeys(chosen.labels_))}
+    found = []
+    for label in number:
+        members = np.flatnonzero(chosen.labels_ == label)
+        nearest = members[np.argmin(distances[members])]
+        share = weights[members].sum() / weights.sum()
+        found.append(Point(int(nearest), number[label], float(share)))
+    return Clustering(
+        tuple(sorted(found, key=lambda point: point.interval)),
+        tuple(number[label] for label in chosen.labels_),
+        tuple(scores),
+    )
+
+
+def _project(vectors: Vectors) -> np.ndarray:
+    """Random linear projection: each block gets a random place in 15 dimensions. Of fewer blocks
+    each is a dimension."""
+    column = {block: i for i, block in enumerate(sorted(set().union(*vectors.intervals)))}
+    places = (
+        np.random.default_rng(PROJECTION_SEED).uniform(-1, 1, (len(column), DIMENSIONS))
+        if len(column) > DIMENSIONS
+        else np.eye(len(column))
+    )
+    return np.array([
+        np.fromiter(counts.values(), float) @ places[[column[block] for block in counts]]
+        for counts in vectors.intervals
+    ])  # fmt: skip
+
+
+def _bic(points: np.ndarray, weights: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> float:
+    """The Bayesian information criterion of a clustering as a mixture of spherical Gaussians of one
+    variance (Pelleg and Moore, X-means, with SimPoint 3.2's weights of intervals)."""
+    count, dimensions = points.shape
+    shares = weights / weights.sum()
+    squares = ((points - centres[labels]) ** 2).sum(axis=1)
+    variance = max(float(shares @ squares) / dimensions, POINT)
+    sizes = np.bincount(labels, shares, len(centres))
+    likelihood = count * (
+        -dimensions * (math.log(2 * math.pi * variance) + 1) / 2
+        + float(shares @ np.log(sizes[labels]))
+    )
+    parameters = len(centres) - 1 + centres.size + 1  # sizes, centres, variance
+    return likelihood - parameters / 2 * math.log(count)
+
+
+def _smallest(scores: Sequence[float], threshold: float) -> int:
+    enough = min(scores) + threshold * (max(scores) - min(scores))
+    return next(index for index, score in enumerate(scores) if score >= enough)
+
+
+# --- estimates ----------------------------------------------------------------------------------
+
+INSTRUCTIONS, BUSY, IDLE = "instructions", "cycles.busy", "cycles.idle"
+
+
+def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, int]]:
+    """Of each chosen interval the instructions from the beginning of the run to its own beginning
+    and its end."""
+    ends = list(accumulate(vectors.lengths))
+    return {p.interval: (ends[p.interval] - vectors.lengths[p.interval], ends[p.interval])
+            for p in points}  # fmt: skip
+
+
+def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str, int]:
+    """Counts of all events inside the brackets of a run, or of that part of it: brackets inside
+    others count once, and those around nothing (phase `empty`) not at all."""
+    counts = dict.fromkeys(parsed.units, 0)
+    begin, end = parsed.intervals[interval] if interval is not None else (None, None)
+    inside, depth = begin is None, 0
+    before: Marker | None = None
+    marks = [*parsed.markers, *(mark for mark in (begin, end) if mark)]
+    for mark in sorted(marks, key=lambda mark: mark.line):
+        if before and inside and depth:
+            for event, value in _difference(before, mark, parsed.units).items():
+                counts[event] += value
+        before = mark
+        if mark is begin or mark is end:
+            inside = mark is begin
+        elif mark.op in ("begin", "end") and mark.arg != empty:
+            depth += 1 if mark.op == "begin" else -1
+    return counts
+
+
+def elapsed(parsed: Events, empty: int) -> int:
+    """Clocks from the first bracket's begin to the last one's end."""
+    clocks = [bracket for bracket in parsed.brackets if bracket.phase != empty]
+    return max(one.end.tsc for one in clocks) - min(one.begin.tsc for one in clocks)
+
+
+def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[str, int]:
+    """What was counted between two snapshots, over all rings and address spaces."""
+
+    def total(marker: Marker, index: int) -> int:
+        return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
+
+    return {event: total(end, i) - total(begin, i) for i, event in enumerate(units)}
+
+
+def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:
+    """Events per instruction of the whole run, from the run that simulated the chosen intervals in
+    detail: the mean of what they counted per instruction, weighted by what they stand for."""
+    rates = dict.fromkeys(parsed.units, 0.0)
+    for point in points:
+        if point.interval not in parsed.intervals:
+            raise StatsError(
+                f"interval {point.interval} was not simulated: the run ended before it"
+            )
+        counts = counted(parsed, empty, point.interval)
+        for event, value in counts.items():
+            rates[event] += point.weight * value / counts[INSTRUCTIONS]
+    return rates

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""SimPoint on the embedded engine: what the estimate of a few intervals says of the full run."""
+
+import json
+import os
+
+import pytest
+
+from p5lab import simpoint as command
+from p5lab.cli import main
+from p5lab.engines.bochs import VECTORS
+from p5lab.experiment import Interval, Sample
+from p5lab.lab import Lab
+from p5stats import simpoint, tidy
+from p5stats.simpoint import BUSY, INSTRUCTIONS
+
+FULL = os.environ.get("P5LAB_FULL") == "1"
+EMPTY = 0xFFFFFFFF
+GETPID = "getpid iterations=400 warmup=0"
+
+
+@pytest.fixture
+def aside(tmp_path):
+    """The checkout, with results of its own."""
+    return Lab(Lab.here().root, tmp_path / "results")
+
+
+def counts(booted):
+    """What each marker says; its line is another one where there are intervals between them."""
+    return [(one.op, one.arg, one.tsc, one.banks, one.vectors) for one in booted.events.markers]
+
+
+def estimates(capsys, lab, *words):
+    assert main(["simpoint", *words, "--full", "--no-build", "--format", "json"], lab) == 0
+    return json.loads(capsys.readouterr().out)["rows"]
+
+
+def test_the_estimate_of_an_application(aside, capsys):
+    """44 million instructions in five phases; 10^9 and intervals of 10 million with --full."""
+    rounds, interval = (24, 10_000_000) if FULL else (1, 1_000_000)
+    (row,) = estimates(
+        capsys, aside, "phases", "--parameter", f"rounds={rounds}", "--interval", str(interval)
+    )
+    assert row["instructions"] > (1e9 if FULL else 4e7)
+    assert 4 <= len(row["points"]) <= 30
+    assert row["simulated"] < 0.75 * row["instructions"]
+    assert sum(point["weight"] for point in row["points"]) == pytest.approx(1, abs=1e-6)
+    assert abs(row["events"][BUSY]["error"]) < 0.05
+    for event in ("data_reads", "data_read_misses", "code_misses", "itlb_misses", "dtlb_misses"):
+        assert abs(row["events"][event]["error"]) < 0.05, event
+    assert abs(row["clock_drift"]) < 0.1
+
+    # The store: three runs, the tidy table of the sampled one by interval, the estimate beside it.
+    directory = aside.results / command.SAMPLED / row["runs"][command.SAMPLED]
+    frame, _ = tidy.read(directory / "counts.parquet")
+    assert set(frame["phase"]) == {f"interval {point['interval']}" for point in row["points"]}
+    assert json.loads((directory / command.ESTIMATE).read_text())["points"] == row["points"]
+    vectors = aside.results / command.BLOCKS / row["runs"][command.BLOCKS] / VECTORS
+    chosen = simpoint.read_points(
+        directory / "simpoint.simpoints", directory / "simpoint.weights", row["intervals"]
+    )
+    assert simpoint.cluster(simpoint.read_vectors(vectors), 30).points == pytest.approx(chosen)
+
+
+def test_vectors_hold_every_instruction_of_the_brackets(boot):
+    """Whatever the interval, and as many as the markers count; without vectors nothing else."""
+    plain = boot(GETPID)
+    booted = boot(GETPID, vectors=5000)
+    assert counts(booted) == counts(plain)
+    found = simpoint.read_vectors(booted.directory / VECTORS)
+    total = simpoint.counted(booted.events, EMPTY)[INSTRUCTIONS]
+    assert sum(found.lengths) == total
+    assert all(5000 - 100 < length < 5000 + 100 for length in found.lengths[:-1])
+    assert len(found.intervals) == -(-total // 5000)
+
+
+def test_a_sample_of_everything_is_the_full_run(boot):
+    """One interval over all of it: nothing is ever warmed, and nothing differs."""
+    plain = boot(GETPID)
+    everything = Sample((Interval(0, 0, 1 << 40, 1),), "0 0\n", "1 0\n")
+    booted = boot(GETPID, sample=everything)
+    assert counts(booted) == counts(plain)
+    assert simpoint.counted(booted.events, EMPTY, 0) == simpoint.counted(plain.events, EMPTY)
+
+
+def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
+    """Fork and exec with nothing in detail: the misses of the full run, its time left out."""
+    job = "exec-static iterations=3 warmup=1"
+    plain = boot(job)
+    booted = boot(job, sample=Sample((Interval(0, 1 << 40, 1 << 41, 1),), "0 0\n", "1 0\n"))
+    full, warmed = (simpoint.counted(one.events, EMPTY) for one in (plain, booted))
+    assert full["stall.fetch"] > 0 == warmed["stall.fetch"]
+    for event in ("instructions", "data_reads", "data_read_misses", "data_write_misses",
+                  "code_misses", "itlb_misses", "dtlb_misses", "l2_read_misses", "branches",
+                  "btb_hits"):  # fmt: skip
+        assert warmed[event] == pytest.approx(full[event], rel=0.03), event
+
+
+@pytest.mark.parametrize(
+    "text", ["0:5:6", "0:5:5:1", "0:10:20:1 1:15:30:1", "0:1:2:3x", "0:1:2:0"]
+)
+def test_a_bad_sample_is_refused(boot, text):
+    booted = boot(GETPID, conf=[f"run.sample = {text}"])
+    assert booted.outcome.status == "failed"
+    assert "run.sample: expected" in (booted.directory / "engine.out").read_text()
+
+
+def test_bad_input_is_named(aside, capsys):
+    for words, message in (
+        (["phase"], "unknown workload 'phase'; did you mean 'phases'?"),
+        (["phases", "--parameter", "rounds"], "--parameter: expected NAME=VALUE, found 'rounds'"),
+        (["phases", "--parameter", "rouns=1"], "did you mean 'rounds'?"),
+        (["phases", "--interval", "0"], "--interval: expected a whole number, at least 1"),
+        (["phases", "--simpoint", "/none"], "/none: expected the program `simpoint`"),
+    ):
+        assert main(["simpoint", *words], aside) == 2
+        assert message in capsys.readouterr().err
+    assert not aside.results.exists()
