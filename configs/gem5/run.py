@@ -2,9 +2,13 @@
 """A Pentium PC of 1994-96 under gem5: `gem5.opt configs/gem5/run.py --help`."""
 
 import argparse
+import json
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import _m5.core
 import m5
@@ -22,13 +26,13 @@ except ModuleNotFoundError:
     sys.exit(2)
 
 from m5.objects import Root  # noqa: E402
-from p5pc import extras, markers  # noqa: E402
+from p5pc import extras, intervals, markers  # noqa: E402
 from p5pc.board import PentiumBoard  # noqa: E402
 from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E402
 from p5pc.processor import PentiumProcessor  # noqa: E402
 
 from p5lab.errors import UserError  # noqa: E402
-from p5lab.gem5 import checkpoint, direct, parameters, versions, workload  # noqa: E402
+from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
 from p5lab.gem5.logs import reason  # noqa: E402
 from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
 
@@ -36,7 +40,8 @@ from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 VERSION = _m5.core.gem5Version
 GEM5 = Path("/proc/self/exe")
-SETUP_FILE, JOB_FILE, BOOT = "setup.json", "job", "boot"
+SETUP_FILE, JOB_FILE, TASK_FILE = "setup.json", "job", "task.json"
+INTERVALS, ESTIMATE = "intervals", "simpoints.json"
 
 DESCRIPTION = """\
 Boots an x86-64 guest on a Pentium PC of configs/machines and runs one workload.
@@ -51,6 +56,9 @@ examples:
   gem5.opt configs/gem5/run.py --guest linux64 --workload mem-read bytes=65536 --set l2.size=512K
   gem5.opt -d m5out/atomic configs/gem5/run.py --guest linux64 --workload getpid --cpu atomic
   gem5.opt configs/gem5/run.py --setup m5out/setup.json        the same run again
+  gem5.opt configs/gem5/run.py --guest linux64 --workload phases --bbv 1000000
+  gem5.opt configs/gem5/run.py --guest linux64 --workload phases --simpoints phases.simpoints \
+      --interval 1000000
 
 in m5out (-d DIR is an option of gem5's, before run.py):
   markers.jsonl              header with what differs from the machine; a line for each marker
@@ -58,6 +66,8 @@ in m5out (-d DIR is an option of gem5's, before run.py):
   output.log                 what the workload printed
   board.pc.com_1.device      the serial console
   setup.json, job            what was run
+  simpoint.bb.gz             with --bbv: a line for each interval, SimPoint 3.2
+  simpoints.json             with --simpoints: clocks per instruction of each, and weighted
   config.ini, config.json    gem5's own record of the machine
 
 exit status: 0 done, 1 the workload failed, 2 bad input, 3 the guest failed, 4 the time limit"""
@@ -77,9 +87,15 @@ def main() -> int:
             raise UserError(reason)
         ours = choose_extras(setup)
         machine = parameters.derive(setup.machine)
-        if args.boot:
-            return boot(setup, machine, ours, outdir, args.boot)
-        return restore_and_run(setup, machine, ours, outdir, args.checkpoint)
+        if args.task:
+            return do(json.loads(args.task.read_text()), setup, machine, ours, outdir)
+        setup.write(outdir / SETUP_FILE)
+        ready = ready_checkpoint(setup, ours, outdir, args.checkpoint)
+        if args.bbv:
+            return vectors(setup, machine, ours, outdir, ready, args.bbv)
+        if args.simpoints:
+            return estimate(args, machine, outdir, ready)
+        return restore_and_run(setup, machine, ours, outdir, ready)
     except UserError as error:
         print(f"p5lab: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -122,10 +138,27 @@ def arguments() -> argparse.Namespace:
         help="the setup.json of another run in place of all that")  # fmt: skip
     add("--untested", action="store_true",
         help=f"take a gem5 other than {' or '.join(versions.TESTED)}")  # fmt: skip
-    add("--boot", type=Path, metavar="DIR", help=argparse.SUPPRESS)  # only make a checkpoint
+    add("--bbv", type=int, metavar="N",
+        help="only basic-block vectors of intervals of N instructions, from the ready marker on"
+        )  # fmt: skip
+    add("--simpoints", type=Path, metavar="FILE",
+        help="only the intervals of FILE; their weights are in the .weights beside it")  # fmt: skip
+    add("--interval", type=int, metavar="N", help="of --simpoints: instructions of an interval")
+    add("--warm-up", type=int, metavar="N",
+        help="instructions before an interval that warm the caches (default: one interval)"
+        )  # fmt: skip
+    add("--task", type=Path, metavar="FILE", help=argparse.SUPPRESS)  # for a child of run.py's own
     args = parser.parse_args()
     if not args.setup and (args.workload is None) == (args.program is None):
         parser.error("expected --workload NAME or --program FILE")
+    for option in ("bbv", "interval", "warm_up"):
+        number = getattr(args, option)
+        if number is not None and number < (option != "warm_up"):
+            parser.error(f"--{option.replace('_', '-')}: expected a number of instructions")
+    if (args.simpoints is None) != (args.interval is None):
+        parser.error("--simpoints and --interval go together")
+    if args.simpoints and args.bbv:
+        parser.error("--bbv comes before --simpoints, in a run of its own")
     return args
 
 
@@ -161,39 +194,97 @@ def choose_extras(setup: Setup) -> bool:
     return setup.extras != "off" and not reason
 
 
-def boot(
-    setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, directory: Path
-) -> int:
-    """On the atomic CPU, with the Pentium's TLBs and no caches, to the ready marker."""
-    processor = PentiumProcessor(machine, "atomic", extras=ours)
-    board = PentiumBoard(machine, processor, BootHierarchy())
-    board.load(setup, outdir)
-    instantiate(board, None)
-    if happened := markers.until_ready(setup.limit_seconds):
-        print(f"p5lab: no ready marker: {happened}", file=sys.stderr)
-        return TIME_LIMIT if happened == markers.TIME_LIMIT else GUEST_FAILED
-    m5.checkpoint(str(directory))
-    return 0
-
-
-def restore_and_run(
-    setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, given: Path | None
-) -> int:
-    setup.write(outdir / SETUP_FILE)
+def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None) -> Path:
+    """The checkpoint at the ready marker: the one given, or the one kept, or a new one."""
     parts = checkpoint.key(
         setup, gem5=checkpoint.digest(GEM5), version=VERSION, extras=ours, sources=SOURCES
     )
     if given:
         checkpoint.check(given, parts)
-        directory, made = given, False
+        return given
+
+    def boot(place: Path) -> None:
+        child(outdir, "boot", {"checkpoint": str(place)})
+
+    directory, made = checkpoint.find(Path(setup.checkpoints), parts, boot)
+    print(f"p5lab: {'booted' if made else 'restored'}: {directory.name}", flush=True)
+    return directory
+
+
+def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
+    """gem5 instantiates one machine a process: another one does this, with an m5out in m5out."""
+    place = outdir / name
+    place.mkdir(parents=True, exist_ok=True)
+    (place / TASK_FILE).write_text(json.dumps({"kind": name.partition("/")[0], **task}))
+    command = [str(GEM5.readlink()), "-d", str(place), "-re", "--listener-mode=off", __file__]
+    command += ["--untested", "--setup", str(outdir / SETUP_FILE)]
+    command += ["--task", str(place / TASK_FILE)]
+    print(f"p5lab: {name}: what it says is in {place}", flush=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        why = reason(place / "simerr.txt") or f"status {done.returncode}"
+        raise UserError(f"{name} failed: {why} (in {place})")
+    return place
+
+
+def do(
+    task: Mapping[str, Any], setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
+) -> int:
+    """The work of a child."""
+    if task["kind"] == "boot":
+        board = boot_board(setup, machine, ours, outdir)
+        instantiate(board, None)
+        if happened := markers.until_ready(setup.limit_seconds):
+            print(f"p5lab: no ready marker: {happened}", file=sys.stderr)
+            return TIME_LIMIT if happened == markers.TIME_LIMIT else GUEST_FAILED
+        m5.checkpoint(task["checkpoint"])
+    elif task["kind"] == "checkpoints":
+        board = boot_board(setup, machine, ours, outdir)
+        instantiate(board, Path(task["ready"]))
+        intervals.checkpoints(cpu(board), task["starts"], outdir)
     else:
-        directory, made = checkpoint.find(
-            Path(setup.checkpoints), parts, lambda place: boot_in_child(outdir, place)
-        )
-    processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
-    hierarchy = PentiumCacheHierarchy(machine, extras=ours)
-    board = PentiumBoard(machine, processor, hierarchy)
+        board = full_board(setup, machine, ours, outdir)
+        instantiate(board, Path(task["checkpoint"]))
+        found = intervals.measure(cpu(board), task["warm_up"], task["length"])
+        (outdir / "interval.json").write_text(json.dumps(found))
+    return 0
+
+
+def boot_board(
+    setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
+) -> PentiumBoard:
+    """The atomic CPU with the Pentium's TLBs and no caches."""
+    board = PentiumBoard(machine, PentiumProcessor(machine, "atomic", extras=ours), BootHierarchy())
     board.load(setup, outdir)
+    return board
+
+
+def full_board(
+    setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
+) -> PentiumBoard:
+    """The CPU that was asked for, with all there is."""
+    processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
+    board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
+    board.load(setup, outdir)
+    return board
+
+
+def cpu(board: PentiumBoard) -> m5.objects.BaseCPU:
+    (core,) = board.get_processor().get_cores()
+    return core.get_simobject()
+
+
+def instantiate(board: PentiumBoard, directory: Path | None) -> None:
+    Root(full_system=True, board=board)
+    board._pre_instantiate()
+    m5.instantiate(str(directory) if directory else None)
+    board._post_instantiate()
+
+
+def restore_and_run(
+    setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, ready: Path
+) -> int:
+    board = full_board(setup, machine, ours, outdir)
     recorder = markers.Recorder(
         outdir / markers.MARKERS,
         {
@@ -204,29 +295,46 @@ def restore_and_run(
             "deviations": parameters.deviations(setup.machine, cpu=setup.cpu, extras=ours),
         },
     )
-    instantiate(board, directory)
-    print(f"p5lab: {'booted, ' if made else ''}restored {directory.name}", flush=True)
+    instantiate(board, ready)
     recorder.mark("ready", 0)
     return status(markers.run(recorder, setup.limit_seconds), setup)
 
 
-def boot_in_child(outdir: Path, directory: Path) -> None:
-    """gem5 instantiates one machine a process, so the boot is one of its own, in m5out/boot."""
-    place = outdir / BOOT
-    command = [str(GEM5.readlink()), "-d", str(place), "-re", "--listener-mode=off", __file__]
-    command += ["--untested", "--setup", str(outdir / SETUP_FILE), "--boot", str(directory)]
-    print(f"p5lab: booting; what it says is in {place}", flush=True)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        why = reason(place / "simerr.txt") or f"status {done.returncode}"
-        raise UserError(f"the boot failed: {why} (in {place})")
+def vectors(
+    setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, ready: Path, length: int
+) -> int:
+    """gem5's probe counts basic blocks, on the atomic CPU only, and writes simpoint.bb.gz."""
+    board = boot_board(setup, machine, ours, outdir)
+    cpu(board).addSimPointProbe(length)
+    instantiate(board, ready)
+    return status(markers.run(None, setup.limit_seconds), setup)
 
 
-def instantiate(board: PentiumBoard, directory: Path | None) -> None:
-    Root(full_system=True, board=board)
-    board._pre_instantiate()
-    m5.instantiate(str(directory) if directory else None)
-    board._post_instantiate()
+def estimate(
+    args: argparse.Namespace, machine: parameters.Parameters, outdir: Path, ready: Path
+) -> int:
+    """Measures the chosen intervals, each in a child from a checkpoint of its own."""
+    chosen = simpoints.read(args.simpoints)
+    length = args.interval
+    warm_up = length if args.warm_up is None else args.warm_up
+    starts = [one.start(length, warm_up) for one in chosen]
+    place = outdir
+    if later := [start for start in starts if start]:  # at 0 is the ready marker
+        place = child(outdir, "checkpoints", {"ready": str(ready), "starts": later})
+    found = []
+    for one, start in zip(chosen, starts, strict=True):
+        task = {"checkpoint": str(place / str(start) if start else ready), "length": length,
+                "warm_up": one.number * length - start}  # fmt: skip
+        done = child(outdir, f"{INTERVALS}/{one.number}", task)
+        measured = json.loads((done / "interval.json").read_text())
+        clocks = measured["ticks"] * machine.core_hz / markers.TICKS
+        cpi = clocks / measured["instructions"]
+        found.append({**asdict(one), "instructions": measured["instructions"], "cpi": cpi})
+    total = {"interval": length, "warm_up": warm_up, "intervals": found,
+             "cpi": sum(one["weight"] * one["cpi"] for one in found)}  # fmt: skip
+    (outdir / ESTIMATE).write_text(json.dumps(total, indent=1) + "\n")
+    print(f"p5lab: {total['cpi']:.4g} clocks per instruction, from {len(found)} intervals")
+    return 0
 
 
 def status(end: markers.End, setup: Setup) -> int:

@@ -14,7 +14,7 @@ import pytest
 
 from p5lab import machine
 from p5lab.errors import UserError
-from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
+from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload
 from p5lab.gem5.setup import Setup
 from p5lab.lab import Lab
 
@@ -297,6 +297,38 @@ def test_a_checkpoint_of_something_else_is_refused_and_the_part_named(setup, tmp
         checkpoint.check(place, key(replace(setup, files=without)))
     with pytest.raises(UserError, match="expected a checkpoint of these configurations"):
         checkpoint.check(tmp_path, key(setup))
+
+
+# --- chosen intervals ---------------------------------------------------------------------------
+
+
+def test_chosen_intervals(tmp_path):
+    file = tmp_path / "phases.simpoints"
+    file.write_text("7 0\n2 1\n")
+    file.with_suffix(".weights").write_text("0.75 0\n0.25 1\n")
+    chosen = simpoints.read(file)
+    assert [(one.number, one.weight) for one in chosen] == [(2, 0.25), (7, 0.75)]
+    assert [one.start(1000, 500) for one in chosen] == [1500, 6500]
+    assert chosen[0].start(1000, 9999) == 0
+
+
+@pytest.mark.parametrize(
+    "points, weights, message",
+    [
+        ("7 0\n", "0.5 0\n0.5 1\n", "expected the clusters of its .weights"),
+        ("7\n", "1 0\n", "phases.simpoints:1: expected a value and a cluster"),
+        ("7 0\n", "x 0\n", "phases.weights:1: expected a value and a cluster"),
+        ("", "", "no interval in it"),
+    ],
+)
+def test_files_of_intervals_that_make_no_sense(tmp_path, points, weights, message):
+    file = tmp_path / "phases.simpoints"
+    file.write_text(points)
+    file.with_suffix(".weights").write_text(weights)
+    with pytest.raises(UserError, match=message):
+        simpoints.read(file)
+    with pytest.raises(UserError, match=r"cannot read .*others\.simpoints"):
+        simpoints.read(tmp_path / "others.simpoints")
 
 
 # --- releases ---------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class End:
     arg: int = 0
 
 
-def run(recorder: Recorder, limit_seconds: int) -> End:
+def run(recorder: Recorder | None, limit_seconds: int) -> End:
     """Until the guest's exit or abort marker, or for so many modelled seconds."""
     last = m5.curTick() + limit_seconds * TICKS
     while True:
@@ -77,7 +77,8 @@ def run(recorder: Recorder, limit_seconds: int) -> End:
             code &= PHASES  # gem5 hands it over as a signed number
         if op == "exit" and code & ABORT:
             op, code = "abort", code & (ABORT - 1)
-        recorder.mark(op, code)
+        if recorder:
+            recorder.mark(op, code)
         if op in ("exit", "abort"):
             return End(op, code)
 
