@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """p5stats: what an engine recorded -> one tidy table -> the comparisons people make with it.
 
-events   events.jsonl of one run, checked line by line
-tidy     one row per run, phase, iteration, ring, address space and event
-compare  counts per operation, corrections, and the ratios of the papers
+events       events.jsonl of one run, checked line by line
+tidy         one row per run, phase, iteration, ring, address space and event
+compare      counts per operation, corrections, and the ratios of the papers
+gem5         statistics of gem5 in any of its formats, by themselves
+gem5_events  those of a run of configs/gem5 as events
+crosscheck   the same brackets as two engines counted them
 """
 
 from p5stats.errors import StatsError
