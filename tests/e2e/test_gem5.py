@@ -112,7 +112,7 @@ def test_p5lab_runs_an_experiment_on_it(tmp_path):
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert {row["workload"] for row in rows} == {"getpid"}
-    frame = tidy.load(ROOT / "results/chen95-core")
+    frame, _ = tidy.load(ROOT / "results/chen95-core")
     ours = frame[(frame["engine"] == "gem5") & (frame["workload"] == "getpid")]
     counted = ours[ours["event"] == "instructions"].groupby(["phase", "iteration"])["value"].sum()
     assert (counted > 0).all()

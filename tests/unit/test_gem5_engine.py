@@ -7,11 +7,14 @@ import sys
 from dataclasses import replace
 
 import pytest
+import test_gem5_events as sample
 
 from p5lab import engines, experiment, store
 from p5lab.engines import gem5
 from p5lab.errors import UserError
 from p5lab.gem5.setup import Setup
+from p5lab.runner import Runner
+from p5stats import tidy
 
 SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": ["X86TimingSimpleCPU"]}
 # As gem5 24.0 prints it.
@@ -23,11 +26,18 @@ Program aborted at tick 1668400099164
 SCRIPT = """#!/bin/sh
 '''exec' '{python}' "$0" "$@"
 ' '''
-import pathlib, sys
+import pathlib, shutil, sys
 place = pathlib.Path(sys.argv[sys.argv.index("-d") + 1])
-assert sys.argv[-1].endswith("configs/gem5/probe.py")
-(pathlib.Path(__file__).parent / "asked").open("a").write("x")
-(place / "probe.json").write_text('''{says}''')
+here = pathlib.Path(__file__).parent
+if sys.argv[-1].endswith("configs/gem5/probe.py"):
+    (here / "asked").open("a").write("x")
+    (place / "probe.json").write_text('''{says}''')
+else:
+    assert sys.argv[-3].endswith("configs/gem5/run.py")
+    assert sys.argv[-2:] == ["--setup", "gem5.json"]
+    assert pathlib.Path("job").read_bytes() == b"call iterations=3\\n"
+    shutil.copytree(here / "m5out", place, dirs_exist_ok=True)
+    sys.exit(int((here / "status").read_text()))
 """
 
 
@@ -197,3 +207,54 @@ def test_what_the_workload_printed_last(tmp_path):
     (tmp_path / "m5out").mkdir()
     (tmp_path / "m5out/output.log").write_text("one\ntwo\n")
     assert engines.get("gem5").last_output(tmp_path) == "two"
+
+
+# --- a whole run ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leaves(fake, tmp_path):
+    """Makes a gem5 whose runs leave such an m5out and end with such a status."""
+    (tmp_path / "m5out").mkdir()
+
+    def make(status=0, exit_status=0, **changes):
+        markers = [*sample.MARKERS[:-1], sample.marker("exit", exit_status, 5 * sample.TICK, 4)]
+        sample.put(tmp_path / "m5out", markers=markers, **changes)
+        (tmp_path / "m5out/output.log").write_text("so it is\n")
+        (tmp_path / "status").write_text(str(status))
+        fake()
+
+    return make
+
+
+def test_a_run_ends_in_the_tidy_table(lab, run, leaves):
+    leaves()
+    (result,) = Runner(lab).run_all([run])
+    assert (result.status, result.reason) == ("ok", "")
+    record = store.read(result.directory)
+    assert record["versions"]["gem5"] == "24.0.0.1" and record["engine"] == "gem5"
+    assert any("write misses bring the line into L1D" in str(note) for note in record["notes"])
+    frame, _ = tidy.read(result.directory / store.COUNTS)
+    reads = frame[frame["event"] == "data_reads"]
+    assert set(reads["engine"]) == {"gem5"}
+    assert sorted(reads["value"]) == [20, 40]  # sections 2 and 3 of the statistics
+    (again,) = Runner(lab).run_all([run])
+    assert again.reused
+
+
+def test_a_run_that_ends_otherwise_has_failed(lab, run, leaves):
+    leaves(status=1, exit_status=7)
+    (result,) = Runner(lab).run_all([run])
+    assert (result.status, result.reason) == ("failed", "call ended with status 7 in the guest: so"
+                                              " it is")  # fmt: skip
+    leaves(dumps=sample.SECTIONS[:3])
+    (result,) = Runner(lab, force=True).run_all([run])
+    assert result.status == "failed" and "cut short" in result.reason
+
+
+def test_events_that_differ_the_second_time_are_told(lab, run, leaves):
+    leaves()
+    Runner(lab).run_all([run])
+    leaves(dumps=[*sample.SECTIONS[:3], sample.stock(41, 0), *sample.SECTIONS[4:]])
+    (result,) = Runner(lab, force=True).run_all([run])
+    assert result.status == "failed" and "not repeatable" in result.reason
