@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A run again, from its record alone: the machine as it was, the same guest, program and seed."""
 
+from dataclasses import asdict
 from typing import Any
 
 from p5lab import guest, machine, workload
 from p5lab.errors import UserError, unknown
-from p5lab.experiment import NATIVE, PROGRAM, Run, Shadow
+from p5lab.experiment import NATIVE, PROGRAM, Interval, Run, Sample, Shadow
 from p5lab.lab import Lab
 from p5lab.store import Stored
 
@@ -19,6 +20,8 @@ def request(run: Run) -> dict[str, Any]:
         "accesses": run.accesses,
         "model": run.model,
         "feedback": run.feedback,
+        "vectors": run.vectors,
+        "sample": asdict(run.sample) if run.sample else None,
     }
 
 
@@ -61,7 +64,16 @@ def run_of(lab: Lab, stored: Stored) -> Run:
             Shadow(name, settings) for name, settings in record["machine"]["shadows"].items()
         ),
         model=asked["model"],
+        vectors=asked.get("vectors", 0),
+        sample=_sample(asked.get("sample")),
     )
+
+
+def _sample(asked: dict[str, Any] | None) -> Sample | None:
+    if asked is None:
+        return None
+    intervals = tuple(Interval(**one) for one in asked["intervals"])
+    return Sample(intervals, asked["simpoints"], asked["weights"])
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:

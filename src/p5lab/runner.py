@@ -377,6 +377,12 @@ def _count(
             run.workload.name, run.parameter_text,
         )  # fmt: skip
         if run.sample:
+            for one in run.sample.intervals:
+                if one.number not in parsed.intervals:
+                    return Outcome(
+                        "failed",
+                        f"interval {one.number} was not simulated: the run ended before it",
+                    ), {}
             parsed = replace(parsed, brackets=parsed.as_brackets)
         frame = tidy.table(parsed, origin, _phases(run))
         tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)

@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from fakelab import call_events
@@ -11,8 +12,9 @@ from test_cli import p5lab  # noqa: F401
 from test_runner import CALL, execute
 
 from p5lab import diff, experiment, rerun, store
-from p5lab.experiment import Filter
+from p5lab.experiment import Filter, Interval, Sample
 from p5lab.machine import parse_settings
+from p5lab.runner import Runner
 
 LARGE = Filter(workloads=("call",), settings=(("l2.size", "512K"),))
 
@@ -85,11 +87,24 @@ def test_runs_without_counts_and_too_few_runs(lab, p5lab):  # noqa: F811
         Filter(workloads=("chase",), seeds=(3,)),
         Filter(workloads=("call",), feedback=False, trace=("crossings",)),
         Filter(workloads=("call",), model=False),
+        Filter(workloads=("call",), vectors=5000),
     ],
 )
 def test_a_record_gives_its_run_again(lab, choice):
     (result,) = execute(lab, choice)
     assert rerun.run_of(lab, store.find(lab, result.id)) == result.run
+
+
+def test_a_sample_is_run_again_too(lab):
+    (run,) = experiment.load(lab, "tests", CALL)
+    sample = Sample((Interval(3, 30, 40, 100),), "3 0\n", "1 0\n")
+    (result,) = Runner(lab).run_all([replace(run, sample=sample)])
+    assert (result.status, result.reason) == (
+        "failed", "interval 3 was not simulated: the run ended before it"
+    )  # fmt: skip
+    stored = store.find(lab, result.id)
+    assert (stored.directory / "simpoint.simpoints").read_text() == "3 0\n"
+    assert rerun.run_of(lab, stored) == replace(run, sample=sample)
 
 
 def test_shadows_are_run_again_too(lab):

@@ -145,6 +145,7 @@ def examine(lab: Lab, runs: Sequence[Run]) -> list[str]:
             "--feedback off": not run.feedback,
             "--model off": not run.model,
             'events = "misses"': run.shadows,
+            "--bbv": run.vectors,
         }
         for option, given in refused.items():
             if given:
