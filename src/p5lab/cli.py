@@ -183,7 +183,11 @@ def _parser() -> argparse.ArgumentParser:
                                  " cluster in detail, and prints the weighted estimate. Example:"
                                  " p5lab simpoint phases --parameter rounds=20 --full",
                                  allow_abbrev=False)  # fmt: skip
-    points.add_argument("workload", nargs="+", help="a name that `p5lab list workloads` shows")
+    points.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
+    points.add_argument("--vectors", type=Path, metavar="FILE",
+                        help="instead of workloads: only cluster the vectors of this file, such as"
+                        " gem5's simpoint.bb.gz, and write .simpoints and .weights beside it"
+                        )  # fmt: skip
     points.add_argument("--parameter", action="append", default=[], metavar="NAME=VALUE",
                         help="of the workloads; may be repeated")  # fmt: skip
     points.add_argument("--interval", type=_positive("--interval"), default=simpoint.INTERVAL,
@@ -564,6 +568,13 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     if len(args.seed) != 1:
         raise UserError("--seed: expected one number for simpoint")
     program = simpoint.binary(args.simpoint)
+    if bool(args.workload) == bool(args.vectors):
+        raise UserError("simpoint: expected workloads or --vectors FILE")
+    if args.vectors:
+        chosen, place = simpoint.cluster(args.vectors, args.max_k, program)
+        simpoint.points(chosen).print(report.stdout())
+        Progress().say(f"Chosen: {place}, {place.with_suffix('.weights').name}")
+        return 0
     runs = simpoint.base(lab, args.workload, args.parameter, args.guest, args.machine,
                          machine.parse_settings(args.settings), args.seed[0])  # fmt: skip
     found = simpoint.run(

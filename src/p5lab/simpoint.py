@@ -150,6 +150,21 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
         return simpoint.read_points(points, weights, intervals)
 
 
+def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]:
+    """Of a frequency vector file from anywhere, such as gem5's: writes NAME.simpoints and
+    NAME.weights beside it. Returns the path of the first."""
+    chosen = choose(file, max_k, program)
+    place = file.with_name(f"{file.name.partition('.')[0]}.simpoints")
+    for path, text in zip(
+        (place, place.with_suffix(".weights")), simpoint.write_points(chosen.points), strict=True
+    ):
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise disk_error(error, path) from None
+    return chosen, place
+
+
 # --- estimates ----------------------------------------------------------------------------------
 
 
@@ -257,6 +272,16 @@ def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
     for grid in grids if found else ():
         grid.print(console)
     console.print(escape(NOTE), style="dim")
+
+
+def points(chosen: Chosen) -> Grid:
+    """The chosen intervals."""
+    grid = Grid(f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals",
+                ["interval", "cluster", "weight", "instructions"])  # fmt: skip
+    for point in chosen.points:
+        grid.add(str(point.interval), str(point.cluster), f"{100 * point.weight:.2f} %",
+                 number(chosen.vectors.lengths[point.interval]))  # fmt: skip
+    return grid
 
 
 def summary(found: dict[str, dict[str, Any]]) -> Grid:

@@ -11,6 +11,7 @@ import pytest
 from fakelab import END, HEADER, snapshot
 
 from p5lab import simpoint as command
+from p5lab.cli import main
 from p5lab.errors import UserError
 from p5lab.experiment import Interval
 from p5stats import StatsError, events, simpoint
@@ -232,6 +233,21 @@ def test_bounds_are_instructions_from_the_beginning():
     assert found == {2: (220, 310), 0: (0, 100)}
     chosen = command.Chosen(given, (Point(0, 1, 0.4), Point(2, 0, 0.6)), ())
     assert chosen.sample.intervals == (Interval(0, 0, 100, 124), Interval(2, 220, 310, 186))
+
+
+def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
+    """gem5's file: the probe writes a blank behind each pair."""
+    file = tmp_path / "simpoint.bb.gz"
+    file.write_bytes(gzip.compress(b"T:1:90 :2:10 \nT:3:100 \n" * 6))
+    assert main(["simpoint", "--vectors", str(file)]) == 0
+    assert "2 of 12 intervals" in capsys.readouterr().out
+    paths = tmp_path / "simpoint.simpoints", tmp_path / "simpoint.weights"
+    assert simpoint.read_points(*paths, 12) == (Point(0, 0, 0.5), Point(1, 1, 0.5))
+    for words in ([], ["phases", "--vectors", str(file)]):
+        assert main(["simpoint", *words]) == 2
+        assert "expected workloads or --vectors FILE" in capsys.readouterr().err
+    assert main(["simpoint", "--vectors", str(tmp_path / "none.bb")]) == 1
+    assert "cannot read" in capsys.readouterr().err
 
 
 # --- a SimPoint of the user's own ---------------------------------------------------------------
