@@ -220,7 +220,7 @@ def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
     command += ["--untested", "--setup", str(outdir / SETUP_FILE)]
     command += ["--task", str(place / TASK_FILE)]
     print(f"p5lab: {name}: what it says is in {place}", flush=True)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, close_fds=False)  # with the locks
     if done.returncode != 0:
         why = reason(place / "simerr.txt") or f"status {done.returncode}"
         raise UserError(f"{name} failed: {why} (in {place})")

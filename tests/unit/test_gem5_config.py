@@ -287,6 +287,23 @@ def test_a_boot_that_fails_leaves_no_checkpoint(setup, tmp_path):
     assert not [path for path in store.iterdir() if path.is_dir()]
 
 
+def test_a_boot_that_outlives_its_starter_is_waited_for(setup, tmp_path):
+    store, parts, boots = tmp_path / "checkpoints", key(setup), []
+
+    def abandon(place):
+        command = [sys.executable, "-c", "import time; time.sleep(0.5)"]
+        boots.append(subprocess.Popen(command, close_fds=False))
+        raise KeyboardInterrupt
+
+    def make(place):
+        assert boots[0].poll() is not None
+        place.mkdir()
+
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.find(store, parts, abandon)
+    assert checkpoint.find(store, parts, make)[1]
+
+
 def test_a_checkpoint_of_something_else_is_refused_and_the_part_named(setup, tmp_path):
     place, _ = checkpoint.find(tmp_path / "checkpoints", key(setup), lambda path: path.mkdir())
     checkpoint.check(place, key(setup))

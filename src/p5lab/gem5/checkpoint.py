@@ -90,6 +90,8 @@ def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) ->
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
+        # A boot that outlives whoever started it still writes: it holds the lock as well.
+        os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
