@@ -5,6 +5,7 @@ from m5.objects.InstTracer import InstTracer
 from m5.objects.Tags import BaseSetAssoc
 from m5.objects.X86TLB import X86TLB
 from m5.params import Param
+from m5.proxy import Parent
 
 
 class NoWriteAllocateTags(BaseSetAssoc):
@@ -38,3 +39,5 @@ class P5Tracer(InstTracer):
     type = "P5Tracer"
     cxx_class = "gem5::p5lab::P5Tracer"
     cxx_header = "p5tracer.hh"
+
+    cache_line_size = Param.Unsigned(Parent.cache_line_size, "bytes in a line of the caches")

@@ -108,24 +108,20 @@ void P5TLB::look_up(const RequestPtr& request) {
 // Takes note of what the walker and gem5's flushes have done since the last look-up.
 void P5TLB::settle() {
   if (freeList.size() == free_ && misses_.empty()) return;
-  const bool flushed = freeList.size() > free_;
-  if (flushed) {
+  if (freeList.size() > free_) {
     forget_flushed(small_);
     forget_flushed(large_);
   }
-  const auto over = [&](Miss& miss) {
-    Entry* entry = lookup(roundDown(miss.address, 1 << kSmallBits), false);
-    if (!entry) return --miss.patience == 0;
-    if (flushed && entry->global) drop(*entry);  // it came before CR3 was loaded
-    else enter(miss.address, *entry);
-    return true;
+  const auto over = [this](Miss& miss) {
+    const Entry* entry = lookup(roundDown(miss.address, 1 << kSmallBits), false);
+    if (entry) enter(miss.address, *entry);
+    return entry || --miss.patience == 0;
   };
   misses_.erase(std::remove_if(misses_.begin(), misses_.end(), over), misses_.end());
   free_ = freeList.size();
 }
 
-void P5TLB::enter(Addr address, Entry& entry) {
-  entry.global = false;
+void P5TLB::enter(Addr address, const Entry& entry) {
   Array& array = entry.logBytes > kSmallBits && large_.sets ? large_ : small_;
   const Addr page = address >> array.page_bits;
   Tag* set = array.set_of(page);

@@ -6,8 +6,8 @@
 // that is taken out. What gem5 flushes loses its tag.
 //
 // The P54C has such TLBs: 32 entries for code, 64 for data and 8 for data in large pages, all
-// 4-way with a tree of three bits for each set. Code in large pages is entered as 4 KB pages; no
-// page is global: each load of CR3 flushes everything [INTEL-DM ch. 2, 3].
+// 4-way with a tree of three bits for each set; code in large pages is entered as 4 KB pages
+// [INTEL-DM ch. 2, 3].
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class P5TLB : public X86ISA::TLB {
   bool hit(Array& array, Addr address);
   void look_up(const RequestPtr& request);
   void settle();
-  void enter(Addr address, Entry& entry);
+  void enter(Addr address, const Entry& entry);
   Tag* victim(Tag* set, unsigned ways) const;
   bool tagged(const Entry& entry);
   void forget_flushed(Array& array);

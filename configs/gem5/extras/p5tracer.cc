@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "p5tracer.hh"
 
+#include <algorithm>
+
 #include "arch/x86/generated/decoder.hh"
 #include "arch/x86/insts/static_inst.hh"
 #include "arch/x86/ldstflags.hh"
@@ -34,11 +36,16 @@ Kind kind(const ExtMachInst& instruction) {
   }
 }
 
-// Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they cross 8;
-// each part is an access of its own [INTEL-DM 16, events 00h, 01h and 0Bh].
-unsigned parts(Addr address, Addr bytes) {
-  const Addr grain = bytes <= 4 ? 4 : 8;
-  return divCeil((address & (grain - 1)) + bytes, grain);
+// On x86-64 the engine counts an operand of up to 8 bytes once in each line that it touches, and a
+// longer one in pieces of 8, as most of gem5's micro-operations have it anyway.
+unsigned parts(Addr address, Addr bytes, unsigned line) {
+  constexpr Addr kWidest = 8;
+  unsigned count = 0;
+  for (const Addr end = address + bytes; address < end; address += kWidest) {
+    const Addr piece = std::min(kWidest, end - address);
+    count += divCeil((address & (line - 1)) + piece, line);
+  }
+  return count;
 }
 
 // Where gem5's microcode ROM is entered: by interrupts, exceptions and INT n, and in the middle of
@@ -126,7 +133,8 @@ P5Tracer::Events::Events(P5Tracer* tracer)
 #undef P5_SPLIT
 }
 
-P5Tracer::P5Tracer(const Params& params) : InstTracer(params), events_(this) {
+P5Tracer::P5Tracer(const Params& params)
+    : InstTracer(params), events_(this), line_(params.cache_line_size) {
   fatal_if(!TRACING_ON, "%s: this gem5 is built without tracing (gem5.fast); gem5.opt has it",
            name());
 }
@@ -184,7 +192,7 @@ void P5Tracer::access(Addr address, Addr bytes, unsigned flags, bool write) {
     }
     return;
   }
-  const unsigned count = parts(address, bytes);
+  const unsigned count = parts(address, bytes, line_);
   (write ? events_.data_writes : events_.data_reads)[ring_] += count;
   if (!write && flags & Request::LOCKED_RMW) events_.locked_cycles[ring_] += count;
 }

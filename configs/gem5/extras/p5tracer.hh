@@ -18,8 +18,8 @@
 // clang-format off
 #define P5_TRACER_EVENTS(X)                                                                     \
   X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \
-  X(data_reads,          "reads of data, of misaligned operands each part")                     \
-  X(data_writes,         "writes of data, of misaligned operands each part")                    \
+  X(data_reads,          "reads of data, over the end of a line two")                           \
+  X(data_writes,         "writes of data, over the end of a line two")                          \
   X(segment_loads,       "segment and system registers loaded, far transfers twice with a ring")\
   X(hw_interrupts,       "hardware interrupts")                                                 \
   X(exceptions,          "faults and traps")                                                    \
@@ -67,6 +67,7 @@ class P5Tracer : public trace::InstTracer {
   void transfer(statistics::Vector* crossing);
 
   Events events_;
+  const unsigned line_;  // bytes
   unsigned ring_ = 0;  // in which the current instruction began
   statistics::Vector* crossing_ = nullptr;  // what counts it if the next one begins in another
   std::optional<RegVal> cr3_;  // as loaded last

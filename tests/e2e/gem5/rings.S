@@ -75,12 +75,12 @@ _start: movl    $STACK, %esp
         popq    %rax                            # 1 read
         section                                 # 2: aligned operands
 
-        movl    DATA + 1, %eax                  # 2 reads
-        movw    DATA + 1, %ax                   # 1 read, not across 4 bytes
-        movw    DATA + 3, %ax                   # 2
-        movq    %rax, DATA + 4                  # 2 writes
+        movl    DATA + 1, %eax                  # 1 read
+        movw    DATA + 31, %ax                  # 2, over the end of a line
+        movq    %rax, DATA + 4                  # 1 write
         addl    $1, DATA + 0xFFE                # 2 and 2, over the end of a page
-        section                                 # 3: misaligned operands
+        movups  DATA + 8, %xmm0                 # 2: 8 bytes each
+        section                                 # 3: misaligned and long operands
 
         movl    $DATA, %esi
         movl    $DATA + 0x100, %edi
@@ -94,7 +94,7 @@ _start: movl    $STACK, %esp
 
         lock incl DATA                          # 1 and 1
         xchgl   %eax, DATA                      # 1 and 1
-        lock incl DATA + 2                      # 2 and 2
+        lock incl DATA + 2                      # 1 and 1
         section                                 # 5: locked
 
         outb    %al, $PORT
@@ -108,7 +108,7 @@ _start: movl    $STACK, %esp
         movl    $FLAT, %eax
         movl    %eax, %ds                       # 1 read of the descriptor
         movl    %eax, %fs                       # 1
-        lgdt    gdt_pointer                     # 2 reads, the base misaligned: 1 + 2
+        lgdt    gdt_pointer                     # 2 reads
         xorl    %eax, %eax
         cpuid
         jmp     1f
@@ -199,14 +199,15 @@ timer:  movl    $1, DATA
 
         .data
         .balign 16
-gdt:    .quad   0
-        .quad   0x00209A0000000000              # 64-bit code
-        .quad   0x0000920000000000              # data
-        .quad   0x0000F20000000000              # the same for ring 3
-        .quad   0x0020FA0000000000
+gdt:    .quad   0                               # accessed bits are set: gem5 sets none
+        .quad   0x00209B0000000000              # 64-bit code
+        .quad   0x0000930000000000              # data
+        .quad   0x0000F30000000000              # the same for ring 3
+        .quad   0x0020FB0000000000
         .quad   0x0000895200000067              # TSS
         .quad   0
 gdt_end:
+        .balign 16                              # within a line
 gdt_pointer:
         .word   gdt_end - gdt - 1
         .quad   gdt
