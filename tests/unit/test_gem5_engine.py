@@ -189,6 +189,7 @@ def test_a_machine_that_gem5_cannot_be_is_refused(lab, run, fake):
         (-6, PANIC, "", ("failed", "killed by SIGABRT: panic: panic condition x occurred")),
         (2, "p5lab: missing disk", "", ("failed", "gem5's configuration was refused: p5lab:")),
         (3, "p5lab: gave up", "Kernel panic - not syncing: x", ("failed", "not syncing: x")),
+        (-6, PANIC, "Kernel panic - not syncing: x", ("failed", "SF value: Kernel panic")),
         (4, "p5lab: no exit marker", "", ("timeout", "p5lab: no exit marker")),
         (77, "fatal: no", "", ("failed", "gem5 ended with status 77: fatal: no")),
         (0, "", "", ("failed", "markers.jsonl")),

@@ -105,6 +105,8 @@ class Gem5:
 
     def collect(self, directory: Path, status: int) -> Outcome:
         said = printable(reason(directory / CONSOLE)) or last_line(directory / CONSOLE)
+        if why := panic(directory / SERIAL):
+            said = f"{said}: {why}"
         if status < 0:
             return Outcome("failed", f"gem5 was killed by {signal_name(-status)}: {said}")
         if status == TIME_LIMIT:
@@ -112,8 +114,7 @@ class Gem5:
         if status == BAD_CONFIG:
             return Outcome("failed", f"gem5's configuration was refused: {said}")
         if status == GUEST_FAILED:
-            why = panic(directory / SERIAL)
-            return Outcome("failed", f"{said}: {why}" if why else said)
+            return Outcome("failed", said)
         if status not in (0, PROGRAM_FAILED):
             return Outcome("failed", f"gem5 ended with status {status}: {said}")
         # Only here: reading statistics takes modules that nobody else needs.
