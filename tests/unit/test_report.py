@@ -178,6 +178,17 @@ def test_an_instruction_without_a_timing_class_is_reported_once_for_a_run(lab, c
     assert out.count("no timing class") == 1
 
 
+def test_in_what_a_gem5_differs_from_the_machine_is_said_once(lab):
+    results = Runner(lab).run_all(experiment.load(lab, "tests"))
+    note = {"what": "gem5 differs from the machine", "reason": "a write miss fills a line"}
+    runs = []
+    for result in results:
+        record = {**store.read(result.directory), "engine": "gem5", "notes": [note]}
+        runs.append(store.Stored(result.directory, record))
+    found = report.notes(Comparison(runs))
+    assert found.count("gem5 differs from the machine: a write miss fills a line.") == 1
+
+
 def test_a_run_that_failed_is_seen_in_the_summary(p5lab, two):
     two.behave(events={"call": call_events(status=3), "chase": chase_events()})
     status, out, _ = p5lab("run", "tests", "--no-build", "--force", "--guest", "other")
