@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 namespace {
@@ -20,8 +19,9 @@ class PrivateImage : public device_image_t {
 
   int open(const char* path, int flags) override {
     (void)flags;
-    std::ifstream file(path, std::ios::binary);
-    content_.assign(std::istreambuf_iterator<char>(file), {});
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (file) content_.resize(size_t(file.tellg()));
+    file.seekg(0).read(content_.data(), std::streamsize(content_.size()));
     // Bochs says which file could not be opened.
     if (!file || content_.empty() || content_.size() % kSector) return -1;
     hd_size = content_.size();

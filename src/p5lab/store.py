@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from p5lab.lab import Lab
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
+LARGE = 16 << 20  # bytes
 IN_USE = ".in-use"  # of the whole directory of results
 # Given back when the disk is full, so that the reason can still be recorded.
 RESERVE_BYTES = 64 * 1024
@@ -50,9 +52,21 @@ class Stored:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's content."""
+    """SHA-256 of a file's content. A large one, the disk of many runs, is read once a command."""
+    facts = path.stat()
+    if facts.st_size < LARGE:
+        return _digest(path)
+    return _digest_of_large(path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def _digest_of_large(path: Path, inode: int, size: int, changed: int) -> str:
+    return _digest(path)
 
 
 def identity(plan: Plan) -> dict[str, Any]:
