@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-# A known number of every event, in rings 0 and 3. test_gem5_extras.py names the sections and says
-# what each holds.
-        .include "bare.inc"
+# A known number of every event, in rings 0 and 3. test_gem5_extras.py says what each section holds.
+# With ENGINE defined it is for our own engine: tests/e2e/rings.S.
+        .ifndef ENGINE
+        .include "m5.inc"
+        .globl  _start
+        .set    _start, program
+        .endif
         .set    STACK, 0x500000
         .set    USER_STACK, 0x510000
         .set    DATA, 0x600000
@@ -44,14 +48,14 @@
         pushq   %rax
         .endm
 
-        .globl  _start
-_start: movl    $STACK, %esp
+program:
+        movl    $STACK, %esp
         lgdt    gdt_pointer
         lidt    idt_pointer
         movq    $STACK, TSS_ADDRESS + 4         # of ring 0
         movw    $TSS, %ax
         ltr     %ax
-        gate    6, 0x8E, undefined
+        gate    0, 0x8E, divide
         gate    13, 0x8E, protection
         gate    14, 0x8E, page_fault
         gate    0x40, 0x8E, timer
@@ -144,8 +148,8 @@ user:   section                                 # 9: to ring 3
         movabsq $NOT_PRESENT, %rax
         movl    (%rax), %eax                    # 2 bytes, left out by the handler
         section                                 # 13: page fault
-        ud2
-        section                                 # 14: undefined instruction
+        divl    %esi                            # by 0; 2 bytes as well
+        section                                 # 14: division
         hlt
         section                                 # 15: general protection
 
@@ -153,6 +157,7 @@ user:   section                                 # 9: to ring 3
 back:   addq    $40, %rsp
         section                                 # 16: INT, without return
 
+        .ifndef ENGINE
         movl    $APIC, %ebx
         movl    $0x1FF, 0xF0(%rbx)              # on
         movl    $0xB, 0x3E0(%rbx)               # counts every clock of the bus
@@ -177,6 +182,7 @@ back:   addq    $40, %rsp
 2:      cmpl    $0, DATA
         je      2b
         section                                 # 20: interrupt of ring 3, and back
+        .endif
 
         finish
 
@@ -186,8 +192,7 @@ system_call:
         sysretq
 page_fault:
         addq    $8, %rsp                        # the error code
-undefined:
-        addq    $2, (%rsp)                      # ... and the instruction
+divide: addq    $2, (%rsp)                      # ... and the instruction
         iretq
 protection:
         addq    $8, %rsp

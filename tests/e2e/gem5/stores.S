@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Stores that miss, and what they leave of the 8 KB that an 8 KB cache holds.
-        .include "bare.inc"
+        .include "m5.inc"
         .set    LINE, 32
         .set    HELD, 0x800000          # 8 KB, read
         .set    STORED, 0x900000        # 16 KB, written; in the same place of a 256 KB cache

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Pages that fit in a TLB, and pages that do not. Each section begins with the pages in order, as
 # often as it takes to settle; what is counted is one more round, or several.
-        .include "bare.inc"
+        .include "m5.inc"
         .set    TABLE, 0x600000         # page table of the first 2 MB of WINDOW, to 4 KB pages
         .set    FRAMES, 0x800000        # ... in memory
         .set    LARGE, WINDOW + 0x10000000  # 2 MB pages, all the same memory

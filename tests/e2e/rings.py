@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""What gem5/rings.S does, section by section: the numbers that gem5's tracer (configs/gem5/extras)
+and our own engine at ISA level x86-64 must both come to."""
+
+EVENTS = """instructions data_reads data_writes segment_loads hw_interrupts exceptions
+    soft_interrupts crossings_int crossings_gate crossings_far crossings_iret crossings_async
+    cr3_loads_changed cr3_loads_unchanged locked_cycles io_reads io_writes branches""".split()
+
+# A delivery reads two words of the IDT, a descriptor and a stack pointer, and writes five words;
+# IRET reads five words and two descriptors.
+DELIVERY = {"data_reads": 4, "data_writes": 5, "segment_loads": 2, "branches": 1}
+IRET = {"instructions": 1, "data_reads": 7, "segment_loads": 2, "branches": 1, "crossings_iret": 1}
+FAULT = DELIVERY | {"instructions": 1, "exceptions": 1, "crossings_async": 1}
+
+# Ring 0 and ring 3, without what it takes to end a section.
+SECTIONS = {
+    1: ({}, {}),
+    2: ({"instructions": 5, "data_reads": 3, "data_writes": 3}, {}),
+    3: ({"instructions": 5, "data_reads": 7, "data_writes": 3}, {}),
+    4: ({"instructions": 8, "data_reads": 8, "data_writes": 12}, {}),
+    5: ({"instructions": 3, "data_reads": 3, "data_writes": 3, "locked_cycles": 3}, {}),
+    6: ({"instructions": 6, "data_reads": 3, "io_reads": 1, "io_writes": 4}, {}),
+    7: (
+        {
+            "instructions": 11, "data_reads": 4, "data_writes": 1, "segment_loads": 3,
+            "branches": 5,
+        },
+        {},
+    ),
+    8: (
+        {"instructions": 6, "branches": 3, "cr3_loads_unchanged": 1, "cr3_loads_changed": 2},
+        {},
+    ),
+    9: (IRET | {"instructions": 7, "data_writes": 5}, {}),
+    10: ({}, {"instructions": 201, "branches": 100}),
+    11: (IRET, DELIVERY | {"instructions": 1, "soft_interrupts": 1, "crossings_int": 1}),
+    12: (
+        {"instructions": 1, "segment_loads": 2, "branches": 1, "crossings_iret": 1},
+        {"instructions": 1, "segment_loads": 2, "branches": 1, "crossings_gate": 1},
+    ),
+    13: (
+        IRET | {"instructions": 3, "data_reads": 8, "data_writes": 1},
+        FAULT | {"instructions": 2, "data_writes": 6},
+    ),
+    14: (IRET | {"instructions": 2, "data_reads": 8, "data_writes": 1}, FAULT),
+    15: (
+        IRET | {"instructions": 3, "data_reads": 8, "data_writes": 1},
+        FAULT | {"data_writes": 6},
+    ),
+    16: (
+        {"instructions": 1},
+        DELIVERY | {"instructions": 1, "soft_interrupts": 1, "crossings_int": 1},
+    ),
+    17: ({"instructions": 6, "data_writes": 5}, {}),
+    # In ring 0 the stack stays, and no ring is left.
+    18: (
+        {
+            "instructions": 2 + 1 + 3, "hw_interrupts": 1, "data_reads": 3 + 7,
+            "data_writes": 5 + 2, "segment_loads": 2, "branches": 2,
+        },
+        {},
+    ),
+    19: (IRET | {"instructions": 9, "data_writes": 7}, {}),
+}  # fmt: skip
+USER_AT_END = {*range(9, 16), 19}  # sections that end in ring 3
+
+
+def expected(index, *, first, last):
+    """A section with `first` instructions in the ring it begins in and `last` where it ends."""
+    rings = [dict(events) for events in SECTIONS[index]]
+    for count, user in ((first, index - 1 in USER_AT_END), (last, index in USER_AT_END)):
+        rings[user]["instructions"] = rings[user].get("instructions", 0) + count
+    return tuple({event: value for event, value in ring.items() if value} for ring in rings)
