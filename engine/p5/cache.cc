@@ -28,7 +28,7 @@ Cache::Cache(const CacheConfig& config, bool quick)
       set_mask_(config.size / (config.ways * config.line) - 1),
       ways_(config.ways),
       quick_(quick),
-      mru_(quick ? size_t(set_mask_) + 1 : 0),
+      shortcut_(quick ? set_mask_ + 1 : 1),
       tag_((size_t(set_mask_) + 1) * config.ways, kNone),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
 
@@ -70,8 +70,7 @@ bool Cache::settle(uint32_t line, uint32_t state) {
   if (way < 0) return false;
   const bool was_dirty = tag(line, way) & kDirty;
   tag(line, way) = (tag(line, way) & ~kDirty) | state;
-  const uint32_t set = line & set_mask_;
-  if (quick_ && mru_[set].write == line) mru_[set].write = kNone;
+  shortcut_.forget_write(line);
   return was_dirty;
 }
 
@@ -81,8 +80,7 @@ bool Cache::invalidate(uint32_t address) {
   if (way < 0) return false;
   const bool was_dirty = tag(line, way) & kDirty;
   tag(line, way) = kNone;
-  const uint32_t set = line & set_mask_;
-  if (quick_ && mru_[set].read == line) mru_[set] = {};
+  if (shortcut_.reads(line)) shortcut_.forget(line);
   return was_dirty;
 }
 
@@ -92,7 +90,7 @@ uint32_t Cache::invalidate_all() {
     lost += tag >> 31;
     tag = kNone;
   }
-  for (Mru& mru : mru_) mru = {};
+  shortcut_.clear();
   return lost;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replacement.hh"
+#include "shortcut.hh"
 
 namespace p5 {
 
@@ -44,14 +45,9 @@ class Cache {
 
   // True when the access hits in the most recently used line of its set and changes no state:
   // the inlined way out for nearly all accesses. The caller counts the hit.
-  bool quick_read(uint32_t address) const {
-    const uint32_t line = address >> line_shift_;
-    return mru_[line & set_mask_].read == line;
-  }
-  bool quick_write(uint32_t address) const {
-    const uint32_t line = address >> line_shift_;
-    return mru_[line & set_mask_].write == line;
-  }
+  bool quick_read(uint32_t address) const { return shortcut_.reads(address >> line_shift_); }
+  bool quick_write(uint32_t address) const { return shortcut_.writes(address >> line_shift_); }
+  Shortcut& shortcut() { return shortcut_; }
 
   // One read or write inside one line. `fill` is what a line comes in as after a miss (None: it
   // does not) and what a shared line becomes when it is written (None: it stays shared).
@@ -74,7 +70,7 @@ class Cache {
       if (!result.through) tag |= kDirty;
       else if (fill == Fill::Exclusive) tag &= ~kShared;
     }
-    if (quick_) mru_[set] = {line, tag & kDirty ? line : kNone};
+    if (quick_) shortcut_.set(line, tag & kDirty);
     return result;
   }
 
@@ -101,13 +97,6 @@ class Cache {
   static constexpr uint32_t kNone = 0x3FFFFFFF, kLine = 0x3FFFFFFF, kShared = 0x40000000,
                             kDirty = 0x80000000;
 
-  // Lines that hit without any state change: valid, most recently used of the set; `write` also
-  // dirty already (write-back).
-  struct Mru {
-    uint32_t read = kNone;
-    uint32_t write = kNone;
-  };
-
   int find(uint32_t line) const {
     const uint32_t set = line & set_mask_;
     const uint32_t* tags = &tag_[size_t(set) * ways_];
@@ -129,7 +118,7 @@ class Cache {
   uint32_t set_mask_;
   uint32_t ways_;
   bool quick_;
-  std::vector<Mru> mru_;
+  Shortcut shortcut_;          // writes: to lines that are dirty already
   std::vector<uint32_t> tag_;  // [set][way]
   Replacement replacement_;
 };

@@ -103,8 +103,9 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
 
 void Pentium::set_shadows(std::unique_ptr<Shadows> shadows) {
   shadows_ = std::move(shadows);
-  if (shadows_) shadows_->use(*bank_);
-  set_timing(timing_on_);
+  if (!shadows_) return;
+  shadows_->join(&l1d_.shortcut(), &l1i_.shortcut(), &dtlb_.shortcut(), &dtlb_large_.shortcut());
+  shadows_->use(*bank_);
 }
 
 void Pentium::set_state(const State& state) {
@@ -377,9 +378,10 @@ void Pentium::fetch_line(uint32_t linear) {
   cold_ = single_pipe_;
   code_ready_ = code_complete_;
   const Fill fill = fill_state(code_attributes_);
-  if (shadows_) shadows_->code(physical, fill);
   if (l1i_.quick_read(physical)) return;
+  if (shadows_) shadows_->code(physical, fill);
   const CacheAccess access = l1i_.access(physical, false, fill);
+  if (shadows_) shadows_->limit_code(physical);
   if (access.hit) return;
   forget_boundaries();
   bank_->count[CodeMisses]++;
@@ -417,7 +419,7 @@ void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
 void Pentium::data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                            bool first_piece) {
   if (watching_) watch_data(linear, bytes, kind);
-  if (timing_on_) data_told(linear, physical, bytes, kind, first_piece);
+  if (timing_on_) data_timed(linear, physical, bytes, kind, first_piece);
 }
 
 void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
@@ -425,7 +427,7 @@ void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t byt
   walked_ = false;
   page_bits_ = translate_data(linear);
   if (page_bits_ == 0) {
-    data_told(linear, physical, bytes, kind, first_piece);  // now the TLB's shortcut has it
+    data_translated(linear, physical, bytes, kind, first_piece);
   } else {
     if (v_bank_ < kNotInV) second_access(physical);
     u_bank_ = physical & kBankBits;
@@ -461,7 +463,7 @@ void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, Data
       locked_access(here);
       continue;
     }
-    if (kind == DataKind::Read && clock_ >= fill_done_ && l1d_.quick_read(here) && !special_) {
+    if (kind == DataKind::Read && clock_ >= fill_done_ && l1d_.quick_read(here)) {
       bank_->count[DataReads]++;
       continue;
     }
@@ -487,6 +489,7 @@ void Pentium::read_piece(uint32_t physical) {
   if (shadows_) shadows_->read(physical, fill_state(page_bits_));
   const uint32_t line = physical & ~(data_line_ - 1);
   const CacheAccess access = l1d_.access(physical, false, fill_state(page_bits_));
+  if (shadows_) shadows_->limit_line(physical);
   if (access.hit) {
     // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
     if (rule(Rule::FillWhole) && line == filling_) wait(fill_done_, StallRead);
@@ -527,9 +530,11 @@ void Pentium::write_piece(uint32_t physical) {
   }
   if (shadows_) shadows_->write(physical, write_state());
   const CacheAccess access = l1d_.access(physical, true, write_state());
+  if (shadows_) shadows_->limit_line(physical);
   if (access.hit) {
     if (!access.through) {
       bank_->count[WriteHitsME]++;
+      if (shadows_) shadows_->own_write_hit();
       wait_for_writes();
     }
   } else {
@@ -600,6 +605,14 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
 
 // The PageBits of the page.
 uint32_t Pentium::translate_data(uint32_t linear) {
+  if (!shadows_) return look_up_data(linear);
+  if (!shadows_->holds_page(linear)) shadows_->data_page(linear, page_walk(linear));
+  const uint32_t attributes = look_up_data(linear);
+  shadows_->limit_page(linear);
+  return attributes;
+}
+
+uint32_t Pentium::look_up_data(uint32_t linear) {
   const uint32_t page = linear >> 12, large_page = linear >> 22;
   // Both arrays are looked up at once; the entry of a 4 MB page wins [INTEL-DM 2].
   if (dtlb_large_.lookup(large_page)) return dtlb_large_.attributes();
@@ -647,6 +660,7 @@ void Pentium::page_fault(uint32_t linear, bool code, bool present) {
   if (shadows_) shadows_->page_fault(linear, code, present, page_walk(linear));
   const uint32_t page = linear >> 12;
   const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(page >> 10);
+  if (shadows_) shadows_->limit_page(linear);  // hidden by the fault
   if (hit) return;  // a protection fault on a page that the TLB holds
   bank_->count[code ? ItlbMisses : DtlbMisses]++;
   bank_->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
@@ -655,6 +669,7 @@ void Pentium::page_fault(uint32_t linear, bool code, bool present) {
   if (code) itlb_.insert(page, found.attributes);
   else if (found.large) dtlb_large_.insert(page >> 10, found.attributes);
   else dtlb_.insert(page, found.attributes);
+  if (shadows_) shadows_->limit_page(linear);
 }
 
 void Pentium::page_table_update(uint32_t physical) {

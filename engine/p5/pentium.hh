@@ -85,7 +85,7 @@ class Pentium {
   // false: no caches, TLBs or stalls, one clock an instruction. To be set before the first use.
   void set_timing(bool on) {
     timing_on_ = on;
-    special_ = !on || shadows_ || watching_;
+    special_ = !on || watching_;
   }
 
   // On: functional warming. Caches, TLBs and the branch target buffer are kept as they would be and
@@ -174,7 +174,7 @@ class Pentium {
     if (__builtin_expect(special_, 0)) {
       return data_special(linear, physical, bytes, kind, first_piece);
     }
-    data_as<false>(linear, physical, bytes, kind, first_piece);
+    data_timed(linear, physical, bytes, kind, first_piece);
   }
 
   // A near branch, the last instruction retired: where it would go or goes.
@@ -276,9 +276,6 @@ class Pentium {
     if (linear >> 12 != code_page_ || last - first >= code_line_ ||
         !l1i_.quick_read(code_frame_ | (linear & 0xFFF))) {
       return false;
-    }
-    if (__builtin_expect(special_, 0) && shadows_) {
-      shadows_->code(code_frame_ | (linear & 0xFFF), fill_state(code_attributes_));
     }
     bank_->count[CodeReads]++;
     window_ = first;
@@ -387,17 +384,17 @@ class Pentium {
     }
     v_bank_ = kNoBank;
   }
-  // `shadowed`: the shadows are told.
-  template <bool shadowed>
-  void data_as(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
-               bool first_piece) {
-    if (shadowed && paging_ && !shadows_->holds_page(linear)) {
-      shadows_->data_page(linear, page_walk(linear));
-    }
+  void data_timed(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                  bool first_piece) {
     if (__builtin_expect(
             paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
       return data_untranslated(linear, physical, bytes, kind, first_piece);
     }
+    data_translated(linear, physical, bytes, kind, first_piece);
+  }
+  // In a page without PageBits.
+  void data_translated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                       bool first_piece) {
     if (v_bank_ < kNotInV) second_access(physical);
     u_bank_ = physical & kBankBits;
     if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
@@ -405,13 +402,8 @@ class Pentium {
     }
     if (kind == DataKind::Read) {
       if (clock_ < fill_done_ || !l1d_.quick_read(physical)) return read_piece(physical);
-      if (shadowed && !shadows_->holds(physical)) shadows_->read(physical, fill_state(0));
       bank_->count[DataReads]++;
     } else if (clock_ >= fill_done_ && l1d_.quick_write(physical)) {
-      if (shadowed && !shadows_->counts_write_hit(physical)) {
-        if (kind == DataKind::ReadWrite) shadows_->read(physical, fill_state(0));
-        shadows_->write(physical, write_state());
-      }
       bank_->count[DataReads] += kind == DataKind::ReadWrite;
       bank_->count[DataWrites]++;
       bank_->count[WriteHitsME]++;
@@ -422,11 +414,6 @@ class Pentium {
     } else {
       data_slow(linear, physical, bytes, kind, first_piece);
     }
-  }
-  void data_told(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
-                 bool first_piece) {
-    if (shadows_) data_as<true>(linear, physical, bytes, kind, first_piece);
-    else data_as<false>(linear, physical, bytes, kind, first_piece);
   }
   void data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
@@ -449,6 +436,7 @@ class Pentium {
   }
   void noncacheable_read(uint32_t physical, Event stall);
   uint32_t translate_data(uint32_t linear);
+  uint32_t look_up_data(uint32_t linear);
   // ... and what it becomes when it is written: a shared line exclusive, but not in a page of PWT
   // [INTEL-DM 3].
   Fill write_state() const {
@@ -540,7 +528,7 @@ class Pentium {
   bool paging_ = false;
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
-  bool special_ = false;          // timing is off, or there are shadows or breakpoints
+  bool special_ = false;          // timing is off, or there are breakpoints
   bool aside_ = false;            // no instruction is at hand: there are breakpoints, or warming
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;

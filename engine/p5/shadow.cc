@@ -20,10 +20,6 @@ bool same_front(const Config& a, const Config& b) {
          equal(a.dtlb, b.dtlb) && equal(a.dtlb_large, b.dtlb_large);
 }
 
-bool same_board(const Config& a, const Config& b) {
-  return a.memory.l2_present == b.memory.l2_present && equal(a.memory.l2, b.memory.l2);
-}
-
 uint32_t log2_of(uint32_t value) {
   uint32_t log = 0;
   while (value >>= 1) log++;
@@ -58,49 +54,40 @@ MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
 
 }  // namespace
 
-// --- between a front and its boards ---------------------------------------------------------
+// --- between a front and its L2s ------------------------------------------------------------
 
-Bus::Bus(const MemoryConfig& board, bool filter)
+Bus::Bus(const CacheConfig& l2, bool filter)
     : filter_(filter),
-      present_(board.l2_present),
-      direct_(board.l2.ways == 1),
-      line_(board.l2.line) {
-  add(board);
+      direct_(l2.ways == 1),
+      line_(l2.line),
+      low_(log2_of(l2.line)),
+      line_mask_(~(l2.line - 1)) {
+  add(l2);
 }
 
-bool Bus::suits(const MemoryConfig& board) const {
-  return present_ == board.l2_present &&
-         (!present_ || (direct_ == (board.l2.ways == 1) && line_ == board.l2.line));
+bool Bus::suits(const CacheConfig& l2) const {
+  return direct_ == (l2.ways == 1) && line_ == l2.line;
 }
 
-void Bus::add(const MemoryConfig& board) {
-  if (!board.l2_present) return;
-  low_ = log2_of(line_);
-  high_ = std::min(high_, low_ + log2_of(sets(board.l2)));
-  line_mask_ = ~(line_ - 1);
-  mask_ = high_ > low_ ? (1u << (high_ - low_)) - 1 : 0;
+void Bus::add(const CacheConfig& l2) {
+  high_ = std::min(high_, low_ + log2_of(sets(l2)));
+  mask_ = (1u << (high_ - low_)) - 1;
   lines_.assign(size_t(mask_) + 1, Line());
 }
 
 void Bus::read_past(uint32_t address) {
   lines_[(address >> low_) & mask_] = {};  // it is used last only where it is
-  accesses.push_back({BusAccess::ReadPast, address & line_mask_, 1});
+  accesses.push_back({BusAccess::ReadPast, 1, address & line_mask_});
 }
 
 void Bus::invalidate(uint32_t address) {
   lines_[(address >> low_) & mask_] = {};
-  accesses.push_back({BusAccess::Invalidate, address & line_mask_, 1});
+  accesses.push_back({BusAccess::Invalidate, 1, address & line_mask_});
 }
 
 void Bus::flush_caches() {
   std::fill(lines_.begin(), lines_.end(), Line());
-  accesses.push_back({BusAccess::FlushCaches, 0, 1});
-}
-
-void Bus::use_bank(uint32_t number) {
-  if (banks_.size() <= number) banks_.resize(number + 1);
-  bank_ = &banks_[number];
-  accesses.push_back({BusAccess::UseBank, number, 1});
+  accesses.push_back({BusAccess::FlushCaches, 1, 0});
 }
 
 // --- the TLBs and L1 caches -----------------------------------------------------------------
@@ -115,11 +102,11 @@ Front::Front(const Config& config, bool filter, Observer* observer)
       filter_(filter),
       observer_(observer) {}
 
-size_t Front::add(const MemoryConfig& board) {
+size_t Front::add(const CacheConfig& l2) {
   size_t number = 0;
-  while (number < buses_.size() && !buses_[number].suits(board)) number++;
-  if (number == buses_.size()) buses_.emplace_back(board, filter_);
-  else buses_[number].add(board);
+  while (number < buses_.size() && !buses_[number].suits(l2)) number++;
+  if (number == buses_.size()) buses_.emplace_back(l2, filter_);
+  else buses_[number].add(l2);
   return number;
 }
 
@@ -129,8 +116,10 @@ void Front::play(const std::vector<Reference>& references, const std::vector<Pag
   for (const Reference& reference : references) {
     const uint32_t address = reference.address;
     switch (reference.kind) {
-      case Reference::Read: read(address, reference.fill); break;
-      case Reference::Write: write(address, reference.times, reference.fill); break;
+      case Reference::Read: read(address, reference.fill, reference.flag); break;
+      case Reference::Write:
+        write(address, reference.times, reference.fill, reference.flag);
+        break;
       case Reference::Code: code(address, reference.fill); break;
       case Reference::Locked: locked(address); break;
       case Reference::TableUpdate: table_update(address); break;
@@ -154,19 +143,19 @@ void Front::play(const std::vector<Reference>& references, const std::vector<Pag
   }
 }
 
-void Front::read(uint32_t address, Fill fill) {
+void Front::read(uint32_t address, Fill fill, bool coded) {
   if (!observer_ && l1d_.quick_read(address)) return;
   const CacheAccess access = l1d_.access(address, false, fill);
   if (observer_) observer_->access(Level::L1d, address, false, access.hit, fill != Fill::None);
   if (access.hit) return;
   (*bank_)[DataReadMisses]++;
-  take_from_l1i(address);
+  if (coded) take_from_l1i(address);
   if (!access.filled) return read_past(address);
   read_line(address);
   if (access.victim_dirty) write_back(access.victim);
 }
 
-void Front::write(uint32_t address, uint32_t times, Fill fill) {
+void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
   if (!observer_ && l1d_.quick_write(address)) {
     (*bank_)[WriteHitsME] += times;
     return;
@@ -175,7 +164,7 @@ void Front::write(uint32_t address, uint32_t times, Fill fill) {
   if (observer_) observer_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
   // The others may find a line that the first write has brought in, or made exclusive.
   const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
-  const uint32_t alike = access.filled || owned ? 1 : times;
+  const uint8_t alike = access.filled || owned ? 1 : times;
   if (!access.hit) (*bank_)[DataWriteMisses] += alike;
   else if (!access.through) (*bank_)[WriteHitsME] += alike;
   if (access.filled) {
@@ -183,14 +172,15 @@ void Front::write(uint32_t address, uint32_t times, Fill fill) {
     if (access.victim_dirty) write_back(access.victim);
   }
   if (access.through) {
-    take_from_l1i(address);
+    if (coded) take_from_l1i(address);
     write_line(address, alike);
   }
-  if (times > alike) write(address, times - alike, fill);
+  if (times > alike) write(address, uint8_t(times - alike), fill, coded);
 }
 
 void Front::read_past(uint32_t address) {
   (*bank_)[UncachedReads]++;
+  (*bank_)[L2Reads]++;
   for (Bus& bus : buses_) bus.read_past(address);
 }
 
@@ -305,134 +295,6 @@ void Front::flush_caches(bool write_back) {
   if (observer_) observer_->flushed();
 }
 
-// --- the L2 ---------------------------------------------------------------------------------
-
-Board::Board(const MemoryConfig& config, Observer* observer)
-    : present_(config.l2_present),
-      write_back_(config.l2.write_back),
-      write_allocate_(config.l2.write_allocate),
-      direct_(config.l2_present && config.l2.ways == 1 && !observer),
-      l2_(config.l2, false),
-      line_shift_(log2_of(config.l2.line)),
-      set_mask_(sets(config.l2) - 1),
-      tags_(direct_ ? sets(config.l2) : 0, kNone),
-      observer_(observer) {}
-
-void Board::play(const std::vector<BusAccess>& accesses) {
-  if (direct_) return play_direct(accesses);
-  for (const BusAccess& access : accesses) {
-    switch (access.kind) {
-      case BusAccess::Read: read(access.address, Fill::Exclusive); break;
-      case BusAccess::ReadPast: read(access.address, Fill::None); break;
-      case BusAccess::Write: write(access.address, access.times); break;
-      case BusAccess::Invalidate:
-        if (observer_) observer_->invalidated(Level::L2, access.address);
-        if (present_ && l2_.invalidate(access.address)) (*bank_)[DramWrites]++;
-        break;
-      case BusAccess::FlushCaches: l2_.invalidate_all(); break;
-      case BusAccess::UseBank: bank_ = bank_of(&banks_, access.address); break;
-    }
-  }
-}
-
-void Board::read(uint32_t address, Fill fill) {
-  MissCounts& bank = *bank_;
-  if (!present_) {
-    bank[DramReads]++;
-    return;
-  }
-  bank[L2Reads]++;
-  const CacheAccess access = l2_.access(address, false, fill);
-  if (observer_) observer_->access(Level::L2, address, false, access.hit, fill != Fill::None);
-  if (access.hit) return;
-  bank[L2ReadMisses]++;
-  bank[DramReads]++;
-  bank[DramWrites] += access.victim_dirty;
-}
-
-void Board::write(uint32_t address, uint32_t times) {
-  MissCounts& bank = *bank_;
-  if (!present_) {
-    bank[DramWrites] += times;
-    return;
-  }
-  const CacheAccess access = l2_.access(address, true);
-  if (observer_) observer_->access(Level::L2, address, true, access.hit, true);
-  // Where the first write has brought the line in, the others find it.
-  const uint32_t alike = access.filled ? 1 : times;
-  bank[L2Writes] += alike;
-  if (!access.hit) bank[L2WriteMisses] += alike;
-  if (access.through || access.victim_dirty) bank[DramWrites] += alike;
-  if (times > alike) write(address, times - alike);
-}
-
-void Board::play_direct(const std::vector<BusAccess>& accesses) {
-  const uint32_t allocates = write_allocate_, through = !write_back_;
-  const uint32_t line_shift = line_shift_, set_mask = set_mask_;
-  uint32_t* const tags = tags_.data();
-  uint64_t reads = 0, writes = 0, read_misses = 0, write_misses = 0, dram_writes = 0;
-  const auto settle = [&] {
-    MissCounts& bank = *bank_;
-    bank[L2Reads] += reads;
-    bank[L2Writes] += writes;
-    bank[L2ReadMisses] += read_misses;
-    bank[DramReads] += read_misses;
-    bank[L2WriteMisses] += write_misses;
-    bank[DramWrites] += dram_writes;
-    reads = writes = read_misses = write_misses = dram_writes = 0;
-  };
-  for (const BusAccess& access : accesses) {
-    if (access.kind > BusAccess::Write) {
-      if (bank_) settle();
-      direct_other(access);
-      continue;
-    }
-    const uint32_t line = access.address >> line_shift;
-    const uint32_t tag = tags[line & set_mask];
-    const uint32_t write = access.kind, miss = (tag & ~kDirty) != line;
-    const uint32_t fills = miss & (allocates | !write);
-    reads += !write;
-    writes += write * access.times;
-    read_misses += miss & !write;
-    // Where the first write has brought the line in, the others find it.
-    write_misses += (miss & write) * (allocates ? 1 : access.times);
-    dram_writes += (fills & tag >> 31) + (write & (through | (miss & !allocates))) * access.times;
-    tags[line & set_mask] =
-        (fills ? line : tag) | (write & !through & (fills | !miss)) << 31;
-  }
-  if (bank_) settle();
-}
-
-// The rest of what can be asked of a direct-mapped L2.
-void Board::direct_other(const BusAccess& access) {
-  const uint32_t line = access.address >> line_shift_;
-  switch (access.kind) {
-    case BusAccess::UseBank: bank_ = bank_of(&banks_, access.address); break;
-    case BusAccess::FlushCaches: std::fill(tags_.begin(), tags_.end(), kNone); break;
-    case BusAccess::Invalidate: {
-      uint32_t& tag = tags_[line & set_mask_];
-      if ((tag & ~kDirty) != line) break;
-      (*bank_)[DramWrites] += tag >> 31;
-      tag = kNone;
-      break;
-    }
-    default: {  // ReadPast
-      const bool miss = (tags_[line & set_mask_] & ~kDirty) != line;
-      (*bank_)[L2Reads]++;
-      (*bank_)[L2ReadMisses] += miss;
-      (*bank_)[DramReads] += miss;
-    }
-  }
-}
-
-MissCounts Board::counts(size_t bank, const Bus::Hits& hits) const {
-  MissCounts counts = bank < banks_.size() ? banks_[bank] : MissCounts();
-  counts[present_ ? L2Reads : DramReads] += hits.reads;
-  if (present_) counts[L2Writes] += hits.writes;
-  if (!present_ || !write_back_) counts[DramWrites] += hits.writes;
-  return counts;
-}
-
 // --- all of them ----------------------------------------------------------------------------
 
 Shadows::Shadows(const std::vector<Config>& configs, bool filter, Observer* observer)
@@ -447,25 +309,32 @@ Shadows::Shadows(const std::vector<Config>& configs, bool filter, Observer* obse
       large_pages_(recent(configs, &Config::dtlb_large)),
       code_pages_(recent(configs, &Config::itlb)) {
   references_.reserve(kBatch);
-  std::vector<const Config*> of_front, of_board;  // the first that has it
+  std::vector<const Config*> of_front;  // the first that has it
   for (const Config& config : configs) {
-    size_t front = 0, board = 0;
+    size_t front = 0, behind = 0;
     while (front < fronts_.size() && !same_front(*of_front[front], config)) front++;
     if (front == fronts_.size()) {
       fronts_.emplace_back(config, filter_, observer);
       of_front.push_back(&config);
     }
-    while (board < boards_.size() &&
-           !(behind_[board].front == front && same_board(*of_board[board], config))) {
-      board++;
+    if (config.memory.l2_present) {
+      const CacheConfig& l2 = config.memory.l2;
+      const size_t bus = fronts_[front].add(l2);
+      while (behind < behind_.size() &&
+             !(behind_[behind].front == front && behind_[behind].l2s->add(l2))) {
+        behind++;
+      }
+      if (behind == behind_.size()) behind_.push_back({front, bus, make_l2s(l2, observer)});
     }
-    if (board == boards_.size()) {
-      boards_.emplace_back(config.memory, observer);
-      behind_.push_back({front, fronts_[front].add(config.memory), board});
-      of_board.push_back(&config);
-    }
-    shadows_.push_back(behind_[board]);
+    shadows_.push_back({config.memory, front, behind});
   }
+}
+
+void Shadows::join(Shortcut* data, Shortcut* code, Shortcut* pages, Shortcut* large_pages) {
+  lines_.join(data);
+  code_.join(code);
+  pages_.join(pages);
+  large_pages_.join(large_pages);
 }
 
 void Shadows::use(const Bank& bank) {
@@ -477,6 +346,7 @@ void Shadows::use(const Bank& bank) {
   if (first) {
     banks_.push_back(&bank);
     commons_.push_back(std::make_unique<MissCounts>());
+    (*commons_.back())[WriteHitsME] -= bank.count[WriteHitsME];
     is_used_.push_back(false);
   }
   number_ = known->second;
@@ -493,23 +363,21 @@ std::vector<uint32_t> Shadows::used() {
   return used;
 }
 
-Reference& Shadows::record(Reference::Kind kind, uint32_t address) {
+void Shadows::record(Reference::Kind kind, uint32_t address, Fill fill, bool flag) {
   if (references_.size() + 2 > kBatch || !filter_) play();
   if (!bank_known_) {
     references_.push_back({Reference::UseBank, Fill::None, false, 1, number_});
     bank_known_ = true;
   }
   last_write_ = kNone;
-  references_.push_back({kind, Fill::Exclusive, false, 1, address});
-  return references_.back();
+  references_.push_back({kind, fill, flag, 1, address});
 }
 
 void Shadows::play() {
   for (size_t front = 0; front < fronts_.size(); front++) {
     fronts_[front].play(references_, walks_);
-    for (size_t board = 0; board < boards_.size(); board++) {
-      const Shadow& behind = behind_[board];
-      if (behind.front == front) boards_[board].play(fronts_[front].bus(behind.bus).accesses);
+    for (Behind& behind : behind_) {
+      if (behind.front == front) behind.l2s->play(fronts_[front].bus(behind.bus).accesses);
     }
   }
   references_.clear();
@@ -520,10 +388,18 @@ void Shadows::play() {
 MissCounts Shadows::counts(size_t shadow, size_t bank) {
   if (!references_.empty()) play();
   MissCounts sum = *commons_[bank];
-  const Shadow& parts = shadows_[shadow];
-  const Front& front = fronts_[parts.front];
-  sum += front.counts(bank);
-  sum += boards_[parts.board].counts(bank, front.bus(parts.bus).hits(bank));
+  sum[WriteHitsME] += banks_[bank]->count[WriteHitsME];
+  const auto& [board, front, behind] = shadows_[shadow];
+  sum += fronts_[front].counts(bank);
+  if (!board.l2_present) {
+    sum[DramReads] = std::exchange(sum[L2Reads], 0);
+    sum[DramWrites] = std::exchange(sum[L2Writes], 0);
+    return sum;
+  }
+  const L2Misses misses = behind_[behind].l2s->misses(board.l2, bank);
+  sum[L2ReadMisses] = sum[DramReads] = misses.reads;
+  sum[L2WriteMisses] = misses.writes;
+  sum[DramWrites] = board.l2.write_back ? misses.dram_writes : sum[L2Writes];
   return sum;
 }
 
@@ -545,7 +421,7 @@ void Shadows::read(uint32_t address, Fill fill) {
   const uint32_t line = address >> line_shift_;
   forget_code(address);  // a miss takes the line away from L1I
   tell(lines_, Reference::Read, line, line_shift_);
-  record(Reference::Read, line << line_shift_).fill = fill;
+  record(Reference::Read, line << line_shift_, fill, coded(address));
   if (!filter_) return;
   if (fill != Fill::None || lines_.has(line)) lines_.enter(line);
   else lines_.hide(line, false);
@@ -561,7 +437,7 @@ void Shadows::write(uint32_t address, Fill fill) {
   } else {
     forget_code(address);  // a write on the bus takes the line away from L1I
     if (!lines_.has(line)) tell(lines_, Reference::Read, line, line_shift_);
-    record(Reference::Write, address).fill = fill;
+    record(Reference::Write, address, fill, coded(address));
     last_write_ = uint32_t(references_.size() - 1);
   }
   if (!filter_) return;
@@ -575,10 +451,11 @@ void Shadows::write(uint32_t address, Fill fill) {
 
 void Shadows::code(uint32_t address, Fill fill) {
   if (holds_code(address)) return;
+  coded_.set(address >> 12);
   const uint32_t line = address >> line_shift_;
   forget(address);  // a miss takes the line away from L1D
   tell(code_, Reference::Code, line, line_shift_);
-  record(Reference::Code, line << line_shift_).fill = fill;
+  record(Reference::Code, line << line_shift_, fill);
   if (!filter_) return;
   if (fill != Fill::None || code_.has(line)) code_.enter(line);
   else code_.hide(line, false);
@@ -600,7 +477,7 @@ void Shadows::table_update(uint32_t address) {
 void Shadows::snoop(uint32_t address, bool write) {
   forget(address);
   if (write) forget_code(address);
-  record(Reference::Snoop, address).flag = write;
+  record(Reference::Snoop, address, Fill::Exclusive, write);
 }
 
 void Shadows::forget(uint32_t address) {
@@ -619,7 +496,7 @@ void Shadows::forget_code(uint32_t address) {
 
 void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
                           bool present) {
-  record(kind, linear).flag = present;
+  record(kind, linear, Fill::Exclusive, present);
   walks_.push_back(walk);
   // A walk makes the lines of its entries clean.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
@@ -698,7 +575,7 @@ void Shadows::flush_page(uint32_t linear) {
 }
 
 void Shadows::flush_caches(bool write_back) {
-  record(Reference::FlushCaches, 0).flag = write_back;
+  record(Reference::FlushCaches, 0, Fill::Exclusive, write_back);
   lines_.clear();
   code_.clear();
 }

@@ -3,12 +3,13 @@
 // every miss that the geometry would have, and have no influence on the run: no time, and so no
 // cycles.
 //
-// A geometry is a front (the TLBs and both L1 caches) and a board (the L2 behind it). Geometries
-// that are equal in one of the two share it. References are written down and played in batches to
-// one front after the other, and what each front puts on its bus to each of its boards, so that the
-// tags of one geometry stay in the host's caches.
+// A geometry is a front (the TLBs and both L1 caches) and an L2 behind it. Geometries with equal
+// fronts share one, and so do L2s that hold the same lines. References are written down and played
+// in batches to one front after the other, and what each front puts on its bus to its L2s, so that
+// the tags of one geometry stay in the host's caches.
 //
-// Most references change no geometry and are not written down (class Recent).
+// Most references change no geometry and are not written down (class Recent); nearly all of those
+// end in the shortcuts of the model's own arrays and never come here.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +25,8 @@
 #include "cache.hh"
 #include "config.hh"
 #include "counters.hh"
+#include "shadow_l2.hh"
+#include "shortcut.hh"
 #include "tlb.hh"
 
 namespace p5 {
@@ -77,30 +80,10 @@ struct Reference {
   };
   Kind kind;
   Fill fill = Fill::Exclusive;  // Read, Write, Code
-  bool flag = false;     // faults: the page is present; FlushCaches: dirty lines are written back;
-                         // Snoop: for a write
+  bool flag = false;     // Read, Write: L1I may have the line; faults: the page is present;
+                         // FlushCaches: dirty lines are written back; Snoop: for a write
   uint8_t times = 1;     // of a write, one right after the other
   uint32_t address = 0;  // physical line; linear address of pages; number of a bank
-};
-
-// What a front puts on its bus.
-struct BusAccess {
-  enum Kind : uint8_t { Read, Write, ReadPast, Invalidate, FlushCaches, UseBank };
-  Kind kind;
-  uint32_t address;  // or the number of a bank
-  uint32_t times;
-};
-
-// What became of one access, for who wants to see each.
-enum class Level : uint8_t { L1d, L1i, L2 };
-class Observer {
- public:
-  virtual ~Observer() = default;
-  // `may_fill`: a read that misses brings its line in; a write does as the cache is configured.
-  virtual void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) = 0;
-  virtual void invalidated(Level level, uint32_t address) = 0;  // whether it was there or not
-  virtual void cleaned(uint32_t address) = 0;                   // in L1D, that stays there
-  virtual void flushed() = 0;                                   // all levels
 };
 
 // The lines (or pages) that were used last in each set of an array, among the sets of the geometry
@@ -111,6 +94,9 @@ class Observer {
 // With two ways or more, and true or tree LRU, the line before the last one is in every geometry as
 // well. A reference to it changes the order of the two, and what counts is the order they have when
 // another line of the set is referred to: only then is it told.
+//
+// With the shortcut of the model's array: what is there is the first of its set here, so that
+// whoever finds it there need not ask here.
 class Recent {
  public:
   static constexpr uint32_t kNone = ~0u;
@@ -122,12 +108,25 @@ class Recent {
 
   Recent(uint32_t sets, bool two) : mask_(sets - 1), two_(two), sets_(sets) {}
 
+  void join(Shortcut* shortcut) {
+    shortcut_ = shortcut;
+    shortcut->narrow(mask_ + 1);
+  }
+  // The model's array may have put the key into its shortcut. `writes`: all geometries are
+  // write-back.
+  void limit(uint32_t key, bool writes) {
+    const Set& set = sets_[key & mask_];
+    if (set.order == Hidden || set.first.key != key) shortcut_->forget(key);
+    else if (!writes || set.first.writes < 2) shortcut_->forget_write(key);
+  }
+
   // The entry of a key that every geometry holds and none need be told of; null: tell().
   Entry* find(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.order == Hidden) return nullptr;
     if (set.first.key != key) {
       if (set.second.key != key) return nullptr;
+      leave(key);
       std::swap(set.first, set.second);
       set.order = set.order == Told ? Turned : Told;
     }
@@ -152,6 +151,7 @@ class Recent {
   Entry& enter(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.first.key != key) {
+      leave(key);
       std::swap(set.first, set.second);
       if (set.first.key != key) set.first = {key, 0};
     }
@@ -166,6 +166,7 @@ class Recent {
     if (entered) set.first = {};
     set.second = {};
     set.order = Hidden;
+    leave(key);
   }
 
   // It may leave some geometry.
@@ -174,6 +175,7 @@ class Recent {
     if (set.first.key == key) {
       set.first = set.second;
       set.order = Hidden;
+      leave(key);
     }
     set.second = {};
   }
@@ -184,17 +186,21 @@ class Recent {
     for (Entry* entry : {&set.first, &set.second}) {
       if (entry->key == key) entry->writes = 0;
     }
+    if (shortcut_) shortcut_->forget_write(key);
   }
 
-  void clear() { std::fill(sets_.begin(), sets_.end(), Set()); }
+  void clear() {
+    std::fill(sets_.begin(), sets_.end(), Set());
+    if (shortcut_) shortcut_->clear();
+  }
 
   // clear(), and what has to be told before.
   template <class Tell>
   void clear(Tell tell) {
     for (Set& set : sets_) {
       if (set.order == Turned) tell(set.first.key);
-      set = {};
     }
+    clear();
   }
 
  private:
@@ -206,58 +212,52 @@ class Recent {
     Order order = Told;
   };
 
+  // The first of the set of a key is so no longer.
+  void leave(uint32_t key) {
+    if (shortcut_) shortcut_->forget(key);
+  }
+
   uint32_t mask_;
   bool two_;
   std::vector<Set> sets_;
+  Shortcut* shortcut_ = nullptr;
 };
 
-// What a front asks of some boards behind it. An access that hits in each L2 and changes none is
-// counted only: one to the line that was used last among those that share a set in any of them.
+// What a front asks of some of the L2s behind it, and not what hits in each of them and changes
+// none: an access to the line that was used last among those that share a set in any of them.
 class Bus {
  public:
-  // For boards like this one. `filter` false: everything is passed on.
-  Bus(const MemoryConfig& board, bool filter);
+  // For L2s like this one. `filter` false: everything is passed on.
+  Bus(const CacheConfig& l2, bool filter);
 
-  // Is a board like the others? With lines of another length or more ways their sets have few bits
-  // of the address in common, and the filter would be a small one.
-  bool suits(const MemoryConfig& board) const;
-  // Another board. The set of an L2 is told by some bits of the address; the filter's by those that
-  // all have in common.
-  void add(const MemoryConfig& board);
+  // Is an L2 like the others? With lines of another length or more ways their sets have few bits of
+  // the address in common, and the filter would be a small one.
+  bool suits(const CacheConfig& l2) const;
+  // Another L2. Its set is told by some bits of the address; the filter's by those that all have in
+  // common.
+  void add(const CacheConfig& l2);
 
   void read(uint32_t address) {
     Line& known = lines_[(address >> low_) & mask_];
     address &= line_mask_;
-    if (known.read == address) {
-      (*bank_).reads++;
-      return;
-    }
+    if (known.read == address) return;
     known = {filter_ ? address : kNone, kNone};
-    accesses.push_back({BusAccess::Read, address, 1});
+    accesses.push_back({BusAccess::Read, 1, address});
   }
-  void write(uint32_t address, uint32_t times) {
+  void write(uint32_t address, uint8_t times) {
     Line& known = lines_[(address >> low_) & mask_];
     address &= line_mask_;
-    if (known.modified == address) {
-      (*bank_).writes += times;
-      return;
-    }
+    if (known.modified == address) return;
     known = {known.read == address ? address : kNone, known.read == address ? address : kNone};
-    accesses.push_back({BusAccess::Write, address, times});
+    accesses.push_back({BusAccess::Write, times, address});
   }
   // A read that brings no line in.
   void read_past(uint32_t address);
   void invalidate(uint32_t address);
   void flush_caches();
-  void use_bank(uint32_t number);
+  void use_bank(uint32_t number) { accesses.push_back({BusAccess::UseBank, 1, number}); }
 
-  // Accesses that hit in each L2, writes to lines modified before.
-  struct Hits {
-    uint64_t reads = 0, writes = 0;
-  };
-  Hits hits(size_t bank) const { return bank < banks_.size() ? banks_[bank] : Hits(); }
-
-  std::vector<BusAccess> accesses;  // for the boards
+  std::vector<BusAccess> accesses;  // for the L2s
 
  private:
   static constexpr uint32_t kNone = ~0u;
@@ -265,14 +265,11 @@ class Bus {
     uint32_t read = kNone, modified = kNone;
   };
 
-  bool filter_;
-  bool present_, direct_;             // an L2, a direct-mapped one
+  bool filter_, direct_;
   uint32_t line_;
-  uint32_t low_ = 0, high_ = 32;      // the common bits
-  uint32_t mask_ = 0, line_mask_ = 0; // without an L2 all addresses are alike
-  std::vector<Line> lines_{1};
-  Hits* bank_ = nullptr;
-  std::vector<Hits> banks_;
+  uint32_t low_, high_ = 32;  // the common bits
+  uint32_t mask_ = 0, line_mask_;
+  std::vector<Line> lines_;
 };
 
 // The TLBs and L1 caches of one geometry, as those of Pentium behave.
@@ -280,11 +277,11 @@ class Front {
  public:
   Front(const Config& config, bool filter, Observer* observer);
 
-  // Another board behind it; the number of its bus.
-  size_t add(const MemoryConfig& board);
+  // Another L2 behind it; the number of its bus.
+  size_t add(const CacheConfig& l2);
 
-  // Plays references, and of those to pages the walks; what goes on to the boards is in their
-  // buses then.
+  // Plays references, and of those to pages the walks; what goes on to the L2s is in their buses
+  // then. All that goes on is counted as reads and writes of an L2.
   void play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks);
   const Bus& bus(size_t number) const { return buses_[number]; }
   MissCounts counts(size_t bank) const {
@@ -292,8 +289,9 @@ class Front {
   }
 
  private:
-  void read(uint32_t address, Fill fill);
-  void write(uint32_t address, uint32_t times, Fill fill);
+  // `coded`: L1I may have the line.
+  void read(uint32_t address, Fill fill, bool coded);
+  void write(uint32_t address, uint8_t times, Fill fill, bool coded);
   void code(uint32_t address, Fill fill);
   void locked(uint32_t address);
   void table_update(uint32_t address);
@@ -306,9 +304,11 @@ class Front {
   bool read_tables(const PageWalk& walk);
   // On the bus.
   void read_line(uint32_t address) {
+    (*bank_)[L2Reads]++;
     for (Bus& bus : buses_) bus.read(address);
   }
-  void write_line(uint32_t address, uint32_t times = 1) {
+  void write_line(uint32_t address, uint8_t times = 1) {
+    (*bank_)[L2Writes] += times;
     for (Bus& bus : buses_) bus.write(address, times);
   }
   void flush_page(uint32_t linear);
@@ -327,34 +327,6 @@ class Front {
   std::vector<MissCounts> banks_;
 };
 
-// An L2 and the DRAM behind it, as those of Memory behave. What L2s cost is the host's wrong guesses
-// of what hits, so the direct-mapped ones, nearly all, are played without branches.
-class Board {
- public:
-  Board(const MemoryConfig& config, Observer* observer);
-
-  void play(const std::vector<BusAccess>& accesses);
-  // `hits`: those that the bus did not pass on.
-  MissCounts counts(size_t bank, const Bus::Hits& hits) const;
-
- private:
-  void read(uint32_t address, Fill fill);
-  void write(uint32_t address, uint32_t times);
-
-  void play_direct(const std::vector<BusAccess>& accesses);
-  void direct_other(const BusAccess& access);
-
-  bool present_, write_back_, write_allocate_;
-  bool direct_;              // direct-mapped, and nobody wants to see each access
-  Cache l2_;                 // unless direct_; then of each set the line number, and ...
-  static constexpr uint32_t kDirty = 0x80000000, kNone = 0x7FFFFFFF;
-  uint32_t line_shift_, set_mask_;
-  std::vector<uint32_t> tags_;
-  Observer* observer_;
-  MissCounts* bank_ = nullptr;
-  std::vector<MissCounts> banks_;
-};
-
 class Shadows {
  public:
   // One shadow for each configuration; their L1 lines are equally long. `filter` false: every
@@ -362,6 +334,18 @@ class Shadows {
   // each access, there is one geometry and no filter.
   explicit Shadows(const std::vector<Config>& configs, bool filter = true,
                    Observer* observer = nullptr);
+
+  // What the shortcuts of the model's arrays find none here need be told of. After the model has
+  // used an array, limit_...() takes back what its shortcut may not hold.
+  void join(Shortcut* data, Shortcut* code, Shortcut* pages, Shortcut* large_pages);
+  void limit_line(uint32_t address) { lines_.limit(address >> line_shift_, write_back_); }
+  void limit_code(uint32_t address) { code_.limit(address >> line_shift_, false); }
+  void limit_page(uint32_t linear) {
+    pages_.limit(linear >> 12, false);
+    large_pages_.limit(linear >> 22, false);
+  }
+  // A write hit that the model counts, but not by its shortcut.
+  void own_write_hit() { (*common_)[WriteHitsME]--; }
 
   // The bank that the model counts in from here on.
   void use(const Bank& bank);
@@ -418,7 +402,10 @@ class Shadows {
   static constexpr uint32_t kNone = ~0u;
   static constexpr size_t kBatch = 16384;  // references: 128 KB
 
-  Reference& record(Reference::Kind kind, uint32_t address);
+  void record(Reference::Kind kind, uint32_t address, Fill fill = Fill::Exclusive,
+              bool flag = false);
+  // Whether L1I may have a line.
+  bool coded(uint32_t address) const { return !filter_ || coded_[address >> 12]; }
   void record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
                    bool present = true);
   void tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift);
@@ -430,7 +417,9 @@ class Shadows {
   std::vector<Reference> references_;
   std::vector<PageWalk> walks_;        // of those to pages
   uint32_t last_write_ = kNone;        // the last reference, if it is a write
-  MissCounts* common_ = nullptr;       // of the bank in use, the same in every geometry
+  // Of the bank in use, the same in every geometry. With what the bank itself has of them they are
+  // the write hits.
+  MissCounts* common_ = nullptr;
   const Bank* bank_ = nullptr;
   uint32_t number_ = 0;                // of that bank
   bool bank_known_ = false;            // the references say so already
@@ -442,13 +431,19 @@ class Shadows {
   // Areas of 4 MB of which pages of that size were seen since the TLBs were flushed. One of both
   // kinds can be in either TLB, and is not filtered.
   std::bitset<1024> small_, large_;
+  // Physical pages that code has ever come from.
+  std::bitset<1 << 20> coded_;
 
+  struct Behind {                      // L2s that are played together
+    size_t front, bus;
+    std::unique_ptr<L2s> l2s;
+  };
   struct Shadow {
-    size_t front, bus, board;
+    MemoryConfig board;
+    size_t front, behind;
   };
   std::vector<Front> fronts_;
-  std::vector<Board> boards_;
-  std::vector<Shadow> behind_;         // what each board is behind
+  std::vector<Behind> behind_;
   std::vector<Shadow> shadows_;
   std::vector<std::unique_ptr<MissCounts>> commons_;
   std::vector<const Bank*> banks_;

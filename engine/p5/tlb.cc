@@ -16,7 +16,7 @@ std::string TlbConfig::problem() const {
 Tlb::Tlb(const TlbConfig& config)
     : config_(config),
       set_mask_(config.entries / config.ways - 1),
-      mru_(size_t(set_mask_) + 1, kNone),
+      shortcut_(set_mask_ + 1),
       tag_(config.entries, kNone),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
 
@@ -27,7 +27,7 @@ bool Tlb::lookup(uint32_t page) {
     if ((tags[way] & kPage) == page) {
       replacement_.touch(set, way);
       attributes_ = tags[way] >> kAttributeShift;
-      used(set, tags[way]);
+      used(tags[way]);
       return true;
     }
   }
@@ -42,7 +42,7 @@ void Tlb::insert(uint32_t page, uint32_t attributes) {
   const uint32_t way = free != end ? uint32_t(free - tags) : replacement_.victim(set);
   tags[way] = page | attributes << kAttributeShift;
   replacement_.fill(set, way);
-  used(set, tags[way]);
+  used(tags[way]);
 }
 
 void Tlb::invalidate(uint32_t page) {
@@ -51,12 +51,12 @@ void Tlb::invalidate(uint32_t page) {
   for (uint32_t way = 0; way < config_.ways; way++) {
     if ((tags[way] & kPage) == page) tags[way] = kNone;
   }
-  if (mru_[set] == page) mru_[set] = kNone;
+  if (shortcut_.reads(page)) shortcut_.forget(page);
 }
 
 void Tlb::flush() {
   std::fill(tag_.begin(), tag_.end(), kNone);
-  std::fill(mru_.begin(), mru_.end(), kNone);
+  shortcut_.clear();
 }
 
 }  // namespace p5

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replacement.hh"
+#include "shortcut.hh"
 
 namespace p5 {
 
@@ -30,7 +31,8 @@ class Tlb {
 
   // Hit in the most recently used entry of its set, of a page without PageBits: nothing changes.
   // `page` is the page number (linear address >> 12, or >> 22 in an array of 4 MB pages).
-  bool quick(uint32_t page) const { return mru_[page & set_mask_] == page; }
+  bool quick(uint32_t page) const { return shortcut_.reads(page); }
+  Shortcut& shortcut() { return shortcut_; }
 
   // Hit anywhere; updates the replacement state.
   bool lookup(uint32_t page);
@@ -50,11 +52,14 @@ class Tlb {
   static constexpr uint32_t kAttributeShift = 30, kPage = (1u << kAttributeShift) - 1;
 
   // The shortcut is for pages without PageBits.
-  void used(uint32_t set, uint32_t tag) { mru_[set] = tag <= kPage ? tag : kNone; }
+  void used(uint32_t tag) {
+    if (tag <= kPage) shortcut_.set(tag, false);
+    else shortcut_.forget(tag & kPage);
+  }
 
   TlbConfig config_;
   uint32_t set_mask_;
-  std::vector<uint32_t> mru_;  // [set]
+  Shortcut shortcut_;
   std::vector<uint32_t> tag_;  // [set][way], kNone when invalid
   uint32_t attributes_ = 0;
   Replacement replacement_;
