@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p5lab import build, engines, experiment
-from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.errors import STATUS_FAILED, UserError, status_of
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5stats import events
@@ -144,7 +144,7 @@ def profile(lab: Lab, run: experiment.Run) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(
         prog="p5lab bench",
         description=__doc__,
@@ -159,36 +159,31 @@ def main() -> int:
         parser.error("-n: expected at least 1")
     lab = Lab.here()
     progress = Progress()
-    try:
-        guests = [run.guest for run in experiment.load(lab, "bench")]
-        build.ensure(lab, progress, build.for_runs(lab, guests))
-        if options.profile:
-            (load,) = (r for r in experiment.load(lab, "bench") if r.workload.name == "forkexec")
-            print(profile(lab, load))
-            return 0
-        print(__doc__)
-        print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; n = {options.n}\n")
-        print(
-            f"{'':<20} {'guest':>10} {'modelled':>10} {'user CPU s':>19} {'guest MIPS':>19}"
-            f" {'real-time factor':>17}\n"
-            f"{'load, model':<20} {'M instr.':>10} {'s':>10} {'best':>9} {'median':>9}"
-            f" {'best':>9} {'median':>9} {'best':>8} {'median':>8}"
-        )
-        for model in (True, False):
-            choice = experiment.Filter(model=model)
-            for run in experiment.load(lab, "bench", choice):
-                samples = []
-                for _ in range(options.n):
-                    # Below the checkout: the engine is given relative paths.
-                    with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
-                        samples.append(measure(lab, run, Path(d)))
-                name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"
-                print(report(name, samples), flush=True)
-    except UserError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return error.status
-    return 0
+    guests = [run.guest for run in experiment.load(lab, "bench")]
+    build.ensure(lab, progress, build.for_runs(lab, guests))
+    if options.profile:
+        (load,) = (r for r in experiment.load(lab, "bench") if r.workload.name == "forkexec")
+        print(profile(lab, load))
+        return
+    print(__doc__)
+    print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; n = {options.n}\n")
+    print(
+        f"{'':<20} {'guest':>10} {'modelled':>10} {'user CPU s':>19} {'guest MIPS':>19}"
+        f" {'real-time factor':>17}\n"
+        f"{'load, model':<20} {'M instr.':>10} {'s':>10} {'best':>9} {'median':>9}"
+        f" {'best':>9} {'median':>9} {'best':>8} {'median':>8}"
+    )
+    for model in (True, False):
+        choice = experiment.Filter(model=model)
+        for run in experiment.load(lab, "bench", choice):
+            samples = []
+            for _ in range(options.n):
+                # Below the checkout: the engine is given relative paths.
+                with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
+                    samples.append(measure(lab, run, Path(d)))
+            name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"
+            print(report(name, samples), flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(main))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from p5lab import build, experiment
 from p5lab.engines.bochs import CROSSINGS
-from p5lab.errors import UserError
+from p5lab.errors import UserError, status_of
 from p5lab.experiment import Filter
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -116,17 +116,12 @@ def render(lab: Lab, text: str) -> str:
     return TABLE.sub(table, text)
 
 
-def main() -> int:
+def main() -> None:
     lab = Lab.here()
     document = lab.root / DOCUMENT
-    try:
-        build.ensure(lab, Progress())
-        document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
-    except UserError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return error.status
-    return 0
+    build.ensure(lab, Progress())
+    document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(main))

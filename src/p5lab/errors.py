@@ -2,7 +2,8 @@
 """The one error class a user ever sees, and the wording all of them share."""
 
 import difflib
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 STATUS_FAILED = 1  # something that was asked for ran and failed
@@ -58,3 +59,13 @@ def disk_error(error: OSError, path: Path | str) -> UserError:
     """A failed write in one line; the reason (disk full, file too large, ...) is the system's."""
     reason = error.strerror or str(error)
     return UserError(f"cannot write {path}: {reason}", status=STATUS_FAILED)
+
+
+def status_of(command: Callable[[], None]) -> int:
+    """The exit status of a command: its UserError is told in one line."""
+    try:
+        command()
+    except UserError as error:
+        print(f"p5lab: {error}", file=sys.stderr)
+        return error.status
+    return 0

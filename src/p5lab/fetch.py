@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.errors import STATUS_FAILED, UserError, disk_error, status_of, unknown
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
@@ -596,27 +596,22 @@ def read_resolved(path: Path) -> Resolved:
     return Resolved(**json.loads(path.read_text()))
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(prog="p5lab.fetch", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     resolve = verbs.add_parser("resolve", help="record which file a source is")
     resolve.add_argument("name")
     resolve.add_argument("--output", type=Path, required=True)
     verbs.add_parser("all", help="download everything, so that builds need no network")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     fetcher = Fetcher.here(Path(__file__).resolve().parents[2])
-    try:
-        if options.verb == "resolve":
-            text = json.dumps(asdict(fetcher.resolve(options.name)), indent=1, sort_keys=True)
-            options.output.write_text(text + "\n")
-        else:
-            for name in fetcher.sources:
-                print(fetcher.obtain(fetcher.resolve(name)))
-    except UserError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return error.status
-    return 0
+    if options.verb == "resolve":
+        text = json.dumps(asdict(fetcher.resolve(options.name)), indent=1, sort_keys=True)
+        options.output.write_text(text + "\n")
+    else:
+        for name in fetcher.sources:
+            print(fetcher.obtain(fetcher.resolve(name)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(main))

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from p5lab import build, experiment, store
 from p5lab.engines.bochs import OUTPUT
-from p5lab.errors import UserError
+from p5lab.errors import UserError, status_of
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5lab.runner import Runner, cores
@@ -157,18 +157,13 @@ def render(lab: Lab, text: str) -> str:
     return TABLE.sub(table, text)
 
 
-def main() -> int:
+def main() -> None:
     lab = Lab.here()
     document = lab.root / DOCUMENT
-    try:
-        guests = [run.guest for run in experiment.load(lab, EXPERIMENT)]
-        build.ensure(lab, Progress(), build.for_runs(lab, guests))
-        document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
-    except UserError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return error.status
-    return 0
+    guests = [run.guest for run in experiment.load(lab, EXPERIMENT)]
+    build.ensure(lab, Progress(), build.for_runs(lab, guests))
+    document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(main))

@@ -20,7 +20,7 @@ from rich.markup import escape
 from p5lab import build, experiment, store
 from p5lab import claims as claim_file
 from p5lab import machine as machines
-from p5lab.errors import UserError, unknown
+from p5lab.errors import UserError, status_of, unknown
 from p5lab.experiment import Filter, Run
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -246,7 +246,7 @@ def run(lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[R
     return evaluate(lab, asked, executor(needed) if needed else [])
 
 
-def main() -> int:
+def main() -> None:
     lab = Lab.here()
     document = lab.root / DOCUMENT
 
@@ -254,17 +254,12 @@ def main() -> int:
         build.ensure(lab, Progress(), build.for_runs(lab, [one.guest for one in needed]))
         return Runner(lab, jobs=cores()).run_all(needed)
 
-    try:
-        found = run(lab, select(lab, None), execute)
-        for result in found.failed:
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        text = document.read_text(encoding="utf-8")
-        document.write_text(render(text, found.results), encoding="utf-8")
-    except UserError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return error.status
-    return 0
+    found = run(lab, select(lab, None), execute)
+    for result in found.failed:
+        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+    text = document.read_text(encoding="utf-8")
+    document.write_text(render(text, found.results), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(main))
