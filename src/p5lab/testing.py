@@ -46,19 +46,19 @@ class Tally:
 def run(lab: Lab, *, full: bool = False, arguments: Sequence[str] = ()) -> int:
     """Runs everything, also after something has failed; 0 when all is green.
 
-    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. With arguments for
-    pytest only pytest runs: a person who asks for one test wants that one.
+    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. The end-to-end tests
+    run beside everything else, which is about as long and as busy. With arguments for pytest only
+    pytest runs: a person who asks for one test wants that one.
     """
     environment = {**os.environ, **({"P5LAB_FULL": "1"} if full else {})}
-    failed = []
-    total = Tally()
-    if not arguments:
-        for check in CHECKS:
-            if _python(lab, check, environment) != 0:
-                failed.append(" ".join(check[:2]))
-        for program in ENGINE_TESTS:
-            total += _engine_tests(lab, program, environment)
-    total += _pytest(lab, arguments, environment)
+    if arguments:
+        total, failed = _Pytest(lab, arguments, environment).finish(), []
+    else:
+        beside = _Pytest(lab, ["tests/e2e"], environment, held=True)
+        failed = [" ".join(one[:2]) for one in CHECKS if _python(lab, one, environment) != 0]
+        total = sum((_engine_tests(lab, one, environment) for one in ENGINE_TESTS), Tally())
+        total += _Pytest(lab, ["tests/unit"], environment).finish()
+        total += beside.finish()
     if failed:
         print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr, flush=True)
     print(f"p5lab: {total}", flush=True)
@@ -94,13 +94,31 @@ def _engine_tests(lab: Lab, program: str, environment: Mapping[str, str]) -> Tal
     return tally
 
 
-def _pytest(lab: Lab, arguments: Sequence[str], environment: Mapping[str, str]) -> Tally:
-    with tempfile.TemporaryDirectory() as directory:
-        report = Path(directory) / "pytest.xml"
-        status = _python(lab, ("pytest", f"--junitxml={report}", *arguments), environment)
-        tally = read_junit(report) if report.exists() else Tally()
-    # Also a run that found no test, or was stopped, is no success.
-    return tally if status == 0 or tally.failed else tally + Tally(failed=1)
+class _Pytest:
+    """pytest under way. `held`: what it prints is passed on by finish()."""
+
+    def __init__(
+        self, lab: Lab, arguments: Sequence[str], environment: Mapping[str, str], held: bool = False
+    ) -> None:
+        self._directory = tempfile.TemporaryDirectory()
+        self._report = Path(self._directory.name) / "pytest.xml"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", f"--junitxml={self._report}", *arguments],
+            cwd=lab.root,
+            env=environment,
+            stdout=subprocess.PIPE if held else None,
+        )
+
+    def finish(self) -> Tally:
+        if self._process.stdout:
+            while piece := os.read(self._process.stdout.fileno(), 1 << 16):
+                sys.stdout.buffer.write(piece)
+                sys.stdout.flush()
+        status = self._process.wait()
+        tally = read_junit(self._report) if self._report.exists() else Tally()
+        self._directory.cleanup()
+        # Also a run that found no test, or was stopped, is no success.
+        return tally if status == 0 or tally.failed else tally + Tally(failed=1)
 
 
 def read_junit(report: Path) -> Tally:

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import guest, machine, workload
+from p5lab import guest, machine, store, workload
 from p5lab import program as programs
 from p5lab.engines import Outcome
 from p5lab.engines.bochs import Bochs
 from p5lab.experiment import Run
+from p5lab.forkserver import Server
 from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
+AFTER_BOOT = ("run.job", "run.program")  # what of engine.conf matters only then
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,21 @@ def bare_program(tmp_path):
     return assemble
 
 
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory):
+    """Directories for runs, and engines that have booted beside them, by their parameters."""
+    place, booted = tmp_path_factory.mktemp("boots"), {}
+    yield (place / str(number) for number in itertools.count()), booted
+    for server in booted.values():
+        server.close()
+
+
 @pytest.fixture
-def boot(lab, tmp_path):
+def boot(lab, servers):
     """Boot a guest, run one job, return what it left. `job` is the guest's command line.
+
+    All tests share a boot of the same machine and guest: what is forked from it is byte for byte
+    what it would have been alone (test_fork.py). In a `directory` of its own a run begins at reset.
 
     `program` is the file for a job `@program`, `seed` the page-placement seed.
     Without `disk` the machine has none; without `fast` the engine takes no short cuts. `shadows`
@@ -90,8 +104,6 @@ def boot(lab, tmp_path):
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode.
     """
-
-    number = itertools.count()
 
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
@@ -111,7 +123,8 @@ def boot(lab, tmp_path):
             limit_seconds=limit_seconds, vectors=vectors, sample=sample,
             program=programs.load(program, "", 32 << 20) if program else None,
         )  # fmt: skip
-        place = directory or tmp_path / f"run-{next(number)}"
+        directories, booted_engines = servers
+        place = directory or next(directories)
         place.mkdir(parents=True)
         engine = Bochs()
         plan = engine.prepare(lab, planned, place)
@@ -127,12 +140,26 @@ def boot(lab, tmp_path):
             lines = [line for line in lines if not line.startswith("boot.")]
             lines += [f"boot.blob.0 = 0x7c00 0 - {bare}", "boot.entry = 0:0x7c00"]
             lines += ["boot.segment = 0", "boot.sp = 0x7000"]
-        (place / "engine.conf").write_text("\n".join(lines) + "\n")
-        with (place / "engine.out").open("wb") as console:
-            status = subprocess.run(
-                plan.command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
-                stdout=console, stderr=subprocess.STDOUT, check=False,
-            ).returncode  # fmt: skip
+        text = "\n".join(lines) + "\n"
+        (place / "engine.conf").write_text(text)
+        if directory or bare:
+            with (place / "engine.out").open("wb") as console:
+                status = subprocess.run(
+                    plan.command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
+                    stdout=console, stderr=subprocess.STDOUT, check=False,
+                ).returncode  # fmt: skip
+        else:
+            key = (
+                *(line for line in lines if not line.startswith(AFTER_BOOT)),
+                *(content for file, content in plan.write.items() if file != "engine.conf"),
+            )
+            if key not in booted_engines:
+                own = {"engine.conf": f"{text}run.server = on\n".encode()}
+                booted_engines[key] = Server(replace(plan, server=own), place)
+            with (place / store.LOCK).open("w") as lock:
+                status = booted_engines[key].run(
+                    place, lock.fileno(), engine.outputs, give_up=lambda: False
+                )
         return Booted(place, engine.collect(place, status))
 
     return run

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab run chen95-core`: two systems side by side, and what must hold whatever the numbers."""
 
+import contextlib
+import io
 import json
 
 import pytest
@@ -15,23 +17,21 @@ WORKLOADS = ("null", "getpid", "dup", "exec-static", "exec-dynamic", "mem-read",
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory):
-    """The results of the whole experiment, and a way to print them in a form."""
-    lab = Lab(Lab.here().root, tmp_path_factory.mktemp("core") / "results")
-
-    def command(capsys, *arguments):
-        status = cli.main(["run", "chen95-core", "--no-build", *arguments], lab)
-        out = capsys.readouterr()
-        assert status == 0, out.err
-        return out.out
-
-    return lab, command
+def lab(tmp_path_factory):
+    return Lab(Lab.here().root, tmp_path_factory.mktemp("core") / "results")
 
 
-@pytest.fixture
-def values(core, capsys):
+def command(lab, *arguments):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert cli.main(["run", "chen95-core", "--no-build", *arguments], lab) == 0
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def values(lab):
     """Mean by workload, guest and metric; of mem-read by its array of 1 MB."""
-    rows = json.loads(core[1](capsys, "--format", "json"))["rows"]
+    rows = json.loads(command(lab, "--format", "json"))["rows"]
     return {
         (row["workload"], row["guest"], row["metric"]): row["value"]
         for row in rows
@@ -39,25 +39,30 @@ def values(core, capsys):
     }
 
 
-def test_both_systems_run_everything(core, values, capsys, monkeypatch):
+@pytest.fixture(scope="module")
+def table(lab, values):
+    """What the command prints for people."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "120")
+        return command(lab)
+
+
+def test_both_systems_run_everything(values, table):
     assert {key[:2] for key in values} == {(name, side) for name in WORKLOADS for side in SIDES}
-    monkeypatch.setenv("COLUMNS", "120")
-    out = core[1](capsys)
-    assert max(map(len, out.splitlines())) <= 120
+    assert max(map(len, table.splitlines())) <= 120
     for name in WORKLOADS:
-        assert f"\n  {name} " in out
-        assert f"\n{name}" in out  # the table of its own
+        assert f"\n  {name} " in table
+        assert f"\n{name}" in table  # the table of its own
 
 
-def test_the_readme_shows_these_numbers(core, capsys):
+def test_the_readme_shows_these_numbers(table):
     readme = (Lab.here().root / "README.md").read_text()
     quoted = readme.split("## Two systems side by side")[1].split("```text\n")[1].split("```")[0]
     assert len(quoted.splitlines()) == len(WORKLOADS) + 1
-    assert missing(quoted, core[1](capsys)) == []
+    assert missing(quoted, table) == []
 
 
-def test_both_systems_run_the_same_programs(core, values):
-    lab, _ = core
+def test_both_systems_run_the_same_programs(lab, values):
     digests = {}
     for stored in store.all_runs(lab):
         known = stored.record["identity"]["digests"]

@@ -41,14 +41,13 @@ def test_markers_cost_nothing(boot):
     assert max(booted.totals(EMPTY, "code_misses")) == 0
 
 
-def test_mem_read_shows_the_caches(boot, tmp_path):
+def test_mem_read_shows_the_caches(boot):
     """chen95 figure 4: 2 cycles in L1 (8 KB), a plateau in L2, a fall beyond it."""
     sizes = [512, 4096, 8192, 12288, 65536, 131072, 262144, 524288, 1048576]
     iterations = 200_000
 
     def cycles(l2_size):
-        booted = boot(f"mem-read iterations={iterations}", settings={"l2.size": l2_size},
-                      directory=tmp_path / l2_size)  # fmt: skip
+        booted = boot(f"mem-read iterations={iterations}", settings={"l2.size": l2_size})
         assert booted.outcome.status == "ok", booted.outcome.reason
         return {size: booted.totals(size, CYCLES)[0] / iterations for size in sizes}
 
@@ -91,9 +90,9 @@ def test_sleeping_is_idle_time(boot):
     assert 10 <= booted.totals(0, "hw_interrupts")[0] <= 12
 
 
-def test_guest_sees_the_machine(boot, tmp_path):
+def test_guest_sees_the_machine(boot):
     """A Pentium without what came later; the clock, calibrated against the PIT, within 0.1 %."""
-    text = boot("test-proc file=cpuinfo", directory=tmp_path / "cpuinfo").output
+    text = boot("test-proc file=cpuinfo").output
     info = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     info = {key.strip(): value.partition(":")[2].strip() for key, value in info.items()}
     assert info["vendor_id"] == "GenuineIntel"
@@ -102,7 +101,7 @@ def test_guest_sees_the_machine(boot, tmp_path):
     flags = info["flags"].split()
     assert {"fpu", "pse", "tsc", "msr", "cx8"} <= set(flags)
     assert not {"cmov", "mmx", "sse", "sep", "pae", "pge", "apic", "fxsr"} & set(flags)
-    interrupts = boot("test-proc file=interrupts", directory=tmp_path / "interrupts").output
+    interrupts = boot("test-proc file=interrupts").output
     assert re.search(r"^ *0: +\d+ .*timer$", interrupts, re.MULTILINE)
 
 
@@ -140,12 +139,12 @@ def test_cmov_fails_the_run_with_its_address(boot, lab):
 @pytest.mark.parametrize(
     "instruction", ["cmov", "fcmov", "fcomi", "nopl", "mmx", "sse", "sysenter", "rdpmc"]
 )
-def test_isa_levels(boot, tmp_path, instruction):
+def test_isa_levels(boot, instruction):
     job = f"test-ud instruction={instruction}"
-    refused = boot(job, directory=tmp_path / "pentium").outcome
+    refused = boot(job).outcome
     assert refused.status == "failed"
     assert "invalid opcode" in refused.reason
-    wider = boot(job, settings={"cpu.isa": "pentium+cmov"}, directory=tmp_path / "cmov")
+    wider = boot(job, settings={"cpu.isa": "pentium+cmov"})
     if instruction in {"cmov", "fcmov", "fcomi", "nopl"}:
         assert wider.outcome.status == "ok"
         assert wider.output == f"{instruction} was executed\n"
@@ -192,11 +191,11 @@ def test_repetition_is_identical(boot, tmp_path):
     assert one == two
 
 
-def test_workloads_run(boot, tmp_path):
+def test_workloads_run(boot):
     for job in ("null", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault",
                 "cached-read", "create", "forkexec iterations=20",
                 "mem-read placement=guest iterations=2000"):  # fmt: skip
-        booted = boot(job, directory=tmp_path / job.split()[0])
+        booted = boot(job)
         assert booted.outcome.status == "ok", (job, booted.outcome.reason)
         assert booted.events.guest_status == 0, (job, booted.output)
 
@@ -307,18 +306,18 @@ def test_seeds_change_the_placement_of_pages(boot, tmp_path):
     L2 no two conflict there. Each seed scatters them in its own way, and the same seed in the same.
     """
 
-    def measure(seed, name):
+    def measure(seed, directory=None):
         booted = boot("mem-read placement=guest size=128K iterations=20000", seed=seed,
-                      directory=tmp_path / name)  # fmt: skip
+                      directory=directory)  # fmt: skip
         assert booted.events.guest_status == 0, booted.output
         return booted
 
-    runs = {seed: measure(seed, str(seed)) for seed in (0, 1, 2, 3)}
+    runs = {seed: measure(seed) for seed in (0, 1, 2, 3)}
     misses = {seed: run.totals(131072, "l2_read_misses")[0] for seed, run in runs.items()}
     cycles = {seed: run.totals(131072, CYCLES)[0] for seed, run in runs.items()}
     assert misses[0] < 500
     assert min(misses[seed] for seed in (1, 2, 3)) > 2000
     assert len(set(misses.values())) == len(set(cycles.values())) == 4
     assert min(cycles[seed] for seed in (1, 2, 3)) > 1.1 * cycles[0]
-    first = (runs[2].directory / "events.jsonl").read_bytes()
-    assert (measure(2, "again").directory / "events.jsonl").read_bytes() == first
+    one, other = (run.directory / "events.jsonl" for run in (runs[2], measure(2, tmp_path / "2")))
+    assert one.read_bytes() == other.read_bytes()

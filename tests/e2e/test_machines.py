@@ -10,7 +10,7 @@ LAI96_CLOCKS_A_LINE = 10
 
 
 @pytest.fixture
-def clocks(boot, tmp_path):
+def clocks(boot):
     """Clocks of a load that depends on the last one, by the size of the array it walks."""
 
     def measure(board):
@@ -18,7 +18,6 @@ def clocks(boot, tmp_path):
         run = boot(
             f"mem-read stride={LINE} iterations={loads} min={L1_SIZE} max={MEMORY_SIZE}",
             board=board,
-            directory=tmp_path / board,
         )
         assert run.outcome.status == "ok", run.outcome.reason
         return {

@@ -22,13 +22,12 @@ MHZ = {"p100-plato": 100, "p133-triton": 133.33}
 
 
 @pytest.fixture
-def rates(boot, tmp_path):
+def rates(boot):
     """MB/s by size of the buffer or copy."""
 
     def measure(board, name, routine, **arguments):
         sizes = " ".join(f"{key}={value}" for key, value in arguments.items())
-        run = boot(f"{name} routine={routine} words={WORDS} {sizes}", board=board,
-                   directory=tmp_path / routine)  # fmt: skip
+        run = boot(f"{name} routine={routine} words={WORDS} {sizes}", board=board)
         assert run.outcome.status == "ok", run.outcome.reason
         clocks = {
             size: sum(run.totals(size, "cycles.busy"))
@@ -126,12 +125,12 @@ def test_a_pair_of_writes_takes_both_buffers(rates):
     assert single == pytest.approx(83, rel=0.10)  # lmbench, FreeBSD/i586
 
 
-def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot, tmp_path):
+def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot):
     """A word in L1D is written in 2 clocks; a line that nobody has read never comes in."""
     clocks = {}
     for held in ("yes", "no"):
         job = f"mem-write held={held} stride=4 iterations=50000 min=4K max=64K"
-        run = boot(job, board="p100-plato", directory=tmp_path / held)
+        run = boot(job, board="p100-plato")
         assert run.outcome.status == "ok", run.outcome.reason
         clocks[held] = {size: run.totals(size, "cycles.busy")[0] / 50000 for size in (4096, 65536)}
         misses = run.totals(65536, "data_write_misses")[0] / 50000

@@ -2,14 +2,11 @@
 """Many geometries from one run: what a shadow counts is what a run of its own counts, where neither
 has an influence on time."""
 
-import os
-
 import pytest
 
 from p5lab import experiment
 from p5stats import tidy
 
-FULL = os.environ.get("P5LAB_FULL") == "1"
 # One of each kind: the processor's caches, the board cache, the TLBs.
 SOME = ("p54c", "l2-2-way", "l1d-write-allocate", "tlb-double")
 JOB = "exec-static iterations=3 warmup=1"
@@ -29,8 +26,8 @@ def counts(booted):
     return {name: rows["value"] for name, rows in frame.groupby("geometry")}
 
 
-def test_shadows_are_separate_runs_without_feedback(boot, geometries, tmp_path):
-    if not FULL:
+def test_shadows_are_separate_runs_without_feedback(boot, geometries, tmp_path, full):
+    if not full:
         geometries = tuple(shadow for shadow in geometries if shadow.name in SOME)
     together = boot(JOB, feedback=False, shadows=geometries, directory=tmp_path / "together")
     found = counts(together)

@@ -15,12 +15,11 @@ GUESTS = ("linux", "linux-uml")
 
 
 @pytest.fixture
-def uml(boot, tmp_path):
+def uml(boot):
     """Run one job on linux-uml, which must end well, and return what it left."""
 
     def run(job, system="linux-uml", **options):
-        place = tmp_path / f"{system}-{len(list(tmp_path.iterdir()))}"
-        booted = boot(job, system=system, directory=place, **options)
+        booted = boot(job, system=system, **options)
         assert booted.outcome.status == "ok", booted.outcome.reason
         return booted
 
@@ -131,8 +130,8 @@ def test_contiguous_buffer_has_no_conflicts(uml):
         assert misses(name, "contiguous") < 0.1 * misses(name, "guest"), name
 
 
-def test_same_run_same_events(uml):
-    first, second = (uml("exec-static iterations=2") for _ in range(2))
+def test_same_run_same_events(uml, tmp_path):
+    first, second = (uml("exec-static iterations=2", directory=tmp_path / name) for name in "ab")
     names = ("events.jsonl", "output.log")
     for name in names:
         assert (first.directory / name).read_bytes() == (second.directory / name).read_bytes()

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""What belongs to the fast set, and what it may cost (README.md).
+
+`./p5lab test` takes no more than 5 minutes on 2 quiet cores with everything built. So a test of the
+fast set shares its runs with others (a fixture of its module; `boot` shares boots) and asks for the
+smallest sizes that prove its point. The same for more sizes, or for a whole document, is marked
+`full` and runs with `./p5lab test --full` only. Whatever takes longer than BUDGET, its fixtures
+included, is named at the end of a fast run.
+"""
+
+import os
+from collections import Counter
+
+import pytest
+
+FULL = os.environ.get("P5LAB_FULL") == "1"
+BUDGET = 15.0  # seconds on a quiet host
+spent = Counter()  # by test
+
+
+@pytest.fixture(scope="session")
+def full():
+    """Whether the full set runs."""
+    return FULL
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: only with `./p5lab test --full`")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("full") and not FULL:
+            item.add_marker(pytest.mark.skip(reason="only with --full"))
+
+
+def pytest_runtest_logreport(report):
+    spent[report.nodeid] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter):
+    slow = [(name, seconds) for name, seconds in spent.most_common() if seconds > BUDGET]
+    if slow and not FULL:
+        terminalreporter.section(f"took more than {BUDGET:.0f} s in the fast set")
+        for name, seconds in slow:
+            terminalreporter.write_line(f"{seconds:6.1f} s  {name}")
