@@ -88,7 +88,7 @@ EXPLANATIONS = (
     Explanation(
         "fast-clock",
         "a core clock of 360 MHz: fewer clock ticks in a bracket",
-        {"cpu.clock_mhz": "360"},
+        {"cpu.clock_mhz": "360", "cpu.bus_mhz": "60"},
         tuple(one.name for one in crosscheck.QUANTITIES if one.kind == ARCHITECTURAL),
     ),
 )  # fmt: skip

@@ -5,18 +5,20 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import fakelab
 import pandas as pd
 import pytest
 
-from p5lab import cli, crosscheck, experiment, store
+from p5lab import cli, crosscheck, experiment, machine, store
 from p5lab.crosscheck import Ask
 from p5lab.engines import gem5
 from p5lab.errors import UserError
+from p5lab.gem5 import parameters
 from p5lab.runner import Result
 from p5stats import tidy
-from p5stats.crosscheck import ABSENT, AGREES, DIFFERS, UNBOUND, differences, judge
+from p5stats.crosscheck import ABSENT, AGREES, DIFFERS, QUANTITIES, UNBOUND, differences, judge
 
 ASK = Ask(guest="toy", experiment="tests", workloads=("call",))
 COUNTS = {"instructions": 1000, "data_reads": 400, "data_writes": 200, "data_read_misses": 40,
@@ -189,6 +191,17 @@ def test_a_run_that_fails(lab, engines):
     found = crosscheck.check(lab, ASK, engines)
     assert [result.reason for result in found.failed] == ["it did not work"]
     assert found.rows.empty
+
+
+@pytest.mark.parametrize("one", crosscheck.EXPLANATIONS, ids=lambda one: one.name)
+def test_each_explanation_is_a_machine_that_both_engines_can_be(lab, one):
+    known = {quantity.name for quantity in QUANTITIES}
+    assert set(one.quantities) <= known
+    for name in machine.names(lab.machines):
+        expanded = crosscheck.expansions(lab, replace(ASK, machine=name), one.settings)
+        values = [expansion.runs[0].machine.values for expansion in expanded]
+        assert values[0] == values[1] != machine.load(lab.machines, name).values
+        parameters.derive(values[1])
 
 
 # --- the command ----------------------------------------------------------------------------------
