@@ -84,8 +84,8 @@ def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
     assert misses(stock[3], "l1d", "ReadReq") == HELD
 
     assert (misses(ours[4], "l1d", "ReadReq"), misses(ours[4], "l1d", "WriteReq")) == (1, 0)
-    assert misses(ours[5], "l1d", "LockedRMWReadReq") == (1 if cpu == "Timing" else 0)
-    assert misses(ours[5], "l1d", "ReadReq") == (0 if cpu == "Timing" else 1)
+    assert misses(ours[5], "l1d", "LockedRMWReadReq") == 1
+    assert misses(ours[5], "l1d", "ReadReq") == 0
     assert (misses(ours[6], "l1d", "ReadReq"), misses(ours[6], "l1d", "WriteReq")) == (1, 1)
 
     # A board cache with these tags takes nothing in for those stores either.
