@@ -24,18 +24,16 @@ bool Blocks::parse(const std::string& text, std::vector<Interval>* intervals) {
   return !intervals->empty();
 }
 
-void Blocks::sample(std::vector<Interval> intervals, Snapshot snapshot) {
+void Blocks::sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot) {
   intervals_ = std::move(intervals);
+  warm_up_ = warm_up;
   snapshot_ = std::move(snapshot);
-  switch_ = intervals_.front().begin;
 }
 
 void Blocks::measure(bool on) {
   count();
   measuring_ = on;
-  if (!on || intervals_.empty()) return;
-  if (total_ >= switch_) at_switch();
-  else if (!inside_ && !warming_) begin_gap();
+  if (on && !intervals_.empty() && mode_ == Mode::Detailed && !inside_) begin_gap();
 }
 
 void Blocks::add(uint64_t instructions) {
@@ -57,39 +55,55 @@ void Blocks::at_switch() {
     return;
   }
   while (total_ >= switch_) {
-    const Interval& interval = intervals_[next_];
-    const uint64_t cycles = model_.counters().total(CyclesBusy);
-    const uint64_t instructions = model_.counters().total(Instructions);
-    snapshot_(inside_ ? "end" : "begin", interval.number);
-    if (inside_) {
-      weights_ += interval.weight;
-      weighted_ += interval.weight * (((cycles - cycles_) << kFraction) /
-                                      (instructions - instructions_));
-      clocks_each_ = weighted_ / weights_;
-      next_++;
-    } else if (warming_) {
-      warming_ = false;
-      model_.set_warming(false);
-    }
-    cycles_ = cycles;
-    instructions_ = instructions;
-    inside_ = !inside_;
-    switch_ = inside_                       ? interval.end
-              : next_ < intervals_.size() ? intervals_[next_].begin
-                                          : kNever;
+    if (inside_) end_interval();
+    else if (mode_ == Mode::Resting) warm_up();
+    else begin_interval();
   }
-  if (!inside_) begin_gap();
 }
 
+void Blocks::begin_interval() {
+  model_.set_warming(false);
+  mode_ = Mode::Detailed;
+  inside_ = true;
+  snapshot_("begin", intervals_[next_].number);
+  cycles_ = model_.counters().total(CyclesBusy);
+  instructions_ = model_.counters().total(Instructions);
+  switch_ = intervals_[next_].end;
+}
+
+void Blocks::end_interval() {
+  const Interval& interval = intervals_[next_++];
+  const uint64_t cycles = model_.counters().total(CyclesBusy) - cycles_;
+  const uint64_t instructions = model_.counters().total(Instructions) - instructions_;
+  snapshot_("end", interval.number);
+  inside_ = false;
+  weights_ += interval.weight;
+  weighted_ += interval.weight * ((cycles << kFraction) / instructions);
+  clocks_each_ = weighted_ / weights_;
+  begin_gap();
+}
+
+// What comes up to the next interval; nothing, if that begins here.
 void Blocks::begin_gap() {
   if (!clocks_each_) {  // before the first interval: as from reset on
     clocks_each_ = (model_.counters().total(CyclesBusy) << kFraction) /
                    model_.counters().total(Instructions);
   }
-  warming_ = true;
+  const uint64_t begin = next_ < intervals_.size() ? intervals_[next_].begin : kNever;
+  if (begin <= total_) return begin_interval();
   gap_ = 0;
   gap_clock_ = model_.clock();
+  if (begin <= total_ + warm_up_) return warm_up();
+  mode_ = Mode::Resting;
+  model_.pause(true);
+  switch_ = begin - warm_up_;
+}
+
+void Blocks::warm_up() {
+  if (mode_ == Mode::Resting) model_.pause(false);
+  mode_ = Mode::Warming;
   model_.set_warming(true);
+  switch_ = next_ < intervals_.size() ? intervals_[next_].begin : kNever;
 }
 
 void Blocks::write_interval() {
@@ -100,7 +114,7 @@ void Blocks::write_interval() {
     begin = " ";
     counts_[i] = 0;
   }
-  std::fputc('\n', file_);
+  if (*begin == ' ') std::fputc('\n', file_);
 }
 
 void Blocks::finish() {

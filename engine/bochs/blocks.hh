@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Basic blocks of what runs inside the brackets, for SimPoint (docs/simpoint.md). Either their
 // frequency vectors are written, one for each interval of so many instructions, or chosen intervals
-// are simulated in detail and what lies between them with functional warming only. It includes
-// nothing of Bochs.
+// are simulated in detail; before each of them there is functional warming for so many instructions,
+// and where there is more room the model rests. It includes nothing of Bochs.
 //
 // A block ends at a near branch, taken or not, and where control or the state of the processor is
 // changed in another way; the next one is known by its address space and where it begins. Ring 0 is
@@ -39,7 +39,7 @@ class Blocks {
     file_ = file;
     length_ = switch_ = interval;
   }
-  void sample(std::vector<Interval> intervals, Snapshot snapshot);
+  void sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot);
 
   void measure(bool on);  // a bracket is open from here on, or none
   // A near branch, told to the model already, leads to `next`.
@@ -86,7 +86,7 @@ class Blocks {
       total_ += some;
       if (file_) add(some);
     }
-    if (warming_) {
+    if (mode_ != Mode::Detailed) {
       gap_ += some;
       model_.advance(gap_clock_ + (gap_ * clocks_each_ >> kFraction));
     }
@@ -94,14 +94,19 @@ class Blocks {
   void add(uint64_t instructions);
   void at_switch();
   void write_interval();
+  void begin_interval();
+  void end_interval();
   void begin_gap();
+  void warm_up();
 
   Pentium& model_;
-  bool measuring_ = false, warming_ = false, inside_ = false;
+  // Detailed before the first bracket and in intervals, which alone are inside_.
+  enum class Mode : uint8_t { Detailed, Warming, Resting } mode_ = Mode::Detailed;
+  bool measuring_ = false, inside_ = false;
   uint64_t space_ = 0, start_ = 0;  // of the block under way
   uint64_t counted_ = 0;            // of retired_here()
   uint64_t total_ = 0;              // instructions inside the brackets
-  uint64_t switch_ = kNever;        // ... at which the next interval begins or ends
+  uint64_t switch_ = kNever;        // ... at which the next thing happens
   // Frequency vectors.
   std::FILE* file_ = nullptr;
   uint64_t length_ = 0;
@@ -111,11 +116,12 @@ class Blocks {
   // Samples.
   std::vector<Interval> intervals_;
   size_t next_ = 0;
+  uint64_t warm_up_ = 0;
   Snapshot snapshot_;
   uint64_t cycles_ = 0, instructions_ = 0;  // where the interval under way began
   uint64_t weights_ = 0, weighted_ = 0;  // of the intervals so far, and by their clocks each
   uint64_t clocks_each_ = 0;  // of an instruction between intervals: the mean so far
-  uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since warming began, and when that was
+  uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since the last interval, and when that ended
 };
 
 }  // namespace p5

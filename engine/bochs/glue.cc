@@ -184,6 +184,10 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
+  if (model.passes(i->p5, linear)) {
+    last_linear = linear;
+    return;
+  }
   if (i->p5.cls == p5::Class::Cpuid &&
       cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
     return model.skip(i->p5, linear);

@@ -137,7 +137,7 @@ void Run::start(Pentium* storage, Platform& platform) {
     blocks_->write_vectors(vectors_, vector_interval_);
   }
   if (!sample_.empty()) {
-    blocks_->sample(sample_, [this](const char* op, uint32_t number) {
+    blocks_->sample(sample_, warm_up_, [this](const char* op, uint32_t number) {
       write_marker("interval", op, number);
     });
   }
@@ -155,6 +155,7 @@ void Run::read_blocks() {
   if (!Blocks::parse(settings_.text("run.sample"), &sample_)) {
     settings_.fail("run.sample", "expected `number:begin:end:weight ...` in the order of time");
   }
+  warm_up_ = settings_.number("run.warm_up");
   if (!vectors_path_.empty() || !shadow_names_.empty() || settings_.has("run.accesses")) {
     settings_.fail("run.sample", "expected without run.vectors, shadows and run.accesses");
   }

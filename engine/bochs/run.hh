@@ -142,7 +142,7 @@ class Run {
   std::FILE* vectors_ = nullptr;
   std::unique_ptr<Blocks> blocks_;
   std::vector<Blocks::Interval> sample_;
-  uint64_t vector_interval_ = 0;
+  uint64_t vector_interval_ = 0, warm_up_ = 0;
   std::string conf_path_, events_path_, output_path_;
   std::string job_, program_;   // command line and content of what is to be run
   std::string crossings_path_, accesses_path_, vectors_path_;

@@ -187,14 +187,16 @@ void Pentium::set_warming(bool on) {
   u_bank_ = kNoBank;
 }
 
-// An instruction in code that is at hand or only has to be fetched from L1I; false: another.
+void Pentium::pause(bool on) {
+  set_timing(!on);
+  drop_prefetch();
+  foretold_ = kNoPair;
+}
+
+// An instruction whose code only has to be fetched from L1I; false: another.
 bool Pentium::warm(const Insn& insn, uint32_t linear) {
-  const uint32_t last = linear + insn.length - 1;
-  if (insn.flags & kUncommon) return false;
-  if (linear != next_ || last - window_ >= window_bytes_) {
-    if (!enter_line(linear, last)) return false;
-    next_ = linear;
-  }
+  if (insn.flags & kUncommon || !enter_line(linear, linear + insn.length - 1)) return false;
+  next_ = linear;
   pass(insn);
   return true;
 }

@@ -92,8 +92,19 @@ class Pentium {
   // count, but nothing has to wait, and of the pipes only what tells pairs apart is modelled; how
   // the time passes the surroundings say by advance().
   void set_warming(bool on);
+  // As with timing off, for a while: caches, TLBs and branch target buffer stay as they are.
+  void pause(bool on);
   void advance(uint64_t clock) {
     if (clock > clock_) clock_ = clock;
+  }
+  // The whole of an instruction that goes straight on, while warming; false: it is another one.
+  bool passes(const Insn& insn, uint32_t linear) {
+    if (__builtin_expect(!warming_, 1) || watching_ || insn.flags & kUncommon || linear != next_ ||
+        linear + insn.length - 1 - window_ >= window_bytes_) {
+      return false;
+    }
+    pass(insn);
+    return true;
   }
   // Instructions of the current ring and address space.
   uint64_t retired_here() const { return bank_->count[Instructions]; }
@@ -529,6 +540,8 @@ class Pentium {
   bool locked_ = false;           // the current instruction is
   bool timing_on_ = true;
   bool special_ = false;          // timing is off, or there are breakpoints
+  bool warming_ = false;
+  bool watching_ = false;         // there are breakpoints
   bool aside_ = false;            // no instruction is at hand: there are breakpoints, or warming
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
@@ -559,8 +572,6 @@ class Pentium {
     bool enabled = false;
   };
   Breakpoint breakpoints_[4];
-  bool watching_ = false;         // there are breakpoints
-  bool warming_ = false;
   uint64_t true_code_ready_ = 0;  // while aside_
   bool walked_ = false;           // the access missed the DTLB
   uint64_t code_complete_ = 0;    // before this clock the fetched line is incomplete

@@ -195,6 +195,9 @@ def _parser() -> argparse.ArgumentParser:
                         )  # fmt: skip
     points.add_argument("--max-k", type=_positive("--max-k"), default=simpoint.MAX_K, metavar="K",
                         help="clusters at most (default: %(default)s)")  # fmt: skip
+    points.add_argument("--warm-up", type=_positive("--warm-up"), default=simpoint.WARM_UP,
+                        metavar="N", help="instructions before each interval that keep caches,"
+                        " TLBs and branch target buffer warm (default: %(default)s)")  # fmt: skip
     points.add_argument("--full", action="store_true",
                         help="the full run as well, and with it the error")  # fmt: skip
     points.add_argument("--simpoint", type=Path, metavar="PROGRAM",
@@ -578,7 +581,8 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     runs = simpoint.base(lab, args.workload, args.parameter, args.guest, args.machine,
                          machine.parse_settings(args.settings), args.seed[0])  # fmt: skip
     found = simpoint.run(
-        runs, interval=args.interval, max_k=args.max_k, program=program, full=args.full,
+        runs, interval=args.interval, max_k=args.max_k, warm_up=args.warm_up, program=program,
+        full=args.full,
         execute=lambda asked: _execute(
             lab, asked, Progress(), no_build=args.no_build, jobs=args.jobs
         ),

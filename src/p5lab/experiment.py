@@ -57,10 +57,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Sample:
-    """The intervals that a run simulates in detail, in the order of time, and the texts of the
-    .simpoints and .weights files that chose them (p5stats.simpoint)."""
+    """The intervals that a run simulates in detail, in the order of time, with functional warming
+    for so many instructions before each, and the texts of the .simpoints and .weights files that
+    chose them (p5stats.simpoint)."""
 
     intervals: tuple[Interval, ...]
+    warm_up: int
     simpoints: str
     weights: str
 

@@ -73,7 +73,7 @@ def _sample(asked: dict[str, Any] | None) -> Sample | None:
     if asked is None:
         return None
     intervals = tuple(Interval(**one) for one in asked["intervals"])
-    return Sample(intervals, asked["simpoints"], asked["weights"])
+    return Sample(intervals, asked["warm_up"], asked["simpoints"], asked["weights"])
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:

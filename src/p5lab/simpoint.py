@@ -3,7 +3,7 @@
 
 Three runs at most, each in a run directory of its own: one that writes basic-block vectors, with
 the model off; one that simulates the chosen intervals in detail and warms caches, TLBs and branch
-target buffer between them; and, where the error is wanted, the full run. The clustering between the
+target buffer before each; and, where the error is wanted, the full run. The clustering between the
 first and the second is p5stats.simpoint, or a SimPoint 3.2 that the user has.
 """
 
@@ -39,6 +39,8 @@ SCHEMA_VERSION = 1
 # Of the runs; runs of one experiment that ask the same are one to whoever reads its tables.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
+# Instructions that fill an L2 of 256 KB several times over (docs/simpoint.md).
+WARM_UP = 2_000_000
 LIMIT_SECONDS = 3600  # modelled
 BINARY = "P5LAB_SIMPOINT"
 ESTIMATE = "estimate.json"
@@ -58,8 +60,7 @@ class Chosen:
     points: tuple[Point, ...]
     scores: tuple[float, ...]
 
-    @property
-    def sample(self) -> Sample:
+    def sample(self, warm_up: int) -> Sample:
         bounds = simpoint.bounds(self.vectors, self.points)
         total = sum(self.vectors.lengths)
         return Sample(
@@ -67,6 +68,7 @@ class Chosen:
                 Interval(one.interval, *bounds[one.interval], max(1, round(one.weight * total)))
                 for one in self.points
             ),
+            warm_up,
             *simpoint.write_points(self.points),
         )
 
@@ -110,8 +112,8 @@ def blocks(run: Run, interval: int) -> Run:
     return replace(run, experiment=BLOCKS, vectors=interval, model=False)
 
 
-def sampled(run: Run, chosen: Chosen) -> Run:
-    return replace(run, experiment=SAMPLED, sample=chosen.sample)
+def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
+    return replace(run, experiment=SAMPLED, sample=chosen.sample(warm_up))
 
 
 # --- clustering ---------------------------------------------------------------------------------
@@ -231,8 +233,8 @@ class Estimated:
     failed: list[Result]
 
 
-def run(runs: Sequence[Run], *, interval: int, max_k: int, program: Path | None, full: bool,
-        execute: Callable[[list[Run]], list[Result]]) -> Estimated:  # fmt: skip
+def run(runs: Sequence[Run], *, interval: int, max_k: int, warm_up: int, program: Path | None,
+        full: bool, execute: Callable[[list[Run]], list[Result]]) -> Estimated:  # fmt: skip
     """Does all of it; a workload of which one run fails has no estimate."""
     first = execute([blocks(one, interval) for one in runs])
     failed = [result for result in first if result.status != "ok"]
@@ -241,7 +243,7 @@ def run(runs: Sequence[Run], *, interval: int, max_k: int, program: Path | None,
     for one, result in zip(runs, first, strict=True):
         if result.status == "ok":
             chosen[one.label] = choose(result.directory / VECTORS, max_k, program)
-            wanted[one.label] = [sampled(one, chosen[one.label]), *([one] if full else [])]
+            wanted[one.label] = [sampled(one, chosen[one.label], warm_up), *([one] if full else [])]
     second = execute([one for group in wanted.values() for one in group]) if wanted else []
     failed += [result for result in second if result.status != "ok"]
     by_label = {result.run.label: result for result in [*first, *second]}

@@ -2,7 +2,6 @@
 """SimPoint on the embedded engine: what the estimate of a few intervals says of the full run."""
 
 import json
-import os
 
 import pytest
 
@@ -14,7 +13,6 @@ from p5lab.lab import Lab
 from p5stats import simpoint, tidy
 from p5stats.simpoint import BUSY, INSTRUCTIONS
 
-FULL = os.environ.get("P5LAB_FULL") == "1"
 EMPTY = 0xFFFFFFFF
 GETPID = "getpid iterations=400 warmup=0"
 
@@ -35,20 +33,21 @@ def estimates(capsys, lab, *words):
     return json.loads(capsys.readouterr().out)["rows"]
 
 
-def test_the_estimate_of_an_application(aside, capsys):
+def test_the_estimate_of_an_application(aside, capsys, full):
     """44 million instructions in five phases; 10^9 and intervals of 10 million with --full."""
-    rounds, interval = (24, 10_000_000) if FULL else (1, 1_000_000)
+    rounds, interval = (24, 10_000_000) if full else (1, 1_000_000)
     (row,) = estimates(
         capsys, aside, "phases", "--parameter", f"rounds={rounds}", "--interval", str(interval)
     )
-    assert row["instructions"] > (1e9 if FULL else 4e7)
+    assert row["instructions"] > (1e9 if full else 4e7)
     assert 4 <= len(row["points"]) <= 30
     assert row["simulated"] < 0.75 * row["instructions"]
     assert sum(point["weight"] for point in row["points"]) == pytest.approx(1, abs=1e-6)
     assert abs(row["events"][BUSY]["error"]) < 0.05
     for event in ("data_reads", "data_read_misses", "code_misses", "itlb_misses", "dtlb_misses"):
         assert abs(row["events"][event]["error"]) < 0.05, event
-    assert abs(row["clock_drift"]) < 0.1
+    # A round alone ends with what is slowest, and nothing before it told of that.
+    assert abs(row["clock_drift"]) < (0.1 if full else 0.3)
 
     # The store: three runs, the tidy table of the sampled one by interval, the estimate beside it.
     directory = aside.results / command.SAMPLED / row["runs"][command.SAMPLED]
@@ -59,7 +58,9 @@ def test_the_estimate_of_an_application(aside, capsys):
     chosen = simpoint.read_points(
         directory / "simpoint.simpoints", directory / "simpoint.weights", row["intervals"]
     )
-    assert simpoint.cluster(simpoint.read_vectors(vectors), 30).points == pytest.approx(chosen)
+    again = simpoint.cluster(simpoint.read_vectors(vectors), command.MAX_K).points
+    assert [one.interval for one in again] == [one.interval for one in chosen]
+    assert [one.weight for one in again] == pytest.approx([one.weight for one in chosen])
 
 
 def test_vectors_hold_every_instruction_of_the_brackets(boot):
@@ -77,7 +78,7 @@ def test_vectors_hold_every_instruction_of_the_brackets(boot):
 def test_a_sample_of_everything_is_the_full_run(boot):
     """One interval over all of it: nothing is ever warmed, and nothing differs."""
     plain = boot(GETPID)
-    everything = Sample((Interval(0, 0, 1 << 40, 1),), "0 0\n", "1 0\n")
+    everything = Sample((Interval(0, 0, 1 << 40, 1),), 1, "0 0\n", "1 0\n")
     booted = boot(GETPID, sample=everything)
     assert counts(booted) == counts(plain)
     assert simpoint.counted(booted.events, EMPTY, 0) == simpoint.counted(plain.events, EMPTY)
@@ -87,7 +88,8 @@ def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
     """Fork and exec with nothing in detail: the misses of the full run, its time left out."""
     job = "exec-static iterations=3 warmup=1"
     plain = boot(job)
-    booted = boot(job, sample=Sample((Interval(0, 1 << 40, 1 << 41, 1),), "0 0\n", "1 0\n"))
+    nothing = Sample((Interval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")
+    booted = boot(job, sample=nothing)
     full, warmed = (simpoint.counted(one.events, EMPTY) for one in (plain, booted))
     assert full["stall.fetch"] > 0 == warmed["stall.fetch"]
     for event in ("instructions", "data_reads", "data_read_misses", "data_write_misses",
@@ -100,7 +102,7 @@ def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
     "text", ["0:5:6", "0:5:5:1", "0:10:20:1 1:15:30:1", "0:1:2:3x", "0:1:2:0"]
 )
 def test_a_bad_sample_is_refused(boot, text):
-    booted = boot(GETPID, conf=[f"run.sample = {text}"])
+    booted = boot(GETPID, conf=[f"run.sample = {text}", "run.warm_up = 1"])
     assert booted.outcome.status == "failed"
     assert "run.sample: expected" in (booted.directory / "engine.out").read_text()
 

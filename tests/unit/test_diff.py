@@ -97,7 +97,7 @@ def test_a_record_gives_its_run_again(lab, choice):
 
 def test_a_sample_is_run_again_too(lab):
     (run,) = experiment.load(lab, "tests", CALL)
-    sample = Sample((Interval(3, 30, 40, 100),), "3 0\n", "1 0\n")
+    sample = Sample((Interval(3, 30, 40, 100),), 5, "3 0\n", "1 0\n")
     (result,) = Runner(lab).run_all([replace(run, sample=sample)])
     assert (result.status, result.reason) == (
         "failed", "interval 3 was not simulated: the run ended before it"

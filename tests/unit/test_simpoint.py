@@ -232,7 +232,7 @@ def test_bounds_are_instructions_from_the_beginning():
     found = simpoint.bounds(given, [Point(2, 0, 0.5), Point(0, 1, 0.5)])
     assert found == {2: (220, 310), 0: (0, 100)}
     chosen = command.Chosen(given, (Point(0, 1, 0.4), Point(2, 0, 0.6)), ())
-    assert chosen.sample.intervals == (Interval(0, 0, 100, 124), Interval(2, 220, 310, 186))
+    assert chosen.sample(7).intervals == (Interval(0, 0, 100, 124), Interval(2, 220, 310, 186))
 
 
 def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):

@@ -92,6 +92,7 @@ class Bochs:
             conf["run.sample"] = " ".join(
                 f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in run.sample.intervals
             )
+            conf["run.warm_up"] = str(run.sample.warm_up)
             chosen = {SIMPOINTS: run.sample.simpoints, WEIGHTS: run.sample.weights}
         job = {"run.job": run.job}
         if run.program:
