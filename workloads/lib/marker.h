@@ -6,6 +6,7 @@
  * at zero cost: it counts as no instruction, takes no cycle and touches no cache. (The few moves
  * that load its operands are ordinary instructions.) On a machine that does not answer
  * P5_OP_DETECT, every function here does nothing, so that the same program runs on a real host.
+ * On gem5 its own instructions take the place of the CPUID (m5.h).
  *
  *   in:  EAX = P5_MARKER_LEAF, ECX = operation, EDX = arg0, ESI = arg1
  *   out: EAX, EBX, ECX, EDX as said at each operation
@@ -41,11 +42,17 @@ struct p5_registers {
 
 static int p5_marker_enabled;
 
+#include "m5.h"
+
 #ifdef P5LAB_NATIVE
 #include "native.h" /* p5_marker() of a program that is measured on a real host */
 #else
 static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
-  struct p5_registers out;
+  struct p5_registers out = {0, 0, 0, 0};
+  if (m5_enabled) {
+    m5_marker((enum p5_operation)operation, arg0);
+    return out;
+  }
   __asm__ volatile("cpuid"
                    : "=a"(out.eax), "=b"(out.ebx), "=c"(out.ecx), "=d"(out.edx)
                    : "a"(P5_MARKER_LEAF), "c"(operation), "d"(arg0), "S"(arg1)
@@ -56,6 +63,8 @@ static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, u
 
 /* Look for the engine; call once before any other function. Returns 1 if markers work, else 0. */
 static inline int p5_marker_init(void) {
+  if (!m5_start()) return 0;
+  if (m5_enabled) return p5_marker_enabled = 1;
   struct p5_registers out = p5_marker(P5_OP_DETECT, 0, 0);
   p5_marker_enabled = out.eax == P5_MARKER_ABI && out.ebx == P5_MARKER_MAGIC;
   return p5_marker_enabled;
@@ -86,7 +95,8 @@ static inline void p5_exit(uint32_t status) {
   if (p5_marker_enabled) p5_marker(P5_OP_EXIT, status, 0);
 }
 
-/* Value of the event with this index in the events.jsonl header, over all rings; 0 without markers.
+/* Value of the event with this index in the events.jsonl header, over all rings; 0 without markers
+ * and on gem5.
  */
 static inline uint64_t p5_read_counter(uint32_t event) {
   if (!p5_marker_enabled) return 0;
@@ -96,6 +106,7 @@ static inline uint64_t p5_read_counter(uint32_t event) {
 
 /* Copy the job text, NUL terminated and cut to `size` bytes, to `text`. Returns its length. */
 static inline size_t p5_job(char *text, size_t size) {
+  if (m5_enabled) return m5_job(text, size);
   size_t length = 0;
   while (p5_marker_enabled && length + 1 < size) {
     struct p5_registers out = p5_marker(P5_OP_JOB, (uint32_t)length, 0);
@@ -118,6 +129,7 @@ static inline size_t p5_job(char *text, size_t size) {
  */
 static inline size_t p5_program(uint32_t offset, char bytes[12]) {
   if (!p5_marker_enabled) return 0;
+  if (m5_enabled) return m5_read_program(offset, bytes, 12);
   struct p5_registers out = p5_marker(P5_OP_PROGRAM, offset, 0);
   uint32_t words[3] = {out.ebx, out.ecx, out.edx};
   memcpy(bytes, words, sizeof(words));
@@ -127,6 +139,10 @@ static inline size_t p5_program(uint32_t offset, char bytes[12]) {
 /* Append bytes to the program output that the engine records; stream 1 is stdout, 2 stderr. */
 static inline void p5_output(uint32_t stream, const char *bytes, size_t length) {
   if (!p5_marker_enabled) return;
+  if (m5_enabled) {
+    m5_output(bytes, length);
+    return;
+  }
   for (size_t offset = 0; offset < length; offset += 4) {
     uint32_t count = length - offset < 4 ? (uint32_t)(length - offset) : 4;
     uint32_t word = 0;
