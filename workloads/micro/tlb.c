@@ -47,7 +47,14 @@ static void make_loads(void) {
   }
 }
 
+#if defined(__i386__) || defined(__x86_64__)
 #ifdef __i386__
+#define DEC_ECX "\x49"
+#else
+#define DEC_ECX "\xFF\xC9"
+#endif
+enum { JUMP = sizeof(DEC_ECX) - 1 + 2, OUT = JUMP + 5, END = OUT + 6 }; /* offsets in its code */
+
 static void jumps(void) {
   long last, left = accesses;
   p5_begin(phase);
@@ -59,18 +66,18 @@ static void jumps(void) {
 /* The code of page `i`, not always at the beginning of its line: the branch target buffer goes by
  * the lowest 6 bits of an address.
  */
-static unsigned char *code(long i) { return line(i) + i / 2 % (LINE - 14); }
+static unsigned char *code(long i) { return line(i) + i / 2 % (LINE - END); }
 
 /* In each page: dec %ecx; jz out; jmp NEXT; out: mov $PAGE, %eax; ret */
 static void make_jumps(void) {
   for (long i = 0; i < pages; i++) {
     unsigned char *at = code(i);
-    int32_t number = (int32_t)i, distance = (int32_t)(code((i + 1) % pages) - (at + 8));
-    memcpy(at, "\x49\x74\x05\xE9", 4);
-    memcpy(at + 4, &distance, sizeof(distance));
-    at[8] = 0xB8;
-    memcpy(at + 9, &number, sizeof(number));
-    at[13] = 0xC3;
+    int32_t number = (int32_t)i, distance = (int32_t)(code((i + 1) % pages) - (at + OUT));
+    memcpy(at, DEC_ECX "\x74\x05\xE9", JUMP + 1);
+    memcpy(at + JUMP + 1, &distance, sizeof(distance));
+    at[OUT] = 0xB8;
+    memcpy(at + OUT + 1, &number, sizeof(number));
+    at[OUT + 5] = 0xC3;
   }
 }
 #endif
@@ -96,7 +103,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof(data_pages) / sizeof(*data_pages); i++)
     measure(1000, data_pages[i], 1, make_loads, loads);
   for (long i = 4; i <= 5; i++) measure(3000, i, 16, make_loads, loads);
-#ifdef __i386__
+#if defined(__i386__) || defined(__x86_64__)
   static const long code_pages[] = {4, 8, 16, 24, 32, 33, 34, 36, 40, 48, 64};
   for (size_t i = 0; i < sizeof(code_pages) / sizeof(*code_pages); i++)
     measure(2000, code_pages[i], 1, make_jumps, jumps);
