@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compile one C file to a static, stripped ELF program for a Pentium under Linux.
+"""Compile one C file to a static, stripped ELF program under Linux: for a Pentium or for x86-64.
 
-The compiler is Zig's clang with musl, both built for `-mcpu=pentium`, from the Python package
+The compiler is Zig's clang with musl, both built for the processor, from the Python package
 `ziglang`: run this with the interpreter of the environment that has it. The first use compiles
 musl into the cache directory, which takes about half a minute; later uses take a second. The output
 depends on the sources and the ziglang version only, not on paths.
@@ -18,14 +18,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-FLAGS = ["-target", "x86-linux-musl", "-mcpu=pentium", "-static", "-std=gnu11", "-O2", "-s",
-         "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
+TARGETS = {
+    "pentium": ["-target", "x86-linux-musl", "-mcpu=pentium"],
+    # What every processor of this kind has, up to SSE2.
+    "x86-64": ["-target", "x86_64-linux-musl", "-mcpu=x86_64"],
+}
+"""By ISA level (guest.toml)."""
+FLAGS = ["-static", "-std=gnu11", "-O2", "-s", "-fno-stack-protector", "-Wall", "-Wextra",
+         "-Werror"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
+    parser.add_argument("--isa", choices=TARGETS, default="pentium")
     parser.add_argument("--include", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[], metavar="NAME")
     parser.add_argument("source", type=Path)
@@ -41,7 +48,7 @@ def main() -> int:
         for number, directory in enumerate(args.include):
             shutil.copytree(directory, work / f"include{number}")
             includes += ["-I", f"include{number}"]
-        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *includes,
+        command = [sys.executable, "-m", "ziglang", "cc", *TARGETS[args.isa], *FLAGS, *includes,
                    *(f"-D{name}" for name in args.define), "-o", "program", args.source.name]
         result = subprocess.run(command, cwd=work, env=environment, check=False)
         if result.returncode != 0:

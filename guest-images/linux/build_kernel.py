@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Build the guest kernel from Debian's linux-source package, reproducibly.
+"""Build a guest kernel from Debian's linux-source package, reproducibly: for i386 or for x86-64.
 
 Unpacks the source into a temporary directory, adds the p5ctr driver, configures (`allnoconfig` plus
-our fragment), builds, checks the instruction set of the result and copies bzImage, System.map,
+our fragment), builds, checks the instruction set of an i386 kernel and copies bzImage, System.map,
 vmlinux and the resolved configuration to the output directory. Nothing of the products depends on
 the paths, the user, the host or the time.
 """
@@ -30,8 +30,11 @@ UNUSED = ["Documentation/*.rst", "arch/[!x]*.[chS]", "arch/*.dts*", "drivers/gpu
 """Parts of the source that are not unpacked, to save time and disk: more than half of it. Relative
 to its root; `*` matches across `/`. The Kconfig files of all directories are needed."""
 
+ARCHITECTURES = ("i386", "x86_64")
+"""By the kernel's own names. What an i386 kernel may hold is checked; one for x86-64 finds out what
+its processor has, beyond what all processors of that kind have."""
+
 BUILD_ENVIRONMENT = {
-    "ARCH": "i386",
     "KBUILD_BUILD_TIMESTAMP": "Sun Jan  1 00:00:00 UTC 1995",
     "KBUILD_BUILD_USER": "p5lab",
     "KBUILD_BUILD_HOST": "p5lab",
@@ -91,6 +94,17 @@ def add_driver(tree: Path, driver: Path) -> None:
     (misc / "Kconfig").write_text(kconfig.removesuffix("endmenu") + entry + "endmenu\n")
 
 
+def drop_objtool(tree: Path) -> None:
+    """Do without the tool that checks code of x86-64 while it is built: it needs libelf's headers.
+    A kernel for i386 is built without it anyway.
+    """
+    kconfig = tree / "arch/x86/Kconfig"
+    text, found = re.subn(r"\tselect HAVE_OBJTOOL\s+if X86_64\n", "", kconfig.read_text())
+    if found != 1:
+        raise BuildError(f"arch/x86/Kconfig: expected `select HAVE_OBJTOOL` once, found {found}")
+    kconfig.write_text(text)
+
+
 def option(line: str) -> str | None:
     """Return the option that a line of a configuration file sets or unsets, None for others."""
     match = re.fullmatch(r"(CONFIG_\w+)=.*|# (CONFIG_\w+) is not set", line)
@@ -110,9 +124,9 @@ def check_config(fragment: str, resolved: str) -> None:
             raise BuildError(f"kernel.config:{number}: `{line}` became `{actual}` in this kernel")
 
 
-def build(tree: Path, config: Path, jobs: int) -> None:
+def build(tree: Path, arch: str, config: Path, jobs: int) -> None:
     """Configure and build bzImage in `tree`."""
-    environment = {"PATH": os.environ["PATH"], **BUILD_ENVIRONMENT}
+    environment = {"PATH": os.environ["PATH"], "ARCH": arch, **BUILD_ENVIRONMENT}
 
     def make(*arguments: str) -> None:
         subprocess.run(["make", "-s", f"-j{jobs}", *arguments], cwd=tree, env=environment,
@@ -126,7 +140,7 @@ def build(tree: Path, config: Path, jobs: int) -> None:
 
 
 def check_isa(tree: Path, script: Path, exceptions: Path) -> None:
-    """Check everything that the guest executes of the kernel with check_isa.py."""
+    """Check everything that a Pentium executes of the kernel with check_isa.py."""
     check: list[str | Path] = [sys.executable, script]
     boot = tree / "arch/x86/boot"
     vdso = tree / "arch/x86/entry/vdso/vdso32.so"
@@ -139,13 +153,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True,
                         help="linux-source-6.1 .deb, or the .tar.xz in it")
+    parser.add_argument("--arch", choices=ARCHITECTURES, default="i386")
     parser.add_argument("--config", type=Path, required=True, help="kernel.config")
     parser.add_argument("--driver", type=Path, required=True, help="directory p5ctr/")
-    parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
-    parser.add_argument("--isa-exceptions", type=Path, required=True, help="list for check_isa.py")
+    parser.add_argument("--check-isa", type=Path, help="check_isa.py; for i386 only")
+    parser.add_argument("--isa-exceptions", type=Path, help="list for check_isa.py")
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
+    checked = args.check_isa is not None and args.isa_exceptions is not None
+    if checked != (args.arch == "i386"):
+        parser.error("--check-isa and --isa-exceptions: needed for i386, and for nothing else")
     try:
         with tempfile.TemporaryDirectory(prefix="p5lab-kernel-") as tmp:
             tree = unpack(args.source, Path(tmp))
@@ -153,8 +171,10 @@ def main() -> int:
             if not SUPPORTED.fullmatch(version):
                 raise BuildError(f"{args.source.name}: kernel {version}, expected 6.1.x")
             add_driver(tree, args.driver)
-            build(tree, args.config, args.jobs)
-            check_isa(tree, args.check_isa.resolve(), args.isa_exceptions.resolve())
+            drop_objtool(tree)
+            build(tree, args.arch, args.config, args.jobs)
+            if checked:
+                check_isa(tree, args.check_isa.resolve(), args.isa_exceptions.resolve())
             args.output_dir.mkdir(parents=True, exist_ok=True)
             for product, name in PRODUCTS.items():
                 shutil.copyfile(tree / product, args.output_dir / name)

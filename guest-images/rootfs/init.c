@@ -7,7 +7,12 @@
  * A job is one of
  *   NAME key=value ...      the program /bin/NAME
  *   @program arguments ...  the program file that the engine delivers, inside a bracket of its own
+ *   @run PATH arguments ... a program of a distribution, inside a bracket of its own
  *   @shell                  a shell on the console
+ *
+ * The root is a RAM disk, and init is /init. On x86-64 it may instead be the file system of a
+ * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). NAME is
+ * then /p5/bin/NAME, and a directory of that disk is /data.
  *
  * With an engine: the job comes through markers, the program's output leaves through markers, and
  * the exit marker ends the run. Without one (an emulator, a real PC): the job is the kernel
@@ -24,6 +29,8 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -39,6 +46,16 @@
 #define PROGRAM "/tmp/program"
 #define DATA "/data"
 
+/* Whether the root is on a disk: file systems in memory have the device number 0:N. */
+static int root_is_disk(void) {
+#ifdef __x86_64__
+  struct stat root;
+  return stat("/", &root) == 0 && major(root.st_dev) != 0;
+#else
+  return 0;
+#endif
+}
+
 /* Mount one file system; say so if that fails, and go on: not every workload needs each. */
 static void mount_one(const char *type, const char *target) {
   if (mount(type, target, type, 0, NULL) != 0)
@@ -49,6 +66,11 @@ static void mount_one(const char *type, const char *target) {
  * P5LAB_DATA tells programs where it is.
  */
 static void mount_disk(void) {
+  if (root_is_disk()) {
+    setenv("P5LAB_DATA", DATA, 1);
+    setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+    return;
+  }
   static const char *const disks[] = {"/dev/sda", "/dev/ubda"};
   for (size_t i = 0; i < sizeof(disks) / sizeof(*disks); i++) {
     if (access(disks[i], F_OK) != 0) continue;
@@ -234,14 +256,24 @@ static int refuse(const char *what, const char *why, int status) {
   return status;
 }
 
+/* Run the program whose path is the job's first argument; returns its status. */
+static int run_named(struct job *job, int engine) {
+  if (!job->arguments[1]) return refuse("@run", "no program named", STATUS_NO_JOB);
+  memmove(job->arguments, job->arguments + 1, sizeof(job->arguments) - sizeof(*job->arguments));
+  strcpy(job->path, job->arguments[0]);
+  job->whole = 1;
+  return engine ? run_piped(job) : run_on_console(job);
+}
+
 /* Run what the job text asks for; returns its status. */
 static int run_job(char *text, int engine) {
   static struct job job;
   if (split(text, job.arguments) == 0) return refuse("job", "none given", STATUS_NO_JOB);
   if (strcmp(job.arguments[0], "@shell") == 0) return run_shell();
+  if (root_is_disk() && strcmp(job.arguments[0], "@run") == 0) return run_named(&job, engine);
   job.whole = strcmp(job.arguments[0], "@program") == 0;
   if (job.whole && fetch_program() != 0) return refuse(PROGRAM, strerror(errno), STATUS_NOT_RUN);
-  strcpy(job.path, job.whole ? PROGRAM : "/bin/");
+  strcpy(job.path, job.whole ? PROGRAM : root_is_disk() ? "/p5/bin/" : "/bin/");
   if (!job.whole) strcat(job.path, job.arguments[0]);
   return engine ? run_piped(&job) : run_on_console(&job);
 }

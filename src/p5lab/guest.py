@@ -18,6 +18,8 @@ from p5lab.tomlfile import Table
 SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
 PROTOCOLS = ("linux",)
+X86_64 = "x86-64"
+ISAS = ("pentium", "pentium+cmov", X86_64)
 KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "image", "cannot")
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "disk", "cmdline")
 IMAGE_KEYS = ("distribution", "suite", "options")
@@ -82,7 +84,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
         name=table.text("name"),
         title=table.text("title"),
         structure=table.choice("structure", STRUCTURES),
-        isa=table.choice("isa", ("pentium", "pentium+cmov")),
+        isa=table.choice("isa", ISAS),
         clock_vector=table.number("clock_vector"),
         programs=table.text("programs", table.text("name")),
         protocol=boot.choice("protocol", PROTOCOLS),

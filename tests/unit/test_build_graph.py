@@ -66,6 +66,8 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
         "build/guests/linux/bzImage",
         "build/guests/linux/initramfs.cpio",
         "build/guests/linux/guest.json",
+        "build/guests/linux64/vmlinux",
+        "build/guests/linux64/initramfs.cpio",
         "build/bootrom/p5boot.rom",
         "build/workloads/linux/getpid",
         "build/tests/engine_tests",
@@ -94,6 +96,17 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
                 (step, f"build/workloads/{programs}/getpid")
                 for step in ("zig", "check ISA")
                 for programs in ("linux", "native")
+            }
+            | {("zig", "build/workloads/linux64/getpid")},
+        ),
+        # Only a guest for i386 can run it.
+        (
+            "workloads/micro/int-iret.c",
+            "int changed;\n",
+            {
+                (step, f"build/workloads/{programs}/int-iret")
+                for step in ("zig", "check ISA")
+                for programs in ("linux", "native")
             },
         ),
         (
@@ -104,11 +117,20 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
                 ("record", "build/guests/linux/guest.json"),
             },
         ),
+        (
+            "guest-images/linux64/kernel.config",
+            "# changed\n",
+            {
+                ("kernel", "build/guests/linux64/bzImage"),
+                ("record", "build/guests/linux64/guest.json"),
+            },
+        ),
         ("README.md", "changed\n", set()),
         ("src/p5lab/cli.py", "# changed\n", set()),
         ("tools/manifest.py", "# changed\n", {
             ("record", "build/engine/engine.json"), ("record", "build/guests/linux/guest.json"),
             ("record", "build/guests/linux-uml/guest.json"),
+            ("record", "build/guests/linux64/guest.json"),
         }),
     ],
 )  # fmt: skip
@@ -139,7 +161,11 @@ def test_what_bochs_sees_rebuilds_bochs(clone):
 
 
 def test_products_do_not_hold_the_path_of_the_checkout_or_the_cache():
-    for product in ("build/engine/p5bochs", "build/guests/linux/vmlinux"):
+    for product in (
+        "build/engine/p5bochs",
+        "build/guests/linux/vmlinux",
+        "build/guests/linux64/vmlinux",
+    ):
         data = (REPO / product).read_bytes()
         assert str(REPO).encode() not in data
         assert str(Path.home()).encode() + b"/" not in data

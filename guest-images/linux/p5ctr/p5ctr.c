@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * p5ctr: the Pentium's two event counters for programs, and gates to measure INT and IRET with
- * (interface: p5ctr.h).
+ * p5ctr: the Pentium's two event counters for programs, gates to measure INT and IRET with, and a
+ * physically contiguous buffer (interface: p5ctr.h). A kernel for x86-64 has the buffer only: no
+ * processor of that kind has these counters, and programs of 64 bits have no use for the gates.
  *
  * The counters belong to the CPU, not to a process: two programs that use the device at once
  * disturb each other. No lock: on one CPU without kernel preemption no other process runs between
@@ -21,6 +22,14 @@
 
 #include "p5ctr.h"
 
+struct p5ctr_file {
+	u32 cesr;
+	struct page *buffer;
+	unsigned int buffer_order;
+};
+
+#ifdef CONFIG_X86_32
+
 /* Intel SDM vol. 3B, "Performance Monitoring (Pentium Processors)". */
 #define MSR_P5_CESR 0x11
 #define MSR_P5_CTR0 0x12
@@ -30,12 +39,6 @@
 #define CESR_CC_SHIFT 6
 #define CESR_CTR1_SHIFT 16
 #define CTR_MASK GENMASK_ULL(39, 0)
-
-struct p5ctr_file {
-	u32 cesr;
-	struct page *buffer;
-	unsigned int buffer_order;
-};
 
 /* The kernel's interrupt table is read-only: while a file has the gates, the processor uses a copy
  * of it that has them too.
@@ -145,6 +148,34 @@ static long p5ctr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
+static void p5ctr_restore(const struct p5ctr_file *pf)
+{
+	wrmsr(MSR_P5_CESR, 0, 0);
+	if (gates_user == pf) {
+		load_idt(&kernel_idt);
+		gates_user = NULL;
+	}
+}
+
+static int __init p5ctr_find(void)
+{
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.x86 != 5 ||
+	    !boot_cpu_has(X86_FEATURE_MSR)) {
+		pr_info("p5ctr: not a Pentium with MSRs, no /dev/p5ctr\n");
+		return -ENODEV;
+	}
+	wrmsr(MSR_P5_CESR, 0, 0);
+	return 0;
+}
+
+#else
+
+#define p5ctr_ioctl NULL
+static void p5ctr_restore(const struct p5ctr_file *pf) {}
+static int __init p5ctr_find(void) { return 0; }
+
+#endif
+
 /* The first mapping makes the buffer, in its size; later ones show it again, or a part of it. */
 static int p5ctr_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -181,11 +212,7 @@ static int p5ctr_release(struct inode *inode, struct file *file)
 {
 	struct p5ctr_file *pf = file->private_data;
 
-	wrmsr(MSR_P5_CESR, 0, 0);
-	if (gates_user == pf) {
-		load_idt(&kernel_idt);
-		gates_user = NULL;
-	}
+	p5ctr_restore(pf);
 	if (pf->buffer)
 		__free_pages(pf->buffer, pf->buffer_order);
 	kfree(pf);
@@ -208,12 +235,8 @@ static struct miscdevice p5ctr_device = {
 
 static int __init p5ctr_init(void)
 {
-	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.x86 != 5 ||
-	    !boot_cpu_has(X86_FEATURE_MSR)) {
-		pr_info("p5ctr: not a Pentium with MSRs, no /dev/p5ctr\n");
-		return -ENODEV;
-	}
-	wrmsr(MSR_P5_CESR, 0, 0);
-	return misc_register(&p5ctr_device);
+	int missing = p5ctr_find();
+
+	return missing ? missing : misc_register(&p5ctr_device);
 }
 device_initcall(p5ctr_init);

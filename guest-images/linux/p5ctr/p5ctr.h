@@ -5,7 +5,8 @@
  * ioctl P5CTR_CONFIG, then any number of P5CTR_START / P5CTR_STOP pairs, each one system call.
  * mmap() of the device (offset 0, at most P5CTR_BUFFER_MAX bytes) gives a zeroed, cached,
  * physically contiguous buffer that is aligned to its size rounded up to a power of two; one buffer
- * per open file, freed with it. Further mappings of the file show the same buffer.
+ * per open file, freed with it. Further mappings of the file show the same buffer. This is all that
+ * the device does on x86-64: ioctl() fails with ENOTTY there.
  *
  * ioctl P5CTR_GATES makes two interrupt gates for programs, there until the file is closed; EBUSY
  * while another file has them.

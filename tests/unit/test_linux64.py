@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Guest linux64: what it is made of, without building it."""
+
+import subprocess
+import sys
+
+from p5lab import guest, workload
+from p5lab.lab import Lab
+
+LAB = Lab.here()
+ROOT = LAB.root
+
+
+def test_what_it_cannot_run_is_there_to_be_run_elsewhere():
+    programs = {
+        source.stem
+        for part in ("micro", "tests")
+        for source in (ROOT / "workloads" / part).glob("*.c")
+    }
+    cannot = guest.load(LAB, "linux64").cannot
+    assert cannot.keys() <= programs
+    # The workloads of chen95-core are there, so that engines can be compared with them.
+    assert cannot.keys() & {"getpid", "dup", "exec-static", "mem-read", "create"} == set()
+    assert {"getpid", "dup"} <= workload.load(LAB).keys()
+
+
+def test_the_boot_parameters_of_gem5_have_room_for_the_command_line():
+    """0x90000 to 0x90200, and gem5's own words in it."""
+    words = (
+        "P5LAB_MARKERS=m5 lpj=1330000 no_timer_check p5seed=4294967295 root=/dev/sda rw rootwait"
+    )
+    assert len(guest.load(LAB, "linux64").cmdline + " init=/p5/init " + words) < 0x200
+
+
+def build_kernel(*arguments):
+    script = ROOT / "guest-images/linux/build_kernel.py"
+    required = ["--source", "a.deb", "--config", "c", "--driver", "d", "--output-dir", "o"]
+    done = subprocess.run(
+        [sys.executable, script, *required, *arguments], capture_output=True, text=True
+    )
+    return done.returncode, done.stderr
+
+
+def test_only_a_kernel_for_i386_is_checked_and_it_always_is():
+    check = ["--check-isa", "check_isa.py", "--isa-exceptions", "list.txt"]
+    for arguments in (["--arch", "x86_64", *check], [], check[:2]):
+        status, said = build_kernel(*arguments)
+        assert status == 2
+        assert "needed for i386, and for nothing else" in said
