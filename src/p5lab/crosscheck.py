@@ -25,13 +25,13 @@ from rich.markup import escape
 from p5lab import build, experiment, machine, store
 from p5lab.comparison import DEVIATION
 from p5lab.engines import EVENTS, gem5
-from p5lab.errors import UserError, unknown
+from p5lab.errors import UserError, status_of, unknown
 from p5lab.experiment import Cannot, Expansion, Filter, Run
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number, ratio, times
-from p5stats import StatsError, crosscheck, events, tidy
+from p5stats import crosscheck, events, tidy
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
@@ -425,7 +425,7 @@ def render(text: str, found: Check) -> str:
     return BLOCK.sub(lambda match: match[1] + markdown(found) + match[3], text)
 
 
-def main() -> int:
+def main() -> None:
     lab = Lab.here()
     document = lab.root / DOCUMENT
 
@@ -433,17 +433,12 @@ def main() -> int:
         build.ensure(lab, Progress(), build.for_runs(lab, [run.guest for run in runs]))
         return Runner(lab).run_all(runs)  # one at a time, for the host times
 
-    try:
-        found = check(lab, Ask(), execute, None)
-        for result in found.failed:
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        text = document.read_text(encoding="utf-8")
-        document.write_text(render(text, found), encoding="utf-8")
-    except (UserError, StatsError) as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return 1
-    return 0
+    found = check(lab, Ask(), execute, None)
+    for result in found.failed:
+        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+    text = document.read_text(encoding="utf-8")
+    document.write_text(render(text, found), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(status_of(main))
