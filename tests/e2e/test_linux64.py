@@ -17,7 +17,9 @@ BOOT_INSTRUCTIONS = 105_000_000  # gem5 takes a second for 1.3 million of them
 def built():
     lab = Lab.here()
     system = guest.load(lab, SYSTEM)
-    if not all(path.is_file() for path in (lab.engine64, *system.files.values())):
+    if not all(
+        path.is_file() for path in (lab.root / "build/engine/p5bochs64", *system.files.values())
+    ):
         pytest.skip(f"guest {SYSTEM} and its engine are not built: run ./p5lab build")
 
 
