@@ -68,9 +68,9 @@ def unpack(source: Path, work: Path) -> Path:
     return trees[0]
 
 
-def configure_flags(path: Path) -> list[str]:
-    lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
-    return [line for line in lines if line]
+def configure_flags(paths: list[Path]) -> list[str]:
+    lines = [line for path in paths for line in path.read_text().splitlines()]
+    return [flag for line in lines if (flag := line.partition("#")[0].strip())]
 
 
 def member(directory: Path, name: str) -> Path:
@@ -153,7 +153,7 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True, help="build/sources/bochs.json")
-    parser.add_argument("--flags", type=Path, required=True, help="configure.flags")
+    parser.add_argument("--flags", type=Path, nargs="+", required=True, help="configure.flags, ...")
     parser.add_argument("--patches", type=Path, nargs="*", default=[])
     parser.add_argument("--headers", type=Path, nargs="+", required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

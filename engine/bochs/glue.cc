@@ -8,6 +8,7 @@
 
 #include "bochs.h"
 #include "cpu/cpu.h"
+#include "cpu/cpudb/amd/athlon64_clawhammer.h"
 #include "cpu/cpudb/intel/pentium.h"
 #include "memory/memory-bochs.h"
 #include "pc_system.h"
@@ -17,24 +18,33 @@
 const Bit64u* p5_clock;
 Bit64u p5_ticked;
 
+static_assert(p5::kX86_64 == bool(BX_SUPPORT_X86_64), "P5_X86_64 is Bochs's --enable-x86-64");
+
 namespace {
+
+using p5::Linear;
 
 BX_CPU_C* cpu() { return BX_CPU(0); }
 
-Bit32u code_linear(bx_address eip) {
-  return Bit32u(cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.base + eip);
+Linear code_linear(bx_address rip) {
+#if BX_SUPPORT_X86_64
+  if (cpu()->long64_mode()) return rip;  // no segment base
+#endif
+  return Bit32u(cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.base + rip);
 }
 
 class BochsPlatform : public p5::Platform {
  public:
-  uint32_t read_physical(uint32_t address) override {
-    Bit8u* host = BX_MEM(0)->getHostMemAddr(cpu(), address, BX_READ);
-    return host ? ReadHostDWordFromLittleEndian(reinterpret_cast<Bit32u*>(host)) : ~0u;
+  p5::PageEntry read_physical(uint32_t address) override {
+    p5::PageEntry entry = ~p5::PageEntry(0);
+    const Bit8u* host = BX_MEM(0)->getHostMemAddr(cpu(), address, BX_READ);
+    if (host) std::memcpy(&entry, host, sizeof entry);
+    return entry;
   }
 
   // The fetch window of Bochs knows the page of the instruction pointer, but is left behind when
   // a trace is entered by linking; its bounds tell.
-  uint32_t code_physical(uint32_t linear) override {
+  uint32_t code_physical(Linear linear) override {
     const bx_address biased = cpu()->get_instruction_pointer() + cpu()->eipPageBias;
     const bx_address at = biased + linear - code_linear(cpu()->get_instruction_pointer());
     if (biased < cpu()->eipPageWindowSize && at < cpu()->eipPageWindowSize) {
@@ -48,22 +58,38 @@ class BochsPlatform : public p5::Platform {
   uint16_t x87_control() override { return cpu()->the_i387.get_control_word(); }
 };
 
-// The processor's identity, its counter registers and the marker leaf.
-class PentiumCpuid : public pentium_t {
+void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
+  p5::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
+                      cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
+  const p5::MarkerResult result = p5::Run::instance().marker(call);
+  leaf->eax = result.eax;
+  leaf->ebx = result.ebx;
+  leaf->ecx = result.ecx;
+  leaf->edx = result.edx;
+}
+
+#if BX_SUPPORT_X86_64
+
+// One of the first processors of x86-64, with nothing that came later, and the marker leaf.
+class Processor : public athlon64_clawhammer_t {
  public:
-  explicit PentiumCpuid(BX_CPU_C* cpu) : pentium_t(cpu) {}
+  explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
 
   void get_cpuid_leaf(Bit32u function, Bit32u subfunction, cpuid_function_t* leaf) const override {
-    if (function == p5::kMarkerLeaf) {
-      p5::MarkerCall call{subfunction, cpu->get_reg32(BX_32BIT_REG_EDX),
-                          cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
-      const p5::MarkerResult result = p5::Run::instance().marker(call);
-      leaf->eax = result.eax;
-      leaf->ebx = result.ebx;
-      leaf->ecx = result.ecx;
-      leaf->edx = result.edx;
-      return;
-    }
+    if (function == p5::kMarkerLeaf) return marker(cpu, subfunction, leaf);
+    athlon64_clawhammer_t::get_cpuid_leaf(function, subfunction, leaf);
+  }
+};
+
+#else
+
+// The processor's identity, its counter registers and the marker leaf.
+class Processor : public pentium_t {
+ public:
+  explicit Processor(BX_CPU_C* cpu) : pentium_t(cpu) {}
+
+  void get_cpuid_leaf(Bit32u function, Bit32u subfunction, cpuid_function_t* leaf) const override {
+    if (function == p5::kMarkerLeaf) return marker(cpu, subfunction, leaf);
     leaf->eax = leaf->ebx = leaf->ecx = leaf->edx = 0;
     if (function == 0) {
       get_leaf_0(0x1, "GenuineIntel", leaf);
@@ -82,6 +108,8 @@ class PentiumCpuid : public pentium_t {
   int wrmsr(Bit32u index, Bit64u value) override;
 };
 
+#endif
+
 BochsPlatform platform;
 // In static storage, so that the hooks reach its fields without a pointer.
 union ModelStorage {
@@ -95,7 +123,7 @@ Bit64u limit;              // of virtual time, in clocks
 bool state_stale = true;   // ring, mode or address space may have changed
 bool delivery_known;       // p5_interrupt() is the tail of an exception or hardware interrupt
 bool breakpoints_stale;    // DR0 to DR3 or DR7 may have changed
-Bit32u last_linear;        // of the instruction begun last
+Linear last_linear;        // of the instruction begun last
 bool cmov_allowed;
 bool block_moves;          // repeated string instructions go in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the same name
@@ -103,33 +131,58 @@ bool booting = true;       // until the boot ROM has loaded the guest
 p5::Crossed crossed;       // what last made the state stale
 p5::Blocks* blocks;        // null: nobody wants to know them
 
+// By the number that instructions have for it.
+bx_address general_register(unsigned number) {
+#if BX_SUPPORT_X86_64
+  return cpu()->get_reg64(number);
+#else
+  return cpu()->get_reg32(number);
+#endif
+}
+
+p5::MachineMode machine_mode() {
+  if (!cpu()->cr0.get_PE()) return p5::MachineMode::Real;
+  if (cpu()->v8086_mode()) return p5::MachineMode::V86;
+#if BX_SUPPORT_X86_64
+  if (cpu()->long64_mode()) return p5::MachineMode::Long64;
+#endif
+  return cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.d_b ? p5::MachineMode::Prot32
+                                                         : p5::MachineMode::Prot16;
+}
+
 void refresh_state() {
   state_stale = false;
   if (breakpoints_stale) {
     breakpoints_stale = false;
     const auto& dr = cpu()->dr;
-    model.set_breakpoints({Bit32u(dr[0]), Bit32u(dr[1]), Bit32u(dr[2]), Bit32u(dr[3])},
+    model.set_breakpoints({Linear(dr[0]), Linear(dr[1]), Linear(dr[2]), Linear(dr[3])},
                           cpu()->dr7.get32());
   }
   p5::State state;
-  state.cr3 = Bit32u(cpu()->cr3);
-  const bool protected_mode = cpu()->cr0.get_PE(), v86 = cpu()->v8086_mode();
-  state.ring = protected_mode ? Bit8u(cpu()->sregs[BX_SEG_REG_CS].selector.rpl) : 0;
-  if (v86) state.ring = 3;
-  state.mode = !protected_mode ? p5::MachineMode::Real
-               : v86           ? p5::MachineMode::V86
-               : cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.d_b ? p5::MachineMode::Prot32
-                                                                 : p5::MachineMode::Prot16;
+  state.cr3 = p5::Space(cpu()->cr3);
+  state.mode = machine_mode();
+  switch (state.mode) {
+    case p5::MachineMode::Real: state.ring = 0; break;
+    case p5::MachineMode::V86: state.ring = 3; break;
+    default: state.ring = Bit8u(cpu()->sregs[BX_SEG_REG_CS].selector.rpl);
+  }
   state.paging = cpu()->cr0.get_PG();
+#if BX_SUPPORT_X86_64
+  if (state.paging && !cpu()->long_mode()) {
+    p5::Run::instance().fail("paging outside long mode: this engine models page tables of x86-64");
+  }
+  state.large_pages = true;
+  state.global_pages = cpu()->cr4.get_PGE();
+#else
   state.large_pages = cpu()->cr4.get_PSE();
+#endif
   state.caching = !cpu()->cr0.get_CD() && !(model.tr12() & p5::kCacheInhibit);
   state.user_io = state.ring > cpu()->get_IOPL();
   p5::Run& run = p5::Run::instance();
   if (__builtin_expect(run.traces_crossings(), 0)) {
     const p5::Registers registers{
-        Bit32u(cpu()->get_instruction_pointer()), cpu()->get_reg32(BX_32BIT_REG_EAX),
-        cpu()->get_reg32(BX_32BIT_REG_EBX),       cpu()->get_reg32(BX_32BIT_REG_ECX),
-        cpu()->get_reg32(BX_32BIT_REG_EDX),       Bit32u(cpu()->cr2)};
+        cpu()->get_instruction_pointer(), general_register(0), general_register(3),
+        general_register(1),              general_register(2), cpu()->cr2};
     run.trace_crossing(crossed, state, registers);
   }
   crossed = {};
@@ -138,10 +191,12 @@ void refresh_state() {
   if (blocks) blocks->enter(code_linear(cpu()->get_instruction_pointer()));
 }
 
-int PentiumCpuid::wrmsr(Bit32u index, Bit64u value) {
+#if !BX_SUPPORT_X86_64
+int Processor::wrmsr(Bit32u index, Bit64u value) {
   state_stale = true;  // TR12 may inhibit the caches
   return p5::Run::instance().write_msr(index, value) ? 1 : -1;
 }
+#endif
 
 }  // namespace
 
@@ -154,7 +209,7 @@ void p5_initialize(void) {
   cmov_allowed = run.cmov_allowed();
   block_moves = run.fast_paths();
   blocks = run.blocks();
-  cpu()->cpuid = new PentiumCpuid(cpu());
+  cpu()->cpuid = new Processor(cpu());
 }
 
 void p5_exit(void) { p5::Run::instance().stopped_early(); }
@@ -167,14 +222,18 @@ void p5_reset(unsigned type) {
   }
 }
 
-void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32) {
-  if (!p5::decode(bytes, length, code32, p5::Run::instance().timing(), &i->p5) ||
-      i->p5.length != length) {
+void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32,
+                bool code64) {
+  const p5::TimingTable& timing = p5::Run::instance().timing();
+  const bool decoded = code64 ? p5::decode64(bytes, length, timing, &i->p5)
+                              : p5::decode(bytes, length, code32, timing, &i->p5);
+  if (!decoded || i->p5.length != length) {
     p5::Run::instance().decoder_differs(bytes, length, i->p5.length);
     i->p5 = p5::Insn();
     i->p5.length = Bit8u(length);
     i->p5.flags = p5::kUncommon;
   }
+  if (p5::kX86_64) return;
   // Bochs decodes some later instructions whatever processor it plays.
   const Bit16u refused = cmov_allowed ? p5::kNotOnPentiumCmov : p5::kNotOnPentium;
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
@@ -183,7 +242,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
 static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
-  const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
+  const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (model.passes(i->p5, linear)) {
     last_linear = linear;
     return;
@@ -202,14 +261,14 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
 
 void p5_before(bxInstruction_c* i) {
   // Whatever makes the state stale also makes the model fetch anew, so that at_hand() is false.
-  const Bit32u linear = code_linear(cpu()->get_instruction_pointer());
+  const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_slow(i);
   last_linear = linear;
   model.complete(i->p5);
 }
 
-void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional) {
-  model.branch(code_linear(eip), code_linear(target), taken, conditional);
+void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional) {
+  model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (__builtin_expect(blocks != nullptr, 0)) {
     blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
   }
@@ -259,6 +318,9 @@ void fill(Bit8u* to, Bit32u value, Bit32u words) {
 }  // namespace
 
 bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
+#if BX_SUPPORT_X86_64
+  if (cpu()->long64_mode()) return false;  // segments are something else there
+#endif
   const Bit32u left = cpu()->get_reg32(BX_32BIT_REG_ECX);
   if (left < 2 || cpu()->get_DF() || cpu()->async_event || !block_moves) return false;
   const Bit32u esi = cpu()->get_reg32(BX_32BIT_REG_ESI), edi = cpu()->get_reg32(BX_32BIT_REG_EDI);
@@ -305,7 +367,7 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
 
 namespace {
 
-inline void data(Bit32u linear, Bit32u physical, unsigned length, p5::DataKind kind) {
+inline void data(Linear linear, Bit32u physical, unsigned length, p5::DataKind kind) {
   // The first half of an access over a page boundary ends at the boundary; whether it is one
   // only Bochs's own record of the access tells.
   const auto& split = cpu()->address_xlation;
@@ -316,13 +378,13 @@ inline void data(Bit32u linear, Bit32u physical, unsigned length, p5::DataKind k
 
 }  // namespace
 
-void p5_read(Bit32u linear, Bit32u physical, unsigned length) {
+void p5_read(bx_address linear, Bit32u physical, unsigned length) {
   data(linear, physical, length, p5::DataKind::Read);
 }
-void p5_write(Bit32u linear, Bit32u physical, unsigned length) {
+void p5_write(bx_address linear, Bit32u physical, unsigned length) {
   data(linear, physical, length, p5::DataKind::Write);
 }
-void p5_read_write(Bit32u linear, Bit32u physical, unsigned length) {
+void p5_read_write(bx_address linear, Bit32u physical, unsigned length) {
   data(linear, physical, length, p5::DataKind::ReadWrite);
 }
 
@@ -340,9 +402,10 @@ void p5_far_branch(unsigned what) {
   state_stale = true;
   switch (what) {
     case BX_INSTR_IS_RET: far_transfer(p5::Crossing::Far, "far"); break;
+    case BX_INSTR_IS_SYSRET: case BX_INSTR_IS_SYSEXIT:
     case BX_INSTR_IS_IRET: far_transfer(p5::Crossing::Iret, "iret"); break;
     case BX_INSTR_IS_INT: break;  // p5_interrupt() has told
-    default: far_transfer(p5::Crossing::Gate, "gate"); break;
+    default: far_transfer(p5::Crossing::Gate, "gate"); break;  // SYSCALL and SYSENTER too
   }
 }
 
@@ -373,10 +436,10 @@ void p5_hwinterrupt(unsigned vector) {
 
 void p5_exception(unsigned vector, unsigned error_code) {
   if (state_stale) refresh_state();
-  const Bit32u at = code_linear(cpu()->prev_rip);
+  const Linear at = code_linear(cpu()->prev_rip);
   if (vector == BX_UD_EXCEPTION) p5::Run::instance().undefined_instruction(at);
   if (vector == BX_PF_EXCEPTION) {
-    const Bit32u address = Bit32u(cpu()->cr2);
+    const Linear address = cpu()->cr2;
     model.page_fault(address, address == at && last_linear != at, error_code & 1);
   }
   const bool trap = vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION ||
@@ -387,7 +450,7 @@ void p5_exception(unsigned vector, unsigned error_code) {
   state_stale = true;
 }
 
-void p5_tlb_control(unsigned what, Bit32u value) {
+void p5_tlb_control(unsigned what, bx_address value) {
   switch (what) {
     case BX_INSTR_MOV_CR3:
     case BX_INSTR_TASK_SWITCH:
@@ -395,7 +458,7 @@ void p5_tlb_control(unsigned what, Bit32u value) {
       model.load_cr3(value);
       break;
     case BX_INSTR_INVLPG: model.invalidate_page(value); break;
-    default: model.serialize(); break;  // CR0, CR4: no TLB is flushed
+    default: model.serialize(); break;  // CR0, CR4: the Pentium flushes no TLB
   }
   state_stale = true;
 }

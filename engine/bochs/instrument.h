@@ -25,15 +25,15 @@ Bit64u p5_read_tsc(Bit64s adjust);  // RDTSC, RDMSR 10h (patch 0004)
 void p5_initialize(void);
 void p5_exit(void);
 void p5_reset(unsigned type);
-void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32);
+void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32, bool code64);
 void p5_before(bxInstruction_c *i);
 void p5_repeat(void);
 // Some iterations of a repeated MOVS (`moves`) or STOS of 32-bit addressing at once (patch 0006):
 // all but the last one's count and the last one's p5_repeat() are done. False: none was.
 bool p5_block(bxInstruction_c *i, unsigned bytes, bool moves);
-void p5_read(Bit32u linear, Bit32u physical, unsigned length);
-void p5_write(Bit32u linear, Bit32u physical, unsigned length);
-void p5_read_write(Bit32u linear, Bit32u physical, unsigned length);
+void p5_read(bx_address linear, Bit32u physical, unsigned length);
+void p5_write(bx_address linear, Bit32u physical, unsigned length);
+void p5_read_write(bx_address linear, Bit32u physical, unsigned length);
 void p5_physical(Bit32u physical, unsigned rw);
 void p5_far_branch(unsigned what);
 // (patch 0008) The far transfer goes through a call gate; the transfer, interrupt or IRET switches to
@@ -44,11 +44,11 @@ void p5_lock(bool on);
 void p5_interrupt(unsigned vector);
 void p5_exception(unsigned vector, unsigned error_code);
 void p5_hwinterrupt(unsigned vector);
-void p5_tlb_control(unsigned what, Bit32u value);
+void p5_tlb_control(unsigned what, bx_address value);
 void p5_cache_control(unsigned what);
 void p5_port(Bit16u port, bool write);
 void p5_bus_master(Bit32u physical, unsigned bytes, bool write);  // (patch 0007)
-void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional);
+void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional);
 
 #define BX_INSTR_INIT_ENV()
 #define BX_INSTR_EXIT_ENV() p5_exit()
@@ -61,21 +61,21 @@ void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional);
 #define BX_INSTR_DEBUG_CMD(cmd)
 
 #define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip) \
-  p5_branch(Bit32u(branch_eip), Bit32u(new_eip), true, true)
+  p5_branch(branch_eip, new_eip, true, true)
 #define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip) \
-  p5_branch(Bit32u(branch_eip), 0, false, true)
+  p5_branch(branch_eip, 0, false, true)
 #define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip) \
-  p5_branch(Bit32u(branch_eip), Bit32u(new_eip), true, false)
+  p5_branch(branch_eip, new_eip, true, false)
 #define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) p5_far_branch(what)
 
-#define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64) p5_decoded(i, opcode, len, is32)
+#define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64) p5_decoded(i, opcode, len, is32, is64)
 #define BX_INSTR_EXCEPTION(cpu_id, vector, error_code) p5_exception(vector, error_code)
 #define BX_INSTR_INTERRUPT(cpu_id, vector) p5_interrupt(vector)
 #define BX_INSTR_HWINTERRUPT(cpu_id, vector, cs, eip) p5_hwinterrupt(vector)
 
 #define BX_INSTR_CLFLUSH(cpu_id, laddr, paddr)
 #define BX_INSTR_CACHE_CNTRL(cpu_id, what) p5_cache_control(what)
-#define BX_INSTR_TLB_CNTRL(cpu_id, what, new_cr3) p5_tlb_control(what, Bit32u(new_cr3))
+#define BX_INSTR_TLB_CNTRL(cpu_id, what, new_cr3) p5_tlb_control(what, new_cr3)
 #define BX_INSTR_PREFETCH_HINT(cpu_id, what, seg, offset)
 
 #define BX_INSTR_BEFORE_EXECUTION(cpu_id, i) p5_before(i)
@@ -83,9 +83,9 @@ void p5_branch(Bit32u eip, Bit32u target, bool taken, bool conditional);
 #define BX_INSTR_REPEAT_ITERATION(cpu_id, i) p5_repeat()
 
 #define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \
-  ((rw) == BX_READ    ? p5_read(Bit32u(lin), Bit32u(phy), len)  \
-   : (rw) == BX_WRITE ? p5_write(Bit32u(lin), Bit32u(phy), len) \
-                      : p5_read_write(Bit32u(lin), Bit32u(phy), len))
+  ((rw) == BX_READ    ? p5_read(lin, Bit32u(phy), len)  \
+   : (rw) == BX_WRITE ? p5_write(lin, Bit32u(phy), len) \
+                      : p5_read_write(lin, Bit32u(phy), len))
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw) p5_physical(Bit32u(phy), rw)
 
 #define BX_INSTR_INP(addr, len) p5_port(addr, false)

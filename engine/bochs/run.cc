@@ -40,10 +40,22 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-std::string hex(uint32_t value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%08x", value);
+std::string hex(uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%08" PRIx64, value);
   return text;
+}
+
+template <class Events>
+bool in(const Events& events, uint32_t event) {
+  return std::find(std::begin(events), std::end(events), event) != std::end(events);
+}
+
+// Whether this engine counts an event. Without the Pentium's pipeline there is only what does not
+// depend on it, and of floating point the x87's part alone would be.
+bool counted(uint32_t event) {
+  if (event == Event::Mode64) return kX86_64;
+  return !kX86_64 || (event != Event::Flops && (in(kMissEvents, event) || in(kStreamEvents, event)));
 }
 
 // Twelve bytes of the text from `offset`, zeros behind its end, in the registers of an answer.
@@ -60,7 +72,8 @@ const char* mode_name(MachineMode mode) {
     case MachineMode::Real: return "real";
     case MachineMode::V86: return "v86";
     case MachineMode::Prot16: return "prot16";
-    default: return "prot32";
+    case MachineMode::Prot32: return "prot32";
+    default: return "long64";
   }
 }
 
@@ -89,11 +102,13 @@ void Run::start(Pentium* storage, Platform& platform) {
   config_ = Config::read(settings_);
   signature_ = uint32_t(settings_.number("cpu.signature"));
   const std::string isa = settings_.text("cpu.isa");
-  if (isa != "pentium" && isa != "pentium+cmov") {
+  if (kX86_64 && isa != "x86-64") {
+    settings_.fail("cpu.isa", "`" + isa + "` is not x86-64, for which this engine was built");
+  } else if (!kX86_64 && isa != "pentium" && isa != "pentium+cmov") {
     settings_.fail("cpu.isa", "`" + isa + "` is neither pentium nor pentium+cmov");
   }
   cmov_ = isa == "pentium+cmov";
-  const std::string table = settings_.text("run.timing_table");
+  const std::string table = kX86_64 ? "" : settings_.text("run.timing_table");
   events_path_ = settings_.text("run.events");
   output_path_ = settings_.text("run.output");
   limit_ = settings_.number("run.limit_cycles");
@@ -110,6 +125,12 @@ void Run::start(Pentium* storage, Platform& platform) {
   server_ = settings_.has("run.server") && settings_.flag("run.server");
   read_shadows();
   read_blocks();
+  if (kX86_64) {
+    if (!shadow_configs_.empty() || !accesses_path_.empty()) {
+      settings_.fail("run", "geometries of misses and traces of accesses: not on x86-64");
+    }
+    config_ = config_.without_clocks();
+  }
   if (settings_.has("run.feedback") && !settings_.flag("run.feedback")) {
     config_ = config_.without_feedback();
   }
@@ -119,7 +140,8 @@ void Run::start(Pentium* storage, Platform& platform) {
     if (settings_.has(described)) settings_.text(described);  // for people, or consumed elsewhere
   }
   if (!settings_.finish().empty()) reject(settings_.error());
-  if (!timing_.load(table, &error)) reject(error);
+  if (kX86_64) timing_ = TimingTable::flat();
+  else if (!timing_.load(table, &error)) reject(error);
 
   model_ = new (storage) Pentium(config_, timing_, platform);
   model_->set_timing(timing_on);
@@ -254,8 +276,8 @@ MarkerResult Run::marker(const MarkerCall& call) {
       }
       finish("ok", "", call.arg0, 0);
     case kReadCounter:
-      if (call.arg0 < kEventCount) {
-        const uint64_t total = model_->counters().total(Event(call.arg0));
+      if (call.arg0 < counted_.size()) {
+        const uint64_t total = model_->counters().total(Event(counted_[call.arg0]));
         result.eax = uint32_t(total);
         result.edx = uint32_t(total >> 32);
       }
@@ -415,9 +437,11 @@ void Run::write_names(const char* key, const Names& names) {
 
 void Run::write_header() {
   std::vector<std::string> names, units, misses, stream;
-  for (uint32_t i = 0; i < kEventCount; i++) {
-    names.push_back(event_name(i));
-    units.push_back(event_unit(i));
+  for (uint32_t event = 0; event < kEventCount; event++) {
+    if (!counted(event)) continue;
+    counted_.push_back(event);
+    names.push_back(event_name(event));
+    units.push_back(event_unit(event));
   }
   line_ = "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":";
   append(config_.clock_hz());
@@ -442,13 +466,13 @@ void Run::write_snapshot(const char* fields, bool shadows) {
   line_ += ",\"banks\":[";
   const char* comma = "";
   for (const auto& bank : banks) {
-    uint32_t used = kEventCount;
-    while (used && bank->count[used - 1] == 0) used--;
+    size_t used = counted_.size();
+    while (used && bank->count[counted_[used - 1]] == 0) used--;
     if (!used) continue;
     append_bank(comma, *bank);
-    for (uint32_t i = 0; i < used; i++) {
+    for (size_t i = 0; i < used; i++) {
       line_ += i ? ',' : '[';
-      append(bank->count[i]);
+      append(bank->count[counted_[i]]);
     }
     line_ += "]]";
     comma = ",";
@@ -551,11 +575,12 @@ void Run::trace_crossing(const Crossed& how, const State& to, const Registers& r
   std::snprintf(vector, sizeof vector, "%d", how.vector);
   std::fprintf(crossings_,
                "{\"kind\":\"%s\",\"vector\":%s,\"tsc\":%" PRIu64 ",\"instructions\":%" PRIu64
-               ",\"ring\":[%u,%u],\"cr3\":[%" PRIu32 ",%" PRIu32 "],\"mode\":[\"%s\",\"%s\"]"
-               ",\"eip\":%" PRIu32 ",\"eax\":%" PRIu32 ",\"ebx\":%" PRIu32 ",\"ecx\":%" PRIu32
-               ",\"edx\":%" PRIu32 ",\"cr2\":%" PRIu32 "}\n",
+               ",\"ring\":[%u,%u],\"cr3\":[%" PRIu64 ",%" PRIu64 "],\"mode\":[\"%s\",\"%s\"]"
+               ",\"eip\":%" PRIu64 ",\"eax\":%" PRIu64 ",\"ebx\":%" PRIu64 ",\"ecx\":%" PRIu64
+               ",\"edx\":%" PRIu64 ",\"cr2\":%" PRIu64 "}\n",
                how.kind ? how.kind : "mode", how.vector < 0 ? "null" : vector, model_->clock(),
-               model_->counters().total(Event::Instructions), from.ring, to.ring, from.cr3, to.cr3,
+               model_->counters().total(Event::Instructions), from.ring, to.ring,
+               uint64_t(from.cr3), uint64_t(to.cr3),
                mode_name(from.mode), mode_name(to.mode), registers.eip, registers.eax,
                registers.ebx, registers.ecx, registers.edx, registers.cr2);
   if (std::ferror(crossings_)) output_failed(crossings_path_);
@@ -596,7 +621,7 @@ void Run::time_is_up() {
   finish("timeout", text, 0, kTimeLimit);
 }
 
-void Run::undefined_instruction(uint32_t linear) {
+void Run::undefined_instruction(Linear linear) {
   const State& state = model_->state();
   fail("invalid opcode (#UD) at " + hex(linear) + ", ring " + std::to_string(state.ring) +
        ", CR3 " + hex(state.cr3));

@@ -47,7 +47,7 @@ struct Crossed {
   int vector = -1;
 };
 struct Registers {
-  uint32_t eip, eax, ebx, ecx, edx, cr2;
+  uint64_t eip, eax, ebx, ecx, edx, cr2;
 };
 
 // Provided by the glue.
@@ -84,7 +84,7 @@ class Run {
   uint64_t limit() const { return limit_; }  // of virtual time, in clocks
   [[noreturn]] void time_is_up();
   [[noreturn]] void fail(const std::string& reason);
-  [[noreturn]] void undefined_instruction(uint32_t linear);
+  [[noreturn]] void undefined_instruction(Linear linear);
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
   void stopped_early();  // the emulator ends without a marker
 
@@ -150,6 +150,7 @@ class Run {
   uint32_t entry_ = 0, segment_ = 0, stack_ = 0;
   uint32_t signature_ = 0;
   uint64_t limit_ = ~uint64_t(0);
+  std::vector<uint32_t> counted_;  // the events that are written
   bool cmov_ = false, trace_reads_ = false, server_ = false, fast_paths_ = true, finished_ = false;
   std::vector<uint32_t> open_;  // phases begun and not ended
   std::string line_;            // of the event stream, being written

@@ -155,4 +155,12 @@ Config Config::without_feedback() const {
   return c;
 }
 
+Config Config::without_clocks() const {
+  Config c = without_feedback();
+  c.prefix_clocks = c.agi_clocks = c.misaligned_clocks = 0;
+  c.mispredict_clocks = c.mispredict_v_clocks = 0;
+  c.isa_clocks = c.pci_clocks = c.inta_clocks = 0;
+  return c;
+}
+
 }  // namespace p5

@@ -42,6 +42,8 @@ struct Config {
   // The same machine with caches, TLBs and a bus that count everything and cost no clocks: what is
   // executed does not depend on them.
   Config without_feedback() const;
+  // ... and nothing else costs clocks either, beside the instructions themselves.
+  Config without_clocks() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }
 };

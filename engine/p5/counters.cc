@@ -21,8 +21,8 @@ const char* event_unit(uint32_t event) {
   return units[event];
 }
 
-Bank& Counters::bank(uint32_t cr3, uint8_t ring) {
-  Bank*& found = index_[uint64_t(cr3) << 2 | ring];
+Bank& Counters::bank(Space cr3, uint8_t ring) {
+  Bank*& found = index_[{cr3, ring}];
   if (!found) {
     banks_.push_back(std::make_unique<Bank>());
     found = banks_.back().get();

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "events.hh"
+#include "isa.hh"
 
 namespace p5 {
 
@@ -31,7 +31,7 @@ enum Miscount : uint8_t {
 
 // The events of one ring in one address space.
 struct Bank {
-  uint32_t cr3 = 0;
+  Space cr3 = 0;
   uint8_t ring = 0;
   std::array<uint64_t, kEventCount> count{};
   std::array<uint64_t, kMiscountCount> miscount{};
@@ -41,7 +41,7 @@ struct Bank {
 class Counters {
  public:
   // The bank of a ring in an address space; made at first use, never moved.
-  Bank& bank(uint32_t cr3, uint8_t ring);
+  Bank& bank(Space cr3, uint8_t ring);
 
   // Banks in order of first use.
   const std::vector<std::unique_ptr<Bank>>& banks() const { return banks_; }
@@ -65,7 +65,7 @@ class Counters {
   }
 
   std::vector<std::unique_ptr<Bank>> banks_;
-  std::unordered_map<uint64_t, Bank*> index_;
+  std::map<std::pair<Space, uint8_t>, Bank*> index_;
 };
 
 // CESR, CTR0 and CTR1 (MSR 11h-13h) [INTEL-DM 16.4]. ES selects the event, CC the rings and

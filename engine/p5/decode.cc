@@ -47,6 +47,7 @@ enum OpBit : uint32_t {
 constexpr uint32_t kRmRw = kRmR | kRmW;
 constexpr uint32_t kRegRw = kRegR | kRegW;
 constexpr uint16_t kRefused = kNotOnPentium | kNotOnPentiumCmov;
+constexpr uint8_t kRexW = 8;  // of a REX prefix: operands of 64 bits
 
 // Groups: opcodes whose operation ModRM.reg selects.
 enum GroupId : uint8_t {
@@ -412,8 +413,29 @@ constexpr GroupTable group_tables() {
   return g;
 }
 
+// 64-bit code [AMD64 vol. 3, B]: what there is no longer, and what took its place.
+constexpr Map one_byte_map_64() {
+  Map m = one_byte_map();
+  for (const int gone : {0x06, 0x07, 0x0E, 0x16, 0x17, 0x1E, 0x1F, 0x27, 0x2F, 0x37, 0x3F, 0x60,
+                         0x61, 0x62, 0x82, 0x9A, 0xC4, 0xC5, 0xCE, 0xD4, 0xD5, 0xD6, 0xEA}) {
+    m[gone] = Op();
+  }
+  m[0x63] = op2(C::MovExtend, C::MovExtend, kRmR | kRegW);  // MOVSXD
+  return m;
+}
+
+constexpr Map two_byte_map_64() {
+  Map m = two_byte_map();
+  m[0x24] = m[0x26] = Op();
+  // SYSCALL, SYSRET, SYSENTER, SYSEXIT.
+  m[0x05] = m[0x07] = m[0x34] = m[0x35] = op(C::Unknown, 0, 0, 0, kFar);
+  return m;
+}
+
 constexpr Map kOneByte = one_byte_map();
 constexpr Map kTwoByte = two_byte_map();
+constexpr Map kOneByte64 = one_byte_map_64();
+constexpr Map kTwoByte64 = two_byte_map_64();
 constexpr GroupTable kGroupOps = group_tables();
 
 // --- x87 ------------------------------------------------------------------------------------
@@ -567,32 +589,42 @@ void set_pairing_masks(Insn* insn, bool implicit) {
   if (insn->cls == C::Fxch) insn->as_v = kNever | kNotFx;
 }
 
-}  // namespace
+enum class Code { Bits16, Bits32, Bits64 };
 
-bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
-            Insn* out) {
+bool decode_as(Code code, const uint8_t* bytes, unsigned available, const TimingTable& timing,
+               Insn* out) {
   if (available > kMaxInsnBytes) available = kMaxInsnBytes;
+  const bool code64 = code == Code::Bits64, wide = code != Code::Bits16;
   Insn insn;
-  bool operand32 = code32, addr32 = code32, rep = false;
+  bool operand32 = wide, addr32 = wide, rep = false;
+  uint8_t rex = 0;  // counts right before the opcode only
   unsigned at = 0;
 
   for (; at < available; at++) {
     const uint8_t byte = bytes[at];
-    if (byte == 0x66) operand32 = !code32;
-    else if (byte == 0x67) addr32 = !code32;
+    if (code64 && (byte & 0xF0) == 0x40) {
+      rex = byte;
+      insn.prefixes++;
+      continue;
+    }
+    if (byte == 0x66) operand32 = !wide;
+    else if (byte == 0x67) addr32 = !wide;
     else if (byte == 0xF0) insn.flags |= kLocked;
     else if (byte == 0xF2 || byte == 0xF3) rep = true;
     else if ((byte & 0xE7) != 0x26 && byte != 0x64 && byte != 0x65) break;
     insn.prefixes++;
+    rex = 0;
   }
+  const bool operand64 = rex & kRexW;
+  operand32 |= operand64;
   if (at >= available) return false;
   insn.opcode = bytes[at++];
-  const Op* op = &kOneByte[insn.opcode];
+  const Op* op = code64 ? &kOneByte64[insn.opcode] : &kOneByte[insn.opcode];
   if (insn.opcode == 0x0F) {
     if (at >= available) return false;
     insn.opcode = bytes[at++];
     insn.map = 1;
-    op = &kTwoByte[insn.opcode];
+    op = code64 ? &kTwoByte64[insn.opcode] : &kTwoByte[insn.opcode];
     // The 0F byte costs a decode clock except in the near Jcc [INTEL-OPT].
     if ((insn.opcode & 0xF0) != 0x80 || !rule(Rule::PrefixNearJcc)) insn.prefixes++;
   }
@@ -610,7 +642,7 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
     if (op->group != kNoGroup) op = &kGroupOps[op->group][insn.modrm >> 3 & 7];
     memory = insn.modrm < 0xC0 && !(op->bits & kNoMemory);
     if (memory) {
-      if (addr32) {
+      if (addr32 || code64) {
         if ((insn.modrm & 7) == 4 && at >= available) return false;
         address = address32(insn.modrm, (insn.modrm & 7) == 4 ? bytes[at] : 0);
       } else {
@@ -621,7 +653,7 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
   }
   const uint32_t bits = op->bits;
   if (bits & kMoffs) {
-    address.displacement = addr32 ? 4 : 2;
+    address.displacement = code64 && addr32 ? 8 : addr32 || code64 ? 4 : 2;
     at += address.displacement;
     memory = true;
   }
@@ -630,10 +662,12 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
   if (bits & kImm8) immediate += 1;
   if (bits & kImm16) immediate += 2;
   if (bits & kImmZ) immediate += z;
+  const bool long_immediate = operand64 && insn.map == 0 && (insn.opcode & 0xF8) == 0xB8;
+  if (long_immediate) immediate = 8;
   if (bits & kFarPtr) immediate += 2 + z;
   at += immediate;
   if (bits & kRel8) at += 1;
-  if (bits & kRelZ) at += z;
+  if (bits & kRelZ) at += code64 ? 4 : z;  // whatever the prefixes say, as Intel's processors have it
   if (at > available) return false;
   insn.length = uint8_t(at);
 
@@ -700,15 +734,32 @@ bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingT
   if (immediate > 0) insn.flags |= kImm;
   if (memory && !(bits & kNoAccess)) insn.flags |= kMemory;
   if (insn.flags & kFpu) decode_fpu(&insn);
+  if (code64) {
+    // Which instructions there are the emulator knows; sixteen registers have no bits, nor need
+    // any: nothing pairs.
+    insn.flags &= uint16_t(~kRefused);
+    insn.reads = insn.writes = insn.address = insn.agi_writes = 0;
+  }
   if ((insn.flags & (kRep | kFar | kIo | kSystem | kFpu)) || insn.segment_loads > 0 ||
       insn.cls == Class::Unknown || insn.cls == Class::EnterN || insn.cls == Class::Verr ||
       multiplies(insn.cls)) {
     insn.flags |= kUncommon;
   }
-  insn.pairing = restrict_pairing(timing.pairing(insn.cls), insn);
+  insn.pairing = code64 ? Pairing::NP : restrict_pairing(timing.pairing(insn.cls), insn);
   set_pairing_masks(&insn, bits & kPushPop);
   *out = insn;
   return true;
+}
+
+}  // namespace
+
+bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
+            Insn* out) {
+  return decode_as(code32 ? Code::Bits32 : Code::Bits16, bytes, available, timing, out);
+}
+
+bool decode64(const uint8_t* bytes, unsigned available, const TimingTable& timing, Insn* out) {
+  return decode_as(Code::Bits64, bytes, available, timing, out);
 }
 
 }  // namespace p5

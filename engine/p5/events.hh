@@ -72,7 +72,8 @@ namespace p5 {
   X(StallWalk,         "stall.walk",           "cycles")  /* page walks                  */ \
   X(StallFetch,        "stall.fetch",          "cycles")  /* waiting for code            */ \
   X(StallIo,           "stall.io",             "cycles")  /* port accesses               */ \
-  X(BusBusy,           "bus_busy",             "cycles")  /* 18h; a bus cycle under way  */
+  X(BusBusy,           "bus_busy",             "cycles")  /* 18h; a bus cycle under way  */ \
+  X(Mode64,            "mode_changes.64bit",   "events")  /* x86-64 only: 64-bit code    */
 // clang-format on
 
 enum Event : uint32_t {

@@ -8,7 +8,7 @@ namespace p5 {
 namespace {
 
 // Bits of a page-directory or page-table entry; PWT and PCD stand from kPageBits on.
-constexpr uint32_t kPresent = 1, kPageBits = 3, kPageSize = 0x80;
+constexpr uint32_t kPresent = 1, kPageBits = 3, kPageSize = 0x80, kGlobal = 0x100;
 constexpr uint32_t kUncachedFetch = 8;  // INTEL-DM 16: an uncached code read brings 8 bytes
 constexpr size_t kMaxInterruptedReps = 64;
 constexpr unsigned kPrecisionBit = 8;  // of the x87's control word: 0 24 bits, 2 53, 3 64
@@ -56,7 +56,8 @@ Event mode_event(MachineMode mode) {
     case MachineMode::Real: return ModeReal;
     case MachineMode::V86: return ModeV86;
     case MachineMode::Prot16: return Mode16;
-    default: return Mode32;
+    case MachineMode::Prot32: return Mode32;
+    default: return Mode64;
   }
 }
 
@@ -76,6 +77,7 @@ Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& plat
     : clocks_(timing.clocks(Mode::Real)),
       code_line_(config.l1i.line),
       data_line_(config.l1d.line),
+      line_shift_(uint32_t(__builtin_ctz(data_line_))),
       prefix_cost_(config.prefix_clocks),
       agi_cost_(config.agi_clocks),
       btb_by_pair_(config.btb.by_pair),
@@ -142,11 +144,16 @@ void Pentium::set_state(const State& state) {
     if (shadows_) shadows_->use(*bank_);
   }
   if (state.paging != state_.paging) drop_prefetch();
+  // On x86-64 a change of CR0.PG or CR4.PGE empties the TLBs [AMD64 5.5].
+  if (kX86_64 &&
+      (state.paging != state_.paging || state.global_pages != state_.global_pages)) {
+    flush_tlbs(true);
+  }
   state_ = state;
   paging_ = state.paging;
 }
 
-void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
+void Pentium::retire_slow(const Insn& insn, Linear linear) {
   if (insn.flags & kUncommon && !retire_uncommon(insn, linear)) return;
   if (!timing_on_) {
     bank_->count[Instructions]++;
@@ -154,14 +161,14 @@ void Pentium::retire_slow(const Insn& insn, uint32_t linear) {
     next_ = linear + insn.length;
     return;
   }
-  const uint32_t last = linear + insn.length - 1;
+  const Linear last = linear + insn.length - 1;
   if (linear != next_ || last - window_ >= window_bytes_) fetch(linear, last);
   if (clock_ < code_complete_) wait_for_code(linear, last);
   look_at_new_code(insn);
   // An FXCH in V is free if the next instruction is x87 as well [INTEL-OPT].
   if (insn.flags & kFpu && fxch_in_v_ && bank_->count[Instructions] == fxch_in_v_) clock_--;
   next_ = linear;
-  if (insn.flags & kFpu) return retire_fpu(insn);
+  if (!kX86_64 && insn.flags & kFpu) return retire_fpu(insn);
   // The x87's divider multiplies integers as well [AGN-IT].
   if (rule(Rule::X87MultiplyWaits) && multiplies(insn.cls)) {
     clock_ = std::max(clock_, fpu_.divided());
@@ -194,7 +201,7 @@ void Pentium::pause(bool on) {
 }
 
 // An instruction whose code only has to be fetched from L1I; false: another.
-bool Pentium::warm(const Insn& insn, uint32_t linear) {
+bool Pentium::warm(const Insn& insn, Linear linear) {
   if (insn.flags & kUncommon || !enter_line(linear, linear + insn.length - 1)) return false;
   next_ = linear;
   pass(insn);
@@ -203,7 +210,7 @@ bool Pentium::warm(const Insn& insn, uint32_t linear) {
 
 // --- breakpoints [INTEL-DM 17; 16, events 23h to 26h: matches count whether enabled or not] -------
 
-void Pentium::set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t control) {
+void Pentium::set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control) {
   watching_ = false;
   for (unsigned i = 0; i < 4; i++) {
     const uint32_t kind = control >> (16 + 4 * i);
@@ -226,7 +233,7 @@ void Pentium::step_aside(bool on) {
   else code_ready_ = true_code_ready_;
 }
 
-void Pentium::retire_aside(const Insn& insn, uint32_t linear) {
+void Pentium::retire_aside(const Insn& insn, Linear linear) {
   if (watching_) match_code(insn, linear);
   else if (warming_ && warm(insn, linear)) return;
   aside_ = false;
@@ -236,7 +243,7 @@ void Pentium::retire_aside(const Insn& insn, uint32_t linear) {
   aside_ = true;
 }
 
-void Pentium::match_code(const Insn& insn, uint32_t linear) {
+void Pentium::match_code(const Insn& insn, Linear linear) {
   for (unsigned i = 0; i < 4; i++) {
     const Breakpoint& breakpoint = breakpoints_[i];
     // In V only breakpoints that are enabled are looked at.
@@ -247,13 +254,13 @@ void Pentium::match_code(const Insn& insn, uint32_t linear) {
   }
 }
 
-void Pentium::watch_data(uint32_t linear, uint32_t bytes, DataKind kind) {
+void Pentium::watch_data(Linear linear, uint32_t bytes, DataKind kind) {
   for (unsigned i = 0; i < 4; i++) {
     const Breakpoint& breakpoint = breakpoints_[i];
     const bool watched =
         breakpoint.what == Breakpoint::Accesses ||
         (breakpoint.what == Breakpoint::Writes && kind != DataKind::Read);
-    const uint32_t first = breakpoint.linear & ~(breakpoint.bytes - 1);
+    const Linear first = breakpoint.linear & ~Linear(breakpoint.bytes - 1);
     if (breakpoint.linear && watched && linear < first + breakpoint.bytes &&
         first < linear + bytes) {
       bank_->count[BreakpointMatch0 + i]++;
@@ -284,7 +291,7 @@ void Pentium::retire_fpu(const Insn& decoded) {
 }
 
 // False: all done, nothing more to count for this one.
-bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
+bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
   const bool again = (insn.flags & kRep) && rep_continues(linear);
   in_rep_ = insn.flags & kRep;
   if (in_rep_) {
@@ -293,7 +300,7 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
     rep_next_ = linear + insn.length;
     if (again) return false;  // the emulator took a breath between two iterations
     const auto resumed = std::find(interrupted_reps_.begin(), interrupted_reps_.end(),
-                                   uint64_t(state_.cr3) << 32 | linear);
+                                   std::pair(state_.cr3, linear));
     if (resumed != interrupted_reps_.end()) {
       // Set-up clocks and the fetch come again, but a REP counts as one instruction [chen95].
       interrupted_reps_.erase(resumed);
@@ -303,7 +310,7 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
   if (!timing_on_) return true;
   bank_->count[SegmentLoads] += insn.segment_loads;
   bank_->count[Flops] += flops(insn.cls);
-  if (insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
+  if (!kX86_64 && insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
   // Clocks beside the row's own, which complete() adds.
   const uint32_t base = clocks_[insn.cls];
   const bool protected_mode = state_.mode >= MachineMode::Prot16;
@@ -338,14 +345,14 @@ bool Pentium::retire_uncommon(const Insn& insn, uint32_t linear) {
 
 // --- code -----------------------------------------------------------------------------------
 
-void Pentium::fetch(uint32_t linear, uint32_t last) {
+void Pentium::fetch(Linear linear, Linear last) {
   const bool sequential = linear == next_;
   if (!sequential || linear - window_ >= window_bytes_) fetch_line(linear);
   while (last - window_ >= window_bytes_) fetch_line(window_ + window_bytes_);
 }
 
-void Pentium::fetch_line(uint32_t linear) {
-  const uint32_t page = linear >> 12;
+void Pentium::fetch_line(Linear linear) {
+  const Linear page = linear >> 12;
   if (page != code_page_) {
     code_attributes_ = 0;
     if (shadows_ && paging_ && !shadows_->holds_code_page(linear)) {
@@ -356,8 +363,9 @@ void Pentium::fetch_line(uint32_t linear) {
         code_attributes_ = itlb_.attributes();
       } else {
         bank_->count[ItlbMisses]++;
-        code_attributes_ = walk(linear).attributes;
-        itlb_.insert(page, code_attributes_);  // 4 MB pages as 4 KB pages [INTEL-DM 2]
+        const PageWalk found = walk(linear);
+        code_attributes_ = found.attributes;
+        itlb_.insert(page, code_attributes_, found.global);  // large pages as 4 KB pages [INTEL-DM 2]
       }
     }
     code_page_ = page;
@@ -369,14 +377,14 @@ void Pentium::fetch_line(uint32_t linear) {
     if (shadows_) shadows_->uncached_read(CodeMisses);
     bank_->count[CodeMisses]++;
     bank_->count[UncachedReads]++;
-    window_ = linear & ~(kUncachedFetch - 1);
+    window_ = linear & ~Linear(kUncachedFetch - 1);
     window_bytes_ = kUncachedFetch;
     forget_boundaries();
     wait(memory_.uncached(clock_), StallFetch);
     return;
   }
   window_bytes_ = code_line_;
-  window_ = linear & ~(window_bytes_ - 1);
+  window_ = linear & ~Linear(window_bytes_ - 1);
   cold_ = single_pipe_;
   code_ready_ = code_complete_;
   const Fill fill = fill_state(code_attributes_);
@@ -388,7 +396,7 @@ void Pentium::fetch_line(uint32_t linear) {
   forget_boundaries();
   bank_->count[CodeMisses]++;
   if (fill == Fill::None) {
-    window_ = linear & ~(kUncachedFetch - 1);
+    window_ = linear & ~Linear(kUncachedFetch - 1);
     window_bytes_ = kUncachedFetch;
     return noncacheable_read(physical, StallFetch);
   }
@@ -411,20 +419,20 @@ void Pentium::forget_boundaries() {
 }
 
 // The line is still coming in; only the 8 bytes that came first can be used [INTEL-OPT].
-void Pentium::wait_for_code(uint32_t linear, uint32_t last) {
+void Pentium::wait_for_code(Linear linear, Linear last) {
   if (!rule(Rule::FillCode)) return;
   if (linear >> 3 != code_qword_ || last >> 3 != code_qword_) wait(code_complete_, StallFetch);
 }
 
 // --- data -----------------------------------------------------------------------------------
 
-void Pentium::data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+void Pentium::data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                            bool first_piece) {
   if (watching_) watch_data(linear, bytes, kind);
   if (timing_on_) data_timed(linear, physical, bytes, kind, first_piece);
 }
 
-void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+void Pentium::data_untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                                 bool first_piece) {
   walked_ = false;
   page_bits_ = translate_data(linear);
@@ -439,11 +447,17 @@ void Pentium::data_untranslated(uint32_t linear, uint32_t physical, uint32_t byt
   walked_ = false;
 }
 
-void Pentium::data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+void Pentium::data_slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                         bool first_piece) {
+  // On x86-64 the operand is up to 8 bytes wherever in a line (estimate: as long as what memory
+  // transfers at once), longer ones come in pieces of 8.
+  if (kX86_64 && bytes > 8) {
+    data_slow(linear, physical, 8, kind, false);
+    return data_slow(linear + 8, physical + 8, bytes - 8, kind, first_piece);
+  }
   // Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they
   // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
-  const uint32_t shift = bytes <= 4 ? 2 : 3, grain = 1u << shift;
+  const uint32_t shift = kX86_64 ? line_shift_ : bytes <= 4 ? 2 : 3, grain = 1u << shift;
   const uint32_t offset = linear & (grain - 1);
   const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) >> shift : 1;
   const bool misaligned = first_piece || offset + std::min(bytes, grain) > grain;
@@ -606,7 +620,7 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
 // --- translation ----------------------------------------------------------------------------
 
 // The PageBits of the page.
-uint32_t Pentium::translate_data(uint32_t linear) {
+uint32_t Pentium::translate_data(Linear linear) {
   if (!shadows_) return look_up_data(linear);
   if (!shadows_->holds_page(linear)) shadows_->data_page(linear, page_walk(linear));
   const uint32_t attributes = look_up_data(linear);
@@ -614,40 +628,43 @@ uint32_t Pentium::translate_data(uint32_t linear) {
   return attributes;
 }
 
-uint32_t Pentium::look_up_data(uint32_t linear) {
-  const uint32_t page = linear >> 12, large_page = linear >> 22;
-  // Both arrays are looked up at once; the entry of a 4 MB page wins [INTEL-DM 2].
+uint32_t Pentium::look_up_data(Linear linear) {
+  const Linear page = linear >> 12, large_page = linear >> kLargePageShift;
+  // Both arrays are looked up at once; the entry of a large page wins [INTEL-DM 2].
   if (dtlb_large_.lookup(large_page)) return dtlb_large_.attributes();
   if (dtlb_.lookup(page)) return dtlb_.attributes();
   bank_->count[DtlbMisses]++;
   walked_ = true;
   const PageWalk found = walk(linear);
-  if (found.large) dtlb_large_.insert(large_page, found.attributes);
-  else dtlb_.insert(page, found.attributes);
+  if (found.large) dtlb_large_.insert(large_page, found.attributes, found.global);
+  else dtlb_.insert(page, found.attributes, found.global);
   return found.attributes;
 }
 
 // What the translation of an address reads, and finds.
-PageWalk Pentium::page_walk(uint32_t linear) {
+PageWalk Pentium::page_walk(Linear linear) {
   PageWalk walk;
-  uint32_t address = (state_.cr3 & ~0xFFFu) | (linear >> 22 << 2);
-  for (int level = 0;; level++) {
+  uint32_t table = uint32_t(state_.cr3) & ~0xFFFu;
+  for (unsigned level = kPageLevels - 1;; level--) {
+    const uint32_t index = uint32_t(linear >> (12 + kTableBits * level)) & ((1u << kTableBits) - 1);
+    const uint32_t address = table | uint32_t(index * sizeof(PageEntry));
     walk.entries[walk.reads++] = address;
-    const uint32_t entry = platform_.read_physical(address);
+    const PageEntry entry = platform_.read_physical(address);
     if (!(entry & kPresent)) return walk;
-    walk.large = level == 0 && state_.large_pages && entry & kPageSize;
-    if (level == 1 || walk.large) {
+    walk.large = level == 1 && state_.large_pages && entry & kPageSize;
+    if (level == 0 || walk.large) {
       walk.present = true;
+      walk.global = state_.global_pages && entry & kGlobal;
       walk.attributes = entry >> kPageBits & (kWriteThrough | kNoCache);
       return walk;
     }
-    address = (entry & ~0xFFFu) | (linear >> 12 & 0x3FF) << 2;
+    table = uint32_t(entry) & ~0xFFFu;
   }
 }
 
 // Reads the page tables over the bus: the reads are not served by L1D, though L2 may have them,
 // and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16].
-PageWalk Pentium::walk(uint32_t linear) {
+PageWalk Pentium::walk(Linear linear) {
   const PageWalk found = page_walk(linear);
   for (uint32_t i = 0; i < found.reads; i++) {
     if (l1d_.clean(found.entries[i])) write_back(found.entries[i], clock_);
@@ -657,20 +674,20 @@ PageWalk Pentium::walk(uint32_t linear) {
   return found;
 }
 
-void Pentium::page_fault(uint32_t linear, bool code, bool present) {
+void Pentium::page_fault(Linear linear, bool code, bool present) {
   if (!timing_on_) return;
   if (shadows_) shadows_->page_fault(linear, code, present, page_walk(linear));
-  const uint32_t page = linear >> 12;
-  const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(page >> 10);
+  const Linear page = linear >> 12, large_page = linear >> kLargePageShift;
+  const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(large_page);
   if (shadows_) shadows_->limit_page(linear);  // hidden by the fault
   if (hit) return;  // a protection fault on a page that the TLB holds
   bank_->count[code ? ItlbMisses : DtlbMisses]++;
   bank_->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
   const PageWalk found = walk(linear);
   if (!found.present || !present) return;
-  if (code) itlb_.insert(page, found.attributes);
-  else if (found.large) dtlb_large_.insert(page >> 10, found.attributes);
-  else dtlb_.insert(page, found.attributes);
+  if (code) itlb_.insert(page, found.attributes, found.global);
+  else if (found.large) dtlb_large_.insert(large_page, found.attributes, found.global);
+  else dtlb_.insert(page, found.attributes, found.global);
   if (shadows_) shadows_->limit_page(linear);
 }
 
@@ -684,27 +701,25 @@ void Pentium::page_table_update(uint32_t physical) {
   wait(memory_.writes_done(), StallWalk);
 }
 
-void Pentium::load_cr3(uint32_t value) {
+void Pentium::load_cr3(Space value) {
   bank_->count[value == state_.cr3 ? Cr3Unchanged : Cr3Changed]++;
-  flush_tlbs();
+  flush_tlbs(!state_.global_pages);
 }
 
-void Pentium::flush_tlbs() {
+void Pentium::flush_tlbs(bool global_too) {
   bank_->count[TlbFlushes]++;
   if (shadows_) shadows_->flush_tlbs();
-  itlb_.flush();
-  dtlb_.flush();
-  dtlb_large_.flush();
+  for (Tlb* tlb : {&itlb_, &dtlb_, &dtlb_large_}) global_too ? tlb->flush() : tlb->flush_local();
   foretold_ = kNoPair;
   if (rule(Rule::BtbCr3)) btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
   drop_prefetch();
 }
 
-void Pentium::invalidate_page(uint32_t linear) {
+void Pentium::invalidate_page(Linear linear) {
   if (shadows_) shadows_->flush_page(linear);
   itlb_.invalidate(linear >> 12);
   dtlb_.invalidate(linear >> 12);
-  dtlb_large_.invalidate(linear >> 22);
+  dtlb_large_.invalidate(linear >> kLargePageShift);
   drop_prefetch();  // INVLPG is serialising [INTEL-DM]
 }
 
@@ -792,17 +807,17 @@ void Pentium::task_switch(Task to) {
 }
 
 // A REP that will be resumed is not counted a second time.
-void Pentium::leave_rep(uint32_t resume) {
+void Pentium::leave_rep(Linear resume) {
   if (rep_continues(resume)) {
     if (interrupted_reps_.size() == kMaxInterruptedReps) {
       interrupted_reps_.erase(interrupted_reps_.begin());
     }
-    interrupted_reps_.push_back(uint64_t(state_.cr3) << 32 | resume);
+    interrupted_reps_.emplace_back(state_.cr3, resume);
   }
   in_rep_ = false;
 }
 
-void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
+void Pentium::hard_interrupt(uint8_t vector, Linear resume) {
   leave_rep(resume);
   bank_->count[HwInterrupts]++;
   bank_->count[Instructions] += rule(Rule::DeliveryCounts);  // INTEL-DM 16, event 16h: each delivery adds one
@@ -811,7 +826,7 @@ void Pentium::hard_interrupt(uint8_t vector, uint32_t resume) {
   clock_ += timing_on_ ? clocks_[Class::Interrupt] + config_.inta_clocks : 1;
 }
 
-void Pentium::exception(uint8_t vector, bool fault, uint32_t resume) {
+void Pentium::exception(uint8_t vector, bool fault, Linear resume) {
   if (rep_continues(resume)) leave_rep(resume);
   else if (fault) bank_->count[Instructions]--;
   bank_->count[Exceptions]++;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "btb.hh"
@@ -25,6 +26,7 @@
 #include "counters.hh"
 #include "fpu.hh"
 #include "insn.hh"
+#include "isa.hh"
 #include "memory.hh"
 #include "rules.hh"
 #include "shadow.hh"
@@ -37,20 +39,21 @@ namespace p5 {
 class Platform {
  public:
   virtual ~Platform() = default;
-  virtual uint32_t read_physical(uint32_t address) = 0;  // 4 bytes of memory, for page walks
-  virtual uint32_t code_physical(uint32_t linear) = 0;   // of code that is being executed
-  virtual uint16_t x87_control() = 0;                    // the x87's control word
+  virtual PageEntry read_physical(uint32_t address) = 0;  // of memory, for page walks
+  virtual uint32_t code_physical(Linear linear) = 0;      // of code that is being executed
+  virtual uint16_t x87_control() = 0;                     // the x87's control word
 };
 
 // Code size and protection: a change of any of these is a machine-mode change in chen95's sense.
-enum class MachineMode : uint8_t { Real, V86, Prot16, Prot32 };
+enum class MachineMode : uint8_t { Real, V86, Prot16, Prot32, Long64 };
 
 struct State {
-  uint32_t cr3 = 0;
+  Space cr3 = 0;
   uint8_t ring = 0;
   MachineMode mode = MachineMode::Real;
   bool paging = false;
-  bool large_pages = false;      // CR4.PSE
+  bool large_pages = false;      // CR4.PSE; always in long mode
+  bool global_pages = false;     // CR4.PGE, which the Pentium does not have
   bool caching = false;          // CR0.CD = 0
   bool user_io = false;          // CPL > IOPL
 };
@@ -69,7 +72,10 @@ enum TestRegister12 : uint32_t {
 // Iterations of a repeated MOVS (`reads`) or STOS, upwards and within a page.
 struct Block {
   bool reads;
-  uint32_t from, from_physical, to, to_physical, bytes;  // of one iteration
+  Linear from;
+  uint32_t from_physical;
+  Linear to;
+  uint32_t to_physical, bytes;  // of one iteration
 };
 // The surroundings want to know the time at the first iteration that ends `interval` clocks after
 // they were told last, and to go on themselves once it has come to `due`.
@@ -98,7 +104,7 @@ class Pentium {
     if (clock > clock_) clock_ = clock;
   }
   // The whole of an instruction that goes straight on, while warming; false: it is another one.
-  bool passes(const Insn& insn, uint32_t linear) {
+  bool passes(const Insn& insn, Linear linear) {
     if (__builtin_expect(!warming_, 1) || watching_ || insn.flags & kUncommon || linear != next_ ||
         linear + insn.length - 1 - window_ >= window_bytes_) {
       return false;
@@ -118,7 +124,7 @@ class Pentium {
 
   // The instruction goes straight on in code that is at hand: retire() is complete() alone. Any
   // transfer of control, change of state or uncommon instruction makes this false.
-  bool at_hand(const Insn& insn, uint32_t linear) const {
+  bool at_hand(const Insn& insn, Linear linear) const {
     return !(insn.flags & kUncommon) && linear == next_ &&
            linear + insn.length - 1 - window_ < window_bytes_ && clock_ >= code_ready_;
   }
@@ -150,14 +156,14 @@ class Pentium {
     v_bank_ = kNotInV;
   }
 
-  void retire(const Insn& insn, uint32_t linear) {
+  void retire(const Insn& insn, Linear linear) {
     if (at_hand(insn, linear)) return complete(insn);
     retire_elsewhere(insn, linear);
   }
   // The same for an instruction that is not at hand.
-  void retire_elsewhere(const Insn& insn, uint32_t linear) {
+  void retire_elsewhere(const Insn& insn, Linear linear) {
     if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
-    const uint32_t last = linear + insn.length - 1;
+    const Linear last = linear + insn.length - 1;
     if (!(insn.flags & kUncommon)) {
       if (clock_ >= code_ready_) {
         if (enter_line(linear, last)) {
@@ -175,12 +181,12 @@ class Pentium {
 
   // An instruction that is no part of the measured program (a marker): no time, no count, not
   // even its fetch.
-  void skip(const Insn& insn, uint32_t linear) {
+  void skip(const Insn& insn, Linear linear) {
     if (linear == next_) next_ += insn.length;
   }
 
   // `first_piece`: the access goes on in the next page with another call.
-  void data(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+  void data(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
             bool first_piece = false) {
     if (__builtin_expect(special_, 0)) {
       return data_special(linear, physical, bytes, kind, first_piece);
@@ -189,9 +195,9 @@ class Pentium {
   }
 
   // A near branch, the last instruction retired: where it would go or goes.
-  void branch(uint32_t linear, uint32_t target, bool taken, bool conditional) {
+  void branch(Linear linear, Linear target, bool taken, bool conditional) {
     bank_->count[Branches]++;
-    if (__builtin_expect(!timing_on_, 0)) return;
+    if (kX86_64 || __builtin_expect(!timing_on_, 0)) return;
     if (__builtin_expect(foretold_ != kNoPair, 0)) {
       if (foretold_ != pair_before_) false_hit();
       foretold_ = kNoPair;
@@ -231,22 +237,22 @@ class Pentium {
   // next set_state().
   void soft_interrupt(uint8_t vector);
   // `resume` is the linear address at which the interrupted code goes on.
-  void hard_interrupt(uint8_t vector, uint32_t resume);
+  void hard_interrupt(uint8_t vector, Linear resume);
   // `fault`: the current instruction did not complete and will not count.
-  void exception(uint8_t vector, bool fault, uint32_t resume);
+  void exception(uint8_t vector, bool fault, Linear resume);
   void far_transfer(Crossing kind);  // Gate: far JMP/CALL, Far: far RET, Iret
   // What a far JMP or CALL, INT, IRET, interrupt or exception turns out to be; between its
   // instruction or delivery and the next set_state(). `parameters` are those of the gate.
   void call_gate(uint32_t parameters);
   void task_switch(Task to);
   // After exception() with vector 14: the access that could not be translated.
-  void page_fault(uint32_t linear, bool code, bool present);
+  void page_fault(Linear linear, bool code, bool present);
 
   // A serialising instruction that may change the state (MOV CR0, MOV CR4): what was prefetched
   // is dropped [INTEL-DM].
   void serialize() { window_bytes_ = 0; }
-  void load_cr3(uint32_t value);
-  void invalidate_page(uint32_t linear);
+  void load_cr3(Space value);
+  void invalidate_page(Linear linear);
   void flush_caches(bool write_back);          // WBINVD, INVD
   void page_table_update(uint32_t physical);   // accessed or dirty bit set: a locked cycle
   void port(uint16_t port, bool write);
@@ -260,7 +266,7 @@ class Pentium {
   void idle(uint64_t clocks);                  // time in HLT
   // DR0 to DR3, and DR7, which says what each of them watches [INTEL-DM 17]. A register that holds
   // zero, as after power-up, watches nothing.
-  void set_breakpoints(const std::array<uint32_t, 4>& addresses, uint32_t control);
+  void set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control);
 
   uint64_t clock() const { return clock_; }    // core clocks since power-up
   // The counters with the time up to now in them.
@@ -282,8 +288,8 @@ class Pentium {
  private:
   // A branch or the next line, in the page that code came from last, of a line that L1I has used
   // most recently: the fetch that changes nothing but the window.
-  bool enter_line(uint32_t linear, uint32_t last) {
-    const uint32_t first = linear & ~(code_line_ - 1);
+  bool enter_line(Linear linear, Linear last) {
+    const Linear first = linear & ~Linear(code_line_ - 1);
     if (linear >> 12 != code_page_ || last - first >= code_line_ ||
         !l1i_.quick_read(code_frame_ | (linear & 0xFFF))) {
       return false;
@@ -319,11 +325,11 @@ class Pentium {
     if (!timing_on_) return 1;
     return (rule(Rule::RepIteration) ? per_iteration_[rep_class_] : 0) + rep_setup_;
   }
-  void retire_slow(const Insn& insn, uint32_t linear);
-  void retire_aside(const Insn& insn, uint32_t linear);
+  void retire_slow(const Insn& insn, Linear linear);
+  void retire_aside(const Insn& insn, Linear linear);
   void step_aside(bool on);
-  void match_code(const Insn& insn, uint32_t linear);
-  bool warm(const Insn& insn, uint32_t linear);
+  void match_code(const Insn& insn, Linear linear);
+  bool warm(const Insn& insn, Linear linear);
   // Of complete() what warming needs: the branch target buffer knows branches by their pairs.
   void pass(const Insn& insn) {
     bank_->count[Instructions]++;
@@ -337,13 +343,13 @@ class Pentium {
     pair_before_ = pair_;
     pair_ = next_ - insn.length;
   }
-  void watch_data(uint32_t linear, uint32_t bytes, DataKind kind);
+  void watch_data(Linear linear, uint32_t bytes, DataKind kind);
   void retire_fpu(const Insn& insn);
-  bool retire_uncommon(const Insn& insn, uint32_t linear);
-  void fetch(uint32_t linear, uint32_t last);
-  void fetch_line(uint32_t linear);
+  bool retire_uncommon(const Insn& insn, Linear linear);
+  void fetch(Linear linear, Linear last);
+  void fetch_line(Linear linear);
   void forget_boundaries();
-  void wait_for_code(uint32_t linear, uint32_t last);
+  void wait_for_code(Linear linear, Linear last);
   uint32_t prefix_clocks(uint32_t prefixes) const {
     // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
     const uint32_t cost = prefixes * prefix_cost_ + 1;
@@ -395,20 +401,22 @@ class Pentium {
     }
     v_bank_ = kNoBank;
   }
-  void data_timed(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+  void data_timed(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                   bool first_piece) {
     if (__builtin_expect(
-            paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> 22), 0)) {
+            paging_ && !dtlb_.quick(linear >> 12) &&
+                !dtlb_large_.quick(linear >> kLargePageShift),
+            0)) {
       return data_untranslated(linear, physical, bytes, kind, first_piece);
     }
     data_translated(linear, physical, bytes, kind, first_piece);
   }
   // In a page without PageBits.
-  void data_translated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+  void data_translated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                        bool first_piece) {
     if (v_bank_ < kNotInV) second_access(physical);
     u_bank_ = physical & kBankBits;
-    if (__builtin_expect((linear & 3) + bytes > 4 || locked_ || first_piece, 0)) {
+    if (__builtin_expect((linear & (kGrain - 1)) + bytes > kGrain || locked_ || first_piece, 0)) {
       return data_slow(linear, physical, bytes, kind, first_piece);
     }
     if (kind == DataKind::Read) {
@@ -426,11 +434,11 @@ class Pentium {
       data_slow(linear, physical, bytes, kind, first_piece);
     }
   }
-  void data_special(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+  void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
-  void data_untranslated(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+  void data_untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                          bool first_piece);
-  void data_slow(uint32_t linear, uint32_t physical, uint32_t bytes, DataKind kind,
+  void data_slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                  bool first_piece);
   void read_piece(uint32_t physical);
   void write_piece(uint32_t physical);
@@ -446,15 +454,15 @@ class Pentium {
     return once || attributes & kWriteThrough ? Fill::Shared : Fill::Exclusive;
   }
   void noncacheable_read(uint32_t physical, Event stall);
-  uint32_t translate_data(uint32_t linear);
-  uint32_t look_up_data(uint32_t linear);
+  uint32_t translate_data(Linear linear);
+  uint32_t look_up_data(Linear linear);
   // ... and what it becomes when it is written: a shared line exclusive, but not in a page of PWT
   // [INTEL-DM 3].
   Fill write_state() const {
     return page_bits_ || !state_.caching ? fill_state(page_bits_) : Fill::Exclusive;
   }
-  PageWalk page_walk(uint32_t linear);
-  PageWalk walk(uint32_t linear);
+  PageWalk page_walk(Linear linear);
+  PageWalk walk(Linear linear);
   bool cached(uint32_t physical) const {
     const uint32_t page = physical >> 12;
     return page < cached_pages_.size() && cached_pages_[page];
@@ -482,13 +490,13 @@ class Pentium {
   void delivery(Entry entry, uint8_t vector, Crossing crossing);
   void transfer(Crossing crossing);
   void becomes(ClassId cls);
-  void leave_rep(uint32_t resume);
+  void leave_rep(Linear resume);
   // Is the REP at `linear` still under way? Not once something has retired behind it: the fast
   // path leaves in_rep_ alone, and a loop may come back to the same REP.
-  bool rep_continues(uint32_t linear) const {
+  bool rep_continues(Linear linear) const {
     return in_rep_ && rep_linear_ == linear && next_ == rep_next_;
   }
-  void flush_tlbs();
+  void flush_tlbs(bool global_too);
   void drop_prefetch() {
     window_bytes_ = 0;
     code_page_ = kNoPage;
@@ -508,26 +516,30 @@ class Pentium {
                                   // its instructions is to be looked at
   Bank* bank_;                    // of the current address space and ring
   const uint16_t* clocks_;        // [class], of the current mode
-  uint32_t next_ = 0;             // linear address behind the last instruction
-  uint32_t window_ = 0;           // linear address of what was fetched last ...
+  Linear next_ = 0;               // linear address behind the last instruction
+  Linear window_ = 0;             // linear address of what was fetched last ...
   uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing (always with timing off)
-  static constexpr uint32_t kNoLine = ~0u, kNoPage = ~0u, kNoPair = 1;
+  static constexpr uint32_t kNoLine = ~0u;
+  static constexpr Linear kNoPage = ~Linear(0), kNoPair = 1;
   uint32_t code_line_, data_line_;  // bytes in a line of L1I and L1D
+  uint32_t line_shift_;           // log2 of data_line_
   uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
                                   // cache has taken a line in since
-  uint32_t code_page_ = kNoPage;  // linear page that code was fetched from last: its translation
+  Linear code_page_ = kNoPage;    // linear page that code was fetched from last: its translation
   uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
   uint32_t last_clocks_ = 1;      // of the last instruction, 0 not allowed
   uint32_t prefix_cost_, agi_cost_;
   uint32_t u_clocks_ = 1;         // of the instruction in U, all hits
-  uint32_t pair_ = 0;             // linear address of the instruction in U ...
-  uint32_t pair_before_ = 0;      // ... and of the one before it
-  uint32_t flushed_ = kNoPair;    // of the pair of the last branch if that was mispredicted
-  uint32_t foretold_ = kNoPair;   // of the pair behind which the branch target buffer has a branch
+  Linear pair_ = 0;               // linear address of the instruction in U ...
+  Linear pair_before_ = 0;        // ... and of the one before it
+  Linear flushed_ = kNoPair;      // of the pair of the last branch if that was mispredicted
+  Linear foretold_ = kNoPair;     // of the pair behind which the branch target buffer has a branch
   uint16_t u_ = kNothingJoins;    // what may join the instruction in U (Insn::as_u)
   uint16_t cold_ = 0;             // kLong: of a code line that has just come in, instruction
                                   // boundaries are not known [INTEL-OPT]; kAlways: see below
   uint16_t single_pipe_ = 0;      // kAlways: nothing goes into V
+  // What an access may not cross to be a simple one: see data_slow().
+  static constexpr uint32_t kGrain = kX86_64 ? 8 : 4;
   static constexpr uint8_t kBankBits = 0x1C, kNotInV = 0xFE, kNoBank = 0xFF;
   uint8_t u_bank_ = kNoBank;      // of L1D, that the instruction in U accessed
   uint8_t v_bank_ = kNotInV;      // the same while its neighbour in V is executed, kNoBank from
@@ -567,7 +579,8 @@ class Pentium {
   uint32_t page_bits_ = 0;        // PageBits of the data page being accessed ...
   uint32_t code_attributes_ = 0;  // ... and of code_page_
   struct Breakpoint {
-    uint32_t linear = 0, bytes = 1;
+    Linear linear = 0;
+    uint32_t bytes = 1;
     enum : uint8_t { Code, Writes, Ports, Accesses } what = Code;  // as DR7 has it
     bool enabled = false;
   };
@@ -575,7 +588,7 @@ class Pentium {
   uint64_t true_code_ready_ = 0;  // while aside_
   bool walked_ = false;           // the access missed the DTLB
   uint64_t code_complete_ = 0;    // before this clock the fetched line is incomplete
-  uint32_t code_qword_ = 0;       // linear address / 8 of the qword that came first
+  Linear code_qword_ = 0;         // linear address / 8 of the qword that came first
   uint32_t tr12_ = 0;
   uint32_t filling_ = ~0u;        // physical address of the data line being filled
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
@@ -584,10 +597,10 @@ class Pentium {
   const uint16_t* per_iteration_;
   ClassId rep_class_ = 0;
   uint32_t rep_setup_ = 0;        // clocks that its first iteration brings
-  uint32_t rep_linear_ = 0;       // of the REP instruction under way ...
-  uint32_t rep_next_ = 0;         // ... and of the one behind it
+  Linear rep_linear_ = 0;         // of the REP instruction under way ...
+  Linear rep_next_ = 0;           // ... and of the one behind it
   bool in_rep_ = false;
-  std::vector<uint64_t> interrupted_reps_;  // cr3 << 32 | linear
+  std::vector<std::pair<Space, Linear>> interrupted_reps_;
   std::map<uint16_t, uint64_t> unknown_;
 };
 

@@ -25,6 +25,7 @@
 #include "cache.hh"
 #include "config.hh"
 #include "counters.hh"
+#include "isa.hh"
 #include "shadow_l2.hh"
 #include "shortcut.hh"
 #include "tlb.hh"
@@ -65,11 +66,12 @@ constexpr Event kStreamEvents[] = {
 
 // The page-table entries that the translation of a linear address reads, and what they say.
 struct PageWalk {
-  uint32_t entries[2] = {0, 0};  // physical addresses
+  uint32_t entries[kPageLevels] = {};  // physical addresses
   uint8_t reads = 0;
-  bool large = false;            // a page of 4 MB
+  bool large = false;
   bool present = false;
-  uint8_t attributes = 0;        // PageBits
+  bool global = false;     // survives a CR3 load; x86-64 only
+  uint8_t attributes = 0;  // PageBits
 };
 
 // One reference as the model reports it.

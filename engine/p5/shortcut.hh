@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "isa.hh"
+
 namespace p5 {
 
 class Shortcut {
@@ -14,17 +16,17 @@ class Shortcut {
   explicit Shortcut(uint32_t sets) : mask_(sets - 1), last_(sets) {}
 
   // Keys are numbers of lines or pages. `writes`: also a write to it changes nothing.
-  bool reads(uint32_t key) const { return last_[key & mask_].read == key; }
-  bool writes(uint32_t key) const { return last_[key & mask_].write == key; }
+  bool reads(Linear key) const { return last_[key & mask_].read == key; }
+  bool writes(Linear key) const { return last_[key & mask_].write == key; }
 
   // The key was used.
-  void set(uint32_t key, bool writes) { last_[key & mask_] = {key, writes ? key : kNone}; }
+  void set(Linear key, bool writes) { last_[key & mask_] = {key, writes ? key : kNone}; }
   // A write to the key may change something.
-  void forget_write(uint32_t key) {
+  void forget_write(Linear key) {
     if (writes(key)) last_[key & mask_].write = kNone;
   }
   // So may any use of what is in its place.
-  void forget(uint32_t key) { last_[key & mask_] = {}; }
+  void forget(Linear key) { last_[key & mask_] = {}; }
   void clear() { std::fill(last_.begin(), last_.end(), Last()); }
 
   // For no more sets than that, and empty.
@@ -34,9 +36,9 @@ class Shortcut {
   }
 
  private:
-  static constexpr uint32_t kNone = ~0u;
+  static constexpr Linear kNone = ~Linear(0);
   struct Last {
-    uint32_t read = kNone, write = kNone;
+    Linear read = kNone, write = kNone;
   };
 
   uint32_t mask_;

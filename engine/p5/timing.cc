@@ -75,6 +75,14 @@ TimingTable::TimingTable() : pairing_(Class::Count, Pairing::NP) {
   for (auto& column : columns_) column.assign(Class::Count, 0);
 }
 
+TimingTable TimingTable::flat() {
+  TimingTable table;
+  for (const Column column : {kReal, kV86, kProt, kInner, kUser, kZero}) {
+    table.columns_[column].assign(Class::Count, 1);
+  }
+  return table;
+}
+
 // Empty when the row is good, otherwise what is wrong with it.
 std::string TimingTable::parse_row(std::string_view row, std::vector<bool>* seen) {
   static constexpr std::array<const char*, kColumns> kNames = {

@@ -19,6 +19,9 @@ class TimingTable {
  public:
   TimingTable();
 
+  // Every instruction takes one clock and none pairs: where there is no pipeline.
+  static TimingTable flat();
+
   // Reads a table; on failure returns false with one line "<name>:<line>: what is wrong" and
   // leaves this table unchanged. Every class of classes.hh needs exactly one row.
   bool load(const std::string& path, std::string* error);

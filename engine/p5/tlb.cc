@@ -18,11 +18,12 @@ Tlb::Tlb(const TlbConfig& config)
       set_mask_(config.entries / config.ways - 1),
       shortcut_(set_mask_ + 1),
       tag_(config.entries, kNone),
+      global_(config.entries),
       replacement_(config.policy, set_mask_ + 1, config.ways) {}
 
-bool Tlb::lookup(uint32_t page) {
+bool Tlb::lookup(Linear page) {
   const uint32_t set = page & set_mask_;
-  const uint32_t* tags = &tag_[size_t(set) * config_.ways];
+  const Linear* tags = &tag_[size_t(set) * config_.ways];
   for (uint32_t way = 0; way < config_.ways; way++) {
     if ((tags[way] & kPage) == page) {
       replacement_.touch(set, way);
@@ -34,20 +35,21 @@ bool Tlb::lookup(uint32_t page) {
   return false;
 }
 
-void Tlb::insert(uint32_t page, uint32_t attributes) {
+void Tlb::insert(Linear page, uint32_t attributes, bool global) {
   const uint32_t set = page & set_mask_;
-  uint32_t* tags = &tag_[size_t(set) * config_.ways];
-  uint32_t* end = tags + config_.ways;
-  uint32_t* free = std::find(tags, end, kNone);
+  Linear* tags = &tag_[size_t(set) * config_.ways];
+  Linear* end = tags + config_.ways;
+  Linear* free = std::find(tags, end, kNone);
   const uint32_t way = free != end ? uint32_t(free - tags) : replacement_.victim(set);
-  tags[way] = page | attributes << kAttributeShift;
+  tags[way] = page | Linear(attributes) << kAttributeShift;
+  global_[size_t(set) * config_.ways + way] = global;
   replacement_.fill(set, way);
   used(tags[way]);
 }
 
-void Tlb::invalidate(uint32_t page) {
+void Tlb::invalidate(Linear page) {
   const uint32_t set = page & set_mask_;
-  uint32_t* tags = &tag_[size_t(set) * config_.ways];
+  Linear* tags = &tag_[size_t(set) * config_.ways];
   for (uint32_t way = 0; way < config_.ways; way++) {
     if ((tags[way] & kPage) == page) tags[way] = kNone;
   }
@@ -56,6 +58,13 @@ void Tlb::invalidate(uint32_t page) {
 
 void Tlb::flush() {
   std::fill(tag_.begin(), tag_.end(), kNone);
+  shortcut_.clear();
+}
+
+void Tlb::flush_local() {
+  for (size_t i = 0; i < tag_.size(); i++) {
+    if (!global_[i]) tag_[i] = kNone;
+  }
   shortcut_.clear();
 }
 

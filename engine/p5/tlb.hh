@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "isa.hh"
 #include "replacement.hh"
 #include "shortcut.hh"
 
@@ -30,29 +31,32 @@ class Tlb {
   explicit Tlb(const TlbConfig& config);
 
   // Hit in the most recently used entry of its set, of a page without PageBits: nothing changes.
-  // `page` is the page number (linear address >> 12, or >> 22 in an array of 4 MB pages).
-  bool quick(uint32_t page) const { return shortcut_.reads(page); }
+  // `page` is the page number (linear address >> 12, or >> kLargePageShift in an array of large
+  // pages).
+  bool quick(Linear page) const { return shortcut_.reads(page); }
   Shortcut& shortcut() { return shortcut_; }
 
   // Hit anywhere; updates the replacement state.
-  bool lookup(uint32_t page);
+  bool lookup(Linear page);
 
   // PageBits of the page of the last lookup() that hit.
   uint32_t attributes() const { return attributes_; }
 
-  // Enters a page that missed.
-  void insert(uint32_t page, uint32_t attributes = 0);
+  // Enters a page that missed. A global one stays in flush_local().
+  void insert(Linear page, uint32_t attributes = 0, bool global = false);
 
-  void invalidate(uint32_t page);  // INVLPG
-  void flush();                    // CR3 load
+  void invalidate(Linear page);  // INVLPG
+  void flush();                  // the Pentium's CR3 load
+  void flush_local();            // CR3 load with CR4.PGE, which the Pentium does not have
 
  private:
-  static constexpr uint32_t kNone = ~0u;
+  static constexpr Linear kNone = ~Linear(0);
   // A tag is a page number with the PageBits on top.
-  static constexpr uint32_t kAttributeShift = 30, kPage = (1u << kAttributeShift) - 1;
+  static constexpr uint32_t kAttributeShift = 8 * sizeof(Linear) - 2;
+  static constexpr Linear kPage = (Linear(1) << kAttributeShift) - 1;
 
   // The shortcut is for pages without PageBits.
-  void used(uint32_t tag) {
+  void used(Linear tag) {
     if (tag <= kPage) shortcut_.set(tag, false);
     else shortcut_.forget(tag & kPage);
   }
@@ -60,7 +64,8 @@ class Tlb {
   TlbConfig config_;
   uint32_t set_mask_;
   Shortcut shortcut_;
-  std::vector<uint32_t> tag_;  // [set][way], kNone when invalid
+  std::vector<Linear> tag_;   // [set][way], kNone when invalid
+  std::vector<bool> global_;  // [set][way]
   uint32_t attributes_ = 0;
   Replacement replacement_;
 };

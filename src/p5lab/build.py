@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.experiment import EMBEDDED, NATIVE
 from p5lab.fetch import cache_directory
-from p5lab.guest import Guest
+from p5lab.guest import X86_64, Guest
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 
@@ -56,14 +57,17 @@ LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 ZIG_FIRST = Cost(45, 0, 100)
 
 
-def for_runs(lab: Lab, guests: Collection[Guest], engine: str = "bochs") -> tuple[str, ...]:
+def for_runs(lab: Lab, guests: Collection[Guest], engine: str = EMBEDDED) -> tuple[str, ...]:
     """The targets that runs of an engine on these guests need. native: the host itself."""
-    if engine == "native":
+    if engine == NATIVE:
         return ("build/workloads/native",)
     places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
     places |= {f"build/workloads/{guest.programs}" for guest in guests}
-    embedded = ("build/engine", "build/bootrom") if engine == "bochs" else ()
-    return (*embedded, *sorted(places))
+    if engine != EMBEDDED:
+        return tuple(sorted(places))
+    engines = {lab.engine64 if guest.isa == X86_64 else lab.engine for guest in guests}
+    made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
+    return (*sorted(made), "build/engine/bios", "build/bootrom", *sorted(places))
 
 
 def ensure(

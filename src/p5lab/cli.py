@@ -606,7 +606,7 @@ def _shell(args: argparse.Namespace, lab: Lab) -> int:
     if args.settings:
         board = board.with_set(machine.parse_settings(args.settings), "--set")
     system = guest.load(lab, args.guest)
-    experiment.check_isa("shell", system, board)
+    board = experiment.with_isa("shell", system, board)
     image.check(lab, system)
     if not args.no_build:
         build.ensure(lab, Progress(), build.for_runs(lab, [system]))

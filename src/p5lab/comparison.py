@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from p5lab import store
-from p5lab.experiment import NATIVE, Cannot
+from p5lab.experiment import EMBEDDED, NATIVE, Cannot
+from p5lab.guest import X86_64
 from p5lab.store import Stored
 from p5lab.workload import EMPTY_NAME
 from p5stats import compare, tidy
@@ -190,6 +191,18 @@ class Comparison:
             for note in cell.record["notes"]
         )
         return list(dict.fromkeys(f"{DEVIATION}: {reason}" for reason in found))
+
+    @property
+    def without_clocks(self) -> list[str]:
+        """Guests whose processor has no clocks to show, each once."""
+        found = (
+            f"Guest {cell.record['guest']['name']} ran on a processor of {X86_64}: its events are"
+            " counted, a Pentium's cycles and times it has none"
+            for cell in self._cells.values()
+            if cell.record["engine"] == EMBEDDED
+            and cell.record["machine"]["values"].get("cpu.isa") == X86_64
+        )
+        return list(dict.fromkeys(found))
 
     @property
     def not_timed(self) -> list[str]:

@@ -4,7 +4,7 @@
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from p5lab import machine as machines
 from p5lab import program as programs
 from p5lab import workload as workloads
 from p5lab.errors import UserError, unknown
-from p5lab.guest import Guest
+from p5lab.guest import X86_64, Guest
 from p5lab.lab import Lab
 from p5lab.machine import Machine
 from p5lab.program import Program
@@ -31,6 +31,7 @@ EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
 # A program of the user's own belongs to no experiment file.
 NATIVE = "native"  # the engine that is this host itself, without machine, guest and seed
+EMBEDDED = "bochs"
 NO_LIMIT = 1 << 40  # bytes of memory of a host, for the size of a program
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 SEED_LIMIT, SEEDS = 1 << 31, 1000
@@ -80,7 +81,7 @@ class Run:
     seed: int
     feedback: bool  # caches, TLBs and bus have their influence on time
     limit_seconds: int  # modelled time after which the run has failed
-    engine: str = "bochs"
+    engine: str = EMBEDDED
     program: Program | None = None  # the user's own, in place of the workload's
     trace: tuple[str, ...] = ()  # of TRACES
     accesses: int = ACCESSES  # of a trace of accesses, at most
@@ -106,6 +107,12 @@ class Run:
     @property
     def limit_cycles(self) -> int:
         return self.limit_seconds * self.machine.clock_hz
+
+    @property
+    def has_clocks(self) -> bool:
+        """Whether its time is that of a machine: the embedded engine knows the clocks of a Pentium
+        only, and of a processor of x86-64 none."""
+        return self.engine != EMBEDDED or self.machine.values["cpu.isa"] != X86_64
 
     @property
     def label(self) -> str:
@@ -168,7 +175,7 @@ class Filter:
     feedback: bool | None = None
     model: bool = True
     seeds: tuple[int, ...] = ()
-    engine: str = "bochs"
+    engine: str = EMBEDDED
     trace: tuple[str, ...] = ()
     accesses: int = ACCESSES
     sweeps: tuple[Axis, ...] = ()
@@ -258,7 +265,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
             shadows = tuple(_shadow(variant_board, *geometry) for geometry in geometries)
             jobs = [entry.job(point.parameters) for entry in entries]
             for system in systems:
-                check_isa(where, system, variant_board)
+                board_with_isa = with_isa(where, system, variant_board)
                 for seed in seeds:
                     for job in jobs:
                         if not _asked(system, guest_names, job.only):
@@ -266,7 +273,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                         if reason := _why_not(system, job.workload, job.parameters):
                             cannot[Cannot(system.name, job.workload.name, reason)] = None
                             continue
-                        run = Run(name, variant_board, system, job.workload, job.parameters,
+                        run = Run(name, board_with_isa, system, job.workload, job.parameters,
                                   job.given, seed, feedback, limit, choice.engine,
                                   trace=choice.trace, accesses=choice.accesses, shadows=shadows,
                                   model=choice.model, vectors=choice.vectors)  # fmt: skip
@@ -296,12 +303,12 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
     for board in _program_boards(lab, choice):
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
-            check_isa("--program", guest, board)
+            own_board = with_isa("--program", guest, board)
             memory = int(board.values["dram.size"])
             program = programs.load(path, arguments, memory, guest.isa)
             runs += [
-                Run(PROGRAM, board, guest, program.workload, program.parameters, (), seed, feedback,
-                    LIMIT_SECONDS, choice.engine, program, choice.trace,
+                Run(PROGRAM, own_board, guest, program.workload, program.parameters, (), seed,
+                    feedback, LIMIT_SECONDS, choice.engine, program, choice.trace,
                     choice.accesses, model=choice.model, vectors=choice.vectors)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
@@ -463,14 +470,22 @@ def _shadow(board: Machine, name: str, where: str, settings: dict[str, Any]) -> 
     return Shadow(name, {key: BY_NAME[key].canonical(values[key]) for key in sorted(settings)})
 
 
-def check_isa(where: str, guest: Guest, machine: Machine) -> None:
-    """Refuses a machine whose processor lacks instructions that the guest is built of."""
+def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
+    """The machine as this guest gets it: with a processor of x86-64 if it is made for one. Refuses
+    a machine whose processor lacks instructions that the guest is built of."""
     isa = machine.values["cpu.isa"]
-    if guest.isa != isa and isa == "pentium":
+    if guest.isa == X86_64 and "cpu.isa" not in machine.overlay:
+        return replace(
+            machine,
+            values=machine.values | {"cpu.isa": X86_64},
+            sources=machine.sources | {"cpu.isa": f"choice: of the guest {guest.name}"},
+        )
+    if guest.isa != isa and (isa == "pentium" or X86_64 in (guest.isa, isa)):
         raise UserError(
             f"{where}: guest {guest.name} needs cpu.isa {guest.isa!r}, machine {machine.name} has"
             f" {isa!r}"
         )
+    return machine
 
 
 def _seeds(table: tomlfile.Table) -> tuple[int, ...]:

@@ -45,6 +45,15 @@ class Lab:
         return self.root / "build/engine/p5bochs"
 
     @property
+    def engine64(self) -> Path:
+        """The same for guests of x86-64."""
+        return self.root / "build/engine/p5bochs64"
+
+    def record_of(self, engine: Path) -> Path:
+        """What the build has recorded about one of them."""
+        return engine.with_name(f"{engine.name.replace('p5bochs', 'engine')}.json")
+
+    @property
     def bochsrc(self) -> Path:
         return self.root / "engine/bochs/bochsrc.in"
 

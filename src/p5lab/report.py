@@ -56,6 +56,7 @@ MISS_HEADS = {
     "DTLB misses": "DTLB",
     "L2 misses": "L2",
 }
+INSTRUCTIONS = "instructions"
 LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH, RATIO_WIDTH, SPREAD_WIDTH = 26, 13, 10, 9, 21
 PIPED_WIDTH = 120
 NO_LIMIT = 1 << 20  # columns, where nothing wraps
@@ -105,7 +106,8 @@ def notes(found: Comparison) -> list[str]:
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
         lines.append(f"Means over the seeds {seeds}; the lowest and the highest seed beside them.")
-    lines += [f"{line}." for line in (*found.not_counted, *found.deviations, *found.not_timed)]
+    lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
+    lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 
 
@@ -156,24 +158,27 @@ def _label(found: Comparison, question: Question) -> str:
 
 
 def summary(found: Comparison, width: int) -> list[Grid]:
-    """One line a benchmark: time and busy cycles of each system, and the ratio of times."""
+    """One line a benchmark: time and busy cycles of each system, and the ratio of times. Where no
+    system has either, the instructions."""
     names = list(found.names().values())
     seeds = len(found.seeds) > 1
+    timed = any(cell and cell.has(TIME) for q in found.questions for cell in found.cells(q))
+    first, unit = (TIME, "us") if timed else (INSTRUCTIONS, "instructions")
     cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if seeds else RATIO_WIDTH)
     result = []
     for chosen in _chunks(len(names), (width - LABEL_WIDTH) // cost):
         heads = [""]
-        heads += [f"{names[i]}\nus" for i in chosen]
+        heads += [f"{names[i]}\n{unit}" for i in chosen]
         heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
-        heads += [f"{names[i]}\ncycles" for i in chosen]
+        heads += [f"{names[i]}\ncycles" for i in chosen if timed]
         heads += [f"{names[i]}\nratio" for i in chosen[1:]]
-        grid = Grid("Time of one operation", heads)
+        grid = Grid(f"{'Time' if timed else 'Instructions'} of one operation", heads)
         for question in _last_points(found):
             cells = found.cells(question)
-            row = [_or_why(found, question, i, TIME) for i in chosen]
-            row += [_spread(cells[i], TIME) for i in chosen if seeds]
-            row += [_mean(cells[i], CYCLES) for i in chosen]
-            row += [_ratio(cells[i], cells[chosen[0]], TIME) for i in chosen[1:]]
+            row = [_or_why(found, question, i, first) for i in chosen]
+            row += [_spread(cells[i], first) for i in chosen if seeds]
+            row += [_mean(cells[i], CYCLES) for i in chosen if timed]
+            row += [_ratio(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
             grid.add(_label(found, question), *row)
         for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
             if not found.phases(what):
@@ -356,8 +361,8 @@ def _rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     for name in METRICS:
         if any(cell.has(name) for cell in cells):
             rows.append((name, name))
-        if name == spread:
-            rows += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
+            if name == spread:
+                rows += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
     return rows
 
 
@@ -428,6 +433,7 @@ def run(console: Console, stored: Stored, form: str = "table") -> None:
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
         ("experiment", record["experiment"]),
         ("machine", " ".join(filter(None, (machine["name"], machine["geometry"])))),
+        ("instructions", machine["values"]["cpu.isa"]),
         ("guest", record["guest"]["name"]),
         ("job", _job(record["identity"]["settings"])),
         ("bracket", record["workload"]["bracket"]),

@@ -305,7 +305,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
 
 
 def _has_feedback(run: Run) -> bool:
-    return run.feedback and run.model
+    return run.feedback and run.model and run.has_clocks
 
 
 def _described(run: Run) -> dict[str, Any]:

@@ -229,9 +229,10 @@ KEYS: tuple[Key, ...] = (
     ),
     _choice(
         "cpu.isa",
-        ("pentium", "pentium+cmov"),
+        ("pentium", "pentium+cmov", "x86-64"),
         "instructions accepted, all others are refused with #UD;"
-        " pentium+cmov adds CMOV, FCMOV and FCOMI",
+        " pentium+cmov adds CMOV, FCMOV and FCOMI; x86-64 is what guests of that level get on every"
+        " machine, and no others",
     ),
     _integer(
         "cpu.signature", 0x500, 0x5FF, "", "CPUID leaf 1 EAX: family, model, stepping", hexa=True

@@ -84,7 +84,7 @@ def base(lab: Lab, names: Sequence[str], given: Sequence[str], guest: str, machi
     if settings:
         board = board.with_set(settings, "--set")
     system = guests.load(lab, guest)
-    experiment.check_isa("simpoint", system, board)
+    board = experiment.with_isa("simpoint", system, board)
     parameters = dict(_parameter(text) for text in given)
     runs = []
     for name in dict.fromkeys(names):

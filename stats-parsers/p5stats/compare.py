@@ -36,6 +36,7 @@ CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret
 # Engines that tell neither the vectors of interrupts nor the ring of a cycle.
 UNDIVIDED = ("gem5",)
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
+LONG_MODE_CHANGES = "mode_changes.64bit"  # of engines whose processor has 64-bit code
 
 
 def counts(frame: pd.DataFrame) -> pd.DataFrame:
@@ -212,8 +213,9 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> list[Metric]:
                lambda c, hz: c["cr3_loads.changed"]),
         Metric("CR3 loads, unchanged", "loads", "the same one again: a TLB flush",
                lambda c, hz: c["cr3_loads.unchanged"]),
-        Metric("mode changes", "changes", "to real, V86, 16-bit or 32-bit protected mode",
-               lambda c, hz: c.total(*MODE_CHANGES)),
+        Metric("mode changes", "changes", "to real, V86, 16-bit, 32-bit or 64-bit code",
+               lambda c, hz: c.total(*MODE_CHANGES)
+               + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)),
     ]  # fmt: skip
 
 

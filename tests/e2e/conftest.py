@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import guest, machine, store, workload
+from p5lab import experiment, guest, machine, store, workload
 from p5lab import program as programs
 from p5lab.engines import Outcome
 from p5lab.engines.bochs import Bochs
@@ -70,10 +70,11 @@ def lab():
 def bare_program(tmp_path):
     """Assemble a program without operating system, for boot(bare=...)."""
 
-    def assemble(source):
+    def assemble(source, bits=32):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
-        subprocess.run(["as", "--32", "-I", source.parent, "-o", built, source], check=True)
-        link = ["ld", "-m", "elf_i386", "--oformat", "binary", "-Ttext", "0x7c00"]
+        subprocess.run(["as", f"--{bits}", "-I", source.parent, "-o", built, source], check=True)
+        form = {32: "elf_i386", 64: "elf_x86_64"}[bits]
+        link = ["ld", "-m", form, "--oformat", "binary", "-Ttext", "0x7c00"]
         subprocess.run([*link, "-o", binary, built], check=True)
         return binary
 
@@ -102,21 +103,23 @@ def boot(lab, servers):
     most, `conf` more lines of the engine's parameters. Each run has a directory of its own.
 
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
-    real mode.
+    real mode. `isa`: on a processor of another level than the guest's.
     """
 
     def run(
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
         fast=True, feedback=True, shadows=(), trace=(), accesses=0, vectors=0, sample=None,
-        conf=(),
+        conf=(), isa=None,
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
+        booted = replace(booted, isa=isa or booted.isa)
+        asked = machine.load(lab.machines, board).with_set(settings or {}, "test")
         known = workload.load(lab)
         planned = Run(
             experiment="test",
-            machine=machine.load(lab.machines, board).with_set(settings or {}, "test"),
+            machine=experiment.with_isa("test", booted, asked),
             guest=booted if disk else replace(booted, disk=None),
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
             feedback=feedback, shadows=shadows, trace=trace, accesses=accesses,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decodes instructions for tests/unit/test_decode_objdump.py: one line of "16|32 <hex bytes>" on
+// Decodes instructions for tests/unit/test_decode_objdump.py: one line of "16|32|64 <hex bytes>" on
 // standard input gives one line "<length> <prefixes> <class> <flags>" (flags: r refused on the
 // Pentium, R also refused at pentium+cmov, m memory, d displacement, i immediate), or "-" when the
 // bytes hold no whole instruction. The argument is the timing table.
@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   std::string line;
   while (std::getline(std::cin, line)) {
-    const bool code32 = line.compare(0, 3, "32 ") == 0;
-    if (!code32 && line.compare(0, 3, "16 ") != 0) {
-      std::fprintf(stderr, "p5decode: '%s': expected '16|32 <hex bytes>'\n", line.c_str());
+    const std::string bits = line.substr(0, 3);
+    if (bits != "16 " && bits != "32 " && bits != "64 ") {
+      std::fprintf(stderr, "p5decode: '%s': expected '16|32|64 <hex bytes>'\n", line.c_str());
       return 2;
     }
     uint8_t bytes[32];
@@ -30,7 +30,9 @@ int main(int argc, char** argv) {
       bytes[count++] = uint8_t(std::stoul(line.substr(at, 2), nullptr, 16));
     }
     p5::Insn insn;
-    if (!p5::decode(bytes, count, code32, timing, &insn)) {
+    const bool whole = bits == "64 " ? p5::decode64(bytes, count, timing, &insn)
+                                     : p5::decode(bytes, count, bits == "32 ", timing, &insn);
+    if (!whole) {
       std::cout << "-\n";
       continue;
     }

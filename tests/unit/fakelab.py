@@ -116,13 +116,16 @@ if conf.get("run.server") == "on":
     for line in pathlib.Path(os.environ["P5LAB_ENGINE_CONF"]).read_text().splitlines():
         key, _, value = line.partition(" = ")
         conf[key] = value
-for key in ("boot.blob.0", "run.timing_table", "l2.size", "run.limit_cycles"):
+for key in ("boot.blob.0", "l2.size", "run.limit_cycles"):
     assert key in conf, key
+assert (conf["cpu.isa"] == "x86-64") == here.joinpath("p5bochs64").samefile(sys.argv[0])
 for key in (k for k in conf if k.startswith("boot.blob.")):
     address, offset, length, name = conf[key].split(" ", 3)
     data = pathlib.Path(name).read_bytes()[int(offset, 0):][:int(length, 0)]
     assert len(data) == int(length, 0), key
-assert pathlib.Path("bochsrc").exists() and pathlib.Path(conf["run.timing_table"]).exists()
+assert pathlib.Path("bochsrc").exists()
+if conf["cpu.isa"] != "x86-64":
+    assert pathlib.Path(conf["run.timing_table"]).exists()
 (here / "starts").open("a").write(conf["run.job"] + "\n")
 pathlib.Path("serial.log").write_text(plan.get("serial", ""))
 pathlib.Path("output.log").write_text(plan.get("output", ""))
@@ -258,6 +261,7 @@ def make(root: Path) -> FakeLab:
     for name in ("engine/bios/BIOS-bochs-latest", "engine/bios/vgabios.bin", "bootrom/p5boot.rom",
                  "workloads/toy/call", "workloads/toy/chase"):  # fmt: skip
         lab._put(f"build/{name}", name)
-    lab._put("build/engine/p5bochs", ENGINE.replace("@python@", sys.executable)).chmod(0o755)
+    for engine in ("p5bochs", "p5bochs64"):
+        lab._put(f"build/engine/{engine}", ENGINE.replace("@python@", sys.executable)).chmod(0o755)
     lab.behave()
     return lab

@@ -5,6 +5,7 @@ import fcntl
 import io
 import shutil
 import threading
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -140,10 +141,16 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
 def test_runs_need_their_own_guests_only():
     here = Lab.here()
     linux, uml = guest.load(here, "linux"), guest.load(here, "linux-uml")
-    engine = ("build/engine", "build/bootrom")
+    engine = ("build/engine/engine.json", "build/engine/p5bochs", "build/engine/bios",
+              "build/bootrom")  # fmt: skip
     of_linux = ("build/guests/linux", "build/workloads/linux")
     assert build.for_runs(here, [linux, linux]) == (*engine, *of_linux)
     both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
     assert build.for_runs(here, [linux, uml]) == (*engine, *both)
+    wide = replace(linux, isa="x86-64")
+    engine64 = ("build/engine/engine64.json", "build/engine/p5bochs64", "build/engine/bios",
+                "build/bootrom")  # fmt: skip
+    assert build.for_runs(here, [wide]) == (*engine64, *of_linux)
+    assert {*engine, *engine64} < {*build.for_runs(here, [linux, wide])}
     assert build.for_runs(here, [linux], "gem5") == of_linux
     assert build.for_runs(here, [linux], "native") == ("build/workloads/native",)

@@ -83,10 +83,12 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             "engine/p5/cache.cc",
             "// changed\nint changed;\n",
             {
-                ("C++", "build/obj/engine/p5/cache.o"),
+                ("C++", "build/obj/engine/p5bochs/p5/cache.cc.o"),
+                ("C++", "build/obj/engine/p5bochs64/p5/cache.cc.o"),
                 ("C++", "build/obj/tests/model/cache.o"),
                 ("C++", "build/obj/tests/mutable/cache.o"),
                 ("record", "build/engine/engine.json"),
+                ("record", "build/engine/engine64.json"),
             },
         ),
         (
@@ -128,7 +130,8 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
         ("README.md", "changed\n", set()),
         ("src/p5lab/cli.py", "# changed\n", set()),
         ("tools/manifest.py", "# changed\n", {
-            ("record", "build/engine/engine.json"), ("record", "build/guests/linux/guest.json"),
+            ("record", "build/engine/engine.json"), ("record", "build/engine/engine64.json"),
+            ("record", "build/guests/linux/guest.json"),
             ("record", "build/guests/linux-uml/guest.json"),
             ("record", "build/guests/linux64/guest.json"),
         }),

@@ -237,6 +237,7 @@ def test_a_first_build_is_forecast_and_its_products_used(p5lab, lab):
     engine = lab.engine.read_bytes()
     lab.engine.unlink()
     (lab.root / "engine.src").write_bytes(engine)
+    (lab.root / "build/engine/engine.json").write_text("{}")
     (lab.root / "SConstruct").write_text(
         "Command('build/engine/p5bochs', 'engine.src',"
         " Action('install -m 755 $SOURCE $TARGET', '  Bochs     $TARGET'))\n"

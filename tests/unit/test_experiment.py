@@ -153,6 +153,23 @@ def test_a_guest_that_needs_more_instructions_is_refused(lab):
     assert len(experiment.load(lab, "tests", wider)) == 2
 
 
+def test_a_guest_of_x86_64_brings_its_processor(lab):
+    path = lab.guests / "toy/guest.toml"
+    path.write_text(GUEST.replace('isa = "pentium"', 'isa = "x86-64"'))
+    run = experiment.load(lab, "tests", Filter(settings=(("l2.size", "512K"),)))[0]
+    assert run.machine.values["cpu.isa"] == "x86-64"
+    assert run.machine.geometry == "l2.size=524288"  # nothing that a user has to set
+    assert "toy" in run.machine.sources["cpu.isa"]
+    assert not run.has_clocks
+    assert replace(run, engine="gem5").has_clocks
+
+    with pytest.raises(UserError, match=r"needs cpu.isa 'x86-64', machine .* has 'pentium'"):
+        experiment.load(lab, "tests", Filter(settings=(("cpu.isa", "pentium"),)))
+    path.write_text(GUEST)
+    with pytest.raises(UserError, match=r"needs cpu.isa 'pentium', machine .* has 'x86-64'"):
+        experiment.load(lab, "tests", Filter(settings=(("cpu.isa", "x86-64"),)))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

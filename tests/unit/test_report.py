@@ -40,6 +40,34 @@ def two(lab):
     return lab
 
 
+def without_cycles(lines):
+    """What the engine for x86-64 writes: the same without the events in cycles."""
+    header = lines[0]
+    keep = [i for i, unit in enumerate(header["units"]) if unit != "cycles"]
+    lines = [{**header, **{key: [header[key][i] for i in keep] for key in ("events", "units")}},
+             *lines[1:]]  # fmt: skip
+    for line in lines:
+        for bank in line.get("banks", []):
+            bank[2] = [bank[2][i] for i in keep if i < len(bank[2])]
+    return lines
+
+
+@pytest.fixture
+def wide(lab):
+    """The toy guest and one of x86-64; both have been run."""
+    directory = lab.guests / "wide"
+    directory.mkdir()
+    (directory / "guest.toml").write_text(
+        'schema_version = 1\nname = "wide"\nbase = "toy"\ntitle = "64 bits"\nisa = "x86-64"\n'
+    )
+    Runner(lab).run_all(experiment.load(lab, "tests"))
+    lab.behave(
+        events={"call": without_cycles(call_events()), "chase": without_cycles(chase_events())}
+    )
+    Runner(lab).run_all(experiment.load(lab, "tests", Filter(guests=("wide",))))
+    return lab
+
+
 @pytest.fixture
 def p5lab(two, capsys, monkeypatch):
     def command(*arguments, columns=120):
@@ -288,3 +316,45 @@ def test_texts_of_a_grid_are_never_markup(capsys):
 )  # fmt: skip
 def test_ratios_have_two_decimals_or_one(value, text):
     assert times(value) == text
+
+
+def shown(lab, capsys, monkeypatch, *arguments):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert cli.main(["run", "tests", "--no-build", *arguments], lab) == 0
+    return capsys.readouterr().out
+
+
+def test_a_guest_of_x86_64_has_counts_and_no_cycles(wide, capsys, monkeypatch):
+    out = shown(wide, capsys, monkeypatch, "--guest", "wide")
+    rows = table(out, "Counts per operation")
+    labels = [cells[0].strip() for cells in rows]
+    assert not {"busy cycles", "microseconds", "lowest", "CPI (busy)", "kernel share"} & {*labels}
+    assert row(rows, "instructions")[0] == "40"
+    assert "Guest wide ran on a processor of x86-64" in out
+
+    (run,) = [one for one in store.all_runs(wide) if one.record["label"].startswith("call")
+              and one.record["guest"]["name"] == "wide"]  # fmt: skip
+    assert run.record["machine"]["values"]["cpu.isa"] == "x86-64"
+    assert run.record["feedback"] == "off"
+
+
+def test_beside_a_pentium_its_times_are_missing(wide, capsys, monkeypatch):
+    out = shown(wide, capsys, monkeypatch, "--guest", "toy", "--guest", "wide")
+    assert row(table(out, "Time of one operation"), "call") == ["1.222", "-", "110", "-", "-"]
+    assert row(table(out, "call: one call"), "instructions") == ["40", "40", "1.00"]
+    asked = shown(
+        wide, capsys, monkeypatch, "--guest", "toy", "--guest", "wide", "--format", "json"
+    )
+    values = {
+        (one["guest"], one["metric"]): one["value"]
+        for one in json.loads(asked)["rows"]
+        if one["workload"] == "call"
+    }
+    assert values["wide", "busy cycles"] is values["wide", "microseconds"] is None
+    assert values["wide", "instructions"] == 40
+
+
+def test_systems_of_x86_64_alone_are_summed_up_by_instructions(wide, capsys, monkeypatch):
+    out = shown(wide, capsys, monkeypatch, "--guest", "wide", "--seed", "0,1")
+    assert row(table(out, "Instructions of one operation"), "call")[0] == "40"
+    assert "Time of one operation" not in out

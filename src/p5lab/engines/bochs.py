@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The embedded engine: Bochs with our Pentium model (build/engine/p5bochs)."""
+"""The embedded engine: Bochs with our Pentium model (build/engine/p5bochs).
+
+A guest of x86-64 gets an engine of its own (p5bochs64): the same caches and TLBs, counted under
+another processor, without clocks.
+"""
 
 import hashlib
 import os
@@ -12,6 +16,7 @@ from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.engines.logs import last_line, panic, printable, signal_name
 from p5lab.errors import UserError
 from p5lab.experiment import Run
+from p5lab.guest import X86_64
 from p5lab.lab import Lab
 from p5stats import StatsError, events
 
@@ -26,24 +31,38 @@ VECTORS, SIMPOINTS, WEIGHTS = "simpoint.bb", "simpoint.simpoints", "simpoint.wei
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
 NO_DISK = "ata0: enabled=0"
+# What the emulator plays, and the features that it adds, by cpu.isa. CMOV, FCMOV and FCOMI are its
+# "p6ni"; the Athlon 64 is its processor of x86-64 with the least beside that.
+PROCESSORS = {
+    "pentium": ("pentium", ""),
+    "pentium+cmov": ("pentium", "p6ni"),
+    X86_64: ("athlon64_clawhammer", ""),
+}
 
 
 class Bochs:
-    """prepare and collect for build/engine/p5bochs."""
+    """prepare and collect for build/engine/p5bochs and p5bochs64."""
 
     outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS)
     repeatable = True
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        engine = lab.engine if run.has_clocks else lab.engine64
+        if not run.has_clocks and (run.shadows or run.sample or "accesses" in run.trace):
+            raise UserError(
+                f'guest {run.guest.name} is of {X86_64}: expected none of events = "misses",'
+                " simpoint and --trace accesses"
+            )
         inputs = {
-            "engine": lab.engine,
+            "engine": engine,
             "bochsrc.in": lab.bochsrc,
             "bios": lab.bios,
             "vgabios": lab.vgabios,
             "bootrom": lab.bootrom,
-            "timing": lab.timing(str(run.machine.values["cpu.timing"])),
             **run.guest.files,
         }
+        if run.has_clocks:
+            inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
         if run.program:
             inputs["program"] = run.program.path
         elif not run.shell:
@@ -67,15 +86,16 @@ class Bochs:
         # Files are named by their role in what identifies the run, by their path in what runs.
         conf: dict[str, str] = {
             **run.machine.engine_conf(),
-            "run.timing_table": "timing",
             "run.events": EVENTS,
             "run.output": OUTPUT,
             "run.limit_cycles": str(run.limit_cycles),
             "run.timing": "on" if run.model else "off",
-            "run.feedback": "on" if run.feedback else "off",
+            "run.feedback": "on" if run.feedback and run.has_clocks else "off",
             "run.trace_reads": "off",
             **layout.conf(),
         }
+        if run.has_clocks:
+            conf["run.timing_table"] = "timing"
         for number, shadow in enumerate(run.shadows):
             conf[f"shadow.{number}.name"] = shadow.name
             conf[f"shadow.{number}.set"] = " ".join(
@@ -106,12 +126,13 @@ class Bochs:
             elif key in ("run.timing_table", "run.program"):
                 value = names[value]
             lines.append(f"{key} = {value}\n")
+        processor, features = PROCESSORS[str(run.machine.values["cpu.isa"])]
         values = {
             "clock_hz": str(run.machine.clock_hz),
             "ram_mb": str(int(run.machine.values["dram.size"]) >> 20),
             "chipset": str(run.machine.values["devices.chipset"]),
-            # CMOV, FCMOV and FCOMI, which this level adds, are the emulator's "p6ni".
-            "features": "p6ni" if run.machine.values["cpu.isa"] == "pentium+cmov" else "",
+            "processor": processor,
+            "features": features,
         }
         conf_text = "".join(lines).encode()
         if run.guest.disk:
@@ -138,7 +159,7 @@ class Bochs:
             environment={"P5LAB_ENGINE_CONF": "engine.conf", "LC_ALL": "C"},
             versions={"guest kernel": _kernel_version(kernel)},
             built_from={
-                "engine": lab.engine.parent / "engine.json",
+                "engine": lab.record_of(engine),
                 "guest": run.guest.record,
             },
             after_boot=frozenset({"job", "program", "workload"}),

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The two builds of the model. Without P5_X86_64 it is a Pentium. With it, it is the memory
+// hierarchy of that Pentium under a processor of x86-64 [AMD64]: caches and TLBs of the same
+// geometry are asked and count, each instruction takes one clock, and nothing of the pipeline is
+// there.
+#pragma once
+
+#include <cstdint>
+
+namespace p5 {
+
+#ifdef P5_X86_64
+constexpr bool kX86_64 = true;
+using Linear = uint64_t;  // a linear address
+using Space = uint64_t;   // an address space: the value of CR3
+using PageEntry = uint64_t;
+#else
+constexpr bool kX86_64 = false;
+using Linear = uint32_t;
+using Space = uint32_t;
+using PageEntry = uint32_t;
+#endif
+
+// Page tables [INTEL-DM 11, AMD64 5.3]: levels, index bits of each, and from which bit of a linear
+// address on a large page is told (4 MB, on x86-64 2 MB).
+constexpr unsigned kPageLevels = kX86_64 ? 4 : 2;
+constexpr unsigned kTableBits = kX86_64 ? 9 : 10;
+constexpr unsigned kLargePageShift = 12 + kTableBits;
+
+}  // namespace p5
