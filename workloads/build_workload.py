@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compile one C file to a static, stripped ELF program under Linux: for a Pentium or for x86-64.
+"""Compile one C file to a stripped ELF program under Linux: for a Pentium or for x86-64.
 
-The compiler is Zig's clang with musl, both built for the processor, from the Python package
-`ziglang`: run this with the interpreter of the environment that has it. The first use compiles
-musl into the cache directory, which takes about half a minute; later uses take a second. The output
-depends on the sources and the ziglang version only, not on paths.
+The program is static, or linked to the C library of the guest's distribution (`--glibc`). The
+compiler is Zig's clang with musl, both built for the processor, from the Python package `ziglang`,
+which also knows what each version of glibc offers: run this with the interpreter of the environment
+that has it. The first use compiles musl into the cache directory, which takes about half a minute;
+later uses take a second. The output depends on the sources and the ziglang version only, not on
+paths.
 """
 
 from __future__ import annotations
@@ -19,13 +21,12 @@ import tempfile
 from pathlib import Path
 
 TARGETS = {
-    "pentium": ["-target", "x86-linux-musl", "-mcpu=pentium"],
+    "pentium": ("x86-linux", "pentium"),
     # What every processor of this kind has, up to SSE2.
-    "x86-64": ["-target", "x86_64-linux-musl", "-mcpu=x86_64"],
+    "x86-64": ("x86_64-linux", "x86_64"),
 }
-"""By ISA level (guest.toml)."""
-FLAGS = ["-static", "-std=gnu11", "-O2", "-s", "-fno-stack-protector", "-Wall", "-Wextra",
-         "-Werror"]
+"""Target and processor by ISA level (guest.toml)."""
+FLAGS = ["-std=gnu11", "-O2", "-s", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
 
 
 def main() -> int:
@@ -33,6 +34,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--isa", choices=TARGETS, default="pentium")
+    parser.add_argument("--glibc", metavar="VERSION",
+                        help="link to the guest's C library, of this version or a newer one")
     parser.add_argument("--include", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[], metavar="NAME")
     parser.add_argument("source", type=Path)
@@ -48,8 +51,13 @@ def main() -> int:
         for number, directory in enumerate(args.include):
             shutil.copytree(directory, work / f"include{number}")
             includes += ["-I", f"include{number}"]
-        command = [sys.executable, "-m", "ziglang", "cc", *TARGETS[args.isa], *FLAGS, *includes,
-                   *(f"-D{name}" for name in args.define), "-o", "program", args.source.name]
+        target, processor = TARGETS[args.isa]
+        # Of the libraries that Zig names, those that are used.
+        libc = ([f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"] if args.glibc
+                else [f"{target}-musl", "-static"])
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", *libc, f"-mcpu={processor}",
+                   *FLAGS, *includes, *(f"-D{name}" for name in args.define),
+                   "-o", "program", args.source.name]
         result = subprocess.run(command, cwd=work, env=environment, check=False)
         if result.returncode != 0:
             print(f"build_workload: {args.source.name}: compiler status {result.returncode}",

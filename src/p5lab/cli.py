@@ -337,7 +337,8 @@ def _parser() -> argparse.ArgumentParser:
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     """What the command line changes in an experiment: the options that `_expansion` reads."""
     parser.add_argument("--program", type=Path, metavar="FILE",
-                     help="instead of an experiment: a static x86 program")  # fmt: skip
+                     help="instead of an experiment: a static x86 program, or guest:PATH, a program"
+                     " of a guest that is a distribution")  # fmt: skip
     parser.add_argument("--args", default="", metavar='"A B"', help="its arguments")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
                      help="change a machine key (see `p5lab keys`); may be repeated")  # fmt: skip

@@ -289,10 +289,15 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
 
 
 def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansion:
-    """The runs of a program of the user's own: on each machine and guest, with each seed."""
+    """The runs of a program of the user's own, or of the guest's: on each machine and guest, with
+    each seed."""
     if choice.workloads:
         raise UserError("--workload: expected without --program, which is what runs")
+    in_guest = str(path).startswith(programs.IN_GUEST)
     if choice.engine == NATIVE:
+        if in_guest:
+            raise UserError(f"--program {path}: expected without --engine native, which has no"
+                            " guest")  # fmt: skip
         _check_native(choice)
         program = programs.load(path, arguments, NO_LIMIT)
         run = Run(PROGRAM, host.machine(), host.guest(), program.workload, program.parameters, (),
@@ -304,8 +309,17 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
         for name in choice.guests or (PROGRAM_GUEST,):
             guest = guests.load(lab, name)
             own_board = with_isa("--program", guest, board)
+            if in_guest and not guest.image:
+                raise UserError(
+                    f"--program {path}: guest {name} has only programs of ours; expected a guest"
+                    " that is a distribution, such as debian64"
+                )
             memory = int(board.values["dram.size"])
-            program = programs.load(path, arguments, memory, guest.isa)
+            program = (
+                programs.in_guest(str(path), arguments)
+                if in_guest
+                else programs.load(path, arguments, memory, guest.isa)
+            )
             runs += [
                 Run(PROGRAM, own_board, guest, program.workload, program.parameters, (), seed,
                     feedback, LIMIT_SECONDS, choice.engine, program, choice.trace,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Programs of the user's own: `run --program FILE`.
+"""Programs of the user's own, `run --program FILE`, and of a guest, `run --program guest:PATH`.
 
 A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. What the file itself says
 is checked here, before anything runs; an instruction that the processor does not have is found when
-it is executed.
+it is executed. A guest that is a distribution has programs of its own: nothing is delivered, and
+what runs is part of its disk.
 """
 
 import shlex
@@ -18,6 +19,7 @@ from p5lab.workload import EMPTY_NAME, EMPTY_PHASE, Workload
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # What the guest's init can take (guest-images/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
 JOB_BYTES, ARGUMENTS = 1023, 63
+IN_GUEST = "guest:"
 ELF_EXECUTABLE, ELF_SHARED = 2, 3  # e_type
 MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
 PT_LOAD, PT_INTERP = 1, 3
@@ -50,23 +52,25 @@ FORM_64 = Form(64, 2, 62, 64, ("<Q", 32), 54, 56, ("<II4Q", 2, 5),
 class Program:
     """A checked file and the arguments it is to be given."""
 
-    path: Path
+    path: Path | None  # of the host; None: it is in the guest
     arguments: tuple[str, ...] = ()
+    in_guest: str = ""  # absolute path there
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return self.path.name if self.path else f"{IN_GUEST}{self.in_guest}"
 
     @property
     def job(self) -> str:
         """What the guest is told (guest-images/rootfs/init.c)."""
-        return " ".join(("@program", *self.arguments))
+        words = ("@program",) if self.path else ("@run", self.in_guest)
+        return " ".join((*words, *self.arguments))
 
     @property
     def workload(self) -> Workload:
         return Workload(
             name="program",
-            title=f"a program of your own: {self.name}",
+            title=f"a program of {'your own' if self.path else 'the guest'}: {self.name}",
             source="",
             bracket="the whole program, from before fork() to after wait(); its own phases within",
             operation="run",
@@ -110,7 +114,16 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
             f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
             f" {memory / 2e6:.1f} MB"
         )
-    return Program(path.resolve(), _arguments(arguments))
+    return Program(path.resolve(), _arguments(arguments, "@program"))
+
+
+def in_guest(name: str, arguments: str) -> Program:
+    """The program `guest:PATH` of a guest that is a distribution."""
+    path = name.removeprefix(IN_GUEST)
+    if not path.startswith("/") or " " in path or not path.isascii() or not path.isprintable():
+        raise UserError(f"--program {name}: expected guest: and an absolute path of printable ASCII"
+                        " without spaces, such as guest:/usr/bin/sort")  # fmt: skip
+    return Program(None, _arguments(arguments, "@run", path), path)
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
@@ -148,7 +161,8 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
     return "" if loaded else "an ELF file with nothing to load"
 
 
-def _arguments(text: str) -> tuple[str, ...]:
+def _arguments(text: str, *before: str) -> tuple[str, ...]:
+    """The words of --args; `before` are those of the job in front of them."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -158,10 +172,10 @@ def _arguments(text: str) -> tuple[str, ...]:
             raise UserError(
                 f"--args: {word!r}: the guest takes arguments of printable ASCII without spaces"
             )
-    length = len(" ".join(("@program", *words)))
-    if length > JOB_BYTES or len(words) > ARGUMENTS:
+    length, most = len(" ".join((*before, *words))), ARGUMENTS + 1 - len(before)
+    if length > JOB_BYTES or len(words) > most:
         raise UserError(
-            f"--args: {len(words)} arguments, {length} bytes; expected at most {ARGUMENTS}"
-            f" arguments and {JOB_BYTES} bytes with @program"
+            f"--args: {len(words)} arguments, {length} bytes; expected at most {most}"
+            f" arguments and {JOB_BYTES} bytes with {' '.join(before)}"
         )
     return words

@@ -15,6 +15,7 @@ from p5lab import cli, guest, image
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
+REPO = Path(__file__).resolve().parents[2]
 SUITE_GUEST = """
 schema_version = 1
 name = "{name}64"
@@ -264,3 +265,12 @@ def test_a_guest_without_its_root_says_which_command_makes_it(lab):
     archive.parent.mkdir(parents=True)
     archive.touch()
     image.check(lab, system)
+
+
+@pytest.mark.parametrize("name", ["debian64", "ubuntu64"])
+def test_the_guests_of_the_repository(name):
+    system = guest.load(Lab(REPO), name)
+    assert system.initramfs is None
+    assert system.image.distribution == name.removesuffix("64")
+    assert system.record == REPO / f"build/guests/{name}/guest.json"
+    assert {"root=/dev/sda", "init=/p5/init"} <= set(system.cmdline.split())

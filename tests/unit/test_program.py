@@ -5,14 +5,20 @@ import shutil
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from fakelab import GUEST
 
 from p5lab import experiment, program
 from p5lab.errors import UserError
 from p5lab.experiment import Filter
 
 MEMORY = 32 << 20
+IMAGE = """[image]
+distribution = "dist"
+suite = "one"
+[boot]"""
 
 
 def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_bytes=32):
@@ -132,6 +138,36 @@ def test_files_that_are_not_there_or_too_big(given, tmp_path):
 def test_arguments_that_cannot_be_delivered(given, text, message):
     with pytest.raises(UserError, match=f"--args: .*{message}"):
         program.load(given(elf()), text, MEMORY)
+
+
+def test_a_program_of_the_guest_itself(lab):
+    text = GUEST.replace('"toy"', '"dist"').replace("[boot]", IMAGE)
+    lab._put("guest-images/dist/guest.toml", text)
+    found = experiment.of_program(
+        lab, Path("guest:/usr/bin/sort"), "-r x", Filter(guests=("dist",))
+    )
+    (run,) = found.runs
+    assert run.job == "@run /usr/bin/sort -r x"
+    assert run.label == "guest:/usr/bin/sort -r x, dist, p90-premiere2"
+    assert run.workload.phases[0xFFFFFFFE] == "whole"
+    with pytest.raises(
+        UserError, match=r"guest toy has only programs of ours; expected a guest th"
+    ):
+        experiment.of_program(lab, Path("guest:/usr/bin/sort"), "", Filter(guests=("toy",)))
+    with pytest.raises(UserError, match="expected without --engine native"):
+        experiment.of_program(lab, Path("guest:/bin/ls"), "", Filter(engine="native"))
+
+
+@pytest.mark.parametrize("name", ["guest:", "guest:sort", "guest:/a b", "guest:/ä", "guest:/a\nb"])
+def test_no_path_of_a_guest(name):
+    with pytest.raises(UserError, match="expected guest: and an absolute path"):
+        program.in_guest(name, "")
+
+
+def test_arguments_of_a_program_of_the_guest():
+    assert program.in_guest("guest:/a", "x " * 62).job.endswith("/a" + " x" * 62)
+    with pytest.raises(UserError, match=r"63 arguments, .* at most 62 arguments"):
+        program.in_guest("guest:/a", "x " * 63)
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")

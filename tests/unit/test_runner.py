@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs from start to record, with a scripted engine: success, reuse, every kind of failure."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -520,3 +521,13 @@ def test_fail_fast_begins_nothing_after_a_failure(lab):
     assert store.read(second.directory)["status"] == "queued"
     # Afterwards it is a run like any other.
     assert [one.status for one in runner.Runner(lab).run_all([second.run])] == ["ok"]
+
+
+def test_a_large_file_that_has_changed_has_another_digest(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "LARGE", 1)
+    disk = tmp_path / "disk.img"
+    for number, content in enumerate((b"one", b"two")):
+        disk.write_bytes(content)
+        os.utime(disk, ns=(number, number))
+        digests = {store.digest(disk), store.digest(disk)}
+        assert digests == {hashlib.sha256(content).hexdigest()}

@@ -64,7 +64,7 @@ class Bochs:
         if run.has_clocks:
             inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
         if run.program:
-            inputs["program"] = run.program.path
+            inputs |= {"program": run.program.path} if run.program.path else {}
         elif not run.shell:
             inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
         for role, path in inputs.items():
@@ -115,7 +115,7 @@ class Bochs:
             conf["run.warm_up"] = str(run.sample.warm_up)
             chosen = {SIMPOINTS: run.sample.simpoints, WEIGHTS: run.sample.weights}
         job = {"run.job": run.job}
-        if run.program:
+        if "program" in inputs:
             job["run.program"] = "program"
         names = {role: os.path.relpath(path, directory) for role, path in inputs.items()}
         lines = []

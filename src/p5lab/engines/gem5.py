@@ -64,7 +64,7 @@ class Gem5:
         files = direct.files(run.guest)
         inputs = dict(files)
         if run.program:
-            inputs["program"] = run.program.path
+            inputs |= {"program": run.program.path} if run.program.path else {}
         else:
             inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
         for role, path in inputs.items():
@@ -81,7 +81,7 @@ class Gem5:
             limit_seconds=run.limit_seconds,
             checkpoints=str(cache_directory() / "gem5/checkpoints"),
         )
-        image = run.program.path.read_bytes() if run.program else b""
+        image = inputs["program"].read_bytes() if "program" in inputs else b""
         sources = (configurations(lab), lab.root / "src/p5lab/gem5")
         script = os.path.relpath(configurations(lab) / "run.py", directory)
         return Plan(

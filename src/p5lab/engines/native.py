@@ -36,6 +36,7 @@ class Native:
         program = place / (WHOLE if run.program else run.workload.name)
         inputs = {"workload": program}
         if run.program:
+            assert run.program.path is not None  # one of a guest is refused before
             inputs["program"] = run.program.path
         if run.workload.name in STARTERS:
             started = (*place.glob("true-*"), *place.glob("lib/*"))
