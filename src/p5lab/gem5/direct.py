@@ -11,10 +11,8 @@ from pathlib import Path
 from p5lab import experiment, fetch, guest, program, schema, workload
 from p5lab import machine as machines
 from p5lab.errors import UserError, unknown
-from p5lab.guest import Guest
+from p5lab.guest import X86_64, Guest
 from p5lab.lab import Lab
-
-ISA = "x86-64"  # the only one whose kernels gem5 boots
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ def look_up(
     if settings:
         board = board.with_set(machines.parse_settings(list(settings)), "--set")
     system = load_guest(lab, guest)
+    board = experiment.with_isa("--guest", system, board)
     if program:
         if parameters:
             raise UserError(f"{parameters[0]}: expected with --workload; --args are the program's")
@@ -64,10 +63,10 @@ def load_guest(lab: Lab, name: str) -> Guest:
 
 def why_not(system: Guest) -> str:
     """Why gem5 cannot boot a guest; empty: it can."""
-    if system.isa != ISA:
+    if system.isa != X86_64:
         return (
-            f"guest {system.name} is built for {system.isa}; gem5 boots {ISA} kernels only, such as"
-            " guest linux64"
+            f"guest {system.name} is built for {system.isa}; gem5 boots {X86_64} kernels only, such"
+            " as guest linux64"
         )
     return ""
 
