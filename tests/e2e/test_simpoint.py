@@ -98,9 +98,7 @@ def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
         assert warmed[event] == pytest.approx(full[event], rel=0.03), event
 
 
-@pytest.mark.parametrize(
-    "text", ["0:5:6", "0:5:5:1", "0:10:20:1 1:15:30:1", "0:1:2:3x", "0:1:2:0"]
-)
+@pytest.mark.parametrize("text", ["0:5:6", "0:5:5:1", "0:10:20:1 1:15:30:1", "0:1:2:3x", "0:1:2:0"])
 def test_a_bad_sample_is_refused(boot, text):
     booted = boot(GETPID, conf=[f"run.sample = {text}", "run.warm_up = 1"])
     assert booted.outcome.status == "failed"
