@@ -106,7 +106,7 @@ def test_no_service_of_debian_runs(boot, debian):
 
 def test_the_run_has_what_os_release_says(lab, debian):
     shown = p5lab(lab, "run", "--program", "guest:/bin/true", "--guest", SYSTEM, "--format", "json")
-    (run,) = {row["run"] for row in json.loads(shown)["rows"]}
+    (run,) = {row["runs"] for row in json.loads(shown)["rows"]}
     (record,) = lab.results.glob(f"*/{run}*/run.json")
     built_from = json.loads(record.read_text())["built_from"]["guest"]["inputs"]
     assert re.match(r"Debian GNU/Linux \d+", built_from["os-release"])

@@ -99,7 +99,9 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
                 for step in ("zig", "check ISA")
                 for programs in ("linux", "native")
             }
-            | {("zig", "build/workloads/linux64/getpid")},
+            | {
+                ("zig", f"build/workloads/{programs}/getpid") for programs in ("linux64", "glibc64")
+            },
         ),
         # Only a guest for i386 can run it.
         (

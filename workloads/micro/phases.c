@@ -65,9 +65,11 @@ static void sort(void) {
 static double left[ORDER][ORDER], right[ORDER][ORDER], product[ORDER][ORDER];
 
 static void multiply(void) {
-  for (int i = 0; i < ORDER * ORDER; i++) {
-    left[0][i] = next_random() / 65536.0;
-    right[0][i] = next_random() / 65536.0;
+  for (int i = 0; i < ORDER; i++) {
+    for (int j = 0; j < ORDER; j++) {
+      left[i][j] = next_random() / 65536.0;
+      right[i][j] = next_random() / 65536.0;
+    }
   }
   for (int i = 0; i < ORDER; i++) {
     for (int j = 0; j < ORDER; j++) {
