@@ -7,12 +7,12 @@ Nothing outside this file is trusted: a line that does not fit its description i
 names the line.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from p5stats import jsonl
 from p5stats.errors import StatsError
 
 SCHEMA_VERSION = 1
@@ -200,19 +200,8 @@ def end_line(path: Path) -> tuple[str, str] | None:
 
 
 def _lines(path: Path) -> Iterator[_Line]:
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                where = f"{path}:{number}"
-                if not raw.endswith(b"\n"):
-                    raise StatsError(f"{where}: incomplete line: the file was cut short")
-                try:
-                    data = json.loads(raw)
-                except (ValueError, RecursionError):
-                    raise StatsError(f"{where}: not valid JSON") from None
-                yield _Line(where, data)
-    except OSError as error:
-        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+    for where, data in jsonl.read(path):
+        yield _Line(where, data)
 
 
 def _header(line: _Line) -> dict[str, str]:

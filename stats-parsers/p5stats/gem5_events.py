@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from p5stats import events
+from p5stats import events, jsonl
 from p5stats.errors import StatsError
 from p5stats.gem5 import Section, sections
 from p5stats.gem5.names import modern
@@ -273,21 +273,10 @@ def _markers(path: Path) -> tuple[dict[str, Any], list[_Marker]]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                where = f"{path}:{number}"
-                if not raw.endswith(b"\n"):
-                    raise StatsError(f"{where}: incomplete line: the file was cut short")
-                try:
-                    row = json.loads(raw)
-                except ValueError:
-                    raise StatsError(f"{where}: not valid JSON") from None
-                if not isinstance(row, dict):
-                    raise StatsError(f"{where}: expected an object {{...}}")
-                yield where, row
-    except OSError as error:
-        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+    for where, row in jsonl.read(path):
+        if not isinstance(row, dict):
+            raise StatsError(f"{where}: expected an object {{...}}")
+        yield where, row
 
 
 def main(arguments: Sequence[str]) -> int:

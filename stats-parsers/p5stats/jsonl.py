@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Files of one JSON value a line."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from p5stats.errors import StatsError
+
+
+def read(path: Path) -> Iterator[tuple[str, object]]:
+    """Each line's place (`file:number`) and value. StatsError at a line that is cut short or is not
+    JSON, and when the file cannot be read."""
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                where = f"{path}:{number}"
+                if not raw.endswith(b"\n"):
+                    raise StatsError(f"{where}: incomplete line: the file was cut short")
+                try:
+                    yield where, json.loads(raw)
+                except (ValueError, RecursionError):
+                    raise StatsError(f"{where}: not valid JSON") from None
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
