@@ -32,6 +32,7 @@ from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E
 from p5pc.processor import PentiumProcessor  # noqa: E402
 
 from p5lab.errors import UserError  # noqa: E402
+from p5lab.files import sha256_of  # noqa: E402
 from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
 from p5lab.gem5.logs import reason  # noqa: E402
 from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
@@ -197,7 +198,7 @@ def choose_extras(setup: Setup) -> bool:
 def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None) -> Path:
     """The checkpoint at the ready marker: the one given, or the one kept, or a new one."""
     parts = checkpoint.key(
-        setup, gem5=checkpoint.digest(GEM5), version=VERSION, extras=ours, sources=SOURCES
+        setup, gem5=sha256_of(GEM5), version=VERSION, extras=ours, sources=SOURCES
     )
     if given:
         checkpoint.check(given, parts)

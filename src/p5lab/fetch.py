@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, status_of, unknown
+from p5lab.files import sha256_of
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
@@ -140,11 +141,6 @@ def cache_directory() -> Path:
     """Where downloads and build products are kept between clones."""
     chosen = os.environ.get("P5LAB_CACHE")
     return Path(chosen).absolute() if chosen else Path.home() / ".cache/p5lab"
-
-
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # --- the host's apt configuration -----------------------------------------------------------

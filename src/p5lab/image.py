@@ -21,6 +21,7 @@ from typing import Any
 from p5lab import fetch, guest, rootfs
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.fetch import Fetcher
+from p5lab.files import sha256_of
 from p5lab.guest import Guest, Image
 from p5lab.lab import Lab
 
@@ -93,7 +94,7 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
             if (found := contents.os_release["ID"]) != request.distribution:
                 raise UserError(f"{given}: os-release: ID: expected {request.distribution}, found"
                                 f" {found}")  # fmt: skip
-            made = Made(system.name, contents, fetch.sha256_of(work / "rootfs.tar"), request.size)
+            made = Made(system.name, contents, sha256_of(work / "rootfs.tar"), request.size)
             record = {"schema_version": SCHEMA_VERSION, "origin": origin, "size": made.size,
                       "sha256": made.sha256, **asdict(contents)}  # fmt: skip
             (work / "rootfs.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
@@ -127,7 +128,7 @@ def _check(request: Request) -> None:
                         " publisher gives")  # fmt: skip
     if not request.tarball.is_file():
         raise UserError(f"--tarball {request.tarball}: no such file")
-    digest = fetch.sha256_of(request.tarball)
+    digest = sha256_of(request.tarball)
     if digest != request.sha256:
         raise UserError(
             f"--tarball {request.tarball}: has SHA-256 {digest}, expected {request.sha256}"

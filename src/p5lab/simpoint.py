@@ -28,6 +28,7 @@ from p5lab.engines import EVENTS
 from p5lab.engines.bochs import VECTORS
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.experiment import Interval, Run, Sample
+from p5lab.files import replace_json
 from p5lab.lab import Lab
 from p5lab.runner import Result
 from p5lab.tables import MISSING, Grid, number
@@ -211,18 +212,12 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
         for event, found in record["events"].items():
             found["full"] = full[event] / full[INSTRUCTIONS]
             found["error"] = found["estimate"] / found["full"] - 1 if full[event] else None
-    _write(results[SAMPLED].directory / ESTIMATE, record)
-    return record
-
-
-def _write(path: Path, record: dict[str, Any]) -> None:
-    temporary = path.with_name(path.name + ".tmp")
+    path = results[SAMPLED].directory / ESTIMATE
     try:
-        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        replace_json(path, record)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise disk_error(error, path) from None
+    return record
 
 
 @dataclass(frozen=True)

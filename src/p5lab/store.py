@@ -13,7 +13,6 @@ import errno
 import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from typing import Any
 
 from p5lab.engines import Plan
 from p5lab.errors import UserError, disk_error
+from p5lab.files import replace_json, sha256_of
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
@@ -55,18 +55,13 @@ def digest(path: Path) -> str:
     """SHA-256 of a file's content. A large one, the disk of many runs, is read once a command."""
     facts = path.stat()
     if facts.st_size < LARGE:
-        return _digest(path)
+        return sha256_of(path)
     return _digest_of_large(path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache
 def _digest_of_large(path: Path, inode: int, size: int, changed: int) -> str:
-    return _digest(path)
+    return sha256_of(path)
 
 
 def identity(plan: Plan) -> dict[str, Any]:
@@ -128,28 +123,15 @@ def _is_record(record: dict[str, Any]) -> bool:
 def write(directory: Path, record: Mapping[str, Any]) -> None:
     """Replaces the record; when the disk is full, at the expense of the reserve."""
     try:
-        _replace(directory / RECORD, record)
+        replace_json(directory / RECORD, record)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise disk_error(error, directory / RECORD) from None
         (directory / RESERVE).unlink(missing_ok=True)
         try:
-            _replace(directory / RECORD, record)
+            replace_json(directory / RECORD, record)
         except OSError as again:
             raise disk_error(again, directory / RECORD) from None
-
-
-def _replace(path: Path, record: Mapping[str, Any]) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def reserve(directory: Path) -> None:

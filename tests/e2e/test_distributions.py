@@ -9,7 +9,8 @@ import tarfile
 
 import pytest
 
-from p5lab import fetch, guest
+from p5lab import guest
+from p5lab.files import sha256_of
 
 SYSTEM = "debian64"
 PHASE_WHOLE = 0xFFFFFFFE
@@ -58,12 +59,12 @@ def content(archive, name):
 
 def test_the_disk_is_made_of_the_archive(lab, archive, debian, tmp_path):
     """Anew, the same bytes; and what it says of itself is recorded."""
-    first = fetch.sha256_of(debian.disk)
+    first = sha256_of(debian.disk)
     debian.disk.unlink()
     p5lab(lab, "build", f"build/guests/{SYSTEM}")
-    assert fetch.sha256_of(debian.disk) == first
+    assert sha256_of(debian.disk) == first
     about = json.loads(archive.with_name("rootfs.json").read_text())
-    assert about["sha256"] == fetch.sha256_of(archive)
+    assert about["sha256"] == sha256_of(archive)
     recorded = json.loads(debian.record.read_text())["inputs"]
     assert recorded["os-release"] == about["os_release"]["PRETTY_NAME"]
     assert recorded["os-release"].startswith("Debian GNU/Linux ")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from p5lab import boot
 from p5lab.engines import EVENTS, Outcome, Plan
-from p5lab.engines.logs import last_line, panic, printable, signal_name
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.guest import X86_64
 from p5lab.lab import Lab
+from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).

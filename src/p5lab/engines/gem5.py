@@ -18,14 +18,15 @@ from typing import Any
 
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.engines.bochs import BAD_CONFIG, GUEST_FAILED, TIME_LIMIT
-from p5lab.engines.logs import last_line, panic, printable, signal_name
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.fetch import cache_directory
+from p5lab.files import sha256_of
 from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.gem5.logs import reason
 from p5lab.gem5.setup import Setup
 from p5lab.lab import Lab
+from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
 
 NAME = "gem5"
@@ -178,7 +179,7 @@ def binary(lab: Lab) -> Binary:
 @cache
 def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
     """Asks a gem5 what it is. The answer is kept by the binary's digest."""
-    digest = checkpoint.digest(path)
+    digest = sha256_of(path)
     kept = cache_directory() / "gem5/binaries" / f"{digest}.json"
     try:
         said = json.loads(kept.read_text())

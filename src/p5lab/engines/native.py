@@ -13,10 +13,10 @@ from pathlib import Path
 
 from p5lab import host
 from p5lab.engines import EVENTS, Outcome, Plan
-from p5lab.engines.logs import printable
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.lab import Lab
+from p5lab.logs import printable
 from p5stats import events
 
 OUTPUT = "output.log"

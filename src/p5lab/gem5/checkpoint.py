@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from p5lab.errors import UserError
+from p5lab.files import sha256_of
 from p5lab.gem5.setup import Setup
 
 KEY = "key.json"
@@ -39,7 +40,7 @@ def key(setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterabl
         "configs/gem5": digest_of(sources),
         "command line": setup.command_line,
     }
-    parts |= {role: digest(setup.path(role)) for role in BOOT_FILES if role in setup.files}
+    parts |= {role: sha256_of(setup.path(role)) for role in BOOT_FILES if role in setup.files}
     return parts | {name: str(setup.machine[name]) for name in BEFORE}
 
 
@@ -96,15 +97,10 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def digest_of(directories: Iterable[Path]) -> str:
     """Of the Python files in and below directories, with their names."""
     total = hashlib.sha256()
     for directory in directories:
         for path in sorted(directory.rglob("*.py")):
-            total.update(f"{path.relative_to(directory)} {digest(path)}\n".encode())
+            total.update(f"{path.relative_to(directory)} {sha256_of(path)}\n".encode())
     return total.hexdigest()

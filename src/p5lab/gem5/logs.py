@@ -4,15 +4,13 @@
 import re
 from pathlib import Path
 
+from p5lab.logs import lines
+
 # Behind such a line come memory usage and a backtrace.
 _REASON = re.compile(r"(?:^|: )((?:p5lab|fatal|panic): .*)")
 
 
 def reason(path: Path) -> str:
     """The last line that says why; empty: none does."""
-    try:
-        lines = path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    found = [match[1] for line in lines if (match := _REASON.search(line))]
+    found = [match[1] for line in lines(path) if (match := _REASON.search(line))]
     return found[-1] if found else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the logs of a run say."""
+"""What the logs of a run say. Only the standard library: gem5's Python uses this too."""
 
 import re
 import signal
@@ -13,7 +13,8 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text).strip()[:300]
 
 
-def _lines(path: Path) -> list[str]:
+def lines(path: Path) -> list[str]:
+    """The last ones of a log, unprintable characters among them; none when there is no log."""
     try:
         return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
     except OSError:
@@ -21,12 +22,12 @@ def _lines(path: Path) -> list[str]:
 
 
 def last_line(path: Path) -> str:
-    lines = [text for line in _lines(path) if (text := printable(line))]
-    return lines[-1] if lines else "it printed nothing"
+    texts = [text for line in lines(path) if (text := printable(line))]
+    return texts[-1] if texts else "it printed nothing"
 
 
 def panic(path: Path) -> str:
-    for line in _lines(path):
+    for line in lines(path):
         if match := _PANIC.search(line):
             return printable(match[0])
     return ""

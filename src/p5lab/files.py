@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Files read and written with care. Only the standard library: gem5's Python and the build graph
+use this too."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file's content, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def replace_json(path: Path, record: Mapping[str, Any]) -> None:
+    """Writes a file in one step: a reader sees the old one or the new one, never a part, and after
+    a crash of the host it is one of the two. OSError when it cannot be written."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
