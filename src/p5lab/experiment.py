@@ -223,6 +223,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     points = sweep.points(axes)
     variants = [_Variant(f"{where}: set", _common(table))] if misses else _variants(table)
     geometries = _geometries(table, points) if misses else []
+    if misses:  # one run has all machines of the sweep as its shadows
+        points = sweep.without_machine(points)
     if misses and "accesses" in choice.trace:
         raise UserError(f'{where}: events: "misses" and --trace accesses are not for one run')
     seeds = choice.seeds or _seeds(table)
@@ -258,7 +260,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     for board in boards:
         for variant, point in itertools.product(variants, points):
             variant_board = variant.of(board)
-            if point.machine and not misses:
+            if point.machine:
                 variant_board = variant_board.with_set(dict(point.machine), f"{where}: sweep")
             if choice.settings:
                 variant_board = variant_board.with_set(dict(choice.settings), "--set")

@@ -84,6 +84,12 @@ def points(found: Iterable[Axis]) -> list[Point]:
     return result
 
 
+def without_machine(found: Iterable[Point]) -> list[Point]:
+    """The different combinations of parameters."""
+    different = {str(point.parameters): point.parameters for point in found}
+    return [Point({}, parameters) for parameters in different.values()]
+
+
 def _axis(table: Table) -> Axis:
     table.only(["grid", "zip", "list"])
     if len(table.data) != 1:
