@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from p5lab import cli, crosscheck, experiment, machine, store
+from p5lab.commands import check
 from p5lab.crosscheck import Ask
 from p5lab.engines import gem5
 from p5lab.errors import UserError
@@ -210,7 +211,7 @@ def test_each_explanation_is_a_machine_that_both_engines_can_be(lab, one):
 @pytest.fixture
 def p5lab(lab, engines, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.setattr(cli, "_execute", lambda lab, runs, progress, **options: engines(runs))
+    monkeypatch.setattr(check, "execute", lambda lab, runs, progress, **options: engines(runs))
 
     def command(*arguments):
         words = ["cross-check", "tests", "--guest", "toy", "--workload", "call", *arguments]
@@ -261,7 +262,7 @@ def test_for_programs(p5lab, engines):
 
 
 def test_what_gem5_cannot_do_is_said_before_anything_runs(lab, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "_execute", lambda *_, **__: pytest.fail("something ran"))
+    monkeypatch.setattr(check, "execute", lambda *_, **__: pytest.fail("something ran"))
     assert cli.main(["cross-check", "tests", "--guest", "toy", "--workload", "call"], lab) == 2
     assert "--engine gem5: guest toy" in capsys.readouterr().err
 

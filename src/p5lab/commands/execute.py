@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Builds and runs what a command needs, and tells how it went."""
+
+from collections.abc import Sequence
+
+from p5lab import build, experiment, image, plan, runner, store
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+
+
+def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_build: bool, jobs: int,
+             engine: str = "bochs", force: bool = False, fork: bool = True,
+             fail_fast: bool = False) -> list[runner.Result]:  # fmt: skip
+    """Builds what the runs need and runs what is not there yet."""
+    for system in {run.guest.name: run.guest for run in runs}.values():
+        image.check(lab, system)
+    if not no_build:
+        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], engine))
+    with progress.runs(len(runs)) as tracker:
+        executor = runner.Runner(
+            lab,
+            force=force,
+            jobs=jobs,
+            fork=fork,
+            fail_fast=fail_fast,
+            estimate=plan.Estimate(store.all_runs(lab)),
+            started=lambda run: tracker.started(run.label),
+            finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
+        )
+        with store.in_use(lab):
+            return executor.run_all(runs)
+
+
+def tell_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
+    """Names the runs that did not work; whether there are any."""
+    bad = [result for result in results if result.status not in ("ok", "queued")]
+    if left := sum(result.status == "queued" for result in results):
+        Progress().say(f"p5lab: {left} runs were not begun, because one failed (--fail-fast)")
+    for result in bad:
+        Progress().say(f"p5lab: {result.run.label}: {result.status}: {result.reason}"
+                       f" (logs: {lab.short(result.directory)})")  # fmt: skip
+    return bool(bad)
+
+
+def _outcome(result: runner.Result) -> str:
+    if result.reused:
+        return f"there already, {result.id[:10]}"
+    if result.status == "ok":
+        return f"ok in {result.wall_seconds:.1f} s, {result.id[:10]}"
+    return result.status  # the reason follows when all runs have ended

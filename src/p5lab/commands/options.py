@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Options that several commands have."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from p5lab import experiment, report, runner
+from p5lab.errors import UserError
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """What the command line changes in an experiment: the options that `run` and `plan` read."""
+    parser.add_argument("--program", type=Path, metavar="FILE",
+                        help="instead of an experiment: a static x86 program, or guest:PATH, a"
+                        " program of a guest that is a distribution")  # fmt: skip
+    parser.add_argument("--args", default="", metavar='"A B"', help="its arguments")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+                        help="change a machine key (see `p5lab keys`); may be repeated"
+                        )  # fmt: skip
+    parser.add_argument("--sweep", action="append", default=[], metavar="KEY=V,V,...",
+                        dest="sweeps", help="run with each of these values of a machine key, or of"
+                        " a workload's parameter (parameters.NAME); several multiply")  # fmt: skip
+    parser.add_argument(
+        "--machine", action="append", default=[], help="instead of the experiment's"
+    )
+    parser.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
+    parser.add_argument("--workload", action="append", default=[], help="only these")
+    parser.add_argument(
+        "--seed",
+        "--seeds",
+        type=experiment.parse_seeds,
+        default=(),
+        dest="seeds",
+        metavar="N,...",
+        help="page placement; instead of the experiment's",
+    )
+    parser.add_argument("--engine", default="bochs", metavar="NAME",
+                        help="gem5: your own, P5LAB_GEM5; native: the programs on this host itself"
+                        )  # fmt: skip
+    parser.add_argument("--trace", action="append", default=[], choices=experiment.TRACES,
+                        help="also record each change of ring or address space, or what L1 and"
+                        " L2 were asked and answered")  # fmt: skip
+    parser.add_argument("--accesses", type=positive("--accesses"), default=experiment.ACCESSES,
+                        metavar="N", help="of --trace accesses, at most (default: %(default)s)"
+                        )  # fmt: skip
+    parser.add_argument("--bbv", type=positive("--bbv"), default=0, metavar="N",
+                        help="also write SimPoint's basic-block vectors, one for every N"
+                        " instructions inside the brackets")  # fmt: skip
+    parser.add_argument("--feedback", choices=("on", "off"),
+                        help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
+    parser.add_argument("--model", choices=("on", "off"), default="on",
+                        help="off: one clock an instruction, no caches, TLBs or stalls"
+                        )  # fmt: skip
+
+
+def add_only(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", metavar="TEXT", default="",
+                        help="of these only the runs whose name has TEXT in it (* and ? stand for"
+                        " any text and any letter)")  # fmt: skip
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--jobs",
+        type=positive("--jobs"),
+        default=runner.cores(),
+        metavar="N",
+        help="runs at a time (default: the number of cores, %(default)s)",
+    )
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=report.FORMATS, default="table", dest="form",
+                        help="how to print the counts: table, markdown, csv or json")  # fmt: skip
+
+
+def positive(option: str) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < 1:
+            raise UserError(f"{option}: expected a whole number, at least 1; found {text!r}")
+        return int(text)
+
+    return parse
+
+
+def add_no_build(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-build", action="store_true",
+                        help="take the build products as they are")  # fmt: skip
+
+
+def add_system(parser: argparse.ArgumentParser) -> None:
+    """One machine with one placement of pages."""
+    parser.add_argument("--machine", default=experiment.PROGRAM_MACHINE,
+                        help="default: %(default)s")  # fmt: skip
+    parser.add_argument("--set", action="append", default=[], dest="settings",
+                        metavar="KEY=VALUE", help="change a machine key")  # fmt: skip
+    parser.add_argument("--seed", type=experiment.parse_seeds, default=(0,), metavar="N",
+                        help="page placement")  # fmt: skip
+
+
+def one_seed(args: argparse.Namespace, command: str) -> int:
+    """The seed of add_system."""
+    if len(args.seed) != 1:
+        raise UserError(f"--seed: expected one number for {command}")
+    return int(args.seed[0])

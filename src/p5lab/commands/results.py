@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""`list`, `show`, `diff`, `keys` and `gc`: what there is, and what can go."""
+
+import argparse
+import contextlib
+
+from rich.markup import escape
+from rich.table import Table
+
+from p5lab import (
+    crossings,
+    diff,
+    experiment,
+    fetch,
+    gc,
+    guest,
+    machine,
+    report,
+    schema,
+    store,
+    workload,
+)
+from p5lab.commands import options
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+
+LISTS = ("experiments", "machines", "guests", "workloads", "runs")
+KINDS = "|".join(LISTS)
+
+
+def add(commands: options.Commands) -> None:
+    show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS))
+    show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
+    show.set_defaults(command=_list)
+
+    one = commands.add_parser("show", help="one run: inputs, status, counts")
+    one.add_argument("run", help="the first characters of a run's id")
+    one.add_argument("--crossings", action="store_true",
+                     help="of a run with --trace crossings: who ran, and how each passed control"
+                     " on, in a typical bracket of each phase")  # fmt: skip
+    options.add_format(one)
+    one.set_defaults(command=_show)
+
+    apart = commands.add_parser("diff", help="what differs between runs",
+                                description="Prints what the runs were made of and what they"
+                                " counted, as far as it is not the same: means of one bracket, the"
+                                " ratio to the first run, and for each 1000 instructions. Example:"
+                                " p5lab diff 3f2a 91bc")  # fmt: skip
+    apart.add_argument("runs", nargs="+", metavar="RUN",
+                       help="the first 4 or more characters of an id")  # fmt: skip
+    apart.add_argument("--rings", action="store_true", help="each privilege ring for itself")
+    options.add_format(apart)
+    apart.set_defaults(command=_diff)
+
+    clean = commands.add_parser("gc", help="remove results and cached files that nobody needs",
+                                description="Shows what can go and how much it takes: runs that"
+                                " failed, were never run, or were superseded by a later run of the"
+                                " same; cached downloads and build products that were not used for"
+                                " a while. Only --yes removes it. What is running is left alone."
+                                )  # fmt: skip
+    clean.add_argument("--yes", action="store_true", help="remove it")
+    clean.add_argument("--list", action="store_true", dest="each", help="name every one of them")
+    clean.add_argument("--results", action="store_true", help="results only")
+    clean.add_argument("--cache", action="store_true", help="the cache only")
+    clean.add_argument("--older-than", type=gc.parse_days, default=gc.DAYS, metavar="DAYS",
+                       help="cached files not used for so long (default: %(default)s)")  # fmt: skip
+    clean.add_argument("--max-size", type=gc.parse_size, metavar="SIZE",
+                       help="and the longest unused, down to such as 500M in all")  # fmt: skip
+    clean.set_defaults(command=_gc)
+
+    keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
+    keys.add_argument("--markdown", action="store_true", help="as docs/machine-keys.md has them")
+    keys.set_defaults(command=_keys)
+
+
+def _list(args: argparse.Namespace, lab: Lab) -> int:
+    console = report.stdout()
+    what = (args.what,) if args.what else LISTS
+    for kind in what:
+        if kind == "runs":
+            report.runs(console, store.all_runs(lab))
+            continue
+        table = Table(box=None, show_header=False, title=kind, title_justify="left",
+                      padding=(0, 2, 0, 2))  # fmt: skip
+        for name, title in _known(kind, lab):
+            table.add_row(name, escape(title))
+        console.print(table)
+    return 0
+
+
+def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
+    if kind == "experiments":
+        return [(name, experiment.title(lab, name)) for name in experiment.names(lab)]
+    if kind == "machines":
+        return [(name, str(machine.load(lab.machines, name).values["machine.title"]))
+                for name in machine.names(lab.machines)]  # fmt: skip
+    if kind == "guests":
+        return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
+    return [
+        (name, known.title)
+        for name, known in workload.load(lab).items()
+        if not known.title.startswith("test: ")  # the laboratory's own tests
+    ]
+
+
+def _show(args: argparse.Namespace, lab: Lab) -> int:
+    stored = store.find(lab, args.run)
+    if args.crossings:
+        print(crossings.of_run(stored.directory), end="")
+    else:
+        report.run(report.stdout(), stored, args.form)
+    return 0
+
+
+def _diff(args: argparse.Namespace, lab: Lab) -> int:
+    runs = {(stored := store.find(lab, run)).directory: stored for run in args.runs}
+    if len(runs) < 2:
+        raise UserError("diff: expected at least two different runs")
+    found = diff.between(list(runs.values()), rings=args.rings)
+    diff.show(report.stdout(), found, args.form)
+    return 0
+
+
+def _gc(args: argparse.Namespace, lab: Lab) -> int:
+    both = args.results == args.cache
+    done = 0
+    with contextlib.ExitStack() as stack:
+        if args.yes and (both or args.results):
+            stack.enter_context(gc.quiet(lab))
+        going = gc.results(lab) if both or args.results else []
+        cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
+        report.going(report.stdout(), [*going, *cached], each=args.each)
+        if args.yes:
+            done = sum(item.bytes for item in going if gc.remove_run(item))
+            done += sum(item.bytes for item in cached if gc.remove_cached(item))
+    total = f"{gc.human(gc.cache_bytes())} in {fetch.cache_directory()}"
+    if args.yes:
+        print(f"Removed {gc.human(done)}; the cache has {total}.")
+    elif going or cached:
+        size = gc.human(sum(item.bytes for item in [*going, *cached]))
+        print(f"Nothing was removed; --yes removes {size}. The cache has {total}.")
+    else:
+        print(f"Nothing to remove. The cache has {total}.")
+    return 0
+
+
+def _keys(args: argparse.Namespace, lab: Lab) -> int:
+    if args.markdown:
+        print(schema.reference(), end="")
+        return 0
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("key", "unit", "meaning"):
+        table.add_column(head)
+    for key in schema.KEYS:
+        table.add_row(key.name, key.unit, escape(key.doc))
+    report.stdout().print(table)
+    return 0

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""`run`, `plan` and `rerun`: experiments."""
+
+import argparse
+import fnmatch
+
+from p5lab import (
+    diff,
+    engines,
+    experiment,
+    machine,
+    method,
+    plan,
+    report,
+    rerun,
+    runner,
+    store,
+    sweep,
+)
+from p5lab.commands import options
+from p5lab.commands.execute import execute, tell_failures
+from p5lab.engines import gem5
+from p5lab.engines.bochs import TRACES, VECTORS
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.lab import Lab
+from p5lab.progress import Progress
+
+
+def add(commands: options.Commands) -> None:
+    run = commands.add_parser("run", help="run an experiment and print its counts",
+                              description="Builds what is not up to date, runs what has not been"
+                              " run yet and prints the counts. Example: p5lab run smoke --set"
+                              " l2.size=512K")  # fmt: skip
+    run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    options.add_choice(run)
+    options.add_jobs(run)
+    options.add_only(run)
+    ending = run.add_mutually_exclusive_group()
+    ending.add_argument("--fail-fast", action="store_true",
+                        help="begin no further run when one has failed")  # fmt: skip
+    ending.add_argument("--keep-going", action="store_true",
+                        help="run all there is, whatever fails (the default)")  # fmt: skip
+    run.add_argument("--force", action="store_true",
+                     help="run again what is there; fails when the events differ")  # fmt: skip
+    run.add_argument("--no-fork", action="store_true",
+                     help="boot anew for each run, not once for all that can share")  # fmt: skip
+    options.add_no_build(run)
+    options.add_format(run)
+    run.set_defaults(command=_run, name="run")
+
+    ahead = commands.add_parser("plan", help="the runs of an experiment, and how long they take",
+                                description="Shows what `p5lab run` would do with the same options:"
+                                " every run, whether it is there already, and an estimate of the"
+                                " host time of what is left. Runs and builds nothing. Example:"
+                                " p5lab plan chen95-core --sweep l2.size=128K,256K,512K"
+                                )  # fmt: skip
+    ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    options.add_choice(ahead)
+    options.add_only(ahead)
+    options.add_jobs(ahead)
+    options.add_format(ahead)
+    ahead.set_defaults(command=_plan, name="plan")
+
+    again = commands.add_parser("rerun", help="a run again, from its record",
+                                description="Runs again what a run directory records: fails when"
+                                " the events differ. Where engine, guest or program are others by"
+                                " now it is another run, and the difference is shown.")  # fmt: skip
+    again.add_argument("run", help="the first 4 or more characters of an id")
+    options.add_no_build(again)
+    options.add_format(again)
+    again.set_defaults(command=_rerun)
+
+
+def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
+    """The runs that a command line asks for (options.add_choice, options.add_only)."""
+    choice = experiment.Filter(
+        machines=tuple(args.machine),
+        guests=tuple(args.guest),
+        workloads=tuple(args.workload),
+        settings=tuple(machine.parse_settings(args.settings).items()),
+        feedback=None if args.feedback is None else args.feedback == "on",
+        model=args.model == "on",
+        seeds=args.seeds,
+        engine=args.engine,
+        trace=tuple(dict.fromkeys(args.trace)),
+        accesses=args.accesses,
+        vectors=args.bbv,
+        sweeps=sweep.parse(args.sweeps),
+    )
+    engines.get(args.engine)
+    if (args.experiment is None) == (args.program is None):
+        raise UserError(
+            f"{args.name}: expected an experiment or --program FILE"
+            f" (see `p5lab {args.name} --help`)"
+        )
+    if args.args and not args.program:
+        raise UserError("--args: expected with --program; a workload's parameters are in its file")
+    expansion = (
+        experiment.of_program(lab, args.program, args.args, choice)
+        if args.program
+        else experiment.expand(lab, args.experiment, choice)
+    )
+    if not args.only:
+        return expansion
+    pattern = f"*{args.only.lower()}*"
+    chosen = [run for run in expansion.runs if fnmatch.fnmatchcase(run.label.lower(), pattern)]
+    if not chosen:
+        raise UserError(
+            f"--only {args.only}: no run has that in its name; `./p5lab plan` with the same options"
+            " shows the names"
+        )
+    return experiment.Expansion(chosen, expansion.cannot)
+
+
+def _run(args: argparse.Namespace, lab: Lab) -> int:
+    expansion = _expansion(args, lab)
+    if args.engine == gem5.NAME:
+        for remark in gem5.examine(lab, expansion.runs):
+            Progress().say(remark)
+    results = execute(
+        lab, expansion.runs, Progress(), no_build=args.no_build, engine=args.engine,
+        jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
+        force=args.force, fork=not args.no_fork, fail_fast=args.fail_fast,
+    )  # fmt: skip
+    stored = [
+        store.Stored(result.directory, record)
+        for result in results
+        if result.status != "queued" and (record := store.read(result.directory)) is not None
+    ]
+    if args.form in method.FORMS and method.applies(stored):
+        method.show(report.stdout(), stored, args.form)
+    else:
+        report.experiment(report.stdout(), stored, expansion.cannot, args.form)
+    for result in results if args.trace else ():
+        for kind in args.trace:
+            Progress().say(f"Traced: {lab.short(result.directory / TRACES[kind])}")
+    for result in results if args.bbv else ():
+        Progress().say(f"Vectors: {lab.short(result.directory / VECTORS)}")
+    return STATUS_FAILED if tell_failures(lab, results) else 0
+
+
+def _plan(args: argparse.Namespace, lab: Lab) -> int:
+    runs = _expansion(args, lab).runs
+    try:
+        ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
+    except UserError as error:
+        Progress().say(f"What is there already cannot be told: {error}")
+        ahead = plan.make(lab, runs, None, args.jobs)
+    plan.show(report.stdout(), ahead, args.form)
+    return 0
+
+
+def _rerun(args: argparse.Namespace, lab: Lab) -> int:
+    before = store.find(lab, args.run)
+    run = rerun.run_of(lab, before)
+    results = execute(
+        lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
+    )
+    if tell_failures(lab, results):
+        return STATUS_FAILED
+    (result,) = results
+    if result.id == before.id:
+        Progress().say(f"Run {before.id}: the same events again.")
+        return 0
+    Progress().say(f"Run {before.id} is now run {result.id}: it is made of something else.")
+    after = store.find(lab, result.id)
+    if before.status == "ok":
+        diff.show(report.stdout(), diff.between([before, after]), args.form)
+    return 0
