@@ -4,10 +4,10 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
+from p5lab import cli
 from p5lab.lab import Lab
 from p5stats import tidy
 
@@ -102,17 +102,13 @@ def test_help_names_everything(gem5):
         assert word in text
 
 
-def test_p5lab_runs_an_experiment_on_it(tmp_path):
-    command = [sys.executable, "-m", "p5lab", "run", "chen95-core", "--engine", "gem5", "--guest",
-               "linux64", "--workload", "getpid", "--format", "json"]  # fmt: skip
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'stats-parsers'}"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+def test_p5lab_runs_an_experiment_on_it(tmp_path, capsys):
+    lab = Lab(ROOT, tmp_path)
+    words = ["run", "chen95-core", "--engine", "gem5", "--guest", "linux64"]
+    assert cli.main([*words, "--workload", "getpid", "--format", "json"], lab) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["workload"] for row in rows} == {"getpid"}
-    frame, _ = tidy.load(ROOT / "results/chen95-core")
-    ours = frame[(frame["engine"] == "gem5") & (frame["workload"] == "getpid")]
-    counted = ours[ours["event"] == "instructions"].groupby(["phase", "iteration"])["value"].sum()
+    frame, _ = tidy.load(lab.results / "chen95-core")
+    assert set(frame["engine"]) == {"gem5"}
+    counted = frame[frame["event"] == "instructions"].groupby(["phase", "iteration"])["value"].sum()
     assert (counted > 0).all()

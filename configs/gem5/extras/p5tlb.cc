@@ -34,8 +34,9 @@ P5TLB::Array P5TLB::make_array(const char* what, unsigned page_bits, unsigned en
                                unsigned ways) const {
   if (entries == 0) return {};
   const unsigned sets = ways ? entries / ways : 0;
-  fatal_if(sets == 0 || entries % ways || !isPowerOf2(sets),
-           "%s.%s: %d is not its ways, %d, times a power of two", name(), what, entries, ways);
+  // fatal_if prints its condition as part of a format: no % in it.
+  const bool fits = sets > 0 && sets * ways == entries && isPowerOf2(sets);
+  fatal_if(!fits, "%s.%s: %d is not its ways, %d, times a power of two", name(), what, entries, ways);
   fatal_if(tree_ && (!isPowerOf2(ways) || ways > 8), "%s.%s: plru needs 1, 2, 4 or 8 ways, not %d",
            name(), what, ways);
   return {page_bits, sets, ways, std::vector<Tag>(entries, {kNone, 0})};

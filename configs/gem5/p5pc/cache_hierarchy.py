@@ -10,14 +10,18 @@ from gem5.components.boards.abstract_board import AbstractBoard
 from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy import (
     AbstractClassicCacheHierarchy,
 )
-from m5.objects import BadAddr, BaseXBar, Bridge, Cache, L2XBar, Port, SnoopFilter, SystemXBar
+from m5.objects import BadAddr, BaseXBar, Bridge, Cache, L2XBar, Port, SystemXBar
 from m5.params import NULL
 
 from p5lab.gem5 import parameters as p
 from p5lab.gem5.parameters import BUS_BYTES, Parameters
 
-# The bus has no stages of its own: see parameters.py.
-NO_LATENCY = {
+# The bus has no stages of its own: see parameters.py. No snoop filter: it would have to know of the
+# lines that pass through a cache without staying there (NoWriteAllocateTags), and gem5's panics when
+# such a line is written back on the atomic CPU. Snoops of DMA then go to all three caches.
+BUS = {
+    "width": BUS_BYTES,
+    "snoop_filter": NULL,
     "frontend_latency": 0,
     "forward_latency": 0,
     "response_latency": 0,
@@ -30,9 +34,7 @@ class _Hierarchy(AbstractClassicCacheHierarchy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.membus = SystemXBar(
-            width=BUS_BYTES, snoop_filter=SnoopFilter(lookup_latency=0), **NO_LATENCY
-        )
+        self.membus = SystemXBar(**BUS)
         self.membus.badaddr_responder = BadAddr()
         self.membus.default = self.membus.badaddr_responder.pio
 
@@ -55,10 +57,6 @@ class _Hierarchy(AbstractClassicCacheHierarchy):
 class BootHierarchy(_Hierarchy):
     """No caches: what a checkpoint is made with, because gem5 keeps no cache contents in one."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.membus.snoop_filter = NULL  # nobody to snoop
-
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
         core.connect_icache(self.membus.cpu_side_ports)
         core.connect_dcache(self.membus.cpu_side_ports)
@@ -80,9 +78,7 @@ class PentiumCacheHierarchy(_Hierarchy):
         self.l1d.write_buffers = 2
         self._bus = self.membus
         if parameters.l2:
-            self.l2bus = L2XBar(
-                width=BUS_BYTES, snoop_filter=SnoopFilter(lookup_latency=0), **NO_LATENCY
-            )
+            self.l2bus = L2XBar(**BUS)
             self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
             self._bus = self.l2bus
         # One transaction at a time: the bus is held until the last transfer of the line.

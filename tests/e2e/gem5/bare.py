@@ -34,6 +34,8 @@ def cache(size: str, ways: int, tags: str, **others: object) -> objects.Cache:
 def processor(options: argparse.Namespace) -> objects.BaseCPU:
     name = "X86O3CPU" if options.cpu == "O3" else f"X86{options.cpu}SimpleCPU"
     cpu = getattr(objects, name)()
+    if options.cpu == "O3":
+        cpu.fetchBufferSize = 32  # of a line
     if options.dtb:
         cpu.mmu.dtb = objects.P5TLB(entry_type="data", **options.dtb)
     if options.itb:
@@ -51,7 +53,8 @@ def machine(options: argparse.Namespace) -> objects.System:
         mem_ranges=[AddrRange("32MiB")], cache_line_size=32,
         workload=objects.X86FsWorkload(object_file=options.program),
         clk_domain=objects.SrcClockDomain(clock="90MHz", voltage_domain=objects.VoltageDomain()),
-        membus=objects.SystemXBar(), l2bus=objects.L2XBar(),
+        membus=objects.SystemXBar(snoop_filter=NULL),  # see p5pc/cache_hierarchy.py
+        l2bus=objects.L2XBar(snoop_filter=NULL),
     )  # fmt: skip
     system.memory = objects.SimpleMemory(range=system.mem_ranges[0], latency="100ns")
     system.port = objects.IsaFake(pio_addr=PORTS + 0x80, pio_size=8)

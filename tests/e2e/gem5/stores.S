@@ -2,8 +2,8 @@
 # Stores that miss, and what they leave of the 8 KB that an 8 KB cache holds.
         .include "m5.inc"
         .set    LINE, 32
-        .set    HELD, 0x800000          # 8 KB, read
-        .set    STORED, 0x900000        # 16 KB, written; in the same place of a 256 KB cache
+        .set    HELD, 0x808000          # 8 KB, read; in a 256 KB cache away from the code
+        .set    STORED, 0x908000        # 16 KB, written; in the same place of it
         .set    PROBE, 0x914000         # elsewhere
         .set    OTHER, 0xA10000         # 8 KB, read
 
