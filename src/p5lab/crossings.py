@@ -13,10 +13,11 @@ from pathlib import Path
 from p5lab import build, experiment
 from p5lab.engines.bochs import CROSSINGS
 from p5lab.errors import UserError, status_of
+from p5lab.execution import cores
 from p5lab.experiment import Filter
 from p5lab.lab import Lab
 from p5lab.progress import Progress
-from p5lab.runner import Runner, cores
+from p5lab.runner import Runner
 from p5stats import crossings
 from p5stats.crossings import Bracket, Service
 

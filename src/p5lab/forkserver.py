@@ -64,10 +64,11 @@ def start(plan: Plan, directory: Path, lock: int, stdin: int = subprocess.DEVNUL
 class Server:
     """An engine process that boots and then forks. Several threads may use it at the same time."""
 
-    def __init__(self, plan: Plan, beside: Path) -> None:
+    def __init__(self, plan: Plan, beside: Path, owner: str = "") -> None:
         """Starts it in a directory of its own beside the run directory `beside`, from where the
-        plan's relative paths lead to the same files. OSError or UserError if it cannot start."""
-        self.directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside.parent))
+        plan's relative paths lead to the same files; its name has the `owner`'s in it. OSError or
+        UserError if it cannot start."""
+        self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{owner}", dir=beside.parent))
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self.directory, ignore_errors=True)
             self._lock = undo.enter_context((self.directory / store.LOCK).open("w"))
@@ -117,6 +118,11 @@ class Server:
                 if (self.directory / name).exists():
                     shutil.copyfile(self.directory / name, directory / name)
         return self._process.wait()
+
+    @property
+    def ended(self) -> bool:
+        """Whether it can fork no more."""
+        return self._process.poll() is not None
 
     def close(self) -> None:
         """Ends the server; forked runs that are still there are killed with it."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p5lab import fetch, forkserver, store
+from p5lab import fetch, forkserver, store, worker
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.store import Stored
@@ -79,7 +79,8 @@ def results(lab: Lab) -> list[Item]:
     ]
     found += [
         _item(path, path.name, "left by a killed run")
-        for path in sorted(lab.results.glob(f"*/{forkserver.PREFIX}*"))
+        for left in (f"*/{forkserver.PREFIX}*", f"*/{worker.PREFIX}*", f"{worker.BEACON}*")
+        for path in sorted(lab.results.glob(left))
         if not _held(path)
     ]
     newest: dict[tuple[object, ...], Stored] = {}
@@ -167,6 +168,8 @@ def _cached() -> Iterator[Item]:
         yield _item(path, files, "downloads")
     for path in directory.glob("work/*"):
         yield _item(path, path.name, KILLED)
+    for path in directory.glob("inputs/*"):
+        yield _item(path, path.name[:10], KILLED if path.suffix else "inputs of clients' runs")
     for path in directory.glob("gem5/checkpoints/*/"):
         yield _item(path, path.name, "gem5 checkpoints")
     # Files in here refer to each other: all or none.

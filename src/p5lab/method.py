@@ -16,9 +16,10 @@ from rich.markup import escape
 from p5lab import build, experiment, store
 from p5lab.engines.bochs import OUTPUT
 from p5lab.errors import UserError, status_of
+from p5lab.execution import cores
 from p5lab.lab import Lab
 from p5lab.progress import Progress
-from p5lab.runner import Runner, cores
+from p5lab.runner import Runner
 from p5lab.store import Stored
 from p5lab.tables import Grid, number
 from p5stats import method, tidy

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Executes runs: each is an engine process of its own in its run directory."""
+"""Runs from their description to their record: identified, queued, executed somewhere, recorded.
+
+Where a run is executed is a Place: in engines of this process (Here), or on the workers of a Dask
+cluster (p5lab.cluster). Both execute it by p5lab.execution.
+"""
 
 import json
-import os
 import platform
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from p5lab import __version__, engines, forkserver, rerun, store
-from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab import __version__, engines, execution, forkserver, rerun, store
+from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
+from p5lab.execution import INTERRUPTED, Done, Task
 from p5lab.experiment import Run
 from p5lab.forkserver import Servers
 from p5lab.lab import Lab
-from p5stats import StatsError, events, tidy
 
 # The virtual-time limit is the engine's; this one catches an engine that itself hangs.
 HOST_LIMIT_SECONDS = 3600
 PREVIOUS = "events.previous.jsonl"
-INTERRUPTED = "interrupted by the user"
 NOT_BEGUN = "not begun: another run failed before it (--fail-fast)"
 TO_RUN = "to run"
 
@@ -71,6 +71,71 @@ class _Job:
         return Result(self.run, self.id, self.directory, status, reason, reused, wall)
 
 
+class Place(Protocol):
+    """Where runs are executed. Its methods are called from several threads."""
+
+    @property
+    def at_a_time(self) -> int:
+        """How many runs it is given at the same time."""
+        ...
+
+    def together(self, boots: Sequence[str]) -> list[list[int]]:
+        """Which of these runs, by their places in the list of their boots, are given to it one
+        after another."""
+        ...
+
+    def run(
+        self,
+        task: Task,
+        directory: Path,
+        lock: int,
+        began: Callable[[], None],
+        stopped: Callable[[], bool],
+    ) -> Done | None:
+        """Executes a run; afterwards its files are in `directory`, all or none. Tells by `began`
+        that it is under way; None: it was `stopped` before. Lost: the place itself is gone."""
+        ...
+
+    def ended(self, boot: str) -> None:
+        """A run with this boot has ended, or need not be run."""
+        ...
+
+
+class Lost(UserError):
+    """Nothing can be executed in a place any more."""
+
+
+class Here:
+    """Engines of this process, in the run directories themselves."""
+
+    def __init__(self, at_a_time: int, boots: Sequence[str]) -> None:
+        self.at_a_time = at_a_time
+        self._servers = Servers(boots)
+
+    def together(self, boots: Sequence[str]) -> list[list[int]]:
+        return [[number] for number in range(len(boots))]
+
+    def run(
+        self,
+        task: Task,
+        directory: Path,
+        lock: int,
+        began: Callable[[], None],
+        stopped: Callable[[], bool],
+    ) -> Done | None:
+        began()
+        return execution.perform(
+            task, directory, lock,
+            lambda: self._servers.get(task.boot, task.plan, directory), stopped,
+        )  # fmt: skip
+
+    def ended(self, boot: str) -> None:
+        self._servers.done(boot)
+
+    def close(self) -> None:
+        self._servers.close()
+
+
 @dataclass
 class Runner:
     """Runs of one command. `started` and `finished` are called from worker threads."""
@@ -80,13 +145,14 @@ class Runner:
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
     fail_fast: bool = False  # the first failure leaves what has not begun `queued`
+    # Opened when there is something to run. None: here, `jobs` at a time.
+    place: Callable[[], AbstractContextManager[Place]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
     started: Callable[[Run], None] = lambda run: None
     finished: Callable[[Result], None] = lambda result: None
     _stop: threading.Event = field(default_factory=threading.Event)
     _failed: threading.Event = field(default_factory=threading.Event)
-    _servers: Servers = field(default_factory=lambda: Servers(()))
 
     def run_all(self, runs: list[Run]) -> list[Result]:
         """Executes all runs, `jobs` at a time, the longest first; a failed one does not stop the
@@ -97,22 +163,39 @@ class Runner:
         jobs = {job.id: job for job in map(self._identify, runs)}
         for job in jobs.values():
             self._queue(job)
-        self._servers = Servers(job.boot for job in jobs.values() if self.fork)
+        order = self._order(jobs)
         results: dict[str, Result] = {}
-        with ThreadPoolExecutor(self.jobs) as pool, closing(self._servers):
-            waiting = {pool.submit(self._execute, job) for job in self._order(jobs)}
+        with self._place(order) as place, ThreadPoolExecutor(place.at_a_time) as pool:
+            waiting = {
+                pool.submit(self._execute, place, [order[number] for number in numbers])
+                for numbers in place.together([job.boot for job in order])
+            }
             try:
                 while waiting:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for future in done:
-                        result = future.result()
-                        results[result.id] = result
+                        results |= {result.id: result for result in future.result()}
             except BaseException:
                 self._stop.set()
                 for future in waiting:
                     future.cancel()
                 raise
         return [results[name] for name in jobs]
+
+    @contextmanager
+    def _place(self, jobs: Sequence[_Job]) -> Iterator[Place]:
+        if self.place and not all(self._is_there(job) for job in jobs):
+            with self.place() as place:
+                yield place
+            return
+        here = Here(self.jobs, [job.boot for job in jobs])
+        try:
+            yield here
+        finally:
+            here.close()
+
+    def _is_there(self, job: _Job) -> bool:
+        return not self.force and store.complete(job.directory, store.read(job.directory))
 
     def known(self, run: Run) -> Known:
         """What is there of a run. UserError when it cannot be told: something is not built."""
@@ -155,7 +238,8 @@ class Runner:
         }  # fmt: skip
         name = store.run_id(identity)
         directory = self.lab.results / run.experiment / name
-        return _Job(run, name, directory, made_of, forkserver.key(plan, identity["digests"]))
+        boot = forkserver.key(plan, identity["digests"]) if self.fork else ""
+        return _Job(run, name, directory, made_of, boot)
 
     def _queue(self, job: _Job) -> None:
         try:
@@ -167,108 +251,81 @@ class Runner:
                 return
             store.write(job.directory, {**job.describe(), "status": "queued"})
 
-    def _execute(self, job: _Job) -> Result:
+    def _execute(self, place: Place, jobs: Sequence[_Job]) -> list[Result]:
+        return [self._execute_one(place, job) for job in jobs]
+
+    def _execute_one(self, place: Place, job: _Job) -> Result:
         try:
             while not self._stop.is_set():
                 if self.fail_fast and self._failed.is_set():
                     return job.result("queued", NOT_BEGUN)
                 with store.locked(job.directory) as lock:
                     if lock is not None:
-                        result = self._locked(job, lock)
+                        result = self._locked(place, job, lock)
                         break
                 time.sleep(0.2)  # another p5lab is at this very run
             else:
                 result = job.result("failed", INTERRUPTED)
         finally:
-            self._servers.done(job.boot)
+            place.ended(job.boot)
+        if result.status == "queued":
+            return result
         if result.status != "ok":
             self._failed.set()
         self.finished(result)
         return result
 
-    def _locked(self, job: _Job, lock: int) -> Result:
+    def _locked(self, place: Place, job: _Job, lock: int) -> Result:
         record = store.read(job.directory)
         if not self.force and record and store.complete(job.directory, record):
             return job.result("ok", "", record["wall_seconds"], reused=True)
-        self.started(job.run)
-        return self._run(job, lock, record)
+        return self._run(place, job, lock, record)
 
-    def _run(self, job: _Job, lock: int, before: dict[str, Any] | None) -> Result:
+    def _run(self, place: Place, job: _Job, lock: int, before: dict[str, Any] | None) -> Result:
         directory = job.directory
-        record = {
-            **job.describe(),
-            "host": _host(),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        start = time.monotonic()
+        record = job.describe()
+        begun = False
+
+        def began() -> None:
+            nonlocal begun
+            begun = True
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            store.write(directory, {**record, "started": now, "status": "running"})
+            self.started(job.run)
+
+        def stopped() -> bool:
+            failed_fast = self.fail_fast and not begun and self._failed.is_set()
+            return failed_fast or self._stop.is_set()
+
         try:
             known = _set_aside(engines.get(job.run.engine), directory, before)
             store.reserve(directory)
-            store.write(directory, {**record, "status": "running"})
-            outcome, after_boot = self._simulate(job, lock)
-            found: dict[str, Any] = {}
+            plan = engines.get(job.run.engine).prepare(self.lab, job.run, directory)
+            digests = job.made_of["identity"]["digests"]
+            task = Task(job.run, job.id, plan, digests, job.boot, self.host_limit)
+            done = place.run(task, directory, lock, began, stopped)
+            if done is None:
+                store.write(directory, record)
+                return job.result("queued", NOT_BEGUN)
+            outcome, facts = done.outcome, done.facts
             if outcome.status == "ok":
-                outcome, found = _count(job.run, job.id, directory, outcome, known)
-                found |= {"after_boot_seconds": after_boot} if after_boot else {}
+                outcome, facts = _compared(directory, done, known)
+        except Lost:
+            with suppress(UserError):
+                store.write(directory, record)
+            raise
         except OSError as error:
-            outcome, found = Outcome("failed", str(disk_error(error, directory))), {}
+            outcome, facts = Outcome("failed", str(disk_error(error, directory))), {}
         except UserError as error:
-            outcome, found = Outcome("failed", str(error)), {}
-        wall = round(time.monotonic() - start, 3)
-        record |= {
-            "status": outcome.status,
-            "reason": outcome.reason,
-            "wall_seconds": wall,
-            **found,
-        }
+            outcome, facts = Outcome("failed", str(error)), {}
+        record |= {"status": outcome.status, "reason": outcome.reason, **facts}
         # When not even this can be written, the lock-less `running` record tells the next reader
         # that the run failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):
             (directory / store.RESERVE).unlink(missing_ok=True)
-        return job.result(outcome.status, outcome.reason, wall)
-
-    def _simulate(self, job: _Job, lock: int) -> tuple[Outcome, float]:
-        """How the run ended, and of a forked one the seconds it took without the boot."""
-        directory = job.directory
-        engine = engines.get(job.run.engine)
-        plan = engine.prepare(self.lab, job.run, directory)
-        for file, content in plan.write.items():
-            (directory / file).write_bytes(content)
-        deadline = time.monotonic() + self.host_limit
-
-        def give_up() -> bool:
-            return self._stop.is_set() or time.monotonic() > deadline
-
-        server = self._servers.get(job.boot, plan, directory)
-        if server:
-            booted = time.monotonic()
-            status = server.run(directory, lock, engine.outputs, give_up)
-            after_boot = round(time.monotonic() - booted, 3)
-        else:
-            status = _run_alone(plan, directory, lock, give_up)
-            after_boot = 0
-        if status is not None:
-            return engine.collect(directory, status), after_boot
-        if self._stop.is_set():
-            return Outcome("failed", INTERRUPTED), 0
-        return Outcome(
-            "timeout", f"engine killed: no result within {self.host_limit:g} s of host time"
-        ), 0
-
-
-def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
-    """The exit status of the engine, None when it was killed because `give_up` said so."""
-    process = forkserver.start(plan, directory, lock)
-    while True:
-        try:
-            return process.wait(timeout=0.1)
-        except subprocess.TimeoutExpired:
-            if give_up():
-                process.kill()
-                process.wait()
-                return None
+        return job.result(outcome.status, outcome.reason, facts.get("wall_seconds", 0))
 
 
 def _describe(run: Run, name: str) -> dict[str, Any]:
@@ -299,13 +356,9 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         },
         "parameters": run.parameters,
         "seed": run.seed,
-        "feedback": "on" if _has_feedback(run) else "off",
+        "feedback": "on" if execution.has_feedback(run) else "off",
         "request": rerun.request(run),
     }
-
-
-def _has_feedback(run: Run) -> bool:
-    return run.feedback and run.model and run.has_clocks
 
 
 def _described(run: Run) -> dict[str, Any]:
@@ -317,30 +370,9 @@ def _described(run: Run) -> dict[str, Any]:
         "clock_vector": run.guest.clock_vector,
         "operations": run.workload.operations,
         "bytes": run.workload.bytes,
-        "phases": {str(phase): name for phase, name in sorted(_phases(run).items())},
+        "phases": {str(phase): name for phase, name in sorted(execution.phases(run).items())},
         "curve": run.workload.curve,
     }
-
-
-def _phases(run: Run) -> dict[int, str]:
-    """The names of what the table has counts of."""
-    if run.sample:
-        return {one.number: f"interval {one.number}" for one in run.sample.intervals}
-    return run.workload.phases
-
-
-def _host() -> dict[str, Any]:
-    return {
-        "name": platform.node(),
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "cpus": cores(),
-    }
-
-
-def cores() -> int:
-    """CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _set_aside(
@@ -360,46 +392,17 @@ def _set_aside(
     return known
 
 
-def _count(
-    run: Run, name: str, directory: Path, outcome: Outcome, known: str | None
-) -> tuple[Outcome, dict[str, Any]]:
-    """Turns the events of a run that ended well into the tidy table; what does not make sense
-    makes the run fail. Returns what the record gets beside the outcome."""
-    try:
-        parsed = events.parse(directory / EVENTS)
-        if parsed.guest_status:
-            return Outcome("failed", _program_failure(run, directory, parsed.guest_status)), {}
-        if not parsed.brackets:
-            return Outcome("failed", "the workload issued no begin and end markers"), {}
-        origin = tidy.Origin(
-            run.experiment, name, run.engine, run.machine.name, run.machine.geometry,
-            tidy.YES if _has_feedback(run) else tidy.NO, run.guest.name, run.seed,
-            run.workload.name, run.parameter_text,
-        )  # fmt: skip
-        if run.sample:
-            for one in run.sample.intervals:
-                if one.number not in parsed.intervals:
-                    return Outcome(
-                        "failed",
-                        f"interval {one.number} was not simulated: the run ended before it",
-                    ), {}
-            parsed = replace(parsed, brackets=parsed.as_brackets)
-        frame = tidy.table(parsed, origin, _phases(run))
-        tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
-    except StatsError as error:
-        return Outcome("failed", str(error).replace(f"{directory}/", "")), {}
-    digests = {file: store.digest(directory / file) for file in (EVENTS, store.COUNTS)}
-    if known and digests[EVENTS] != known:
+def _compared(directory: Path, done: Done, known: str | None) -> tuple[Outcome, dict[str, Any]]:
+    """An ok run beside its earlier result, whose events have the digest `known`: they must be the
+    same."""
+    if known and done.facts["digests"][EVENTS] != known:
+        facts = {
+            name: fact for name, fact in done.facts.items() if name not in ("digests", "notes")
+        }
         return Outcome(
             "failed",
             f"not repeatable: {EVENTS} differs from the earlier result of the same inputs,"
             f" kept as {PREVIOUS}",
-        ), {}
+        ), facts
     (directory / PREVIOUS).unlink(missing_ok=True)
-    return outcome, {"digests": digests, "notes": parsed.notes}
-
-
-def _program_failure(run: Run, directory: Path, status: int) -> str:
-    how = f"ended with status {status}" if status < 128 else f"was killed by signal {status - 128}"
-    printed = engines.get(run.engine).last_output(directory)
-    return f"{run.workload.name} {how} in the guest: {printed}"
+    return done.outcome, done.facts

@@ -13,10 +13,11 @@ import errno
 import fcntl
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ from p5lab.lab import Lab
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
-LARGE = 16 << 20  # bytes
+# A file changed twice within the resolution of its time of change would look like one changed once;
+# after so many seconds no file system has it that coarse.
+SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # of the whole directory of results
 # Given back when the disk is full, so that the reason can still be recorded.
 RESERVE_BYTES = 64 * 1024
@@ -52,15 +55,16 @@ class Stored:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's content. A large one, the disk of many runs, is read once a command."""
+    """SHA-256 of a file's content. Runs share most of their files: one that has not changed lately
+    is read once a process."""
     facts = path.stat()
-    if facts.st_size < LARGE:
+    if time.time() - facts.st_ctime < SETTLED_SECONDS:
         return sha256_of(path)
-    return _digest_of_large(path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    return _digest_of_settled(path, facts.st_ino, facts.st_size, facts.st_ctime_ns)
 
 
-@cache
-def _digest_of_large(path: Path, inode: int, size: int, changed: int) -> str:
+@lru_cache(maxsize=4096)
+def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
     return sha256_of(path)
 
 

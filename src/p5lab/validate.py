@@ -21,10 +21,11 @@ from p5lab import build, experiment, store
 from p5lab import claims as claim_file
 from p5lab import machine as machines
 from p5lab.errors import UserError, status_of, unknown
+from p5lab.execution import cores
 from p5lab.experiment import Filter, Run
 from p5lab.lab import Lab
 from p5lab.progress import Progress
-from p5lab.runner import Result, Runner, cores
+from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number
 from p5stats import claims, tidy
 from p5stats.claims import FAILS, FITTED, HOLDS, INPUT, NOT_RUN, PREDICTED, UNTESTABLE, Claim

@@ -7,8 +7,9 @@ import pytest
 
 from p5lab import cli, experiment, method, store
 from p5lab.engines.bochs import OUTPUT
+from p5lab.execution import cores
 from p5lab.lab import Lab
-from p5lab.runner import Runner, cores
+from p5lab.runner import Runner
 from p5lab.store import COUNTS, Stored
 from p5stats import compare, tidy
 from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from p5lab import claims, validate
+from p5lab.execution import cores
 from p5lab.lab import Lab
-from p5lab.runner import Runner, cores
+from p5lab.runner import Runner
 from p5stats.claims import FAILS, HOLDS
 
 # Their sweeps take minutes; in the fast set test_memory_workloads.py has the plateaus of both.

@@ -138,6 +138,8 @@ if lines is not None:
 print(plan.get("stderr", ""), file=sys.stderr)
 if "signal" in plan:
     os.kill(os.getpid(), plan["signal"])
+if job in plan.get("kills_its_worker", ()):
+    os.kill(os.getppid(), 9)
 sys.exit(plan.get("exit", 0))
 """
 
@@ -230,6 +232,20 @@ class FakeLab(Lab):
     def behave(self, **plan):
         plan.setdefault("events", {"call": call_events(), "chase": chase_events()})
         self._put("build/engine/behaviour.json", json.dumps(plan))
+
+    def embed(self, **plan):
+        """As `behave`, but in the engine itself: for one that is executed elsewhere, by a copy."""
+        self.behave(**plan)
+        behaviour = self.root / "build/engine/behaviour.json"
+        old = '(here / "behaviour.json").read_text()'
+        text = self.engine.read_text()
+        assert old in text
+        text = text.replace(old, repr(behaviour.read_text()))
+        for name in ("starts", "boots"):
+            place = f"pathlib.Path({str(self.engine.parent / name)!r})"
+            text = text.replace(f'(here / "{name}")', place)
+        text = text.replace('here.joinpath("p5bochs64").samefile(sys.argv[0])', "False")
+        self.engine.write_text(text)
 
     def starts(self):
         path = self.root / "build/engine/starts"

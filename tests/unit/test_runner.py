@@ -523,11 +523,12 @@ def test_fail_fast_begins_nothing_after_a_failure(lab):
     assert [one.status for one in runner.Runner(lab).run_all([second.run])] == ["ok"]
 
 
-def test_a_large_file_that_has_changed_has_another_digest(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "LARGE", 1)
+def test_a_file_that_has_changed_has_another_digest(tmp_path, monkeypatch):
     disk = tmp_path / "disk.img"
-    for number, content in enumerate((b"one", b"two")):
-        disk.write_bytes(content)
-        os.utime(disk, ns=(number, number))
-        digests = {store.digest(disk), store.digest(disk)}
-        assert digests == {hashlib.sha256(content).hexdigest()}
+    for settled in (60, -60):  # seconds: all files count as just changed, or none does
+        monkeypatch.setattr(store, "SETTLED_SECONDS", settled)
+        for content in (b"one", b"two", b"six"):
+            disk.write_bytes(content)
+            digests = {store.digest(disk), store.digest(disk)}
+            assert digests == {hashlib.sha256(content).hexdigest()}
+            time.sleep(0.02)  # longer than the resolution of the time of change

@@ -3,15 +3,16 @@
 
 from collections.abc import Sequence
 
-from p5lab import build, experiment, image, plan, runner, store
+from p5lab import build, cluster, experiment, image, plan, runner, store
 from p5lab.lab import Lab
 from p5lab.progress import Progress
 
 
 def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_build: bool, jobs: int,
              engine: str = "bochs", force: bool = False, fork: bool = True,
-             fail_fast: bool = False) -> list[runner.Result]:  # fmt: skip
-    """Builds what the runs need and runs what is not there yet."""
+             fail_fast: bool = False, workers: cluster.Wanted | None = None
+             ) -> list[runner.Result]:  # fmt: skip
+    """Builds what the runs need and runs what is not there yet: here, or on `workers`."""
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
     if not no_build:
@@ -23,6 +24,7 @@ def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_buil
             jobs=jobs,
             fork=fork,
             fail_fast=fail_fast,
+            place=(lambda: cluster.connected(lab, workers, progress.say)) if workers else None,
             estimate=plan.Estimate(store.all_runs(lab)),
             started=lambda run: tracker.started(run.label),
             finished=lambda result: tracker.finished(result.run.label, _outcome(result)),

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from p5lab import experiment, report, runner
+from p5lab import experiment, report
+from p5lab.cluster import Tls, Wanted
 from p5lab.errors import UserError
+from p5lab.execution import cores
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -67,10 +69,43 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs",
         type=positive("--jobs"),
-        default=runner.cores(),
+        default=cores(),
         metavar="N",
         help="runs at a time (default: the number of cores, %(default)s)",
     )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Where runs are executed, beside this process (docs/clusters.md)."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=positive("--workers"), default=0, metavar="N",
+                       help="run on so many Dask workers on this machine, instead of --jobs"
+                       )  # fmt: skip
+    where.add_argument("--scheduler", default="", metavar="ADDRESS",
+                       help="run on the workers of this Dask scheduler, such as tcp://host:8786,"
+                       " or of the scheduler that wrote this file (docs/clusters.md)")  # fmt: skip
+    parser.add_argument("--ship", action="store_true",
+                        help="with them: send inputs and results, and use no shared file system"
+                        )  # fmt: skip
+    for what, text in (("ca", "the authority's certificate"), ("cert", "our certificate"),
+                       ("key", "its key")):  # fmt: skip
+        parser.add_argument(f"--tls-{what}", type=Path, metavar="FILE",
+                            help=f"with them: {text} (PEM)")  # fmt: skip
+
+
+def workers(args: argparse.Namespace) -> Wanted | None:
+    """What the options of add_workers say; None: runs are executed here."""
+    files = (args.tls_ca, args.tls_cert, args.tls_key)
+    if not args.workers and not args.scheduler:
+        if args.ship or any(files):
+            raise UserError("--ship, --tls-...: expected with --workers or --scheduler")
+        return None
+    if any(files) and not all(files):
+        raise UserError("--tls-ca, --tls-cert, --tls-key: expected all three, or none")
+    if args.engine == experiment.NATIVE:
+        raise UserError("--engine native: expected without --workers and --scheduler: it measures"
+                        " this host, one run at a time")  # fmt: skip
+    return Wanted(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:

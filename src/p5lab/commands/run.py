@@ -34,6 +34,7 @@ def add(commands: options.Commands) -> None:
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
     options.add_jobs(run)
+    options.add_workers(run)
     options.add_only(run)
     ending = run.add_mutually_exclusive_group()
     ending.add_argument("--fail-fast", action="store_true",
@@ -113,6 +114,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
 
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
+    workers = options.workers(args)
     expansion = _expansion(args, lab)
     if args.engine == gem5.NAME:
         for remark in gem5.examine(lab, expansion.runs):
@@ -120,7 +122,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     results = execute(
         lab, expansion.runs, Progress(), no_build=args.no_build, engine=args.engine,
         jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
-        force=args.force, fork=not args.no_fork, fail_fast=args.fail_fast,
+        force=args.force, fork=not args.no_fork, fail_fast=args.fail_fast, workers=workers,
     )  # fmt: skip
     stored = [
         store.Stored(result.directory, record)

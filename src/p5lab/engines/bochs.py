@@ -45,6 +45,7 @@ class Bochs:
 
     outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS)
     repeatable = True
+    portable = True
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         engine = lab.engine if run.has_clocks else lab.engine64

@@ -59,6 +59,7 @@ class Gem5:
 
     outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
     repeatable = True
+    portable = False
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         gem5 = binary(lab)

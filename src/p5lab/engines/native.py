@@ -30,6 +30,7 @@ class Native:
 
     outputs = (EVENTS, OUTPUT)
     repeatable = False
+    portable = False
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         place = lab.program(host.PROGRAMS, WHOLE).parent
