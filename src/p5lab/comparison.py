@@ -26,13 +26,15 @@ SCHEMA_VERSION = 1
 @dataclass(frozen=True)
 class Measured:
     """One phase of one run, for its machine or a shadow of it: the metrics of one operation, and
-    how far its iterations spread in cycles and time."""
+    how far its iterations spread in cycles and time. corrected: whether an empty bracket was
+    subtracted."""
 
     stored: Stored
     system: "System"
     phase: str
     iterations: int
     values: dict[str, float]
+    corrected: bool
 
 
 def measure(stored: Stored) -> list[Measured]:
@@ -49,7 +51,8 @@ def measure(stored: Stored) -> list[Measured]:
 
     result = []
     # The order of the rows is the order in which the phases ended.
-    for phase in frame["phase"].unique():
+    phases = frame["phase"].unique()
+    for phase in phases:
         for system in System.all_of(stored.record):
             try:
                 rows = counts.xs(
@@ -63,7 +66,7 @@ def measure(stored: Stored) -> list[Measured]:
             for name in (CYCLES, TIME):
                 found[name + LOWEST] = min(one[name] for one in each)
                 found[name + HIGHEST] = max(one[name] for one in each)
-            result.append(Measured(stored, system, phase, len(rows), found))
+            result.append(Measured(stored, system, phase, len(rows), found, EMPTY_NAME in phases))
     return result
 
 
@@ -243,13 +246,14 @@ class Comparison:
         return "-"
 
     def names(self) -> dict[System, str]:
-        """The systems by what tells them apart, in lines."""
+        """The systems by what tells them apart, in lines. Where that is an overlay, the machine as
+        its file has it goes by its own name."""
         fields = ("guest", "machine", "geometry", "feedback", "engine")
         differ = [
             name for name in fields if len({getattr(one, name) for one in self.systems}) > 1
         ] or ["guest"]
         return {
-            one: "\n".join(_name(one, name) for name in differ if _name(one, name))
+            one: "\n".join(_name(one, name) for name in differ if _name(one, name)) or one.machine
             for one in self.systems
         }
 

@@ -125,7 +125,7 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
         if everything or _measured(row):
             grid.add(
                 row["quantity"],
-                _published(row),
+                published(row),
                 number(row["modelled"]),
                 _error(row),
                 row["role"],
@@ -185,7 +185,7 @@ def _measured(row: dict[str, object]) -> bool:
     return bool(row["runs"]) or row["verdict"] == NOT_RUN
 
 
-def _published(row: dict[str, object]) -> str:
+def published(row: dict[str, object]) -> str:
     tag = "" if row["tag"] == "exact" else f"{row['tag']} "
     return f"{tag}{number(float(str(row['published'])))} {row['unit']}".strip()
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 import fakelab
+import hostile
 import pytest
 from hypothesis import HealthCheck, settings
+
+from p5lab import cli
 
 # The same examples every time, whatever the load; nothing is kept between runs.
 settings.register_profile(
@@ -15,3 +18,13 @@ settings.load_profile("p5lab")
 def lab(tmp_path):
     """A miniature checkout with a scripted engine (fakelab.py)."""
     return fakelab.make(tmp_path / "lab")
+
+
+@pytest.fixture(scope="session")
+def hostile_page(tmp_path_factory):
+    """A laboratory whose names and outputs are hostile (hostile.py), its page and its exported
+    figures."""
+    lab = hostile.make(fakelab.make(tmp_path_factory.mktemp("page") / "lab"))
+    output, export = lab.root / "page.html", lab.root / "figures"
+    assert cli.main(["report", "tests", "--output", str(output), "--export", str(export)], lab) == 0
+    return lab, output, export

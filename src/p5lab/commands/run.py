@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""`run`, `plan` and `rerun`: experiments."""
+"""`run`, `plan`, `rerun` and `report`: experiments."""
 
 import argparse
 import fnmatch
+from pathlib import Path
 
 from p5lab import (
     diff,
     engines,
     experiment,
+    gc,
     machine,
     method,
+    page,
     plan,
     report,
     rerun,
@@ -61,6 +64,21 @@ def add(commands: options.Commands) -> None:
     options.add_jobs(ahead)
     options.add_format(ahead)
     ahead.set_defaults(command=_plan, name="plan")
+
+    shown = commands.add_parser("report", help="a page about an experiment, with figures",
+                                description="Writes one HTML file about the results that are there"
+                                " (options as of `p5lab run`): the papers' figures, published"
+                                " values, claims, the machine, the runs. It needs nothing but"
+                                " itself. Runs nothing. Example: p5lab report chen95-core --export"
+                                " figures")  # fmt: skip
+    shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
+    shown.add_argument("--output", type=Path, metavar="FILE",
+                       help="default: results/EXPERIMENT.html")  # fmt: skip
+    shown.add_argument("--export", type=Path, metavar="DIR",
+                       help="also each figure as PNG, SVG and CSV")  # fmt: skip
+    options.add_choice(shown)
+    options.add_only(shown)
+    shown.set_defaults(command=_report, name="report")
 
     again = commands.add_parser("rerun", help="a run again, from its record",
                                 description="Runs again what a run directory records: fails when"
@@ -168,4 +186,18 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
     after = store.find(lab, result.id)
     if before.status == "ok":
         diff.show(report.stdout(), diff.between([before, after]), args.form)
+    return 0
+
+
+def _report(args: argparse.Namespace, lab: Lab) -> int:
+    output = args.output or lab.results / f"{args.experiment}.html"
+    written = page.write(lab, args.experiment, _expansion(args, lab), output, args.export)
+    for run in written.missing:
+        Progress().say(f"Not there: {run.label}")
+    if written.missing:
+        Progress().say(f"`./p5lab run {args.experiment}` with the same options makes what is not"
+                       " there.")  # fmt: skip
+    print(f"Page: {lab.short(output.resolve())}, {gc.human(output.stat().st_size)}")
+    if args.export is not None:
+        print(f"Figures: {len(written.exported)} files in {args.export}")
     return 0

@@ -1,0 +1,479 @@
+# SPDX-License-Identifier: MIT
+"""The figures of an experiment, in the forms of the papers: bars for each system (chen95's figures
+1 to 12), curves over the size of an array or a numeric parameter (chen95's figure 4, lai96's 1 to
+13, talagala97's A4), and all benchmarks on one logarithmic axis."""
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from p5lab.comparison import CYCLES, TIME, Cell, Comparison, Question, System
+from p5lab.experiment import EMBEDDED
+from p5lab.logs import printable
+from p5lab.method import EVENTS
+from p5stats import StatsError, claims, compare, method
+from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
+
+BANDWIDTH = "MB/s"
+# chen95's figures: cycles, instructions, references, and misses for each reference or instruction.
+BARS = (CYCLES, "instructions", "data reads", "data writes", "read misses/reference",
+        "write misses/reference", "I-cache misses/instr", "ITLB misses", "DTLB misses")  # fmt: skip
+MISSES = ("read misses/reference", "write misses/reference", "I-cache misses/instr", "ITLB misses",
+          "DTLB misses", "L2 misses")  # fmt: skip
+OVERVIEW = (TIME, CYCLES, "instructions", "data reads", "data writes")
+RATES = ("CPI (busy)", "read misses/reference", "write misses/reference", "I-cache misses/instr",
+         "kernel share")  # fmt: skip
+CURVES = (BANDWIDTH, CYCLES, "read misses/reference", "L2 misses", "DTLB misses")
+LEVELS = (CYCLES,)
+TITLES = {
+    CYCLES: "busy cycles",
+    TIME: "time",
+    BANDWIDTH: "bandwidth",
+    "CPI (busy)": "busy cycles per instruction",
+    "read misses/reference": "L1D read misses per data reference",
+    "write misses/reference": "L1D write misses per data reference",
+    "I-cache misses/instr": "I-cache misses per instruction",
+    "kernel share": "share of busy cycles in ring 0",
+}
+UNITS = {metric.name: metric.unit for metric in compare.metrics(0)}
+MODELLED, PUBLISHED = "modelled", "published"
+COLUMNS = ("benchmark", "phase", "point", "series", "metric", "unit", "value", "lowest seed",
+           "highest seed", "kind", "claim", "why", "runs")  # fmt: skip
+NAMES = ("benchmark", "phase", "series", "claim")  # of COLUMNS
+SIZE = "size of the array, bytes"
+SWEEP_POINTS = 3  # from so many values on a parameter makes a curve
+WIDE_RANGE = 32  # of the values of a parameter: from there on the axis is logarithmic
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is drawn, as data.
+
+    form: bars (series down), dots (benchmarks down, series by colour) or curve (`point` across).
+    frame: COLUMNS, a row for each mark; a value that is not there is NaN and has a word in `why`.
+    Published values are rows of their own, `kind` PUBLISHED, `claim` their source and `why` how
+    firmly they are printed: one for each phase for which they hold, or with a `point` and no value.
+    axis: what `point` is; is_size: in bytes; log: drawn so.
+    """
+
+    id: str
+    title: str
+    form: str
+    frame: pd.DataFrame
+    caption: tuple[str, ...]
+    axis: str = ""
+    is_size: bool = False
+    log: bool = False
+    runs: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(dict.fromkeys(self.frame["metric"]))
+
+    @property
+    def series(self) -> list[str]:
+        modelled = self.frame[self.frame["kind"] == MODELLED]
+        return list(dict.fromkeys(modelled["series"]))
+
+
+def title_of(metric: str) -> str:
+    return TITLES.get(metric, metric)
+
+
+def of(found: Comparison, published: Sequence[Claim] = (), sources: dict[str, str] | None = None
+       ) -> list[Figure]:  # fmt: skip
+    """All figures of a comparison. published: claims whose values are marked where they are what a
+    curve shows; sources: where a workload comes from, by its name."""
+    return list(_Maker(found, published, sources or {}).figures())
+
+
+@dataclass
+class _Maker:
+    found: Comparison
+    published: Sequence[Claim]
+    sources: dict[str, str]
+    _ids: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        names = self.found.names()
+        self.names = {system: name.replace("\n", ", ") for system, name in names.items()}
+
+    def figures(self) -> Iterator[Figure]:
+        plain = [question for question in self.found.questions if not self._curve(question)]
+        if self.found.has_shadows:
+            ends = [self.found.phases(what)[-1] for what in self._whats() if self._is_curve(what)]
+            yield from (self._bars(question, MISSES) for question in [*plain, *ends])
+            return
+        sweeps = self._sweeps(plain)
+        swept = {question for asked in sweeps.values() for question in asked}
+        single = [question for question in plain if question not in swept]
+        if len(single) > 1:
+            yield self._overview(single)
+        if len(self.found.systems) > 1:
+            yield from (self._bars(question, BARS) for question in single)
+        yield from (self._sweep(key, asked) for (_, key), asked in sweeps.items())
+        yield from self._curves()
+
+    # --- forms --------------------------------------------------------------------------------
+
+    def _overview(self, questions: Sequence[Question]) -> Figure:
+        metrics = OVERVIEW if len(self.found.systems) > 1 else (*OVERVIEW, *RATES)
+        rows = [
+            row
+            for metric in self._shown(metrics, questions)
+            for question in questions
+            for row in self._drawn(question, metric, self._label(question))
+        ]
+        operations = "; ".join(
+            f"{self._label(question)}: one {self._workload(question)['operation']}"
+            for question in questions
+        )
+        return self._figure(
+            "all-benchmarks", "All benchmarks", "dots", rows,
+            ["One operation of each benchmark, on logarithmic axes where the values span more than"
+             f" a factor of {WIDE_RANGE}. {operations}."], questions,
+        )  # fmt: skip
+
+    def _bars(self, question: Question, metrics: Sequence[str]) -> Figure:
+        workload = self._workload(question)
+        rows = [
+            row
+            for metric in self._shown(metrics, [question])
+            for row in self._systems(question, metric, self._label(question))
+        ]
+        title = f"{self._label(question)}: one {workload['operation']}"
+        return self._figure(self._label(question), title, "bars", rows,
+                            [_sentence(workload["bracket"])], [question])  # fmt: skip
+
+    def _curves(self) -> Iterator[Figure]:
+        """Of one system all variants of a workload in one figure; of several a figure for each
+        variant, with the systems in it."""
+        whats = [what for what in self._whats() if self._is_curve(what)]
+        if len(self.found.systems) > 1:
+            groups = [[what] for what in whats]
+        else:
+            names = dict.fromkeys(map(self._name, whats))
+            groups = [[what for what in whats if self._name(what) == name] for name in names]
+        for group in groups:
+            questions = [question for what in group for question in self.found.phases(what)]
+            points = {question.phase: _size(question.phase) for question in questions}
+            if all(point is not None for point in points.values()):
+                yield self._curve_figure(group, questions, points)
+            else:
+                yield from (self._levels(what) for what in group)
+
+    def _curve_figure(self, group: Sequence[str], questions: Sequence[Question],
+                      points: dict[str, float | None]) -> Figure:  # fmt: skip
+        workload = self._workload(questions[0])
+        variants = len(self.found.systems) == 1 and len(group) > 1
+        rows = []
+        for metric in self._shown(CURVES, questions):
+            if metric == CYCLES and workload["bytes"]:
+                continue  # the papers print a bandwidth in its place
+            for question in questions:
+                for row in self._drawn(question, metric, question.what):
+                    if math.isnan(row["point"]):
+                        row["point"] = points[question.phase]
+                    if variants:
+                        row["series"] = _variant(question.what, workload["name"])
+                    rows.append(row)
+        name = group[0] if len(group) == 1 else workload["name"]
+        title = f"{name}: one {workload['operation']}"
+        caption = [_sentence(workload["bracket"])]
+        return self._figure(name, title, "curve", rows, caption, questions, SIZE, log=True)
+
+    def _levels(self, what: str) -> Figure:
+        """Phases that are no sizes, such as the sequences of `pairing`."""
+        questions = self.found.phases(what)
+        workload = self._workload(questions[0])
+        rows = [
+            row | {"benchmark": question.phase}
+            for metric in self._shown(LEVELS, questions)
+            for question in questions
+            for row in self._drawn(question, metric, what)
+        ]
+        return self._figure(what, f"{what}: one {workload['operation']}", "dots", rows,
+                            [_sentence(workload["bracket"])], questions)  # fmt: skip
+
+    def _sweeps(self, questions: Sequence[Question]) -> dict[tuple[str, str], list[Question]]:
+        """Benchmarks that differ in one numeric parameter only, by workload and parameter, in the
+        order of its values."""
+        by_phase: dict[tuple[str, str], list[Question]] = {}
+        for question in questions:
+            by_phase.setdefault((self._name(question.what), question.phase), []).append(question)
+        sweeps = {}
+        for (name, phase), asked in by_phase.items():
+            parameters = [self._record(question)["parameters"] for question in asked]
+            keys = [
+                key for key in parameters[0] if len({str(one.get(key)) for one in parameters}) > 1
+            ]
+            if len(asked) < SWEEP_POINTS or len(keys) != 1:
+                continue
+            values = [_numeric(one.get(keys[0])) for one in parameters]
+            if None not in values:
+                by_value = functools.partial(self._value, keys[0])
+                sweeps[f"{name} {phase}", keys[0]] = sorted(asked, key=by_value)
+        return sweeps
+
+    def _sweep(self, key: str, questions: Sequence[Question]) -> Figure:
+        workload = self._workload(questions[0])
+        values = [self._value(key, question) for question in questions]
+        rows = [
+            row | {"point": value}
+            for metric in self._shown(BARS, questions)
+            for value, question in zip(values, questions, strict=True)
+            for row in self._systems(question, metric, self._label(question))
+        ]
+        log = values[0] > 0 and values[-1] / values[0] >= WIDE_RANGE
+        name = f"{workload['name']} by {key}"
+        return self._figure(name, f"{name}: one {workload['operation']}", "curve", rows,
+                            [_sentence(workload["bracket"])], questions, key, log)  # fmt: skip
+
+    def _value(self, parameter: str, question: Question) -> float:
+        return float(self._record(question)["parameters"][parameter])
+
+    # --- what they are made of ------------------------------------------------------------------
+
+    def _drawn(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
+        """A row for each system, and what is published."""
+        yield from self._systems(question, metric, label)
+        yield from self._published(question, metric, label)
+
+    def _systems(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
+        """A row for each system."""
+        for system in self.found.systems:
+            cell = self.found.cell(question, system)
+            row = self._row(question, metric, label, system)
+            if cell is None or not cell.has(metric):
+                why = "not counted" if cell else self.found.why_missing(question, system)
+                yield row | {"why": why}
+                continue
+            low, high = cell.spread(metric)
+            runs = " ".join(measured.stored.id for measured in cell.seeds)
+            yield row | {"value": cell.mean(metric), "lowest seed": low, "highest seed": high,
+                         "runs": runs}  # fmt: skip
+
+    def _row(self, question: Question, metric: str, label: str, system: System) -> dict[str, Any]:
+        nothing = dict.fromkeys(("point", "value", "lowest seed", "highest seed"), math.nan)
+        return nothing | {
+            "benchmark": label, "phase": question.phase, "series": self.names[system],
+            "metric": metric, "unit": UNITS[metric], "kind": MODELLED, "claim": "", "why": "",
+            "runs": "",
+        }  # fmt: skip
+
+    def _shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
+        """Those that two systems have, or the only one, and that are not zero throughout."""
+        cells = {
+            system: [cell for question in questions if (cell := self.found.cell(question, system))]
+            for system in self.found.systems
+        }
+        needed = min(2, len(self.found.systems))
+
+        def shown(metric: str) -> bool:
+            having = [
+                [cell.mean(metric) for cell in one if cell.has(metric)] for one in cells.values()
+            ]
+            counted = [values for values in having if values]
+            return len(counted) >= needed and any(any(values) for values in counted)
+
+        return [metric for metric in metrics if shown(metric)]
+
+    def _published(self, question: Question, metric: str, label: str
+                   ) -> Iterator[dict[str, Any]]:  # fmt: skip
+        """What claims say of this phase: a level, or that a plateau ends or begins at its size."""
+        for system in self.found.systems:
+            cell = self.found.cell(question, system)
+            for claim in self.published if cell else ():
+                assert cell is not None
+                if not _is_of(claim, cell) or _metric(claim, cell) != metric:
+                    continue
+                row = self._row(question, metric, label, system) | {
+                    "kind": PUBLISHED, "claim": f"{claim.source}: {claim.quantity}",
+                    "why": claim.tag,
+                }  # fmt: skip
+                assert claim.measure is not None
+                phases = claim.measure.select.phases
+                if claim.measure.statistic in (PLATEAU_END, PLATEAU_START):
+                    if question.phase == claim.measure.at:
+                        yield row | {"point": claims.size_of(f"{claim.value:g} {claim.unit}")}
+                elif not phases or question.phase in phases:
+                    yield row | {"value": claim.value}
+
+    def _figure(self, name: str, title: str, form: str, rows: list[dict[str, Any]],
+                caption: list[str], questions: Sequence[Question], axis: str = "",
+                log: bool = False) -> Figure:  # fmt: skip
+        frame = _frame(rows)
+        runs = dict.fromkeys(run for text in frame["runs"] for run in text.split())
+        cells = [cell for question in questions for cell in self.found.cells(question) if cell]
+        caption += self._means(cells)
+        places = dict.fromkeys(
+            self.sources[name] for name in map(_workload_name, cells) if name in self.sources
+        )
+        if places:
+            caption.append(f"After {'; '.join(places)}.")
+        return Figure(self._id(name), title, form, frame, tuple(caption), axis, axis == SIZE, log,
+                      tuple(runs))  # fmt: skip
+
+    def _means(self, cells: Sequence[Cell]) -> list[str]:
+        """Of what the values are means, and what was subtracted."""
+        iterations = _range({cell.iterations for cell in cells})
+        operations = _range({int(cell.record["workload"]["operations"]) for cell in cells})
+        each = f" of {operations} operations each" if operations != "1" else ""
+        corrected = {measured.corrected for cell in cells for measured in cell.seeds}
+        subtracted = "the empty bracket, the markers' own set-up, is subtracted"
+        if False in corrected:
+            subtracted = (
+                "the empty bracket is subtracted where there is one" if True in corrected
+                else "there is no empty bracket, and nothing is subtracted"
+            )  # fmt: skip
+        plural = "" if iterations == "1" else "s"
+        lines = [f"Means over {iterations} iteration{plural}{each}; {subtracted}."]
+        if len(self.found.seeds) > 1:
+            lines.append(
+                f"Each is the mean over the page placements of {len(self.found.seeds)} seeds; the"
+                " thin line goes from the lowest seed to the highest."
+            )
+        return lines
+
+    def _id(self, name: str) -> str:
+        """A name for links and files, not used before."""
+        base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "figure"
+        name, count = base, 1
+        while name in self._ids:
+            count += 1
+            name = f"{base}-{count}"
+        self._ids.add(name)
+        return name
+
+    def _whats(self) -> list[str]:
+        return list(dict.fromkeys(question.what for question in self.found.questions))
+
+    def _record(self, question: Question) -> dict[str, Any]:
+        return self.found.any_cell(question).record
+
+    def _workload(self, question: Question) -> dict[str, Any]:
+        workload: dict[str, Any] = self._record(question)["workload"]
+        return workload
+
+    def _name(self, what: str) -> str:
+        return str(self._workload(self.found.phases(what)[0])["name"])
+
+    def _curve(self, question: Question) -> str:
+        return str(self._workload(question)["curve"])
+
+    def _is_curve(self, what: str) -> bool:
+        return bool(self._curve(self.found.phases(what)[0]))
+
+    def _label(self, question: Question) -> str:
+        several = len(self.found.phases(question.what)) > 1
+        if several and not self._curve(question):
+            return f"{question.what}, {question.phase}"
+        return question.what
+
+
+def of_method(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
+    """What chen95's method gives for each operation, what the engine counted of the same
+    executions, and what it counts where no counter is touched; a panel for each event. rows: by
+    operation, as `p5lab.method.rows` has them; runs: their ids."""
+    ways = {
+        "by the method": "method",
+        "by the engine": "engine",
+        "undisturbed": "undisturbed",
+    }
+    nothing = dict.fromkeys(("point", "lowest seed", "highest seed"), math.nan)
+    marks = [
+        nothing | {
+            "benchmark": operation, "phase": "", "series": series, "metric": EVENTS[row.event],
+            "unit": "cycles" if row.event == method.CYCLES else "events",
+            "value": getattr(row, way), "kind": MODELLED, "claim": "", "why": "",
+            "runs": " ".join(runs),
+        }
+        for number in range(len(EVENTS))
+        for operation, of_events in rows.items()
+        for row in of_events[number : number + 1]
+        for series, way in ways.items()
+    ]  # fmt: skip
+    caption = (
+        "One operation each. By the method: the mean counter reading less that around nothing, what"
+        " the paper would print. By the engine: its brackets in the same executions. Undisturbed:"
+        " its brackets where no counter is touched. The axis is logarithmic where the values span"
+        f" more than a factor of {WIDE_RANGE}; then what is not above zero is in the table only.",
+    )
+    return Figure("method", "The method of chen95, and what the engine counted", "dots",
+                  _frame(marks), caption, runs=tuple(runs))  # fmt: skip
+
+
+def _frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of COLUMNS. Names may come from a guest or from a user's file."""
+    clean = [
+        {key: printable(value) if key in NAMES else value for key, value in row.items()}
+        for row in rows
+    ]
+    return pd.DataFrame(clean, columns=list(COLUMNS))
+
+
+def _workload_name(cell: Cell) -> str:
+    return str(cell.record["workload"]["name"])
+
+
+def _variant(what: str, name: str) -> str:
+    return what.removeprefix(name).strip() or what
+
+
+def _range(values: set[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _sentence(text: str) -> str:
+    """Of a title or bracket in workloads.toml, which sets parameters in back quotes."""
+    return text.replace("`", "")[:1].upper() + text.replace("`", "")[1:] + "."
+
+
+def _size(phase: str) -> float | None:
+    try:
+        return claims.size_of(phase)
+    except StatsError:
+        return None
+
+
+def _is_of(claim: Claim, cell: Cell) -> bool:
+    """Whether a cell is of what a claim measures, on the machine as its file has it."""
+    measure, record = claim.measure, cell.record
+    if measure is None or measure.less or measure.over:
+        return False
+    texts = {name: str(value) for name, value in record["parameters"].items()}
+    return (
+        (record["engine"], record["machine"]["name"], record["machine"]["geometry"])
+        == (EMBEDDED, claim.machine, "")
+        and (record["guest"]["name"], record["workload"]["name"])
+        == (measure.guest, measure.workload)
+        and measure.select.parameters.items() <= texts.items()
+    )
+
+
+def _metric(claim: Claim, cell: Cell) -> str:
+    """The metric that a claim's measure is, in the same unit; empty: none of those drawn."""
+    measure, record = claim.measure, cell.record
+    assert measure is not None
+    workload, parameters = record["workload"], record["parameters"]
+    if measure.per == (claims.MICROSECONDS,) and len(measure.count) == 1:
+        moved = float(parameters.get(measure.count[0], 0)) * measure.times
+        return BANDWIDTH if moved == workload["bytes"] * workload["operations"] else ""
+    divisor = math.prod(float(parameters.get(name, 0)) for name in measure.per)
+    if divisor == 0 or not math.isclose(measure.times / divisor, 1 / workload["operations"]):
+        return ""
+    metrics = {"cycles.busy": CYCLES, "instructions": "instructions"}
+    return metrics.get(measure.count[0], "") if len(measure.count) == 1 else ""
+
+
+def _numeric(value: object) -> float | None:
+    try:
+        return float(str(value))
+    except ValueError:
+        return None

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab report`: what the page says, and that nothing it shows can be more than text."""
+
+import html.parser
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import altair as alt
+import hostile
+import pandas as pd
+import pytest
+
+from p5lab import cli, experiment, page, store
+from p5lab.comparison import Comparison
+from p5lab.page import charts, figures, results
+from p5lab.page.figures import MODELLED, PUBLISHED
+from p5lab.runner import Runner
+
+
+class Document(html.parser.HTMLParser):
+    """Elements with their attributes, and the text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.texts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def document(hostile_page):
+    return Document(hostile_page[1].read_text(encoding="utf-8"))
+
+
+def test_nothing_hostile_becomes_markup(document, hostile_page):
+    known = {
+        "html", "head", "meta", "title", "link", "style", "body", "header", "nav", "main",
+        "section", "footer", "h1", "h2", "h3", "h4", "p", "ul", "li", "a", "code", "span", "br",
+        "div", "figure", "figcaption", "details", "summary", "table", "caption", "thead", "tbody",
+        "tr", "th", "td", "svg", "g", "path", "rect", "line", "text", "tspan",
+    }  # fmt: skip
+    assert {tag for tag, _ in document.elements} <= known
+    for tag, attributes in document.elements:
+        assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
+        if tag == "a":
+            assert attributes["href"].startswith("#")
+    assert document.of("link") == [{"rel": "icon", "href": "data:,"}]
+    # It is there as text: as a title, in tables, as a reason, and in the charts.
+    assert hostile.MARKUP in "".join(document.texts)
+    assert 'document.title="hacked"' in "".join(document.texts)
+    assert not set("\x1b\x07\u202e") & set(hostile_page[1].read_text(encoding="utf-8"))
+
+
+def test_the_page_needs_and_may_load_nothing(document):
+    (policy,) = [one["content"] for one in document.of("meta")
+                 if one.get("http-equiv") == "Content-Security-Policy"]  # fmt: skip
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert not re.search(r"script-src|unsafe|\*|http", policy)
+    text = "".join(document.texts)
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_links_and_identifiers_agree(document):
+    ids = [attributes["id"] for _, attributes in document.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = {one["href"][1:] for one in document.of("a")}
+    assert targets <= set(ids)
+    assert targets > {"figures", "claims", "machine", "limits", "runs"}
+
+
+def test_every_chart_is_described(document):
+    drawings = document.of("svg")
+    assert len(drawings) > 5
+    for drawing in drawings:
+        assert drawing["role"] == "img"
+        assert re.match(
+            r".+\. (Bars|Dots|Curves over .+), .+ in .+: .*[0-9].*\.", drawing["aria-label"]
+        )
+    assert len(document.of("figcaption")) == len(document.of("figure")) == 4
+    captions = " ".join(document.texts)
+    for part in ("Means over", "is subtracted", "Runs:", "lowest seed to the highest"):
+        assert part in captions
+
+
+def test_missing_and_failed_runs_are_named(hostile_page, capsys):
+    lab, output, _ = hostile_page
+    assert cli.main(["report", "tests", "--output", str(output)], lab) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("Page: page.html, ")
+    assert said.err.count("Not there: ") == 2
+    assert "Not there: call, other, p90-premiere2, seed 1" in said.err
+    assert "`./p5lab run tests` with the same options" in said.err
+    text = " ".join(Document(output.read_text(encoding="utf-8")).texts)
+    assert "2 runs of the experiment are not there: call, other, p90-premiere2, seed 1" in text
+    assert "1 runs have failed: chase" in text
+
+
+def test_same_results_give_the_same_bytes(hostile_page):
+    lab, output, export = hostile_page
+    expansion = experiment.expand(lab, "tests")
+    page.write(lab, "tests", expansion, lab.root / "again.html", lab.root / "again")
+    assert (lab.root / "again.html").read_bytes() == output.read_bytes()
+    for path in export.iterdir():
+        assert (lab.root / "again" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_no_results_name_the_command(lab, capsys):
+    lab._put("configs/claims.toml", "schema_version = 1\n")
+    output = lab.root / "page.html"
+    assert cli.main(["report", "tests", "--output", str(output)], lab) == 1
+    assert capsys.readouterr().err == (
+        "p5lab: no results of tests: expected those of `./p5lab run tests` with the same options\n"
+    )
+    assert not output.exists()
+
+
+def test_output_that_cannot_be_written_is_one_line(hostile_page, capsys):
+    lab, output, _ = hostile_page
+    assert cli.main(["report", "tests", "--output", str(output / "below/page.html")], lab) == 1
+    assert capsys.readouterr().err.count("cannot write") == 1
+
+
+def test_figures_are_exported_with_their_numbers(hostile_page):
+    _, _, export = hostile_page
+    names = {path.name for path in export.iterdir()}
+    stems = {path.stem for path in export.iterdir()}
+    assert names == {f"{stem}.{suffix}" for stem in stems for suffix in ("png", "svg", "csv")}
+    for stem in stems:
+        assert (export / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
+        assert ElementTree.parse(export / f"{stem}.svg").getroot().tag.endswith("}svg")
+        table = pd.read_csv(export / f"{stem}.csv")
+        assert tuple(table.columns) == figures.COLUMNS
+        assert (table["kind"] == MODELLED).any()
+
+
+@pytest.fixture(scope="module")
+def drawn(hostile_page):
+    lab = hostile_page[0]
+    expansion = experiment.expand(lab, "tests")
+    found = Comparison(results.choose(expansion.runs, store.all_runs(lab)).shown)
+    claims = page._claims(lab, "tests", results.choose(expansion.runs, store.all_runs(lab)))
+    return {figure.form: figure for figure in figures.of(found, claims)}
+
+
+def test_bars_have_the_means_and_the_spread_of_the_seeds(drawn):
+    bars = drawn["bars"].frame
+    cycles = bars[bars["metric"] == "busy cycles"].set_index("series")
+    # Brackets of 105, 115 and 125 cycles less 5; the slower guest 990 more, with one seed.
+    assert cycles.loc["toy", "value"] == 110
+    assert cycles.loc["other", "value"] == 1100
+    assert len(cycles.loc["toy", "runs"].split()) == 2
+    assert len(cycles.loc["other", "runs"].split()) == 1
+
+
+def test_curves_have_their_points_and_what_was_published(drawn):
+    curve = drawn["curve"].frame
+    cycles = curve[(curve["metric"] == "busy cycles") & (curve["series"] == "toy")]
+    modelled = cycles[cycles["kind"] == MODELLED]
+    assert list(modelled["point"]) == [512, 1024]
+    assert list(modelled["value"]) == [2, 8]
+    (published,) = cycles[cycles["kind"] == PUBLISHED].to_dict("records")
+    assert (published["point"], published["value"]) == (512, 2)
+    assert published["claim"].startswith("chen95 section 4.4: ")
+
+
+def test_a_missing_value_has_a_word(drawn):
+    frame = drawn["bars"].frame
+    assert (frame["value"].isna() == (frame["why"] != "")).all()
+
+
+@pytest.mark.parametrize("form", ["bars", "dots", "curve"])
+def test_charts_are_valid_vega_lite(drawn, form):
+    figure = drawn[form]
+    for panel in charts.panels(figure):
+        alt.LayerChart.from_dict(json.loads(json.dumps(charts.single(panel))), validate=True)
+    alt.VConcatChart.from_dict(json.loads(json.dumps(charts.whole(figure))), validate=True)
+
+
+def test_the_style_sheet_knows_the_colours_of_the_charts():
+    style = (page.Path(page.__file__).parent / "page.css").read_text()
+    light = style[: style.index("@media")]
+    for name, color in {"ink": charts.INK, "muted": charts.MUTED, "grid": charts.GRID}.items():
+        assert f"--{name}: {color};" in light
+    for number, color in enumerate(charts.SERIES):
+        assert f"--series-{number}: {color};" in light
+        assert style.count(f"--series-{number}: ") == 3  # light, dark, print
+
+
+def test_a_later_run_supersedes_an_earlier_one(lab):
+    runs = experiment.load(lab, "tests")
+    first = Runner(lab).run_all(runs)
+    stored = store.all_runs(lab)
+    copy = [store.Stored(one.directory.with_name("f" * 16),
+                         {**one.record, "started": "2999-01-01T00:00:00+00:00"})
+            for one in stored if one.id == first[0].id]  # fmt: skip
+    chosen = results.choose(runs, [*copy, *stored])
+    assert [one.id for one in chosen.shown] == ["f" * 16, first[1].id]
+    assert chosen.missing == []
+    failed = [store.Stored(one.directory, {**one.record, "status": "failed"}) for one in copy]
+    assert [one.id for one in results.choose(runs, [*failed, *stored]).shown] == [
+        one.id for one in first
+    ]

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The page of `./p5lab report` in a real browser, Debian's chromium without a window: it loads from
+a file without errors and asks no host for anything; its charts are there and in the right colours
+on a desktop and on a phone, in light and in dark."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+PACKAGES = ("chromium", "chromium-driver")
+PAPER = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}  # page.css
+OVERFLOW = """
+    const wide = document.documentElement.clientWidth;
+    return [...document.querySelectorAll("h1, p, svg, figure, summary, .scroll")]
+      .filter(one => one.getBoundingClientRect().right > wide + 0.5).length;
+"""
+SMALLEST = """
+    const boxes = [...document.querySelectorAll("svg")].map(one => one.getBoundingClientRect());
+    return [boxes.length, Math.min(...boxes.map(one => one.width)),
+            Math.min(...boxes.map(one => one.height))];
+"""
+# The letters of the charts, as large as they are shown.
+LETTERS = """
+    return Math.min(...[...document.querySelectorAll("svg")].map(one =>
+      12 * one.getBoundingClientRect().width / one.viewBox.baseVal.width));
+"""
+
+
+@pytest.fixture(scope="session")
+def chromedriver():
+    """Path of Debian's driver; installs it and the browser where that can be done."""
+    if not all(map(shutil.which, ("chromium", "chromedriver"))):
+        if os.geteuid() != 0 or not shutil.which("apt-get"):
+            pytest.skip(
+                f"no chromium and chromedriver; Debian has them in {' and '.join(PACKAGES)}"
+            )
+        command = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "install",
+                   "--no-install-recommends", *PACKAGES]  # fmt: skip
+        done = subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+                              capture_output=True, text=True)  # fmt: skip
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            pytest.skip(f"apt-get could not install {' and '.join(PACKAGES)}: {reason}")
+    return shutil.which("chromedriver")
+
+
+@pytest.fixture(scope="module")
+def browser(chromedriver):
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    # Without a sandbox because root has none, without /dev/shm because containers have a small one.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
+                     "--hide-scrollbars"):  # fmt: skip
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(chromedriver))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def address(hostile_page):
+    return hostile_page[1].as_uri()
+
+
+def requested(browser):
+    """Addresses that were asked for since the last call."""
+    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+
+
+@pytest.mark.parametrize("scheme", PAPER)
+@pytest.mark.parametrize("size", SIZES)
+def test_page(browser, address, size, scheme):
+    width, height = SIZES[size]
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"},
+    )
+    requested(browser)
+    browser.get_log("browser")
+    browser.get(address)
+
+    # Nothing was run, nothing asked for but the file and its empty icon, nothing complained.
+    assert browser.title.startswith("tests: ")
+    assert "hacked" in browser.title  # as text, whole
+    assert browser.title.endswith("(p5lab)")
+    assert set(requested(browser)) <= {address, "data:,"}
+    assert browser.get_log("browser") == []
+
+    count, narrowest, lowest = browser.execute_script(SMALLEST)
+    assert count > 5
+    assert narrowest > 300
+    assert lowest > 30
+    assert browser.execute_script(LETTERS) > 11.5
+    # No page is wider than its window; wide tables scroll within theirs.
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.execute_script(OVERFLOW) == 0
+
+    style = "return getComputedStyle(document.{}).{}"
+    assert browser.execute_script(style.format("body", "backgroundColor")) == PAPER[scheme]
+    ink = browser.execute_script(style.format("body", "color"))
+    label = browser.execute_script(style.format("querySelector('svg text[fill*=ink]')", "fill"))
+    assert label == ink
+
+
+def test_a_closed_table_opens(browser, address):
+    browser.get(address)
+    opened = browser.execute_script(
+        "const one = document.querySelector('figure details');"
+        "const before = one.getBoundingClientRect().height; one.open = true;"
+        "return [before, one.getBoundingClientRect().height]"
+    )
+    assert opened[1] > opened[0] + 50
