@@ -14,9 +14,10 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 from p5lab.schema import BY_NAME
 from p5lab.tomlfile import Table, type_name
-from p5lab.workload import Workload
+from p5lab.workload import EMPTY_NAME, Workload
 from p5stats import StatsError
 from p5stats.claims import (
+    CROSSING,
     FITTED,
     INPUT,
     PLATEAU_END,
@@ -152,14 +153,20 @@ class _Loader:
         workload = self._workloads[name]
         statistic = table.text("statistic", "mean")
         plateau = statistic in (PLATEAU_END, PLATEAU_START)
-        if statistic not in STATISTICS and not plateau:
-            known = (*STATISTICS, PLATEAU_END, PLATEAU_START)
+        known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
+        if statistic not in known:
             raise unknown("statistic", statistic, known, where=where)
         if plateau != ("at" in table.data):
             raise UserError(f"{where}: at: expected with, and only with, the end or start of a"
                             " plateau: a phase on it")  # fmt: skip
         if plateau:
-            _check_phases(workload, [table.text("at")], where, sizes=True)
+            _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True)
+        if statistic == CROSSING:
+            if "less" not in table.data or "over" in table.data:
+                raise UserError(f"{where}: expected less, and no over, with a crossing: the other"
+                                " curve")  # fmt: skip
+            points = [name for name in workload.phases.values() if name != EMPTY_NAME]
+            _check_phases(workload, points, where, sizes=True)
         counted = table.texts("count")
         if not counted:
             raise UserError(f"{where}: count: expected at least one event or parameter")
@@ -207,7 +214,7 @@ def _check_phases(
             try:
                 size_of(phase)
             except StatsError as error:
-                raise UserError(f"{where}: at: {error}") from None
+                raise UserError(f"{where}: {error}") from None
 
 
 def _number(table: Table, key: str) -> float:

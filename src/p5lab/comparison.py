@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab import store
 from p5lab.experiment import EMBEDDED, NATIVE, Cannot
 from p5lab.guest import X86_64
 from p5lab.store import Stored
@@ -39,7 +38,7 @@ class Measured:
 
 def measure(stored: Stored) -> list[Measured]:
     """All phases of an ok run, corrected for the empty bracket, per operation."""
-    frame, clock_hz = tidy.read(stored.directory / store.COUNTS)
+    frame, clock_hz = tidy.read_run(stored.directory)
     workload = stored.record["workload"]
     operations = workload["operations"]
     moved = workload.get("bytes", 0)  # records of older versions do not have it

@@ -20,7 +20,6 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 
 from p5lab import build, experiment, machine, store
 from p5lab.comparison import DEVIATION
@@ -31,6 +30,7 @@ from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number, ratio, times
+from p5lab.untrusted import markup
 from p5stats import crosscheck, events, tidy
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
@@ -176,7 +176,7 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, explanation: Explanation | N
     for result in results:
         if result.status != "ok":
             continue
-        table, _ = tidy.read(result.directory / store.COUNTS)
+        table, _ = tidy.read_run(result.directory)
         tables[result.run.engine].append(table)
         hosts.append(_host(result))
         deviations += _deviations(result)
@@ -376,7 +376,7 @@ def show(console: Console, found: Check, form: str) -> None:
         for grid in grids(found):
             grid.print(console)
         for note in notes(found):
-            console.print(escape(note), style="dim")
+            console.print(markup(note, lines=True), style="dim")
 
 
 def markdown(found: Check) -> str:

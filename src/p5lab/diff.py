@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 
-from p5lab import store
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.store import Stored
 from p5lab.tables import MISSING, Grid, number, ratio, times
@@ -107,7 +106,7 @@ def _different(made: Sequence[Mapping[str, str]]) -> Iterator[Made]:
 
 def _counts(stored: Stored, rings: bool) -> pd.Series:
     """Mean over the iterations of each phase. Index: phase, ring, event, unit."""
-    frame, _ = tidy.read(stored.directory / store.COUNTS)
+    frame, _ = tidy.read_run(stored.directory)
     own = frame[frame["geometry"] == stored.record["machine"]["geometry"]]
     iterations = own.groupby("phase")["iteration"].nunique()
     ring = own["ring"].astype(str) if rings else ALL_RINGS

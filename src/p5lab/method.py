@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 
 from p5lab import build, experiment, store
 from p5lab.engines.bochs import OUTPUT
@@ -22,6 +21,7 @@ from p5lab.progress import Progress
 from p5lab.runner import Runner
 from p5lab.store import Stored
 from p5lab.tables import Grid, number
+from p5lab.untrusted import markup
 from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
@@ -108,11 +108,11 @@ def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
 
 def _measured(stored: Stored) -> Measured:
     output = (stored.directory / OUTPUT).read_text(encoding="utf-8", errors="replace")
-    return method.measured(output, tidy.read(stored.directory / store.COUNTS)[0])
+    return method.measured(output, tidy.read_run(stored.directory)[0])
 
 
 def _engine(stored: Stored) -> pd.DataFrame:
-    return method.engine_counts(tidy.read(stored.directory / store.COUNTS)[0])
+    return method.engine_counts(tidy.read_run(stored.directory)[0])
 
 
 def grid(operation: str, found: Sequence[Row]) -> Grid:
@@ -135,7 +135,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
     for one in grids:
         one.print(console)
     for note in NOTES if grids else ():
-        console.print(escape(note), style="dim")
+        console.print(markup(note, lines=True), style="dim")
 
 
 def render(lab: Lab, text: str) -> str:

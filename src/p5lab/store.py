@@ -25,6 +25,8 @@ from p5lab.engines import Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.files import replace_json, sha256_of
 from p5lab.lab import Lab
+from p5stats import StatsError
+from p5stats import record as records
 
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
@@ -89,51 +91,66 @@ def read(directory: Path) -> dict[str, Any] | None:
     first); newer ones are an error, because they must not be overwritten by mistake.
     """
     try:
-        record = json.loads((directory / RECORD).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict):
+        record = records.read(directory / RECORD)
+    except StatsError:
         return None
     version = record.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise UserError(
             f"{directory / RECORD}: schema_version: expected {SCHEMA_VERSION}, found {version}"
         )
-    return record if _is_record(record) else None
+    return record if _is_record(record, directory.name) else None
 
 
-# What every record has, and what one of a finished run has beside it.
-_ALWAYS = {
+# What every record has, and what one of a finished run has beside it; a tuple of one is a table
+# whose values are of that type.
+_ALWAYS: dict[str, Any] = {
     "schema_version": int, "run": str, "experiment": str, "status": str, "reason": str,
-    "engine": str, "label": str, "machine": dict, "guest": dict, "workload": dict,
-    "parameters": dict, "seed": int, "feedback": str, "identity": dict, "versions": dict,
+    "engine": str, "label": str, "seed": int, "feedback": str,
+    "machine": {"name": str, "geometry": str, "values": (str,)},
+    "guest": {"name": str, "clock_vector": int | None},
+    "workload": {"name": str, "bracket": str, "operation": str, "operations": int, "curve": str},
+    "parameters": (int | str,), "identity": {"digests": (str,), "settings": dict},
+    "versions": dict,
 }  # fmt: skip
-_FINISHED = {
-    "started": str, "wall_seconds": (int, float), "digests": dict, "notes": list, "host": dict,
+_FINISHED: dict[str, Any] = {
+    "started": str, "wall_seconds": int | float, "digests": (str,), "notes": list, "host": dict,
 }  # fmt: skip
 
 
-def _is_record(record: dict[str, Any]) -> bool:
-    wanted: dict[str, Any] = dict(_ALWAYS)
-    if record.get("status") == "ok":
-        wanted |= _FINISHED
+def _is_record(record: dict[str, Any], name: str) -> bool:
+    wanted = _ALWAYS | (_FINISHED if record.get("status") == "ok" else {})
     return (
-        record.get("schema_version") == SCHEMA_VERSION
-        and record.get("status") in STATUSES
-        and all(isinstance(record.get(key), kind) for key, kind in wanted.items())
+        _has(record, wanted)
+        and record["schema_version"] == SCHEMA_VERSION
+        and record["status"] in STATUSES
+        and record["run"] == name == run_id(record["identity"])
+        and _has(record["machine"].get("shadows", {}), (dict,))
+        and all(isinstance(note, dict) for note in record.get("notes", []))
     )
+
+
+def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
+    """Whether a value of JSON is of this kind: a type, or a table described by others."""
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(
+            key in value and _has(value[key], one) for key, one in kind.items()
+        )
+    if isinstance(kind, tuple):
+        return isinstance(value, dict) and all(_has(one, kind[0]) for one in value.values())
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def write(directory: Path, record: Mapping[str, Any]) -> None:
     """Replaces the record; when the disk is full, at the expense of the reserve."""
     try:
-        replace_json(directory / RECORD, record)
+        replace_json(directory / RECORD, records.sealed(record))
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise disk_error(error, directory / RECORD) from None
         (directory / RESERVE).unlink(missing_ok=True)
         try:
-            replace_json(directory / RECORD, record)
+            replace_json(directory / RECORD, records.sealed(record))
         except OSError as again:
             raise disk_error(again, directory / RECORD) from None
 
@@ -195,7 +212,7 @@ def all_runs(lab: Lab) -> list[Stored]:
 
 
 def _damaged(directory: Path) -> dict[str, Any]:
-    empty = {key: kind() for key, kind in _ALWAYS.items()}
+    empty = {key: kind() if isinstance(kind, type) else {} for key, kind in _ALWAYS.items()}
     return {
         **empty,
         "run": directory.name,

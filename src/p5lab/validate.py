@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 from rich.console import Console
-from rich.markup import escape
 
-from p5lab import build, experiment, store
+from p5lab import build, experiment
 from p5lab import claims as claim_file
 from p5lab import machine as machines
 from p5lab.errors import UserError, status_of, unknown
@@ -27,6 +26,7 @@ from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number
+from p5lab.untrusted import markup
 from p5stats import claims, tidy
 from p5stats.claims import FAILS, FITTED, HOLDS, INPUT, NOT_RUN, PREDICTED, UNTESTABLE, Claim
 
@@ -83,7 +83,7 @@ def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Val
     tables, clocks = [], {}
     for result in results:
         if result.status == "ok":
-            table, clocks[result.id] = tidy.read(result.directory / store.COUNTS)
+            table, clocks[result.id] = tidy.read_run(result.directory)
             tables.append(table)
     values = {
         name: machines.load(lab.machines, name).values
@@ -111,7 +111,7 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
         for grid in grids(found, everything=everything):
             grid.print(console)
         for note in notes(found, everything=everything):
-            console.print(escape(note), style="dim")
+            console.print(markup(note, lines=True), style="dim")
 
 
 # --- for people ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from p5stats import compare
+from p5stats import compare, papers
 from p5stats.errors import StatsError
 
 ROLES = INPUT, FITTED, PREDICTED, UNTESTABLE = ("input", "fitted", "predicted", "untestable")
@@ -33,6 +33,7 @@ STATISTICS: dict[str, Callable[[pd.Series], float]] = {
 }
 PLATEAU_END, PLATEAU_START = "plateau end", "plateau start"
 PLATEAU_WITHIN = 0.10  # of the value at its reference point
+CROSSING = "crossing"  # the size from which one curve stays below another
 MICROSECONDS = "microseconds"  # a term beside events and workload parameters: modelled time
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
 COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit", "role", "modelled",
@@ -55,7 +56,8 @@ class Measure:
 
     A term is an event, MICROSECONDS, or a numeric parameter of the workload. `less` is measured in
     the same way and subtracted, `over` divided by. A plateau's end or start is the size of the
-    largest or smallest array for which the number is still that of the phase `at`.
+    largest or smallest array for which the number is still that of the phase `at`; a crossing is
+    the size from which the curve stays below that of `less`.
     """
 
     experiment: str
@@ -203,12 +205,13 @@ def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
     parts = {name: _select(asked, one) for name, one in selections.items() if one}
     if any(part.empty for part in parts.values()):
         return math.nan, ""
-    found = {
-        name: _statistic(claim, measure, _each(claim, measure, part, clocks))
-        for name, part in parts.items()
-    }
-    runs = pd.concat(list(parts.values())).index.get_level_values("run").unique()
-    return (found["select"] - found.get("less", 0)) / found.get("over", 1), " ".join(runs)
+    each = {name: _each(claim, measure, part, clocks) for name, part in parts.items()}
+    runs = " ".join(pd.concat(list(parts.values())).index.get_level_values("run").unique())
+    if measure.statistic == CROSSING:
+        one, other = (_curve(each[name]).rename(size_of) for name in ("select", "less"))
+        return papers.crossing(one, other) / _BYTES.get(claim.unit, 1), runs
+    found = {name: _statistic(claim, measure, values) for name, values in each.items()}
+    return (found["select"] - found.get("less", 0)) / found.get("over", 1), runs
 
 
 def _select(counts: pd.DataFrame, selection: Selection) -> pd.DataFrame:
@@ -245,10 +248,15 @@ def _each(claim: Claim, measure: Measure, chosen: pd.DataFrame,
     return (count * measure.times).droplevel("parameters")
 
 
+def _curve(values: pd.Series) -> pd.Series:
+    """Mean over the runs, by phase."""
+    return values.groupby(level="phase").mean()
+
+
 def _statistic(claim: Claim, measure: Measure, values: pd.Series) -> float:
     if measure.statistic in STATISTICS:
         return STATISTICS[measure.statistic](values)
-    curve = values.groupby(level="phase").mean()
+    curve = _curve(values)
     sizes = {phase: size_of(phase) for phase in curve.index}
     if measure.at not in sizes:
         return math.nan

@@ -26,6 +26,7 @@ no cycles, stalls or anything else that depends on time: those events have no ro
 run's.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -35,10 +36,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from p5stats import record
 from p5stats.errors import StatsError
 from p5stats.events import Bracket, Events
 
 SCHEMA_VERSION = 2
+COUNTS, RECORD = "counts.parquet", "run.json"
 YES, NO = "yes", "no"  # values of `feedback`
 VECTOR = "vector."  # begins the names of the counts by interrupt vector
 Row = tuple[int, str, str, str, int]
@@ -158,15 +161,21 @@ def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def read(path: Path) -> tuple[pd.DataFrame, int]:
-    """Reads one file: the table and the clock in Hz.
+def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
+    """Reads one file: the table and the clock in Hz. With `sha256`, what the file must have.
 
     Rule for other schema versions: older files are migrated here (in version 1 `feedback` was on or
     off); newer ones are refused.
     """
     try:
-        file = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
+        content = path.read_bytes()
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise StatsError(f"{path}: damaged: its SHA-256 is not the one in {RECORD}")
+    try:
+        file = pq.read_table(pa.BufferReader(content))
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise StatsError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
     try:
         metadata = json.loads((file.schema.metadata or {})[_METADATA])
@@ -175,12 +184,25 @@ def read(path: Path) -> tuple[pd.DataFrame, int]:
         raise StatsError(f"{path}: not a table of p5lab (no schema_version)") from None
     if version not in (1, SCHEMA_VERSION):
         raise StatsError(f"{path}: schema_version: expected {SCHEMA_VERSION}, found {version}")
+    if type(clock_hz) is not int or clock_hz < 1:
+        raise StatsError(f"{path}: clock_hz: expected more than zero")
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
-    frame = file.to_pandas()
+    try:
+        # The schema says it all; what another program has noted for pandas is not needed.
+        frame = file.replace_schema_metadata(None).to_pandas()
+    except (ValueError, pa.ArrowException):
+        raise StatsError(f"{path}: damaged: its columns cannot be read") from None
     if version == 1:
         frame["feedback"] = frame["feedback"].replace({"on": YES, "off": NO})
     return frame, clock_hz
+
+
+def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
+    """Reads the table of a run directory, and holds it to the digest in the run's record."""
+    path = directory / RECORD
+    known = record.counts_digest(record.read(path)) if path.exists() else None
+    return read(directory / COUNTS, known)
 
 
 def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -192,23 +214,20 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
     `all_runs`.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
-    for path in sorted(directory.glob("**/counts.parquet")):
-        frame, clock_hz = read(path)
+    for path in sorted(directory.glob(f"**/{COUNTS}")):
+        frame, clock_hz = read_run(path.parent)
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in _NAMES if name != "run" or all_runs)
-        started = _started(path.with_name("run.json"))
+        started = _started(path.with_name(RECORD))
         if asks not in found or started > found[asks][0]:
             found[asks] = (started, frame, clock_hz)
     if not found:
-        raise StatsError(f"{directory}: no counts.parquet in it: run the experiment first")
+        raise StatsError(f"{directory}: no {COUNTS} in it: run the experiment first")
     clocks = {str(frame["run"].iloc[0]): clock for _, frame, clock in found.values()}
     return pd.concat([frame for _, frame, _ in found.values()], ignore_index=True), clocks
 
 
-def _started(record: Path) -> str:
+def _started(path: Path) -> str:
     """When a run was started (ISO 8601, UTC: texts in order are times in order)."""
-    try:
-        return str(json.loads(record.read_bytes())["started"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+    return str(record.read(path).get("started", "")) if path.exists() else ""

@@ -169,6 +169,19 @@ def test_where_a_plateau_ends(memory, statistic, at, kilobytes):
     assert judge(claim(1, unit="B", measure=how), memory)["modelled"] == kilobytes * 1024
 
 
+def test_where_a_curve_falls_below_another(memory):
+    """A write of 5 clocks a word everywhere, between the 4.2 and 6 of a read."""
+    write = [rows("w", phase, counted(5 * WORDS), parameters="routine=write words=1000")
+             for phase in CURVE]  # fmt: skip
+    reads, writes = (Selection({"routine": name}) for name in ("read", "write"))
+    how = Measure("memory", "linux", "bandwidth", writes, ("cycles.busy",), ("words",), 1,
+                  "crossing", less=reads)  # fmt: skip
+    frame = pd.concat([memory[memory["run"] == "r"], table(*write)])
+    row = judge(claim(320, unit="KB", measure=how), frame)
+    assert row["modelled"] == pytest.approx(256 + 128 * 0.8 / 1.8)
+    assert row["runs"] == "w r"
+
+
 def test_a_plateau_that_was_not_measured_has_no_end(memory):
     how = measure(("cycles.busy",), ("words",), 1, (), statistic="plateau end", at="2 KB")
     row = judge(claim(1, measure=how), memory)

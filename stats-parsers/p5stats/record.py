@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""run.json, the record of a run: whether it is whole.
+
+A record carries the SHA-256 of itself (`sha256`, of the record without it), so that what a disk or
+an editor has changed is noticed. Records of older versions have none.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from p5stats.errors import StatsError
+
+SEAL = "sha256"
+
+
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its digest, as it is written."""
+    plain = json.loads(json.dumps({key: record[key] for key in record if key != SEAL}))
+    return {**plain, SEAL: _digest(plain)}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A whole record without its digest; StatsError when it is none, or was changed."""
+    try:
+        record = json.loads(path.read_bytes())
+    except OSError as error:
+        raise StatsError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise StatsError(f"{path}: not valid JSON") from None
+    if not isinstance(record, dict):
+        raise StatsError(f"{path}: not the record of a run")
+    seal = record.pop(SEAL, None)
+    if seal is not None and seal != _digest(record):
+        raise StatsError(f"{path}: damaged: it is not what its own digest says")
+    return record
+
+
+def _digest(record: dict[str, Any]) -> str:
+    text = json.dumps(record, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def counts_digest(record: Mapping[str, Any]) -> str | None:
+    """The SHA-256 of counts.parquet that a record names, if any."""
+    digests = record.get("digests")
+    found = digests.get("counts.parquet") if isinstance(digests, dict) else None
+    return found if isinstance(found, str) else None
