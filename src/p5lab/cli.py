@@ -15,6 +15,7 @@ from p5lab import __version__
 from p5lab.commands import check, guest, results, run, simpoint, upkeep
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.lab import Lab
+from p5lab.untrusted import for_terminal
 from p5stats import StatsError
 
 GROUPS = (run, check, simpoint, guest, results, upkeep)
@@ -35,10 +36,10 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
     except SystemExit as done:  # argparse has printed a help text
         return int(done.code or 0)
     except UserError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
+        print(f"p5lab: {for_terminal(str(error), lines=True)}", file=sys.stderr)
         return error.status
     except StatsError as error:
-        print(f"p5lab: {error}", file=sys.stderr)
+        print(f"p5lab: {for_terminal(str(error))}", file=sys.stderr)
         return STATUS_FAILED
     except KeyboardInterrupt:
         print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)

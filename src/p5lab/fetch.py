@@ -19,12 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
+from p5lab import tomlfile
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, status_of, unknown
 from p5lab.files import sha256_of
 
@@ -112,29 +111,32 @@ def version_key(version: str) -> tuple[int, ...]:
 
 def read_sources(path: Path) -> dict[str, Source]:
     """The entries of sources.toml."""
-    table = tomllib.loads(path.read_text())
-    if table.pop("schema_version", None) != 1:
-        raise UserError(f"{path.name}: expected schema_version = 1")
-    return {name: _source(path.name, name, entry) for name, entry in table.items()}
+    table = tomlfile.load(path, schema_version=1)
+    return {name: _source(name, table.table(name)) for name in table.data}
 
 
-def _source(where: str, name: str, entry: Mapping[str, Any]) -> Source:
-    try:
-        if "path" in entry:
-            return Pinned(
-                name, entry["version"], entry["path"], int(entry["size"]), entry["sha256"]
-            )
-        return Moving(
-            name,
-            entry["package"],
-            entry["suite"],
-            entry["from"],
-            entry["below"],
-            int(entry["size"]),
-            dict(entry.get("tested", {})),
-        )
-    except KeyError as error:
-        raise UserError(f"{where}: [{name}]: missing key {error}") from error
+def _source(name: str, entry: tomlfile.Table) -> Source:
+    size = entry.number("size")
+    if size < 1:
+        raise UserError(f"{entry.where}: size: expected at least 1, found {size}")
+    if "path" in entry.data:
+        sha256 = entry.text("sha256")
+        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+            raise UserError(f"{entry.where}: sha256: expected 64 hexadecimal digits")
+        place = entry.text("path")
+        if place.startswith("/") or ".." in place.split("/"):
+            raise UserError(f"{entry.where}: path: expected one below the mirror, found {place!r}")
+        return Pinned(name, entry.text("version"), place, size, sha256)
+    tested = entry.table("tested", {})
+    return Moving(
+        name,
+        entry.text("package"),
+        entry.text("suite"),
+        entry.text("from"),
+        entry.text("below"),
+        size,
+        {version: tested.text(version) for version in tested.data},
+    )
 
 
 def cache_directory() -> Path:

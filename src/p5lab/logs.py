@@ -5,12 +5,14 @@ import re
 import signal
 from pathlib import Path
 
+from p5lab.untrusted import for_terminal
+
 _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
 
 
 def printable(text: str) -> str:
-    """Guest output is untrusted: control characters never reach a terminal or a record."""
-    return "".join(char if char.isprintable() else "?" for char in text).strip()[:300]
+    """A line of what a guest or a tool has printed, for the reason in a record."""
+    return for_terminal(text.strip())[:300]
 
 
 def lines(path: Path) -> list[str]:

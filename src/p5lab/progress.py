@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.markup import escape
+
+from p5lab.untrusted import markup
 
 PLAIN_SECONDS = 30  # between two lines about one step where there is no terminal
 
@@ -21,7 +22,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         with self._lock:
-            self.console.print(escape(text), soft_wrap=True)
+            self.console.print(markup(text, lines=True), soft_wrap=True)
 
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
@@ -39,8 +40,8 @@ class Progress:
             detail = what or detail
 
         if self.console.is_terminal:
-            status = self.console.status(escape(text()))
-            with status, _every(0.5, lambda: status.update(escape(text()))):
+            status = self.console.status(markup(text()))
+            with status, _every(0.5, lambda: status.update(markup(text()))):
                 yield step
         else:
             with _every(PLAIN_SECONDS, lambda: self.say(text())):
@@ -54,7 +55,7 @@ class Progress:
             yield tracker
             return
         status = self.console.status("")
-        with status, _every(0.5, lambda: status.update(escape(tracker.text()))):
+        with status, _every(0.5, lambda: status.update(markup(tracker.text()))):
             yield tracker
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from p5lab import comparison
@@ -19,6 +18,7 @@ from p5lab.experiment import Cannot
 from p5lab.gc import Item, human
 from p5lab.store import Stored
 from p5lab.tables import MISSING, Grid, number, ratio, times
+from p5lab.untrusted import for_terminal, markup
 from p5stats import compare
 
 FORMATS = ("table", "markdown", "csv", "json")
@@ -86,12 +86,13 @@ def experiment(
     elif form == "json":
         print(as_json(found))
     elif form == "markdown":
-        print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + notes(found)))
+        said = [for_terminal(note, lines=True) for note in notes(found)]
+        print("\n\n".join([grid.markdown() for grid in grids(found, NO_LIMIT)] + said))
     else:
         for grid in grids(found, console.width):
             grid.print(console)
         for note in notes(found):
-            console.print(escape(note), style="dim")
+            console.print(markup(note, lines=True), style="dim")
 
 
 def notes(found: Comparison) -> list[str]:
@@ -424,7 +425,7 @@ def run(console: Console, stored: Stored, form: str = "table") -> None:
         experiment(console, [stored], form=form)
         return
     if not record["identity"]:
-        console.print(f"{stored.id}: {record['status']}: {record['reason']}")
+        console.print(markup(f"{stored.id}: {record['status']}: {record['reason']}"))
         return
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     machine = record["machine"]
@@ -445,13 +446,13 @@ def run(console: Console, stored: Stored, form: str = "table") -> None:
         ("directory", str(stored.directory)),
     ]
     for name, value in rows:
-        facts.add_row(name, _plain(value), style="red" if value.startswith("failed") else "")
+        facts.add_row(name, markup(value), style="red" if value.startswith("failed") else "")
     console.print(facts)
     for role, sha256 in record["identity"]["digests"].items():
-        console.print(f"sha256 {sha256}  {role}", style="dim", soft_wrap=True)
+        console.print(markup(f"sha256 {sha256}  {role}"), style="dim", soft_wrap=True)
     if stored.status != "ok":
         for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
-            console.print(f"log: {path} ({path.stat().st_size} bytes)", highlight=False)
+            console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
         return
     cells = [Cell([measured]) for measured in comparison.measure(stored)]
     if record["workload"]["curve"]:
@@ -481,11 +482,11 @@ def runs(console: Console, stored: Sequence[Stored]) -> None:
         record = item.record
         table.add_row(
             item.id[:10],
-            _plain(record["experiment"]),
+            markup(record["experiment"]),
             record["status"],
-            _plain(record["label"]),
+            markup(record["label"]),
             str(record.get("wall_seconds", "-")),
-            _plain(record["reason"]),
+            markup(record["reason"]),
         )
     console.print(table)
 
@@ -496,13 +497,8 @@ def going(console: Console, items: Sequence[Item], *, each: bool) -> None:
     for why in dict.fromkeys(item.why for item in items):
         kind = [item for item in items if item.why == why]
         for item in kind if each else ():
-            grid.add(f"{why}: {_plain(item.what)[:80]}", human(item.bytes))
+            grid.add(f"{why}: {for_terminal(item.what)[:80]}", human(item.bytes))
         if not each:
             grid.add(why, str(len(kind)), human(sum(item.bytes for item in kind)))
     if items:
         grid.print(console)
-
-
-def _plain(text: str) -> str:
-    """Texts that come from a guest are shown without markup and control characters."""
-    return escape("".join(char if char.isprintable() else "?" for char in text))

@@ -4,6 +4,10 @@
 The emulator opens one end of a pseudo-terminal as its first serial line; this relays between the
 other end and the user. The machine is held to real time: at most a second ahead, idle while the
 guest is idle. Nothing of it is kept.
+
+What the guest sends reaches the terminal as it is, control sequences included: it is the guest's
+terminal, as it would be at the end of a serial line, and editors need it. Everywhere else what a
+guest prints is neutralised (untrusted.py).
 """
 
 import contextlib
@@ -27,6 +31,7 @@ from p5lab.experiment import Run
 from p5lab.guest import Guest
 from p5lab.lab import Lab
 from p5lab.machine import Machine
+from p5lab.untrusted import for_terminal
 from p5lab.workload import Workload
 
 NAME = "shell"
@@ -53,7 +58,10 @@ def run(lab: Lab, planned: Run) -> int:
         outcome = _session(lab, planned, Path(name))
     if outcome is None or outcome.status == "ok":
         return 0
-    print(f"p5lab: {planned.guest.name}: {outcome.status}: {outcome.reason}", file=sys.stderr)
+    print(
+        f"p5lab: {planned.guest.name}: {outcome.status}: {for_terminal(outcome.reason)}",
+        file=sys.stderr,
+    )
     return STATUS_FAILED
 
 

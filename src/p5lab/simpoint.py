@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from p5lab import experiment
 from p5lab import guest as guests
@@ -32,6 +31,7 @@ from p5lab.files import replace_json
 from p5lab.lab import Lab
 from p5lab.runner import Result
 from p5lab.tables import MISSING, Grid, number
+from p5lab.untrusted import markup
 from p5lab.workload import EMPTY_PHASE
 from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
@@ -268,7 +268,7 @@ def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
         return
     for grid in grids if found else ():
         grid.print(console)
-    console.print(escape(NOTE), style="dim")
+    console.print(markup(NOTE), style="dim")
 
 
 def points(chosen: Chosen) -> Grid:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Tables of texts, for a terminal and for Markdown."""
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
+
+from p5lab.untrusted import for_terminal, markup
 
 MISSING = "-"
 
@@ -31,13 +33,15 @@ class Grid:
 
     def print(self, console: Console) -> None:
         if self.title:
-            console.print(escape(self.title), style="italic")
+            console.print(markup(self.title), style="italic")
         table = Table(box=box.SIMPLE_HEAD)
         for number, head in enumerate(self.heads):
             right = number > 0 or self.points
-            table.add_column(escape(head), justify="right" if right else "left", no_wrap=True)
+            table.add_column(
+                markup(head, lines=True), justify="right" if right else "left", no_wrap=True
+            )
         for number, row in enumerate(self.rows):
-            table.add_row(*map(escape, row), style="dim" if number in self.dim else "")
+            table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
         # On a terminal too narrow for two columns lines wrap; no digit is ever cut off.
         needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
         width = console.width
@@ -46,7 +50,7 @@ class Grid:
         console.width = width
 
     def markdown(self) -> str:
-        lines = [f"**{self.title}**", ""] if self.title else []
+        lines = [f"**{_safe(self.title)}**", ""] if self.title else []
         lines.append(_pipes([head.replace("\n", " ") for head in self.heads]))
         lines.append(_pipes(["---" if not number and not self.points else "---:"
                              for number in range(len(self.heads))]))  # fmt: skip
@@ -55,7 +59,12 @@ class Grid:
 
 
 def _pipes(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(_safe(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _safe(text: str) -> str:
+    """Text for Markdown, in which a tag would be one."""
+    return html.escape(for_terminal(text), quote=False)
 
 
 def number(value: float) -> str:

@@ -9,13 +9,12 @@ PTRACE_SYSEMU, and with PTRACE_CONT a stub of its own in their address spaces, t
 memory there.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from p5stats import jsonl
 from p5stats.errors import StatsError
 
 SYSTEM_CALL = 0x80  # Linux i386: INT 80h, number in EAX, first argument in EBX
@@ -127,7 +126,7 @@ class Bracket:
         """What the programs asked for, in order. The last one is the end of the bracket."""
         found: list[Service] = []
         for step in self.steps:
-            if step.is_program:
+            if step.is_program or not found:
                 found.append(Service(step.end, step.who))
             else:
                 found[-1].clocks += step.clocks
@@ -142,29 +141,66 @@ class Bracket:
 
 def read(path: Path) -> dict[int, list[Bracket]]:
     """Brackets by phase; StatsError when the file is not what the engine writes."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise StatsError(f"cannot read {path}: {error.strerror}") from None
     brackets: dict[int, list[Bracket]] = {}
-    begin: dict[str, Any] | None = None
+    begin: _Line | None = None
     inside: list[Crossing] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            if record["kind"] == "begin":
-                begin, inside = record, []
-            elif record["kind"] == "end":
-                if begin is None or begin["phase"] != record["phase"]:
-                    raise ValueError("an end without its begin")
-                steps = list(_steps(begin["tsc"], inside, record["tsc"]))
-                brackets.setdefault(record["phase"], []).append(Bracket(steps))
-                begin = None
-            else:
-                inside.append(_crossing(record))
-        except (ValueError, KeyError, TypeError) as error:
-            raise StatsError(f"{path}:{number}: not a line of a trace: {error}") from None
+    now = 0
+    for where, data in jsonl.read(path):
+        line = _Line(where, data)
+        kind, tsc = line.text("kind"), line.number("tsc")
+        if tsc < now:
+            raise line.fault(f"tsc went back from {now} to {tsc}")
+        now = tsc
+        if kind == "begin":
+            begin, inside = line, []
+        elif kind == "end":
+            if begin is None or begin.number("phase") != line.number("phase"):
+                raise line.fault("an end without its begin")
+            steps = list(_steps(begin.number("tsc"), inside, tsc))
+            brackets.setdefault(line.number("phase"), []).append(Bracket(steps))
+            begin = None
+        else:
+            inside.append(_crossing(line))
+    if not brackets and begin is None:
+        raise StatsError(f"{path}: no bracket in it")
+    if begin is not None:
+        raise StatsError(f"{path}: ends inside a bracket: the run did not finish")
     return brackets
+
+
+class _Line:
+    """One JSON object of the file; its getters check type and range."""
+
+    def __init__(self, where: str, data: object) -> None:
+        self.where = where
+        if not isinstance(data, dict):
+            raise self.fault("expected an object {...}")
+        self.data = data
+
+    def fault(self, what: str) -> StatsError:
+        return StatsError(f"{self.where}: not a line of a trace: {what}")
+
+    def text(self, key: str) -> str:
+        value = self.data.get(key)
+        if not isinstance(value, str):
+            raise self.fault(f"{key}: expected a text")
+        return value
+
+    def number(self, key: str) -> int:
+        return self._number(key, self.data.get(key))
+
+    def pair(self, key: str) -> tuple[int, int]:
+        """Before and after."""
+        value = self.data.get(key)
+        if not isinstance(value, list) or len(value) != 2:
+            raise self.fault(f"{key}: expected two numbers")
+        before, after = (self._number(key, one) for one in value)
+        return before, after
+
+    def _number(self, key: str, value: object) -> int:
+        if type(value) is not int or not 0 <= value < 1 << 63:
+            raise self.fault(f"{key}: expected a whole number from 0")
+        return value
 
 
 def typical(brackets: Iterable[Bracket]) -> Bracket:
@@ -182,11 +218,11 @@ def typical(brackets: Iterable[Bracket]) -> Bracket:
     return next(bracket for bracket in calm if bracket.shape == shape)
 
 
-def _crossing(record: dict[str, Any]) -> Crossing:
-    before, after = record["ring"]
-    old, new = record["cr3"]
-    return Crossing(record["kind"], record["vector"], record["tsc"], record["instructions"],
-                    (before, after), (old, new), record["eax"], record["ebx"])  # fmt: skip
+def _crossing(line: _Line) -> Crossing:
+    vector = None if line.data.get("vector", ...) is None else line.number("vector")
+    return Crossing(line.text("kind"), vector, line.number("tsc"), line.number("instructions"),
+                    line.pair("ring"), line.pair("cr3"), line.number("eax"), line.number("ebx")
+                    )  # fmt: skip
 
 
 def _steps(begin: int, crossings: list[Crossing], end: int) -> Iterator[Step]:

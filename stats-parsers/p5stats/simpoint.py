@@ -16,6 +16,7 @@ A `.simpoints` file has a line `interval cluster` for each cluster, a `.weights`
 
 import gzip
 import math
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ PROJECTION_SEED = 2042712918
 # Below this variance of normalised vectors a cluster is a point, and its likelihood as good as it
 # gets: the shares that blocks have of an interval are whole instructions of some million.
 POINT = 1e-12
+_COUNT = re.compile(r"[0-9]{1,18}")
 _GZIP = b"\x1f\x8b"
 
 
@@ -79,7 +81,7 @@ def read_vectors(path: Path) -> Vectors:
         counts: dict[int, int] = {}
         for pair in line[1:].split():
             fields = pair.split(":")
-            if len(fields) != 3 or fields[0] or not (fields[1] + fields[2]).isdecimal():
+            if len(fields) != 3 or fields[0] or not all(map(_COUNT.fullmatch, fields[1:])):
                 raise StatsError(f"{where}: expected `T:id:count :id:count ...`, found {pair!r}")
             block, count = int(fields[1]), int(fields[2])
             if block < 1:

@@ -107,7 +107,7 @@ def test_show_a_failed_run_lists_its_logs(p5lab, lab):
     name = next(path.name for path in lab.results.glob("tests/*"))
     status, out, _ = p5lab("show", name)
     assert status == 0
-    assert "failed engine ended with status 9: [bold]boom[/bold]?[31m" in " ".join(out.split())
+    assert "failed engine ended with status 9: [bold]boom[/bold]\\x1b[31m" in " ".join(out.split())
     assert "serial.log" in out
     assert "\x1b" not in out
 

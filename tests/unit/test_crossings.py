@@ -108,12 +108,24 @@ def test_the_typical_bracket_is_the_first_of_the_most_frequent_shape(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["{", '{"kind": "int"}', '{"kind": "end", "phase": 1, "tsc": 5}', "[]"]
+    "line",
+    [
+        "{",
+        '{"kind": "int", "tsc": 2}',
+        '{"kind": "end", "phase": 0, "tsc": 0}',
+        '{"kind": "end", "phase": 1, "tsc": 5}',
+        "[]",
+    ],
 )
 def test_a_damaged_trace_is_refused_with_its_line(tmp_path, line):
     path = tmp_path / "crossings.jsonl"
     path.write_text('{"kind": "begin", "phase": 0, "tsc": 1}\n' + line + "\n")
-    with pytest.raises(StatsError, match=r"crossings\.jsonl:2: not a line of a trace"):
+    with pytest.raises(StatsError, match=r"crossings\.jsonl:2: not (a line of a trace|valid JSON)"):
         crossings.read(path)
     with pytest.raises(StatsError, match="cannot read"):
         crossings.read(tmp_path / "none")
+
+
+def test_a_trace_that_ends_in_a_bracket_is_refused(tmp_path):
+    with pytest.raises(StatsError, match="ends inside a bracket"):
+        Trace().mark("begin").call(20).read(tmp_path)

@@ -382,9 +382,17 @@ def test_unknown_source(fetcher):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("schema_version = 2\n", "expected schema_version = 1"),
-        ('schema_version = 1\n[a]\npath = "x"\n', r"\[a\]: missing key 'version'"),
-        ("schema_version = 1\n[a]\nsize = 1\n", r"\[a\]: missing key 'package'"),
+        ("schema_version = 2\n", "schema_version: expected 1, found 2"),
+        ("schema_version = 1\n[a]\nsize = 0\n", "a: size: expected at least 1"),
+        (
+            'schema_version = 1\n[a]\nsize = 1\npath = "../x"\nsha256 = "0"\n',
+            "a: sha256: expected 64",
+        ),
+        (
+            f'schema_version = 1\n[a]\nsize = 1\npath = "../x"\nsha256 = "{"0" * 64}"\n',
+            "a: path: expected one below the mirror",
+        ),
+        ("schema_version = 1\n[a]\nsize = 1\n", "a: missing key 'package'"),
     ],
 )
 def test_errors_of_sources_toml(tmp_path, text, message):

@@ -190,7 +190,7 @@ MANY = [
      "engine refused its configuration: engine.conf:3: x: unknown key"),
     ("panic", {**failing([], status="failed", reason="the CPU was reset"), "exit": 3,
                "serial": "ok\nKernel panic - not syncing: No init found.\x1b[0m\nrebooting\n"},
-     "failed", "the CPU was reset: Kernel panic - not syncing: No init found.?[0m"),
+     "failed", "the CPU was reset: Kernel panic - not syncing: No init found.\\x1b[0m"),
     ("hang", {**failing([], status="timeout", reason="virtual-time limit of 9 s reached"),
               "exit": 4}, "timeout", "virtual-time limit of 9 s reached"),
     ("full", {"events": {}, "exit": 5, "stderr": "events.jsonl: cannot be written: No space left"},

@@ -9,6 +9,7 @@ from p5lab.commands import options
 from p5lab.files import sha256_of
 from p5lab.lab import Lab
 from p5lab.progress import Progress
+from p5lab.untrusted import for_terminal
 
 
 def add(commands: options.Commands) -> None:
@@ -68,7 +69,8 @@ def _image(args: argparse.Namespace, lab: Lab) -> int:
     with progress.activity("image") as step:
         made = image.make(lab, request, step)
     contents = made.contents
-    print(f"{contents.os_release['PRETTY_NAME']}, glibc {contents.glibc}: {contents.files} files,"
+    title = for_terminal(contents.os_release["PRETTY_NAME"])
+    print(f"{title}, glibc {contents.glibc}: {contents.files} files,"
           f" {gc.human(contents.bytes)}")  # fmt: skip
     print(f"Root file system: {lab.short(lab.rootfs(made.guest))}, SHA-256 {made.sha256}")
     disk = guest.load(lab, made.guest).disk

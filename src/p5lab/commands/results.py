@@ -4,7 +4,6 @@
 import argparse
 import contextlib
 
-from rich.markup import escape
 from rich.table import Table
 
 from p5lab import (
@@ -23,6 +22,7 @@ from p5lab import (
 from p5lab.commands import options
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+from p5lab.untrusted import for_terminal, markup
 
 LISTS = ("experiments", "machines", "guests", "workloads", "runs")
 KINDS = "|".join(LISTS)
@@ -83,7 +83,7 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
         table = Table(box=None, show_header=False, title=kind, title_justify="left",
                       padding=(0, 2, 0, 2))  # fmt: skip
         for name, title in _known(kind, lab):
-            table.add_row(name, escape(title))
+            table.add_row(name, markup(title))
         console.print(table)
     return 0
 
@@ -106,7 +106,7 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
 def _show(args: argparse.Namespace, lab: Lab) -> int:
     stored = store.find(lab, args.run)
     if args.crossings:
-        print(crossings.of_run(stored.directory), end="")
+        print(for_terminal(crossings.of_run(stored.directory), lines=True), end="")
     else:
         report.run(report.stdout(), stored, args.form)
     return 0
@@ -152,6 +152,6 @@ def _keys(args: argparse.Namespace, lab: Lab) -> int:
     for head in ("key", "unit", "meaning"):
         table.add_column(head)
     for key in schema.KEYS:
-        table.add_row(key.name, key.unit, escape(key.doc))
+        table.add_row(key.name, key.unit, markup(key.doc))
     report.stdout().print(table)
     return 0

@@ -14,6 +14,7 @@ from pathlib import Path
 from p5stats.errors import StatsError
 from p5stats.gem5 import Section, names, sections
 from p5stats.gem5.section import Number, full_name
+from p5stats.untrusted import for_terminal
 
 COLUMNS = ("section", "statistic", "element", "value", "unit", "description")
 Row = tuple[int, str, str, Number]
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         FORMATS[args.format](_chosen(args))
     except StatsError as error:
         sys.stdout.flush()
-        print(f"p5stats: {error}", file=sys.stderr)
+        print(f"p5stats: {for_terminal(str(error))}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -73,7 +74,14 @@ def _csv(dumps: Iterator[tuple[int, list[Row]]]) -> None:
     for _, rows in dumps:
         for section, statistic, element, number in rows:
             writer.writerow(
-                (section, statistic, element, number.value, number.unit, number.description)
+                (
+                    section,
+                    for_terminal(statistic),
+                    for_terminal(element),
+                    number.value,
+                    for_terminal(number.unit),
+                    for_terminal(number.description),
+                )
             )
 
 
@@ -91,9 +99,8 @@ def _text(dumps: Iterator[tuple[int, list[Row]]]) -> None:
     for section, rows in dumps:
         print(f"section {section}")
         for _, statistic, element, number in rows:
-            print(
-                f"  {full_name(statistic, element):<60} {number.value:>14} {number.unit}".rstrip()
-            )
+            name = for_terminal(full_name(statistic, element))
+            print(f"  {name:<60} {number.value:>14} {for_terminal(number.unit)}".rstrip())
 
 
 FORMATS: dict[str, Callable[[Iterator[tuple[int, list[Row]]]], None]] = {

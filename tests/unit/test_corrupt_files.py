@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: MIT
+"""Damaged, truncated and foreign files in every place that reads one.
+
+A reader may take a file or refuse it with one line; it must never fail in another way. What it
+takes must be something: `check` of each reader says what, so that nothing is taken in silence that
+a reader could know is wrong. Where a file has an end or a digest, cutting or changing it is found.
+"""
+
+import io
+import json
+import os
+import shutil
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import fakelab
+import pandas as pd
+import pytest
+import test_crossings
+import test_gem5_events
+import test_program
+import test_rootfs
+import test_validate
+from mutate import Mutator, dump_toml
+from rich.console import Console
+
+from p5lab import (
+    claims,
+    experiment,
+    fetch,
+    guest,
+    machine,
+    plan,
+    program,
+    report,
+    rerun,
+    rootfs,
+    store,
+    workload,
+)
+from p5lab.errors import UserError
+from p5stats import (
+    StatsError,
+    compare,
+    crossings,
+    events,
+    gem5,
+    gem5_events,
+    papers,
+    simpoint,
+    tidy,
+)
+
+CASES, FULL_CASES = 150, 100_000
+ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "yes", "toy", 0, "call", "")
+FILES = fakelab.REPO / "configs"
+
+
+@dataclass
+class Reader:
+    """One place that reads files. `read` takes the bytes of a file and gives what was read."""
+
+    form: str  # of mutate.Mutator
+    seeds: list[bytes]
+    read: Callable[[bytes], object]
+    check: Callable[[object], object] = lambda found: None
+    ends: bool = False  # no proper prefix of a seed is a whole file
+    whole: bool = False  # a digest: whatever differs from all seeds is refused
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def put(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+# --- p5stats ---------------------------------------------------------------------------------
+
+
+def of_events(tmp_path):
+    def read(data):
+        found = events.parse(put(tmp_path / "events.jsonl", data))
+        frame = tidy.table(found, ORIGIN, {0: "call"})
+        tidy.write(tmp_path / "counts.parquet", frame, clock_hz=found.clock_hz)
+        return found, frame
+
+    def check(read):
+        found, frame = read
+        assert found.clock_hz > 0
+        assert found.status in events.STATUSES
+        assert (frame["value"].between(0, 2**63 - 1)).all()
+        assert (frame["ring"].between(0, 3)).all()
+        if len(frame):
+            assert len(compare.counts(frame))
+
+    seeds = [fakelab.call_events(), fakelab.shadow_events(), fakelab.chase_events()]
+    return Reader("jsonl", [lines(rows) for rows in seeds], read, check, ends=True)
+
+
+def of_crossings(tmp_path):
+    trace = test_crossings.Trace().mark("begin").call(20).back().cross("exception", vector=14,
+            ring=0).back(0x3000).mark("end")  # fmt: skip
+
+    def read(data):
+        found = crossings.read(put(tmp_path / "crossings.jsonl", data))
+        return [bracket for brackets in found.values() for bracket in brackets]
+
+    def check(brackets):
+        for bracket in brackets:
+            assert bracket.clocks >= 0
+            assert all(type(step.clocks) is int and step.clocks >= 0 for step in bracket.steps)
+            assert sum(service.crossings for service in bracket.services()) <= len(bracket.steps)
+
+    return Reader("jsonl", [lines(trace.lines)], read, check, ends=True)
+
+
+def of_counts(tmp_path):
+    frame = tidy.table(
+        events.parse(put(tmp_path / "events.jsonl", lines(fakelab.call_events()))), ORIGIN, {}
+    )
+    tidy.write(tmp_path / "seed.parquet", frame, clock_hz=1)
+    seed = (tmp_path / "seed.parquet").read_bytes()
+    directory = tmp_path / "run"
+    put(directory / "run.json",
+        lines([{"digests": {"counts.parquet": store.digest(tmp_path / "seed.parquet")}}])
+        )  # fmt: skip
+
+    def read(data):
+        path = put(directory / "counts.parquet", data)
+        try:
+            found, _ = tidy.read(path)  # without a record nobody knows what it was
+            assert tuple(found.columns) == tidy.COLUMNS
+        except StatsError:
+            pass
+        return tidy.read_run(directory)[0]
+
+    return Reader("bytes", [seed], read, lambda found: pd.testing.assert_frame_equal(
+        found, frame, check_dtype=False), ends=True, whole=True)  # fmt: skip
+
+
+def of_gem5(name, form):
+    def reader(tmp_path):
+        data = (fakelab.REPO / "tests/data/gem5" / name).read_bytes()
+
+        def read(content):
+            return list(gem5.sections(put(tmp_path / name, content)))
+
+        def check(found):
+            for number, section in enumerate(found):
+                assert section.number == number
+                for statistic, element, value in section:
+                    assert statistic
+                    assert isinstance(element, str)
+                    assert isinstance(value.value, int | float)
+
+        return Reader(form, [data], read, check, ends=form != "text")
+
+    return reader
+
+
+def of_gem5_markers(tmp_path):
+    test_gem5_events.put(tmp_path)
+    seed = (tmp_path / "markers.jsonl").read_bytes()
+
+    def read(data):
+        put(tmp_path / "markers.jsonl", data)
+        gem5_events.convert(tmp_path, tmp_path / "events.jsonl")
+        return events.parse(tmp_path / "events.jsonl")
+
+    return Reader("jsonl", [seed], read, lambda found: tidy.table(found, ORIGIN, {}))
+
+
+def of_vectors(tmp_path):
+    seed = b"# a comment\nT:1:100 :2:50 \nT:2:7 :30:4000 \nT:1:1 \n"
+
+    def check(found):
+        assert all(length > 0 for length in found.lengths)
+        assert all(block >= 1 for counts in found.intervals for block in counts)
+
+    return Reader(
+        "text", [seed], lambda data: simpoint.read_vectors(put(tmp_path / "a.bb", data)), check
+    )
+
+
+def of_points(tmp_path):
+    """Both files in one, cut at the empty line."""
+
+    def read(data):
+        chosen, _, weights = data.partition(b"\n\n")
+        put(tmp_path / "a.simpoints", chosen + b"\n")
+        put(tmp_path / "a.weights", weights)
+        return simpoint.read_points(tmp_path / "a.simpoints", tmp_path / "a.weights", 10)
+
+    def check(points):
+        assert sum(point.weight for point in points) == pytest.approx(1)
+        assert all(0 <= point.interval < 10 and point.weight >= 0 for point in points)
+
+    return Reader("text", [b"3 0\n7 1\n\n0.25 0\n0.75 1\n"], read, check)
+
+
+# --- p5lab -----------------------------------------------------------------------------------
+
+
+def of_record(tmp_path):
+    """run.json of an ok run, and everything that is made of a record."""
+    lab = fakelab.make(tmp_path / "lab")
+    lab.behave()
+    (run, *_) = experiment.load(lab, "tests")
+    from p5lab.runner import Runner
+
+    (result,) = Runner(lab, jobs=1).run_all([run])
+    assert result.status == "ok"
+    path = result.directory / store.RECORD
+    seed = path.read_bytes()
+    bare = json.loads(seed)
+    del bare["sha256"]  # as older versions wrote it
+    console = Console(file=io.StringIO(), width=200)
+
+    def read(data):
+        put(path, data)
+        (stored,) = store.all_runs(lab)
+        report.runs(console, [stored])
+        report.run(console, stored)
+        plan.Estimate([stored])(run)
+        if stored.status == "ok":
+            papers.load(lab.results)
+            if isinstance(stored.record.get("request"), dict):
+                rerun.run_of(lab, stored)
+        elif stored.record["label"] == "?":
+            raise UserError(stored.record["reason"])
+        return stored
+
+    def check(stored):
+        assert stored.id == result.id
+        assert store.run_id(stored.record["identity"]) == result.id
+
+    return Reader("json", [seed, json.dumps(bare).encode()], read, check, ends=True)
+
+
+def of_toml(where, load, seeds, check=lambda found: None):
+    """A TOML file of a miniature lab; `load` reads the file that lies at `where`."""
+
+    def reader(tmp_path):
+        lab = fakelab.make(tmp_path / "lab")
+        path = lab.root / where
+        own = [path.read_bytes()] if path.exists() else []
+
+        def read(data):
+            put(path, data)
+            return load(lab)
+
+        return Reader("toml", own + [seed if isinstance(seed, bytes) else seed.read_bytes()
+                                     for seed in seeds], read, check)  # fmt: skip
+
+    return reader
+
+
+def check_runs(runs):
+    assert len(runs) < 100_000
+    assert all(run.label.isprintable() and run.seed >= 0 and run.limit_seconds > 0 for run in runs)
+
+
+SWEEP = b"""
+schema_version = 1
+title = "tests"
+machines = ["p90-premiere2"]
+guests = ["toy"]
+seeds = "0-3"
+events = "misses"
+feedback = false
+limit_seconds = 10
+[[overlay]]
+name = "big"
+set = { l2.size = "1M", "l2.ways" = 2 }
+[[sweep]]
+grid = { "l2.size" = ["128K", "256K"], "parameters.iterations" = [1, 2] }
+[[run]]
+workload = "call"
+parameters = { iterations = 4 }
+"""
+
+
+def of_programs(tmp_path):
+    path = tmp_path / "a.out"
+    seeds = [test_program.elf(), test_program.elf64()]
+    return Reader("bytes", seeds, lambda data: program.load(
+        put(path, data), "", 1 << 24, "x86-64" if data[4:5] == b"\2" else "pentium"),
+        lambda found: found.job == "@program" or pytest.fail(found.job))  # fmt: skip
+
+
+def of_tarballs(tmp_path):
+    seeds = []
+    for mode in ("w", "w:gz"):
+        packed = test_rootfs.packed(tmp_path / "in.tar", more=test_rootfs.links(), mode=mode)
+        seeds.append(packed.read_bytes())
+    seeds.append(hostile_tar(tmp_path))
+
+    def read(data):
+        rootfs.repack(put(tmp_path / "in.tar", data), tmp_path / "out.tar")
+        with tarfile.open(tmp_path / "out.tar") as tar:
+            return list(tar)
+
+    return Reader("bytes", seeds, read, is_contained)
+
+
+def is_contained(members):
+    """Names below the root, and nothing but files, directories and symbolic links."""
+    for info in members:
+        assert not info.name.startswith("/")
+        assert ".." not in info.name.split("/")
+        assert info.isreg() or info.isdir() or info.issym() or info.name.startswith("dev/")
+        assert info.name.isprintable()
+
+
+def hostile_tar(tmp_path):
+    """A whole system with members that lead elsewhere, each of which is refused by itself."""
+    more = [
+        test_rootfs.member("dev/sda", tarfile.BLKTYPE, devmajor=8),
+        test_rootfs.member("etc/link", tarfile.SYMTYPE, linkname="/etc"),
+        test_rootfs.member("run/pipe", tarfile.FIFOTYPE),
+    ]
+    return test_rootfs.packed(tmp_path / "hostile.tar", more=more).read_bytes()
+
+
+READERS = {
+    "events.jsonl": of_events,
+    "crossings.jsonl": of_crossings,
+    "counts.parquet": of_counts,
+    "gem5 stats.txt": of_gem5("stats.txt", "text"),
+    "gem5 stats.json": of_gem5("stats.json", "json"),
+    "gem5 stats.h5": of_gem5("stats.h5", "bytes"),
+    "gem5 markers.jsonl": of_gem5_markers,
+    "simpoint.bb": of_vectors,
+    "simpoints and weights": of_points,
+    "run.json": of_record,
+    "experiment": of_toml("configs/experiments/tests.toml",
+                          lambda lab: experiment.load(lab, "tests"), [SWEEP], check_runs),
+    "machine": of_toml("configs/machines/p90-premiere2.toml",
+                       lambda lab: machine.load(lab.machines, "p90-premiere2"), [],
+                       lambda board: board.clock_hz > 0 or pytest.fail("no clock")),
+    "guest.toml": of_toml("guest-images/toy/guest.toml", lambda lab: guest.load(lab, "toy"), []),
+    "workloads.toml": of_toml("workloads/workloads.toml", workload.load,
+                              [fakelab.REPO / "workloads/workloads.toml"]),
+    "claims.toml": of_toml("configs/claims.toml", claims.load, [test_validate.CLAIMS.encode()]),
+    "sources.toml": of_toml("sources.toml",
+                            lambda lab: fetch.read_sources(lab.root / "sources.toml"),
+                            [fakelab.REPO / "sources.toml"]),
+    "a program": of_programs,
+    "a tarball": of_tarballs,
+}  # fmt: skip
+
+
+def refused(reader, data, where):
+    """Whether a file is refused, in the one way in which files may be; checks what is taken."""
+    try:
+        found = reader.read(data)
+    except (UserError, StatsError) as error:
+        said = str(error)
+        assert said.strip(), where
+        assert "\n" not in said, (where, said)
+        return True
+    except Exception as error:
+        error.add_note(f"{where}: {data[:2000]!r}")
+        raise
+    reader.check(found)
+    return False
+
+
+def stress(name, tmp_path, cases):
+    reader = READERS[name](tmp_path)
+    for number, seed in enumerate(reader.seeds):
+        if name != "a tarball" or number < 2:
+            assert not refused(reader, seed, f"{name}: seed {number}"), name
+    mutated = Mutator(reader.seeds, reader.form)
+    taken = 0
+    for case in range(cases):
+        data = mutated()
+        if refused(reader, data, f"{name}, case {case}"):
+            continue
+        taken += 1
+        assert not reader.whole or data in reader.seeds, f"{name}, case {case}"
+    return taken
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_went_wrong_is_refused_in_one_line_or_makes_sense(name, tmp_path):
+    assert stress(name, tmp_path, CASES) < CASES
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", READERS)
+def test_the_same_a_hundred_thousand_times(name, tmp_path):
+    cases = int(os.environ.get("P5LAB_MUTATIONS", FULL_CASES))
+    taken = stress(name, tmp_path, cases)
+    print(f"{name}: {cases} mutations, {taken} taken, the others refused")
+    assert taken < cases
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_cut_short_is_refused(name, tmp_path):
+    reader = READERS[name](tmp_path)
+    if not reader.ends:
+        return  # its reader cannot know
+    for seed in reader.seeds[:1]:
+        step = max(1, len(seed) // 60)
+        for length in (*range(0, len(seed) - 1, step), len(seed) - 2):
+            assert refused(reader, seed[:length], f"{name}: {length} bytes"), length
+
+
+def test_files_of_another_kind_are_refused(tmp_path):
+    """Every reader is given a file of every other."""
+    readers = {name: READERS[name](tmp_path / str(i)) for i, name in enumerate(READERS)
+               if (tmp_path / str(i)).mkdir() is None}  # fmt: skip
+    for name, reader in readers.items():
+        for other, donor in readers.items():
+            if name.split(" ")[0] != other.split(" ")[0]:
+                assert refused(reader, donor.seeds[0], f"{other} as {name}"), (other, name)
+
+
+def test_links_out_of_a_tarball_and_devices(tmp_path):
+    """What an archive of somebody else can hold to get at files of the host (CVE-2007-4559)."""
+    link = test_rootfs.member
+    bad = [
+        [link("../escape", size=0)],
+        [link("/etc/escape", size=0)],
+        [link("a/../../escape", size=0)],
+        [link("hard", tarfile.LNKTYPE, linkname="/etc/passwd")],
+        [link("hard", tarfile.LNKTYPE, linkname="../../etc/passwd")],
+        [link("out", tarfile.SYMTYPE, linkname="/tmp"), link("out/escape", size=0)],
+        [link("usr/bin/null", tarfile.CHRTYPE, devmajor=1, devminor=3)],
+        [link("usr/bin/disk", tarfile.BLKTYPE, devmajor=8)],
+        [link("usr/bin/pipe", tarfile.FIFOTYPE)],
+    ]
+    before = sorted(path.name for path in tmp_path.parent.iterdir())
+    for number, members in enumerate(bad):
+        path = test_rootfs.packed(tmp_path / f"{number}.tar", more=members, prefix="")
+        with pytest.raises(UserError) as refusal:
+            rootfs.repack(path, tmp_path / "out.tar")
+        assert "\n" not in str(refusal.value)
+        assert not (tmp_path / "out.tar").exists()
+    assert sorted(path.name for path in tmp_path.parent.iterdir()) == before
+    shutil.rmtree(tmp_path)
+
+
+def test_mutations_are_the_same_each_time():
+    seeds = [dump_toml({"a": 1, "b": [1, "x"], "c": {"d": True}})]
+    first, second = (Mutator(seeds, "toml") for _ in range(2))
+    drawn = [first() for _ in range(50)]
+    assert drawn == [second() for _ in range(50)]
+    assert len(set(drawn)) > 30
