@@ -8,7 +8,7 @@ from p5lab import guest, machine, workload
 from p5lab.errors import UserError, unknown
 from p5lab.experiment import NATIVE, PROGRAM, Interval, Run, Sample, Shadow
 from p5lab.lab import Lab
-from p5lab.store import Stored
+from p5lab.store import RECORD, Stored
 
 
 def request(run: Run) -> dict[str, Any]:
@@ -28,6 +28,14 @@ def request(run: Run) -> dict[str, Any]:
 def run_of(lab: Lab, stored: Stored) -> Run:
     """The run that a record describes. Machine keys whose values in the machine's file have changed
     since then are set to what they were."""
+    try:
+        return _run_of(lab, stored)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise UserError(f"run {stored.id}: {RECORD} does not have all that is needed to run it"
+                        " again") from None  # fmt: skip
+
+
+def _run_of(lab: Lab, stored: Stored) -> Run:
     record = stored.record
     asked = record.get("request")
     if not isinstance(asked, dict):

@@ -55,7 +55,7 @@ def _whole(text: object) -> int | None:
     """A whole number, given as one or as the text of a command line (decimal or 0x...)."""
     if isinstance(text, int) and not isinstance(text, bool):
         return text
-    if isinstance(text, str) and re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]+", text):
+    if isinstance(text, str) and re.fullmatch(r"[0-9]{1,18}|0[xX][0-9a-fA-F]{1,16}", text):
         return int(text, 0) if text[:2].lower() == "0x" else int(text)
     return None
 
@@ -99,7 +99,7 @@ def _size(name: str, low: int, high: int, doc: str) -> Key:
     def parse(value: object) -> Value:
         size = _whole(value)
         if size is None and isinstance(value, str):
-            match = re.fullmatch(r"([0-9]+)([KM])", value)
+            match = re.fullmatch(r"([0-9]{1,18})([KM])", value)
             size = int(match[1]) * _SUFFIX[match[2]] if match else None
         if size is None or not low <= size <= high:
             raise BadValue(expected)

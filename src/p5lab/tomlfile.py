@@ -109,6 +109,10 @@ def load(path: Path, *, schema_version: int) -> Table:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
+    except (RecursionError, ValueError):  # nested too deep, a number of thousands of digits
+        raise UserError(f"{path}: not valid TOML") from None
+    if not _is_sound(data):
+        raise UserError(f"{path}: not valid TOML: expected whole numbers of at most 64 bits")
     table = Table(str(path), data)
     version = table.number("schema_version")
     if version != schema_version:
@@ -118,6 +122,15 @@ def load(path: Path, *, schema_version: int) -> Table:
         )
     del data["schema_version"]
     return table
+
+
+def _is_sound(value: object) -> bool:
+    """Whether all whole numbers are such as TOML has; Python's parser takes longer ones."""
+    if isinstance(value, dict):
+        return all(map(_is_sound, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_sound, value))
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 def flatten(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -19,6 +19,7 @@ SCHEMA_VERSION = 1
 OPS = ("ready", "begin", "end", "abort", "exit")
 STATUSES = ("ok", "failed", "timeout")
 VECTOR_KINDS = ("irq", "fault", "soft")
+LIMIT = 1 << 63  # of the tidy table's numbers, and of a simulation that ends
 
 Bank = tuple[int, int]  # address space (CR3), ring
 Vector = tuple[int, int, str, int]  # address space, ring, kind, vector
@@ -117,8 +118,8 @@ class _Line:
 
     def count(self, key: str) -> int:
         value = self.get(key, int)
-        if value < 0:
-            raise StatsError(f"{self.where}: {key}: expected zero or more")
+        if not 0 <= value < LIMIT:
+            raise StatsError(f"{self.where}: {key}: expected zero or more, of at most 63 bits")
         return value
 
     def one_of(self, key: str, known: tuple[str, ...]) -> str:
@@ -304,7 +305,7 @@ def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]])
 
 
 def _counts(values: list[Any]) -> bool:
-    return all(type(value) is int and value >= 0 for value in values)
+    return all(type(value) is int and 0 <= value < LIMIT for value in values)
 
 
 def _brackets(path: Path, markers: list[Marker]) -> Iterator[Bracket]:

@@ -50,8 +50,8 @@ def test_seeds_move_scattered_pages_and_no_others(rendered):
     width = {}
     for line in lines:
         words = line.split()
-        if len(words) == 1:
-            placement = words[0]
+        if line in ("contiguous", "guest"):
+            placement = line
         elif words[1:2] == ["KB"]:
             width[placement, int(words[0])] = float(words[-1])
     small = [size for placement, size in width if placement == "guest" and 16 <= size <= 128]

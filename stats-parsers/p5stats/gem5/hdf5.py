@@ -58,8 +58,12 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
                 ]
             for first in range(0, dumps, CHUNK):
                 yield from _chunk(path, found, first, min(first + CHUNK, dumps))
-    except (OSError, RuntimeError, KeyError) as error:
-        reason = str(error).splitlines()[0]
+    except StatsError:
+        raise
+    # What h5py makes of a damaged file has many names.
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError,
+            TypeError, ValueError) as error:  # fmt: skip
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise StatsError(f"{path}: not HDF5, or cut short: {reason}") from None
 
 

@@ -25,14 +25,17 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     except json.JSONDecodeError as error:
         raise StatsError(f"{path}, line {error.lineno}: not JSON, or cut short: {error.msg}"
                          ) from None  # fmt: skip
-    except (UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no text, nested too deep, a number without end
         raise StatsError(f"{path}: not JSON") from None
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
     if not isinstance(tree, dict):
         raise StatsError(f"{path}: expected an object {{...}}")
     section = Section(0, f"{path}")
-    _group(section, "", tree)
+    try:
+        _group(section, "", tree)
+    except RecursionError:
+        raise StatsError(f"{path}: nested too deep") from None
     if not section.statistics:
         raise StatsError(f"{path}: no statistics: expected the tree that gem5 writes")
     yield section.only(wanted) if wanted else section

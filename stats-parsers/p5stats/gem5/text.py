@@ -93,18 +93,24 @@ def _add(section: Section, number: int, text: str) -> None:
         head, _, comment = text.partition(" (")
         comment = comment and f"({comment}"
     head, (description, unit) = head.rstrip(), _comment(comment)
-    if match := _LINE.fullmatch(head):
-        name, *numbers = match.groups()
-        section.add(name, _number(numbers, unit, description))
-    elif match := _ONE_LINE.fullmatch(head):
-        for index, element in enumerate(_ELEMENT.finditer(match[2])):
-            section.add(
-                f"{match[1]}{SEPARATOR}{index}", _number(element.groups(), unit, description)
-            )
-    else:
-        raise StatsError(
-            f"{section.where}, line {number}: expected a name and a value, found {text[:60]!r}"
-        )
+    try:
+        if match := _LINE.fullmatch(head):
+            name, *numbers = match.groups()
+            section.add(name, _number(numbers, unit, description))
+            return
+        if match := _ONE_LINE.fullmatch(head):
+            for index, element in enumerate(_ELEMENT.finditer(match[2])):
+                section.add(
+                    f"{match[1]}{SEPARATOR}{index}", _number(element.groups(), unit, description)
+                )
+            return
+    except StatsError:
+        raise
+    except ValueError:  # what looks like a number and is none, such as 3.3.3
+        pass
+    raise StatsError(
+        f"{section.where}, line {number}: expected a name and a value, found {text[:60]!r}"
+    )
 
 
 @cache
