@@ -14,6 +14,8 @@ import logging
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import uuid
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 RETRIES = 5  # of a run whose worker died while it ran
 CONNECT_SECONDS = 20
+START_SECONDS = 120  # of workers of this machine, which may be busy
 POLL_SECONDS = 0.5
 ELASTIC = 64  # runs at a time for a scheduler's cluster, which may grow when it has work
 GROUPS = 4  # of runs for each worker, at least
@@ -93,7 +96,7 @@ class Cluster:
 
     def __init__(self, client: "Client", wanted: Wanted, beacon: Path) -> None:
         """`beacon`: something among the results, by which workers see whether they share them."""
-        threads = sum(client.nthreads().values())
+        threads = wanted.workers or sum(client.nthreads().values())
         self.at_a_time = 2 * threads if wanted.workers else max(ELASTIC, 2 * threads)
         self.threads = threads
         self._client = client
@@ -388,16 +391,14 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
         security = _security(wanted)
         try:
             if wanted.workers:
+                # Its pages of HTTP are served to everybody unless they have an address, too.
                 local = stack.enter_context(
-                    LocalCluster(
-                        n_workers=wanted.workers, threads_per_worker=1, host="127.0.0.1",
-                        # Without addresses their pages of HTTP are served to everybody.
-                        dashboard_address="127.0.0.1:0", worker_dashboard_address="127.0.0.1:0",
-                        memory_limit=0, security=security,
-                        silence_logs=logging.CRITICAL,
-                    )
+                    LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0",
+                                 security=security, silence_logs=logging.CRITICAL)
                 )  # fmt: skip
                 client = stack.enter_context(Client(local, set_as_default=False))
+                stack.enter_context(_workers(wanted, local.scheduler_address))
+                client.wait_for_workers(1, timeout=START_SECONDS)
             else:
                 where = (
                     {"scheduler_file": wanted.scheduler}
@@ -417,6 +418,48 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
             say(f"Scheduler {wanted.scheduler} has no workers yet; the runs wait for them.")
         stack.callback(cluster.close, lab.results)
         yield cluster
+
+
+@contextmanager
+def _workers(wanted: Wanted, address: str) -> Iterator[None]:
+    """Worker processes of this machine. One that dies, at any moment, is started again; all die
+    with us. Dask's own supervisor gives up a worker that dies while it starts."""
+    tls = wanted.tls
+    lab = Lab.here()
+    sources = os.pathsep.join(str(lab.root / name) for name in ("src", "stats-parsers"))
+    with tempfile.TemporaryDirectory(prefix="p5lab-workers-") as place:
+        command = [
+            *worker.dies_with_us(), sys.executable, "-m", "distributed.cli.dask_worker", address,
+            "--nthreads", "1", "--no-nanny", "--memory-limit", "0", "--local-directory", place,
+            "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0",
+            *(("--tls-ca-file", str(tls.ca), "--tls-cert", str(tls.cert), "--tls-key", str(tls.key))
+              if tls else ()),
+        ]  # fmt: skip
+        closing = threading.Event()
+
+        def start() -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
+                command, env={**os.environ, "PYTHONPATH": sources}, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us
+            )  # fmt: skip
+
+        def tend() -> None:
+            processes = [start() for _ in range(wanted.workers)]
+            while not closing.wait(POLL_SECONDS):
+                processes = [start() if one.poll() is not None else one for one in processes]
+            for one in processes:
+                one.kill()
+                one.wait()
+
+        # The thread has to live as long as they do: to them it is their parent.
+        tender = threading.Thread(target=tend, daemon=True)
+        tender.start()
+        try:
+            yield
+        finally:
+            closing.set()
+            tender.join()
 
 
 def _quiet() -> None:

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 PREFIX = ".run-"  # of the directories in which workers execute runs
 BEACON = ".cluster-"  # of a directory by which they see whether they share the client's results
 IDLE_SECONDS = 60  # after which a booted engine that no run wants is ended
-# A worker that is killed takes its engines with it (setpriv of util-linux).
-DIES_WITH_WORKER = ("/usr/bin/setpriv", "--pdeathsig", "KILL")
 BEGAN, ENDED = "began", "ended"
 FILLER = ".p5lab"  # directories that are there for their depth only
 # Of a run directory, but not of a result.
@@ -107,6 +105,12 @@ def skew(wanted: dict[str, str]) -> str:
     return ""
 
 
+def dies_with_us() -> tuple[str, ...]:
+    """Begins the command of a process that is killed when the thread that started it has ended."""
+    setpriv = Path("/usr/bin/setpriv")  # of util-linux
+    return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()
+
+
 def execute(wanted: dict[str, str], order: bytes) -> Report:
     """A task of Dask: executes what is asked. `wanted` is the client's fingerprint(), `order` a
     pickled Order, which is not opened before the two agree."""
@@ -167,9 +171,7 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 
-    plan = task.plan
-    if Path(DIES_WITH_WORKER[0]).exists():
-        plan = replace(plan, command=(*DIES_WITH_WORKER, *plan.command))
+    plan = replace(task.plan, command=(*dies_with_us(), *task.plan.command))
     task = replace(task, plan=plan)
     with store.locked(stage) as lock, ExitStack() as stack:
         assert lock is not None

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""A sweep that is disturbed comes to the same bytes as one that is not: workers that are killed, a
+command that is killed and started again. With --full on 216 runs, else on a few of them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psutil
+import pytest
+
+from p5lab import experiment, store
+from p5lab.execution import cores
+from p5lab.experiment import Filter
+from p5lab.lab import Lab
+from p5lab.runner import Runner
+
+COMMAND = """
+import pathlib, sys
+from p5lab.cli import main
+from p5lab.lab import Lab
+sys.exit(main(sys.argv[2:], Lab(Lab.here().root, results_in=pathlib.Path(sys.argv[1]))))
+"""
+RESULT = ("events.jsonl", "counts.parquet")
+
+
+@dataclass(frozen=True)
+class Size:
+    """`dead` workers at most are killed, one in `kill_seconds` on average; `kills` is how often the
+    whole command is killed, each time at a moment of its first `moment` seconds."""
+
+    seeds: str
+    l2: str
+    workloads: tuple[str, ...]
+    dead: int
+    kill_seconds: float
+    kills: int
+    moment: float
+
+    @property
+    def options(self):
+        chosen = [word for name in self.workloads for word in ("--workload", name)]
+        sweep = ("--sweep", f"l2.size={self.l2}")
+        return ["smoke", "--no-build", "--seed", self.seeds, *sweep, *chosen]
+
+    @property
+    def runs(self):
+        choice = Filter(workloads=self.workloads, seeds=experiment.parse_seeds(self.seeds))
+        return [
+            run
+            for size in self.l2.split(",")
+            for run in experiment.load(
+                Lab.here(), "smoke", Filter(**{**vars(choice), "settings": (("l2.size", size),)})
+            )
+        ]
+
+
+FEW = Size("0", "128K,512K", ("getpid", "dup", "exec-static", "null"), 1, 2, 2, 5)
+MANY = Size("0-8", "128K,256K,512K,1M", (), 1000, 4, 20, 9)
+
+
+@pytest.fixture(scope="module")
+def size(full):
+    return MANY if full else FEW
+
+
+@pytest.fixture(scope="module")
+def undisturbed(size, tmp_path_factory):
+    lab = Lab(Lab.here().root, results_in=tmp_path_factory.mktemp("undisturbed"))
+    results = Runner(lab, jobs=cores()).run_all(size.runs)
+    assert {one.status for one in results} == {"ok"}
+    assert len(results) == (216 if size is MANY else 8)
+    return contents(lab)
+
+
+def contents(lab):
+    """What the ok runs came to, by id; their records say so of these very bytes."""
+    found = {}
+    for stored in store.all_runs(lab):
+        if stored.status == "ok":
+            assert store.complete(stored.directory, stored.record)
+            found[stored.id] = [(stored.directory / name).read_bytes() for name in RESULT]
+    return found
+
+
+def start(place, *arguments):
+    root = Lab.here().root
+    paths = os.pathsep.join(str(root / part) for part in ("src", "stats-parsers"))
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(place), "run", *arguments],
+        env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def workers(command):
+    """The worker processes of a command, as they are now."""
+    found = []
+    with suppress(psutil.Error):
+        for child in psutil.Process(command.pid).children():
+            if "distributed.cli.dask_worker" in child.cmdline():
+                found.append(child)
+    return found
+
+
+def test_workers_that_are_killed(size, undisturbed, tmp_path):
+    moments = random.Random(1995)
+    command = start(tmp_path, *size.options, "--workers", "2")
+    killed, start_time = 0, time.monotonic()
+    while command.poll() is None:
+        time.sleep(moments.uniform(0.5, 1.5) * size.kill_seconds)
+        there = workers(command)
+        if there and killed < size.dead and list(tmp_path.glob("smoke/.run-*")):
+            with suppress(psutil.Error):
+                moments.choice(there).kill()
+                killed += 1
+    said = command.stderr.read()
+    lab = Lab(Lab.here().root, results_in=tmp_path)
+    attempts = [one.record.get("attempts", 0) for one in store.all_runs(lab)]
+    print(f"{len(attempts)} runs in {time.monotonic() - start_time:.0f} s, {killed} workers killed,"
+          f" {sum(attempts) - len(attempts)} runs begun again, at most {max(attempts)} times")
+    assert command.returncode == 0, said
+    assert killed
+    assert contents(lab) == undisturbed
+    assert not [path.name for path in tmp_path.rglob(".run-*")]
+    # Dask's own messages about the dead are not for this terminal.
+    assert all(line.startswith("[") for line in said.splitlines()), said
+
+
+def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path):
+    """Every other time on workers; those and the engines are killed with it."""
+    moments = random.Random(1996)
+    lab = Lab(Lab.here().root, results_in=tmp_path)
+    there = []
+    for number in range(size.kills):
+        where = ["--workers", "2"] if number % 2 else []
+        command = start(tmp_path, *size.options, *where)
+        with suppress(subprocess.TimeoutExpired):
+            command.wait(moments.uniform(0, size.moment))
+            assert command.returncode == 0
+        family = [command, *psutil.Process(command.pid).children(recursive=True)] \
+            if command.poll() is None else []
+        for process in family:
+            with suppress(psutil.Error, ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+        command.communicate()
+        done = contents(lab)
+        assert set(there) <= set(done)  # nothing is lost
+        assert all(undisturbed[name] == result for name, result in done.items())
+        there = list(done)
+    print(f"runs finished before the last of {size.kills} kills: {len(there)}")
+    command = start(tmp_path, *size.options, "--workers", "2")
+    said = command.communicate()[1]
+    assert command.returncode == 0, said
+    assert said.count("there already") == len(there)
+    assert contents(lab) == undisturbed
