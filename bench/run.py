@@ -148,6 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="p5lab bench",
         description=__doc__,
+        epilog="examples:\n  ./p5lab bench\n  ./p5lab bench -n 1 --profile",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-n", type=int, default=3, help="runs of each kind (default: 3)")

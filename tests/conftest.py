@@ -13,6 +13,7 @@ from collections import Counter
 
 import pytest
 
+os.environ["P5LAB_PROGRESS"] = "plain"  # what tests read goes to a pipe
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
 spent = Counter()  # by test

@@ -106,7 +106,7 @@ def _build(
             log.write(line)
             log.flush()
             step(line.strip())
-    progress.say(f"Built in {time.monotonic() - start:.0f} s.")
+    progress.note(f"Built in {time.monotonic() - start:.0f} s.")
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.say("Waiting for another p5lab that builds here.")
+            progress.note("Waiting for another p5lab that builds here.")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -209,7 +209,7 @@ def _forecast(progress: Progress, planned: str) -> None:
             f"disk full: the build needs {disk:.0f} MB in {cache}, {free:.0f} MB are free",
             status=STATUS_FAILED,
         )
-    progress.say(
+    progress.note(
         f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
         f" most {download:.0f} MB to download; {disk:.0f} MB of disk while it works"
         f" ({free:.0f} MB free in {cache}). Later builds take only what changed. Log: {LOG}"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line. Exit status: 0 done, 1 something that ran has failed, 2 bad input, 130 stopped
-by the user."""
+"""The command line. What its exit status means: commands/examples.py."""
 
 import argparse
 import functools
@@ -12,13 +11,14 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from p5lab import __version__
-from p5lab.commands import check, guest, results, run, simpoint, upkeep
+from p5lab.commands import check, completion, examples, guest, results, run, simpoint, upkeep
 from p5lab.errors import STATUS_FAILED, UserError, unknown
 from p5lab.lab import Lab
 from p5lab.untrusted import for_terminal
 from p5stats import StatsError
 
-GROUPS = (run, check, simpoint, guest, results, upkeep)
+GROUPS = (run, check, simpoint, guest, results, upkeep, completion)
+STATUS_STOPPED = 130  # 128 and the number of SIGINT, as shells have it
 
 
 def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         return STATUS_FAILED
     except KeyboardInterrupt:
         print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
-        return 130
+        return STATUS_STOPPED
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; nothing is left to say
         return STATUS_FAILED
@@ -53,11 +53,19 @@ def _terminated(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+class _Help(argparse.HelpFormatter):
+    """Fills descriptions, and leaves a text that has lines of its own as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse with the house's errors: one line, the nearest valid name."""
 
     def __init__(self, *, prog: str, description: str | None = None) -> None:
-        super().__init__(prog=prog, description=description, allow_abbrev=False)
+        super().__init__(prog=prog, description=description, allow_abbrev=False,
+                         formatter_class=_Help)  # fmt: skip
 
     def error(self, message: str) -> NoReturn:
         found = re.match(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)", message)
@@ -88,6 +96,9 @@ def _made() -> tuple[argparse.ArgumentParser, tuple[str, ...]]:
     usage = commands.add_parser("help", help="this, or more about one command")
     usage.add_argument("topic", nargs="?", choices=list(commands.choices), metavar="COMMAND")
     usage.set_defaults(command=_help)
+    for name, command in commands.choices.items():
+        command.epilog = examples.of(name)
+    top.epilog = f"{examples.EXIT_STATUS}\n\n./p5lab COMMAND --help has examples."
     return top, tuple(commands.choices)
 
 

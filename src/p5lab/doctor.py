@@ -11,6 +11,7 @@ import ctypes
 import errno
 import hashlib
 import importlib.util
+import json
 import os
 import platform
 import re
@@ -19,7 +20,7 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from p5lab import fetch
@@ -265,9 +266,20 @@ def main(arguments: list[str] | None = None, lab: Lab | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="p5lab doctor", description="Says what is here and what is missing."
     )
-    parser.parse_args(arguments)
+    parser.add_argument("--json", action="store_true", help="for programs (docs/formats.md)")
+    return show(lab or Lab.here(), as_json=parser.parse_args(arguments).json)
+
+
+def show(lab: Lab, *, as_json: bool) -> int:
+    """Prints what is found; the exit status."""
+    if as_json:
+        findings = list(examine(lab))
+        lacking = sum(finding.state == "missing" for finding in findings)
+        shown = [asdict(finding) for finding in findings]
+        print(json.dumps({"schema_version": 1, "missing": lacking, "findings": shown}, indent=1))
+        return 1 if lacking else 0
     lacking = 0
-    for finding in examine(lab or Lab.here()):
+    for finding in examine(lab):
         lacking += finding.state == "missing"
         print(f"{finding.state:<8} {finding.subject:<13} {finding.text}", flush=True)
     print(f"\np5lab: {'nothing is missing' if not lacking else f'{lacking} missing'}")

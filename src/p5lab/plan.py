@@ -4,6 +4,8 @@ others will take on this host, judged by what runs like them took."""
 
 import csv
 import json
+import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
@@ -88,6 +90,38 @@ class Plan:
         # A run like none before takes what the others take.
         each = [row.seconds if row.seconds is not None else fmean(known) for row in self.left]
         return max(sum(each) / self.jobs, max(each, default=0.0))
+
+
+class Countdown:
+    """The host time that is left of runs under way, `jobs` at a time; called, it says so."""
+
+    def __init__(self, runs: Sequence[Run], estimate: Callable[[Run], float | None],
+                 jobs: int) -> None:  # fmt: skip
+        self._jobs = jobs
+        self._seconds = {run.label: estimate(run) for run in runs}
+        self._begun: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def started(self, label: str) -> None:
+        with self._lock:
+            self._begun[label] = time.monotonic()
+
+    def finished(self, label: str) -> None:
+        with self._lock:
+            self._seconds.pop(label, None)
+
+    def __call__(self) -> str:
+        """Empty: nothing like these runs was ever run, or none is left."""
+        with self._lock:
+            known = [seconds for seconds in self._seconds.values() if seconds is not None]
+            if not known:
+                return ""
+            now, usual = time.monotonic(), fmean(known)
+            each = [
+                max((usual if seconds is None else seconds) - now + self._begun.get(label, now), 0)
+                for label, seconds in self._seconds.items()
+            ]
+        return duration(max(sum(each) / self._jobs, max(each)))
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:

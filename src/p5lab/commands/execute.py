@@ -17,7 +17,18 @@ def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_buil
         image.check(lab, system)
     if not no_build:
         build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], engine))
-    with progress.runs(len(runs)) as tracker:
+    estimate = plan.Estimate(store.all_runs(lab))
+    left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
+
+    def started(run: experiment.Run) -> None:
+        left.started(run.label)
+        tracker.started(run.label)
+
+    def finished(result: runner.Result) -> None:
+        left.finished(result.run.label)
+        tracker.finished(result.run.label, _outcome(result))
+
+    with progress.runs(len(runs), left) as tracker:
         executor = runner.Runner(
             lab,
             force=force,
@@ -25,9 +36,9 @@ def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_buil
             fork=fork,
             fail_fast=fail_fast,
             place=(lambda: cluster.connected(lab, workers, progress.say)) if workers else None,
-            estimate=plan.Estimate(store.all_runs(lab)),
-            started=lambda run: tracker.started(run.label),
-            finished=lambda result: tracker.finished(result.run.label, _outcome(result)),
+            estimate=estimate,
+            started=started,
+            finished=finished,
         )
         with store.in_use(lab):
             return executor.run_all(runs)

@@ -44,6 +44,7 @@ def add(commands: options.Commands) -> None:
     disk.add_argument("--sha256", default="", metavar="DIGEST", help="of the tarball")
     disk.add_argument("--size", type=image.parse_size, default=image.DEFAULT_SIZE,
                       help="of the disk (default: 128M)")  # fmt: skip
+    options.add_json(disk)
     disk.set_defaults(command=_image)
 
 
@@ -69,13 +70,23 @@ def _image(args: argparse.Namespace, lab: Lab) -> int:
     with progress.activity("image") as step:
         made = image.make(lab, request, step)
     contents = made.contents
+    system = guest.load(lab, made.guest)
+    assert system.disk is not None
+    if args.form == "json":
+        build.ensure(lab, progress, (lab.short(system.disk),))
+        options.print_json({
+            "guest": made.guest, "os_release": contents.os_release, "glibc": contents.glibc,
+            "files": contents.files, "bytes": contents.bytes,
+            "rootfs": {"path": lab.short(lab.rootfs(made.guest)), "sha256": made.sha256},
+            "disk": {"path": lab.short(system.disk), "bytes": system.disk.stat().st_size,
+                     "sha256": sha256_of(system.disk)},
+        })  # fmt: skip
+        return 0
     title = for_terminal(contents.os_release["PRETTY_NAME"])
     print(f"{title}, glibc {contents.glibc}: {contents.files} files,"
           f" {gc.human(contents.bytes)}")  # fmt: skip
     print(f"Root file system: {lab.short(lab.rootfs(made.guest))}, SHA-256 {made.sha256}")
-    disk = guest.load(lab, made.guest).disk
-    assert disk is not None
-    build.ensure(lab, progress, (lab.short(disk),))
-    print(f"Disk: {lab.short(disk)}, {gc.human(disk.stat().st_size)}, SHA-256"
-          f" {sha256_of(disk)}")  # fmt: skip
+    build.ensure(lab, progress, (lab.short(system.disk),))
+    print(f"Disk: {lab.short(system.disk)}, {gc.human(system.disk.stat().st_size)}, SHA-256"
+          f" {sha256_of(system.disk)}")  # fmt: skip
     return 0

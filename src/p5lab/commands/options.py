@@ -2,7 +2,8 @@
 """Options that several commands have."""
 
 import argparse
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,6 +12,7 @@ from p5lab.cluster import Tls, Wanted
 from p5lab.errors import UserError
 from p5lab.execution import cores
 
+SCHEMA_VERSION = 1  # of what print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -108,9 +110,24 @@ def workers(args: argparse.Namespace) -> Wanted | None:
     return Wanted(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=report.FORMATS, default="table", dest="form",
-                        help="how to print the counts: table, markdown, csv or json")  # fmt: skip
+def add_format(parser: argparse.ArgumentParser,
+               forms: Sequence[str] = report.FORMATS) -> None:  # fmt: skip
+    """How the results are printed: `form` of the arguments."""
+    parser.add_argument("--format", choices=forms, default="table", dest="form",
+                        help=f"how to print the results: {', '.join(forms[:-1])} or {forms[-1]}"
+                        )  # fmt: skip
+    add_json(parser)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Of a command that knows tables and JSON only, this alone."""
+    parser.add_argument("--json", action="store_const", const="json", default="table", dest="form",
+                        help="for programs (docs/formats.md)")  # fmt: skip
+
+
+def print_json(what: dict[str, object]) -> None:
+    """The answer of a command to a program."""
+    print(json.dumps({"schema_version": SCHEMA_VERSION, **what}, indent=1))
 
 
 def positive(option: str) -> Callable[[str], int]:

@@ -26,11 +26,15 @@ from p5lab.untrusted import for_terminal, markup
 
 LISTS = ("experiments", "machines", "guests", "workloads", "runs")
 KINDS = "|".join(LISTS)
+# Of a record, what `list runs --json` has.
+RUN = ("run", "experiment", "label", "engine", "seed", "status", "reason", "started",
+       "wall_seconds")  # fmt: skip
 
 
 def add(commands: options.Commands) -> None:
     show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS))
     show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
+    options.add_json(show)
     show.set_defaults(command=_list)
 
     one = commands.add_parser("show", help="one run: inputs, status, counts")
@@ -44,8 +48,8 @@ def add(commands: options.Commands) -> None:
     apart = commands.add_parser("diff", help="what differs between runs",
                                 description="Prints what the runs were made of and what they"
                                 " counted, as far as it is not the same: means of one bracket, the"
-                                " ratio to the first run, and for each 1000 instructions. Example:"
-                                " p5lab diff 3f2a 91bc")  # fmt: skip
+                                " ratio to the first run, and for each 1000 instructions."
+                                )  # fmt: skip
     apart.add_argument("runs", nargs="+", metavar="RUN",
                        help="the first 4 or more characters of an id")  # fmt: skip
     apart.add_argument("--rings", action="store_true", help="each privilege ring for itself")
@@ -66,16 +70,21 @@ def add(commands: options.Commands) -> None:
                        help="cached files not used for so long (default: %(default)s)")  # fmt: skip
     clean.add_argument("--max-size", type=gc.parse_size, metavar="SIZE",
                        help="and the longest unused, down to such as 500M in all")  # fmt: skip
+    options.add_json(clean)
     clean.set_defaults(command=_gc)
 
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
     keys.add_argument("--markdown", action="store_true", help="as docs/machine-keys.md has them")
+    options.add_json(keys)
     keys.set_defaults(command=_keys)
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:
-    console = report.stdout()
     what = (args.what,) if args.what else LISTS
+    if args.form == "json":
+        options.print_json({kind: _as_json(kind, lab) for kind in what})
+        return 0
+    console = report.stdout()
     for kind in what:
         if kind == "runs":
             report.runs(console, store.all_runs(lab))
@@ -86,6 +95,12 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
             table.add_row(name, markup(title))
         console.print(table)
     return 0
+
+
+def _as_json(kind: str, lab: Lab) -> list[dict[str, object]]:
+    if kind == "runs":
+        return [{key: one.record.get(key) for key in RUN} for one in store.all_runs(lab)]
+    return [{"name": name, "title": title} for name, title in _known(kind, lab)]
 
 
 def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
@@ -129,10 +144,23 @@ def _gc(args: argparse.Namespace, lab: Lab) -> int:
             stack.enter_context(gc.quiet(lab))
         going = gc.results(lab) if both or args.results else []
         cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
-        report.going(report.stdout(), [*going, *cached], each=args.each)
+        if args.form != "json":
+            report.going(report.stdout(), [*going, *cached], each=args.each)
         if args.yes:
             done = sum(item.bytes for item in going if gc.remove_run(item))
             done += sum(item.bytes for item in cached if gc.remove_cached(item))
+    if args.form == "json":
+        items = [{"what": item.what, "why": item.why, "bytes": item.bytes}
+                 for item in [*going, *cached]]  # fmt: skip
+        options.print_json(
+            {
+                "items": items,
+                "removed_bytes": done,
+                "cache": str(fetch.cache_directory()),
+                "cache_bytes": gc.cache_bytes(),
+            }
+        )
+        return 0
     total = f"{gc.human(gc.cache_bytes())} in {fetch.cache_directory()}"
     if args.yes:
         print(f"Removed {gc.human(done)}; the cache has {total}.")
@@ -147,6 +175,12 @@ def _gc(args: argparse.Namespace, lab: Lab) -> int:
 def _keys(args: argparse.Namespace, lab: Lab) -> int:
     if args.markdown:
         print(schema.reference(), end="")
+        return 0
+    if args.form == "json":
+        options.print_json({"keys": [
+            {"key": key.name, "unit": key.unit, "expected": key.expected, "meaning": key.doc}
+            for key in schema.KEYS
+        ]})  # fmt: skip
         return 0
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("key", "unit", "meaning"):

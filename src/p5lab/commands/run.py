@@ -32,8 +32,7 @@ from p5lab.progress import Progress
 def add(commands: options.Commands) -> None:
     run = commands.add_parser("run", help="run an experiment and print its counts",
                               description="Builds what is not up to date, runs what has not been"
-                              " run yet and prints the counts. Example: p5lab run smoke --set"
-                              " l2.size=512K")  # fmt: skip
+                              " run yet and prints the counts.")  # fmt: skip
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
     options.add_jobs(run)
@@ -55,8 +54,7 @@ def add(commands: options.Commands) -> None:
     ahead = commands.add_parser("plan", help="the runs of an experiment, and how long they take",
                                 description="Shows what `p5lab run` would do with the same options:"
                                 " every run, whether it is there already, and an estimate of the"
-                                " host time of what is left. Runs and builds nothing. Example:"
-                                " p5lab plan chen95-core --sweep l2.size=128K,256K,512K"
+                                " host time of what is left. Runs and builds nothing."
                                 )  # fmt: skip
     ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(ahead)

@@ -16,8 +16,8 @@ def add(commands: options.Commands) -> None:
     points = commands.add_parser("simpoint", help="a long run estimated from a few intervals of it",
                                  description="Writes basic-block vectors of each workload, clusters"
                                  " them as SimPoint 3.2 does, simulates one interval of each"
-                                 " cluster in detail, and prints the weighted estimate. Example:"
-                                 " p5lab simpoint phases --parameter rounds=20 --full")  # fmt: skip
+                                 " cluster in detail, and prints the weighted estimate."
+                                 )  # fmt: skip
     points.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
     points.add_argument("--vectors", type=Path, metavar="FILE",
                         help="instead of workloads: only cluster the vectors of this file, such as"
@@ -43,8 +43,7 @@ def add(commands: options.Commands) -> None:
     options.add_system(points)
     options.add_jobs(points)
     options.add_no_build(points)
-    points.add_argument("--format", choices=("table", "markdown", "json"), default="table",
-                        dest="form", help="how to print the estimates")  # fmt: skip
+    options.add_format(points, ("table", "markdown", "json"))
     points.set_defaults(command=_simpoint)
 
 

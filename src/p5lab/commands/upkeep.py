@@ -15,7 +15,8 @@ def add(commands: options.Commands) -> None:
     make.set_defaults(command=_build)
 
     look = commands.add_parser("doctor", help="what is missing here")
-    look.set_defaults(command=lambda args, lab: doctor.main([], lab))
+    options.add_json(look)
+    look.set_defaults(command=lambda args, lab: doctor.show(lab, as_json=args.form == "json"))
 
     commands.add_parser("bench", help="speed of the engine on this host")  # see cli.main
 

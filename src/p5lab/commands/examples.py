@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""What `--help` shows at its end: a few command lines of each command, which a test parses."""
+
+EXAMPLES = {
+    "run": (
+        "run smoke",
+        "run chen95-core --sweep l2.size=128K,256K,512K",
+        "run micro --workload dup --seed 0-4 --json",
+        "run geometries --workers 2",
+        'run --program ./a.out --args "-n 3" --guest linux',
+    ),
+    "plan": ("plan chen95-core --sweep l2.size=128K,256K,512K", "plan micro --only dup"),
+    "report": ("report chen95-core", "report chen95-core --sweep l2.size=128K,256K"),
+    "rerun": ("rerun 3f2a91",),
+    "validate": ("validate", "validate --source lai96 --strict", "validate --all --format csv"),
+    "cross-check": ("cross-check --explain", "cross-check micro --workload dup"),
+    "simpoint": (
+        "simpoint phases --parameter rounds=20 --full",
+        "simpoint --vectors m5out/simpoint.bb.gz",
+    ),
+    "shell": ("shell linux", "shell linux --set l2.present=false"),
+    "image": ("image debian", "image ubuntu --tarball ubuntu-base.tar.gz --size 256M"),
+    "list": ("list", "list runs --json"),
+    "show": ("show 3f2a91", "show 3f2a91 --crossings"),
+    "diff": ("diff 3f2a91 91bc04", "diff 3f2a91 91bc04 --rings --format markdown"),
+    "keys": ("keys", "keys --json"),
+    "gc": ("gc", "gc --cache --older-than 30 --yes"),
+    "build": ("build", "build build/engine/p5bochs"),
+    "doctor": ("doctor", "doctor --json"),
+    "bench": ("bench", "bench -n 1 --profile"),  # its help text is its own: bench/run.py
+    "test": ("test", "test --full", "test -- -k cache"),
+    "completion": (
+        "completion bash > ~/.local/share/bash-completion/completions/p5lab",
+        "completion zsh > ~/.zfunc/_p5lab",
+        "completion fish > ~/.config/fish/completions/p5lab.fish",
+    ),
+    "help": ("help run",),
+}
+EXIT_STATUS = """exit status:
+  0    done
+  1    something that ran has failed: a run, a build, a check, a file that cannot be read
+  2    bad input: what was asked for makes no sense, and nothing was run
+  130  stopped by the user (Ctrl-C, SIGTERM); what was finished is kept"""
+
+
+def of(command: str) -> str:
+    """The end of a command's help; empty where there is no example."""
+    lines = EXAMPLES.get(command, ())
+    return "\n".join(["examples:", *(f"  ./p5lab {line}" for line in lines)]) if lines else ""

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The command line's habits: help with examples, completion, JSON, exit status, quiet in a pipe."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+
+import fakelab
+import pytest
+
+from p5lab import cli, doctor
+from p5lab.commands import completion, examples
+from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
+from p5lab.lab import Lab
+
+ENVIRONMENT = {"PYTHONPATH": f"{fakelab.REPO}/src:{fakelab.REPO}/stats-parsers"}
+
+
+def run(*words, **more):
+    environment = {name: value for name, value in os.environ.items() if name != "P5LAB_PROGRESS"}
+    return subprocess.run(
+        [sys.executable, "-m", "p5lab", *words], capture_output=True, text=True,
+        env={**environment, **ENVIRONMENT, **more}, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", cli.names())
+def test_every_command_has_examples_that_make_sense(name, capfd, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])  # for bench, which is apart
+    assert cli.main(["help", name], Lab(fakelab.REPO)) == 0
+    shown = capfd.readouterr().out
+    assert "examples:\n  ./p5lab " in shown
+    for line in examples.EXAMPLES[name]:
+        assert f"  ./p5lab {line}\n" in shown + "\n"
+        words = shlex.split(line.split(" > ")[0])
+        assert words[0] == name
+        if name != "bench":  # a program of its own
+            cli.parser().parse_args(words)
+
+
+def test_the_help_says_what_an_exit_status_means(capsys, lab):
+    assert cli.main(["--help"], lab) == 0
+    shown = capsys.readouterr().out
+    statuses = re.findall(r"^  (\d+) ", shown.partition("exit status:")[2], re.M)
+    assert statuses == ["0", str(STATUS_FAILED), str(STATUS_BAD_INPUT), str(cli.STATUS_STOPPED)]
+    readme = (fakelab.REPO / "README.md").read_text()
+    told = readme.partition("Exit status:")[2].partition("\n")[0]
+    assert [text for text in statuses if re.search(rf"\b{text}\b", told)] == statuses
+
+
+def test_exit_statuses(lab, capsys, monkeypatch):
+    lab.behave()
+    assert cli.main(["run", "tests", "--workload", "call", "--no-build"], lab) == 0
+    lab.behave(exit=3)
+    assert cli.main(["run", "tests", "--set", "l2.size=512K", "--no-build"], lab) == STATUS_FAILED
+    assert cli.main(["run", "nonsense"], lab) == STATUS_BAD_INPUT
+    assert cli.main(["--nonsense"], lab) == STATUS_BAD_INPUT
+
+    def stopped(*given):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("p5lab.store.all_runs", stopped)
+    assert cli.main(["list", "runs"], lab) == cli.STATUS_STOPPED
+    assert "stopped" in capsys.readouterr().err
+
+
+def json_of(lab, capsys, *words):
+    assert cli.main([*words, "--json"], lab) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("schema_version") == 1
+    return told
+
+
+def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
+    found = [doctor.ok("python", "is there"), doctor.Finding("missing", "flex", "is not")]
+    monkeypatch.setattr(doctor, "examine", lambda lab: iter(found))  # asks mirrors
+    monkeypatch.setenv("P5LAB_CACHE", str(lab.root / "cache"))  # of the host: is large
+    lab.behave()
+    both = [json_of(lab, capsys, *words) for words in (
+        ["run", "tests", "--no-build"], ["plan", "tests"], ["keys"], ["gc"], ["list"], ["doctor"],
+    )]  # fmt: skip
+    ran, planned, keys, garbage, listed, looked = both
+    assert {row["workload"] for row in ran["rows"]} == {"call", "chase"}
+    assert planned
+    assert {"key", "unit", "expected", "meaning"} == set(keys["keys"][0])
+    assert garbage["removed_bytes"] == 0
+    assert set(listed) == {"experiments", "machines", "guests", "workloads", "runs"}
+    assert {one["status"] for one in listed["runs"]} == {"ok"}
+    assert listed["guests"] == [{"name": "toy", "title": "a guest that is not there"}]
+    assert looked["missing"] == 1
+    assert looked["findings"][1] == {"state": "missing", "subject": "flex", "text": "is not"}
+    (run_id, *_) = [one["run"] for one in listed["runs"]]
+    assert json_of(lab, capsys, "show", run_id)["rows"]
+    assert set(json_of(lab, capsys, "list", "machines")) == {"machines"}
+
+
+def test_one_spelling_of_json():
+    """--json is --format json, on every command that knows either."""
+    for name, command in completion.commands(cli.parser()).items():
+        options = {option for action in command._actions for option in action.option_strings}
+        assert ("--format" not in options) or ("--json" in options), name
+        if "--format" in options:
+            required = {"show": ["x"], "diff": ["x", "y"], "rerun": ["x"]}.get(name, [])
+            assert command.parse_args([*required, "--json"]).form == "json", name
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_completion_scripts(lab, capsys, shell, tmp_path):
+    assert cli.main(["completion", shell], lab) == 0
+    text = capsys.readouterr().out
+    for word in ("validate", "sweep", str(lab.root)):
+        assert word in text
+    if shutil.which(shell):
+        path = tmp_path / "script"
+        path.write_text(text)
+        assert subprocess.run([shell, "-n", path], capture_output=True, text=True).stderr == ""
+
+
+def complete(text, words):
+    """What bash offers for the last word."""
+    program = f"""{text}
+COMP_WORDS=({" ".join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}
+COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
+handler=$(complete -p p5lab | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+$handler p5lab "${{COMP_WORDS[COMP_CWORD]}}" ''
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_and_names(lab, capsys):
+    (lab.root / "configs/experiments/newer.toml").write_text("")
+    assert cli.main(["completion", "bash"], lab) == 0
+    text = capsys.readouterr().out
+    assert "validate" in complete(text, ["p5lab", "va"])
+    assert "--sweep" in complete(text, ["p5lab", "run", "--sw"])
+    assert complete(text, ["p5lab", "run", "te"]) == ["tests"]
+    assert "newer" in complete(text, ["p5lab", "plan", "ne"])
+    assert "toy" in complete(text, ["p5lab", "run", "tests", "--guest", "t"])
+    assert "p90-premiere2" in complete(text, ["p5lab", "run", "tests", "--machine", "p"])
+    assert "chase" in complete(text, ["p5lab", "run", "tests", "--workload", "ch"])
+
+
+def test_a_pipe_is_quiet_and_has_no_colours():
+    """Nobody looks on: results on stdout, nothing else anywhere."""
+    done = run("list", "guests", FORCE_COLOR="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    done = run("list", "guests", "--json")
+    assert json.loads(done.stdout)["guests"]
+
+
+def test_progress_is_for_terminals_and_logs(lab, capsys, monkeypatch):
+    lab.behave()
+    monkeypatch.delenv("P5LAB_PROGRESS")
+    assert cli.main(["run", "tests", "--no-build"], lab) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("P5LAB_PROGRESS", "plain")
+    assert cli.main(["run", "tests", "--no-build"], lab) == 0
+    assert "there already" in capsys.readouterr().err
+    monkeypatch.delenv("P5LAB_PROGRESS")
+    lab.behave(exit=3)
+    assert cli.main(["run", "tests", "--no-build", "--set", "l2.size=512K"], lab) == 1
+    assert "failed" in capsys.readouterr().err  # what went wrong is told in any case
+
+
+def test_no_colour_where_it_is_not_wanted(lab, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    lab.behave(exit=3)
+    cli.main(["run", "tests", "--workload", "call", "--no-build"], lab)
+    (found,) = lab.results.glob("tests/*/run.json")
+    capsys.readouterr()
+    assert cli.main(["show", found.parent.name], lab) == 0
+    colours = re.findall(r"\x1b\[[0-9;]*m", capsys.readouterr().out)
+    assert not [code for code in colours if re.search(r"\b(3[0-7]|9[0-7]|38)\b", code)]
+
+
+def test_list_starts_without_what_only_others_need():
+    """Start-up: each of these takes a tenth of a second or more."""
+    heavy = {"duckdb", "distributed", "altair", "sklearn", "h5py", "shtab", "matplotlib"}
+    program = (
+        "import sys; from p5lab import cli; cli.main(['list', 'guests']);"
+        "print('loaded', *sorted(name for name in sys.modules if '.' not in name))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, **ENVIRONMENT}, check=True)  # fmt: skip
+    assert not heavy & set(done.stdout.splitlines()[-1].split())
