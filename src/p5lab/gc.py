@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p5lab import fetch, forkserver, store, worker
+from p5lab import fetch, forkserver, index, store, worker
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.store import Stored
@@ -84,7 +84,7 @@ def results(lab: Lab) -> list[Item]:
         if not _held(path)
     ]
     newest: dict[tuple[object, ...], Stored] = {}
-    for stored in store.all_runs(lab):
+    for stored in index.runs(lab):
         why = _why(stored)
         if why:
             found.append(_of(stored, why))

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from rich.console import Console
 
-from p5lab import store
+from p5lab import index
 from p5lab.experiment import Run
 from p5lab.lab import Lab
 from p5lab.runner import TO_RUN, Known
@@ -126,7 +126,7 @@ class Countdown:
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
     """The plan of these runs; `known` says what is there, None before everything is built."""
-    estimate = Estimate(store.all_runs(lab))
+    estimate = Estimate(index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:
         found = known(run) if known else None

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import hashlib
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -202,13 +203,14 @@ def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
 
 def all_runs(lab: Lab) -> list[Stored]:
     """Every recorded run; what a crash left `running` is put right on the way. A run whose record
-    is damaged is there too, as failed."""
-    runs = []
-    for path in sorted(lab.results.glob(f"*/*/{RECORD}")):
-        record = read(path.parent)
-        settled = settle(path.parent, record) if record else _damaged(path.parent)
-        runs.append(Stored(path.parent, settled))
-    return runs
+    is damaged is there too, as failed. Where abridged records will do, p5lab.index is faster."""
+    return [stored(path.parent) for path in sorted(lab.results.glob(f"*/*/{RECORD}"))]
+
+
+def stored(directory: Path) -> Stored:
+    """One of them."""
+    record = read(directory)
+    return Stored(directory, settle(directory, record) if record else _damaged(directory))
 
 
 def _damaged(directory: Path) -> dict[str, Any]:
@@ -242,10 +244,11 @@ def find(lab: Lab, prefix: str) -> Stored:
     name may stand before it)."""
     wanted = prefix.rstrip("/").rpartition("/")[2]
     runs: dict[str, Stored] = {}
-    for stored in all_runs(lab):
-        if stored.id.startswith(wanted):
-            runs.setdefault(stored.id, stored)
-    if not runs or len(wanted) < 4:
+    if re.fullmatch(r"[0-9a-f]{4,}", wanted):
+        # Ids are names of directories: no record but those that match need be read.
+        for path in sorted(lab.results.glob(f"*/{wanted}*/{RECORD}")):
+            runs.setdefault(path.parent.name, stored(path.parent))
+    if not runs:
         raise UserError(
             f"no run {prefix!r}: expected the first 4 or more characters of an id that"
             " `./p5lab list runs` shows"

@@ -64,7 +64,7 @@ def test_exit_statuses(lab, capsys, monkeypatch):
     def stopped(*given):
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("p5lab.store.all_runs", stopped)
+    monkeypatch.setattr("p5lab.index.runs", stopped)
     assert cli.main(["list", "runs"], lab) == cli.STATUS_STOPPED
     assert "stopped" in capsys.readouterr().err
 
@@ -105,7 +105,9 @@ def test_one_spelling_of_json():
         options = {option for action in command._actions for option in action.option_strings}
         assert ("--format" not in options) or ("--json" in options), name
         if "--format" in options:
-            required = {"show": ["x"], "diff": ["x", "y"], "rerun": ["x"]}.get(name, [])
+            required = {"show": ["x"], "diff": ["x", "y"], "rerun": ["x"], "query": ["x"]}.get(
+                name, []
+            )
             assert command.parse_args([*required, "--json"]).form == "json", name
 
 

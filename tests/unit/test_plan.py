@@ -7,7 +7,7 @@ import pytest
 from test_cli import p5lab  # noqa: F401
 from test_runner import execute
 
-from p5lab import experiment, plan
+from p5lab import experiment, plan, store
 from p5lab.experiment import Filter
 from p5lab.plan import Plan, Row
 from p5lab.runner import Runner
@@ -37,7 +37,7 @@ def test_estimates_by_likeness(lab):
     call, chase = experiment.load(lab, "tests")
     assert plan.Estimate([])(call) is None
     (done,) = execute(lab, Filter(workloads=("call",)))
-    past = [one for one in plan.store.all_runs(lab) if one.status == "ok"]
+    past = [one for one in store.all_runs(lab) if one.status == "ok"]
     assert plan.Estimate(past)(call) == done.wall_seconds
     assert plan.Estimate(past)(chase) == done.wall_seconds  # any run of the engine
     for one in past:

@@ -7,6 +7,7 @@ EXAMPLES = {
         "run chen95-core --sweep l2.size=128K,256K,512K",
         "run micro --workload dup --seed 0-4 --json",
         "run geometries --workers 2",
+        "run geometries --scheduler tcp://node1:8786",
         'run --program ./a.out --args "-n 3" --guest linux',
     ),
     "plan": ("plan chen95-core --sweep l2.size=128K,256K,512K", "plan micro --only dup"),
@@ -23,6 +24,10 @@ EXAMPLES = {
     "list": ("list", "list runs --json"),
     "show": ("show 3f2a91", "show 3f2a91 --crossings"),
     "diff": ("diff 3f2a91 91bc04", "diff 3f2a91 91bc04 --rings --format markdown"),
+    "query": (
+        'query "SELECT guest, status, count(*) FROM runs GROUP BY ALL"',
+        "query \"SELECT run, sum(value) FROM counts WHERE event = 'l2_read_misses' GROUP BY run\"",
+    ),
     "keys": ("keys", "keys --json"),
     "gc": ("gc", "gc --cache --older-than 30 --yes"),
     "build": ("build", "build build/engine/p5bochs"),

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""`list`, `show`, `diff`, `keys` and `gc`: what there is, and what can go."""
+"""`list`, `show`, `diff`, `query`, `keys` and `gc`: what there is, and what can go."""
 
 import argparse
 import contextlib
+import csv
+import json
+import sys
 
 from rich.table import Table
 
@@ -13,6 +16,7 @@ from p5lab import (
     fetch,
     gc,
     guest,
+    index,
     machine,
     report,
     schema,
@@ -22,6 +26,7 @@ from p5lab import (
 from p5lab.commands import options
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+from p5lab.tables import MISSING, Grid
 from p5lab.untrusted import for_terminal, markup
 
 LISTS = ("experiments", "machines", "guests", "workloads", "runs")
@@ -56,6 +61,14 @@ def add(commands: options.Commands) -> None:
     options.add_format(apart)
     apart.set_defaults(command=_diff)
 
+    ask = commands.add_parser("query", help="a question to all results, in SQL",
+                              description="Answers a question in the SQL of DuckDB. `runs` has a"
+                              " row for each run, `counts` the counts of all ok ones"
+                              " (docs/formats.md).")  # fmt: skip
+    ask.add_argument("sql", metavar="SQL")
+    options.add_format(ask)
+    ask.set_defaults(command=_query)
+
     clean = commands.add_parser("gc", help="remove results and cached files that nobody needs",
                                 description="Shows what can go and how much it takes: runs that"
                                 " failed, were never run, or were superseded by a later run of the"
@@ -87,7 +100,7 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
     console = report.stdout()
     for kind in what:
         if kind == "runs":
-            report.runs(console, store.all_runs(lab))
+            report.runs(console, index.runs(lab))
             continue
         table = Table(box=None, show_header=False, title=kind, title_justify="left",
                       padding=(0, 2, 0, 2))  # fmt: skip
@@ -133,6 +146,25 @@ def _diff(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError("diff: expected at least two different runs")
     found = diff.between(list(runs.values()), rings=args.rings)
     diff.show(report.stdout(), found, args.form)
+    return 0
+
+
+def _query(args: argparse.Namespace, lab: Lab) -> int:
+    columns, rows = index.query(lab, args.sql)
+    if args.form == "json":
+        found = [dict(zip(columns, row, strict=True)) for row in rows]
+        # Dates and the like have no form of their own in JSON.
+        print(json.dumps({"schema_version": 1, "rows": found}, indent=1, default=str))
+    elif args.form == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *rows])
+    else:
+        grid = Grid("", columns)
+        for row in rows:
+            grid.add(*(MISSING if value is None else str(value) for value in row))
+        if args.form == "markdown":
+            print(grid.markdown())
+        else:
+            grid.print(report.stdout())
     return 0
 
 

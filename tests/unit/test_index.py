@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""The index of the results: always what the run directories say, whatever becomes of its files."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from fakelab import REPO
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_cli import p5lab  # noqa: F401
+
+from p5lab import experiment, index, store
+from p5lab.errors import UserError
+from p5lab.experiment import Filter
+from p5lab.runner import Runner
+from p5stats import tidy
+
+
+@pytest.fixture(autouse=True)
+def worthwhile(monkeypatch):
+    monkeypatch.setattr(index, "WORTHWHILE", 1)
+
+
+@pytest.fixture
+def results(lab):
+    """Four runs of two workloads on two machines; one of them has failed."""
+    for size in ("256K", "512K"):
+        Runner(lab, jobs=2).run_all(
+            experiment.load(lab, "tests", Filter(settings=(("l2.size", size),)))
+        )
+    bad = store.all_runs(lab)[0]
+    store.write(bad.directory, {**bad.record, "status": "failed", "reason": "it was told to"})
+    return lab
+
+
+def as_read(lab):
+    """What the directories say, as far as the index says it."""
+    return [
+        (one.directory, {key: one.record.get(key) for key in index._KEPT})
+        for one in store.all_runs(lab)
+    ]
+
+
+def as_indexed(lab):
+    return [
+        (one.directory, {key: one.record.get(key) for key in index._KEPT})
+        for one in index.runs(lab)
+    ]
+
+
+def files(lab):
+    return list((lab.results / index.DIRECTORY).iterdir())
+
+
+def test_it_says_what_the_directories_say(results, monkeypatch):
+    expected = as_read(results)
+    assert len(expected) == 4
+    assert as_indexed(results) == expected
+    (made,) = files(results)
+    monkeypatch.setattr(store, "stored", None)  # no record is read again
+    assert as_indexed(results) == expected
+    assert files(results) == [made]
+
+
+def test_what_changes_is_read_anew(results):
+    index.runs(results)
+    first, second, *_ = store.all_runs(results)
+    store.write(first.directory, {**first.record, "reason": "another"})
+    shutil.rmtree(second.directory)
+    found = as_indexed(results)
+    assert found == as_read(results)
+    assert len(found) == 3
+    assert found[0][1]["reason"] == "another"
+    Runner(results).run_all(experiment.load(results, "tests", Filter(seeds=(1,))))
+    assert as_indexed(results) == as_read(results)
+    assert len(files(results)) == 1
+
+
+def test_what_a_crash_left_running_is_seen(results):
+    one = store.all_runs(results)[1]
+    with store.locked(one.directory):
+        store.write(one.directory, {**one.record, "status": "running"})
+        assert [row.status for row in index.runs(results)].count("running") == 1
+    assert store.CRASHED in [row.record["reason"] for row in index.runs(results)]
+
+
+def foreign(lab):
+    """A Parquet file of somebody else's, by the name of an index."""
+    path = lab.results / index.DIRECTORY / "x"
+    shutil.copyfile(next(lab.results.glob("*/*/counts.parquet")), path)
+    path.rename(path.with_name(index._name(path)))
+
+
+@pytest.mark.parametrize("what", ["empty", "removed", "foreign", "newer", "no directory"])
+def test_without_a_good_index_it_is_made_again(results, what, monkeypatch):
+    expected = as_indexed(results)
+    (made,) = files(results)
+    if what == "newer":
+        monkeypatch.setattr(index, "SCHEMA_VERSION", 2)
+        made.unlink()
+        index.runs(results)
+        monkeypatch.undo()
+        monkeypatch.setattr(index, "WORTHWHILE", 1)
+    elif what == "empty":
+        made.write_bytes(b"")
+    else:
+        made.unlink()
+    if what == "foreign":
+        foreign(results)
+    if what == "no directory":
+        made.parent.rmdir()
+        made.parent.write_text("a file")
+    assert as_indexed(results) == expected
+    if what != "no directory":
+        assert files(results) == [made]
+
+
+def test_a_damaged_index_is_never_believed(results):
+    expected = as_indexed(results)
+    (made,) = files(results)
+    good = made.read_bytes()
+
+    @settings(max_examples=30)
+    @given(st.integers(0, len(good) - 1), st.integers(1, 255), st.booleans())
+    def damage(place, change, cut):
+        bad = bytearray(good)
+        bad[place] ^= change
+        made.write_bytes(bad[:place] if cut else bad)
+        assert as_indexed(results) == expected
+        assert made.read_bytes() == good
+
+    damage()
+
+
+def test_questions_in_sql(results):
+    columns, rows = index.query(results, "SELECT status, count(*) AS n FROM runs GROUP BY ALL"
+                                " ORDER BY ALL")  # fmt: skip
+    assert (columns, rows) == (["status", "n"], [("failed", 1), ("ok", 3)])
+    frame, _ = tidy.load(results.results, all_runs=True)
+    good = frame[
+        frame["run"].isin([one.id for one in store.all_runs(results) if one.status == "ok"])
+    ]
+    _, rows = index.query(results, "SELECT run, event, sum(value) FROM counts GROUP BY ALL")
+    expected = good.groupby(["run", "event"])["value"].sum()
+    assert {(run, event): value for run, event, value in rows} == expected.to_dict()
+
+
+def test_no_results_have_no_counts(lab):
+    assert index.query(lab, "SELECT count(*) FROM counts")[1] == [(0,)]
+    assert index.query(lab, "SELECT count(*) FROM runs")[1] == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELEC 1", "query: Parser Error: syntax error"),
+        ("SELECT nothing FROM runs", "query: Binder Error: Referenced column"),
+        ("SELECT", "query: Parser Error"),
+        ("", "query: expected a statement that answers"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_one_line(results, sql, message):
+    with pytest.raises(UserError, match=message) as caught:
+        index.query(results, sql)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_table_is_named(results):
+    good = [one for one in store.all_runs(results) if one.status == "ok"]
+    path = good[0].directory / "counts.parquet"
+    path.write_bytes(b"damaged")
+    with pytest.raises(UserError, match=r"counts of the results: .*counts\.parquet") as caught:
+        index.query(results, "SELECT sum(value) FROM counts")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
+def test_query_prints(results, p5lab, form):  # noqa: F811
+    status, out, err = p5lab("query", "SELECT workload, NULL AS none FROM runs", "--format", form)
+    assert (status, err) == (0, "")
+    assert out.count("call") == out.count("chase") == 2
+    if form == "json":
+        assert json.loads(out)["rows"][0]["none"] is None
+
+
+def test_find_reads_only_what_it_may_be(results, monkeypatch):
+    wanted = store.all_runs(results)[2]
+    read = []
+    monkeypatch.setattr(store, "stored", lambda place: read.append(place) or wanted)
+    assert store.find(results, wanted.id[:8]) == wanted
+    assert read == [wanted.directory]
+    with pytest.raises(UserError, match="no run"):
+        store.find(results, "*" * 4)
+
+
+def test_start_up_loads_none_of_it():
+    code = "import sys, p5lab.cli; print(*({'duckdb', 'distributed', 'dask'} & set(sys.modules)))"
+    paths = f"{REPO / 'src'}:{REPO / 'stats-parsers'}"
+    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": paths},
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout == "\n"
