@@ -25,7 +25,7 @@ from pathlib import Path
 
 from p5lab import tomlfile
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, status_of, unknown
-from p5lab.files import sha256_of
+from p5lab.files import read_json, sha256_of
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
@@ -591,7 +591,10 @@ def _say(line: str) -> None:
 
 def read_resolved(path: Path) -> Resolved:
     """What `resolve --output` wrote."""
-    return Resolved(**json.loads(path.read_text()))
+    try:
+        return Resolved(**read_json(path, "remove it, and it is fetched again"))
+    except TypeError:
+        raise UserError(f"{path}: not the record of a source; remove it") from None
 
 
 def main() -> None:

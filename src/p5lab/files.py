@@ -9,11 +9,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from p5lab.errors import UserError
+
 
 def sha256_of(path: Path) -> str:
     """Of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
+    """A file that holds one object; `remedy` says what to do when it does not."""
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: damaged; {remedy}")
+    return found
 
 
 def replace_json(path: Path, record: Mapping[str, Any]) -> None:

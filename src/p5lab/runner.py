@@ -5,7 +5,6 @@ Where a run is executed is a Place: in engines of this process (Here), or on the
 cluster (p5lab.cluster). Both execute it by p5lab.execution.
 """
 
-import json
 import platform
 import threading
 import time
@@ -22,6 +21,7 @@ from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
 from p5lab.execution import INTERRUPTED, Done, Task
 from p5lab.experiment import Run
+from p5lab.files import read_json
 from p5lab.forkserver import Servers
 from p5lab.lab import Lab
 
@@ -231,7 +231,7 @@ class Runner:
             "versions": {"p5lab": __version__, "python": platform.python_version(),
                          **plan.versions},
             "built_from": {
-                name: json.loads(path.read_bytes())
+                name: read_json(path, "remove it, and `./p5lab build` makes it again")
                 for name, path in plan.built_from.items()
                 if path.is_file()
             },

@@ -21,7 +21,7 @@ from p5lab.engines.bochs import BAD_CONFIG, GUEST_FAILED, TIME_LIMIT
 from p5lab.errors import UserError
 from p5lab.experiment import Run
 from p5lab.fetch import cache_directory
-from p5lab.files import sha256_of
+from p5lab.files import read_json, sha256_of
 from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.gem5.logs import reason
 from p5lab.gem5.setup import Setup
@@ -183,8 +183,10 @@ def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
     digest = sha256_of(path)
     kept = cache_directory() / "gem5/binaries" / f"{digest}.json"
     try:
-        said = json.loads(kept.read_text())
-    except (OSError, ValueError):
+        said = read_json(kept, "")
+    except UserError:
+        said = {}
+    if not {"version", "x86", "cpus", "no_extras"} <= said.keys():
         said = _probe(configs, path)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(said) + "\n")
