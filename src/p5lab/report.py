@@ -434,7 +434,7 @@ def run(console: Console, stored: Stored, form: str = "table") -> None:
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
         ("experiment", record["experiment"]),
         ("machine", " ".join(filter(None, (machine["name"], machine["geometry"])))),
-        ("instructions", machine["values"]["cpu.isa"]),
+        ("instructions", machine["values"].get("cpu.isa", MISSING)),
         ("guest", record["guest"]["name"]),
         ("job", _job(record["identity"]["settings"])),
         ("bracket", record["workload"]["bracket"]),

@@ -233,12 +233,12 @@ def _shadows(line: _Line, units: dict[str, str]) -> Shadows:
     found = Shadows(
         *(tuple(line.get(key, list)) for key in ("shadows", "shadow_events", "stream_events"))
     )
-    if len(set(found.names)) != len(found.names) or not all(
-        isinstance(name, str) and name for name in found.names
-    ):
+    if not all(isinstance(name, str) and name for name in found.names) or len(
+        set(found.names)
+    ) != len(found.names):
         raise StatsError(f"{line.where}: shadows: expected different names")
     for name in (*found.events, *found.stream):
-        if name not in units:
+        if not isinstance(name, str) or name not in units:
             raise StatsError(f"{line.where}: shadow_events, stream_events: no event {name!r}")
     return found
 
