@@ -105,6 +105,14 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     assert "1 runs have failed: chase" in text
 
 
+def test_programs_are_told_in_json(hostile_page, capsys):
+    lab, output, _ = hostile_page
+    assert cli.main(["report", "tests", "--output", str(output), "--json"], lab) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["page"], said["bytes"]) == ("page.html", output.stat().st_size)
+    assert (said["exported"], len(said["missing"])) == ([], 2)
+
+
 def test_same_results_give_the_same_bytes(hostile_page):
     lab, output, export = hostile_page
     expansion = experiment.expand(lab, "tests")

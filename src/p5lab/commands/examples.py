@@ -11,7 +11,11 @@ EXAMPLES = {
         'run --program ./a.out --args "-n 3" --guest linux',
     ),
     "plan": ("plan chen95-core --sweep l2.size=128K,256K,512K", "plan micro --only dup"),
-    "report": ("report chen95-core", "report chen95-core --sweep l2.size=128K,256K"),
+    "report": (
+        "report chen95-core",
+        "report lai96-memory --output lai96.html --export figures",
+        "report chen95-core --sweep l2.size=128K,256K",
+    ),
     "rerun": ("rerun 3f2a91",),
     "validate": ("validate", "validate --source lai96 --strict", "validate --all --format csv"),
     "cross-check": ("cross-check --explain", "cross-check micro --workload dup"),

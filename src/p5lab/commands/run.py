@@ -67,8 +67,7 @@ def add(commands: options.Commands) -> None:
                                 description="Writes one HTML file about the results that are there"
                                 " (options as of `p5lab run`): the papers' figures, published"
                                 " values, claims, the machine, the runs. It needs nothing but"
-                                " itself. Runs nothing. Example: p5lab report chen95-core --export"
-                                " figures")  # fmt: skip
+                                " itself. Runs nothing.")  # fmt: skip
     shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
     shown.add_argument("--output", type=Path, metavar="FILE",
                        help="default: results/EXPERIMENT.html")  # fmt: skip
@@ -76,6 +75,7 @@ def add(commands: options.Commands) -> None:
                        help="also each figure as PNG, SVG and CSV")  # fmt: skip
     options.add_choice(shown)
     options.add_only(shown)
+    options.add_json(shown)
     shown.set_defaults(command=_report, name="report")
 
     again = commands.add_parser("rerun", help="a run again, from its record",
@@ -195,6 +195,14 @@ def _report(args: argparse.Namespace, lab: Lab) -> int:
     if written.missing:
         Progress().say(f"`./p5lab run {args.experiment}` with the same options makes what is not"
                        " there.")  # fmt: skip
+    if args.form == "json":
+        options.print_json({
+            "page": lab.short(output.resolve()),
+            "bytes": output.stat().st_size,
+            "exported": [lab.short(path.resolve()) for path in written.exported],
+            "missing": [run.label for run in written.missing],
+        })  # fmt: skip
+        return 0
     print(f"Page: {lab.short(output.resolve())}, {gc.human(output.stat().st_size)}")
     if args.export is not None:
         print(f"Figures: {len(written.exported)} files in {args.export}")

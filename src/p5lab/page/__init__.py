@@ -30,7 +30,8 @@ def write(lab: Lab, name: str, expansion: Expansion, output: Path, export: Path 
     # Altair and vl-convert take a second to load; no other command needs them.
     from p5lab.page import document, figures, svg
 
-    results = choose(expansion.runs, store.all_runs(lab))
+    stored = (one for one in store.all_runs(lab) if one.record["experiment"] == name)
+    results = choose(expansion.runs, stored)
     if not results.found:
         raise UserError(
             f"no results of {name}: expected those of `./p5lab run {name}` with the same options",

@@ -25,6 +25,7 @@ from p5lab.page.results import Results
 from p5lab.schema import BY_NAME
 from p5lab.store import Stored
 from p5lab.tables import MISSING, Grid, number
+from p5lab.untrusted import for_terminal
 from p5stats.claims import INPUT, UNTESTABLE
 
 HERE = Path(__file__).parent
@@ -349,7 +350,7 @@ def _lines(text: str) -> Markup:
 def _printable(value: object) -> object:
     """Texts without control characters, which HTML cannot have."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return "".join(char if char.isprintable() or char == "\n" else "?" for char in value)
+        return for_terminal(value, lines=True)
     return value
 
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from p5lab.comparison import CYCLES, TIME, Cell, Comparison, Question, System
 from p5lab.experiment import EMBEDDED
-from p5lab.logs import printable
 from p5lab.method import EVENTS
+from p5lab.untrusted import for_terminal
 from p5stats import StatsError, claims, compare, method
 from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
 
@@ -411,7 +411,7 @@ def of_method(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> 
 def _frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Rows of COLUMNS. Names may come from a guest or from a user's file."""
     clean = [
-        {key: printable(value) if key in NAMES else value for key, value in row.items()}
+        {key: for_terminal(value) if key in NAMES else value for key, value in row.items()}
         for row in rows
     ]
     return pd.DataFrame(clean, columns=list(COLUMNS))
