@@ -31,6 +31,7 @@ from p5lab import (
     experiment,
     fetch,
     guest,
+    index,
     machine,
     plan,
     program,
@@ -41,6 +42,7 @@ from p5lab import (
     workload,
 )
 from p5lab.errors import UserError
+from p5lab.runner import Runner
 from p5stats import (
     StatsError,
     compare,
@@ -53,7 +55,7 @@ from p5stats import (
     tidy,
 )
 
-CASES, FULL_CASES = 150, 100_000
+CASES, FULL_CASES = 80, 100_000
 ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "yes", "toy", 0, "call", "")
 
 
@@ -211,8 +213,6 @@ def of_record(tmp_path):
     lab = fakelab.make(tmp_path / "lab")
     lab.behave()
     (run, *_) = experiment.load(lab, "tests")
-    from p5lab.runner import Runner
-
     (result,) = Runner(lab, jobs=1).run_all([run])
     assert result.status == "ok"
     path = result.directory / store.RECORD
@@ -240,6 +240,26 @@ def of_record(tmp_path):
         assert store.run_id(stored.record["identity"]) == result.id
 
     return Reader("json", [seed, json.dumps(bare).encode()], read, check, ends=True)
+
+
+def of_index(tmp_path):
+    """The index of the results: whatever is in it, what it says is what the records say."""
+    lab = fakelab.make(tmp_path / "lab")
+    lab.behave()
+    results = Runner(lab, jobs=1).run_all(experiment.load(lab, "tests"))
+    records = sorted(one.directory / store.RECORD for one in results)
+    known = index._rows(lab, records)
+    (path,) = (lab.results / index.DIRECTORY).iterdir()
+    seed = path.read_bytes()
+
+    def read(data):
+        put(path, data)
+        assert index._rows(lab, records) == known  # of which lists and queries are made
+        if path.read_bytes() != data:
+            raise UserError("made again")
+        return data
+
+    return Reader("bytes", [seed], read, ends=True, whole=True)
 
 
 def of_toml(where, load, seeds, check=lambda found: None):
@@ -340,6 +360,7 @@ READERS = {
     "simpoint.bb": of_vectors,
     "simpoints and weights": of_points,
     "run.json": of_record,
+    "the index": of_index,
     "experiment": of_toml("configs/experiments/tests.toml",
                           lambda lab: experiment.load(lab, "tests"), [SWEEP], check_runs),
     "machine": of_toml("configs/machines/p90-premiere2.toml",

@@ -112,7 +112,7 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
 
 def _as_json(kind: str, lab: Lab) -> list[dict[str, object]]:
     if kind == "runs":
-        return [{key: one.record.get(key) for key in RUN} for one in store.all_runs(lab)]
+        return [{key: one.record.get(key) for key in RUN} for one in index.runs(lab)]
     return [{"name": name, "title": title} for name, title in _known(kind, lab)]
 
 
@@ -156,7 +156,8 @@ def _query(args: argparse.Namespace, lab: Lab) -> int:
         # Dates and the like have no form of their own in JSON.
         print(json.dumps({"schema_version": 1, "rows": found}, indent=1, default=str))
     elif args.form == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *rows])
+        cells = ([for_terminal(x) if isinstance(x, str) else x for x in row] for row in rows)
+        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *cells])
     else:
         grid = Grid("", columns)
         for row in rows:
