@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import uuid
 import warnings
 from collections import Counter, defaultdict
@@ -47,6 +48,9 @@ START_SECONDS = 120  # of workers of this machine, which may be busy
 POLL_SECONDS = 0.5
 ELASTIC = 64  # runs at a time for a scheduler's cluster, which may grow when it has work
 GROUPS = 4  # of runs for each worker, at least
+# A run meant for a worker that dies finds no other if there is none at that moment, and would wait
+# for ever (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker).
+STRANDED_SECONDS = 5
 PIECE = 4 << 20  # bytes of an input that is sent
 
 
@@ -183,8 +187,11 @@ class Cluster:
         future = self._submit(task, directory, chain)
         future.add_done_callback(lambda _: messages.put(worker.ENDED))
         try:
-            if not self._wait(watched, began, stopped):
+            if not self._wait(watched, chain.worker, began, stopped):
+                chain.worker = ""
                 return None
+        except OSError:
+            raise self._lost() from None
         finally:
             if not future.done():
                 future.cancel()
@@ -193,6 +200,7 @@ class Cluster:
         except KilledWorker as killed:
             # Dask counts a run also when it waited on a worker that died; we do not.
             if watched.attempts <= RETRIES:
+                chain.worker = ""
                 return None
             reason = f"its worker died {watched.attempts} times while it ran"
             return Report(watched.worker or killed.last_worker.address,
@@ -238,9 +246,10 @@ class Cluster:
             raise self._lost() from None
 
     def _wait(
-        self, watched: _Watched, began: Callable[[], None], stopped: Callable[[], bool]
+        self, watched: _Watched, near: str, began: Callable[[], None], stopped: Callable[[], bool]
     ) -> bool:
-        """Waits for the end of an attempt; False: nobody wants it any more."""
+        """Waits for the end of an attempt; False: nobody wants it any more, or nobody has it."""
+        has_it, heard = near, time.monotonic()
         while True:
             try:
                 message = watched.messages.get(timeout=POLL_SECONDS)
@@ -249,9 +258,14 @@ class Cluster:
                     raise self._lost() from None
                 if stopped():
                     return False
+                if near and time.monotonic() > heard + STRANDED_SECONDS:
+                    if not self._client.nthreads(workers=[has_it]):
+                        return False
+                    heard = time.monotonic()
                 continue
             if message == worker.ENDED:
                 return True
+            has_it, heard = watched.worker, time.monotonic()
             if watched.attempts == 1:
                 began()
 
