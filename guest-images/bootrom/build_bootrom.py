@@ -35,18 +35,8 @@ def assemble(source: Path, assembler: str, linker: str) -> bytes:
         obj, flat = Path(tmp, "rom.o"), Path(tmp, "rom.bin")
         subprocess.run([assembler, "--32", "-o", obj, source], check=True)
         subprocess.run(
-            [
-                linker,
-                "-m",
-                "elf_i386",
-                "-Ttext=0",
-                "-e",
-                "_start",
-                "--oformat=binary",
-                "-o",
-                flat,
-                obj,
-            ],
+            [linker, "-m", "elf_i386", "-Ttext=0", "-e", "_start", "--oformat=binary",
+             "-o", flat, obj],
             check=True,
         )
         return flat.read_bytes()

@@ -50,16 +50,8 @@ def read_options(text: str) -> dict[str, str]:
 
 def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
     """Run make; answer its questions with their defaults."""
-    result = subprocess.run(
-        ["make", *arguments],
-        cwd=tree,
-        env=env,
-        input="\n" * 5000,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
+    result = subprocess.run(["make", *arguments], cwd=tree, env=env, input="\n" * 5000, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if result.returncode != 0:
         print(result.stdout[-4000:], file=sys.stderr)
         raise BuildError(f"make {arguments[-1]} failed")
@@ -70,24 +62,16 @@ def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:
     config = tree / ".config"
 
     def write(options: dict[str, str]) -> None:
-        config.write_text(
-            "".join(
-                f"{name}={value}\n" if value != "n" else f"# {name} is not set\n"
-                for name, value in options.items()
-            )
-        )
+        config.write_text("".join(f"{name}={value}\n" if value != "n" else f"# {name} is not set\n"
+                                  for name, value in options.items()))
         make(tree, env, "oldconfig")
 
     make(tree, env, "allnoconfig")
     nothing = read_options(config.read_text())
     write(nothing | wanted)
     # An option that has become possible is on by default.
-    write(
-        {
-            name: "n" if value == "y" and nothing.get(name) != "y" and name not in wanted else value
-            for name, value in read_options(config.read_text()).items()
-        }
-    )
+    write({name: "n" if value == "y" and nothing.get(name) != "y" and name not in wanted else value
+           for name, value in read_options(config.read_text()).items()})
     result = read_options(config.read_text())
     for name, value in wanted.items():
         if result.get(name) != value:
@@ -118,25 +102,13 @@ def main() -> int:
             wrapper = Path(tmp) / "cc"
             wrapper.write_text(WRAPPER)
             wrapper.chmod(0o755)
-            env = {
-                "PATH": os.environ["PATH"],
-                "LC_ALL": "C",
-                "KCONFIG_NOTIMESTAMP": "1",
-                "ZIG": str(plain / "zig"),
-                "ZIG_LIB_DIR": str(plain / "lib"),
-                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
-                "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig"),
-            }
+            env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "KCONFIG_NOTIMESTAMP": "1",
+                   "ZIG": str(plain / "zig"), "ZIG_LIB_DIR": str(plain / "lib"),
+                   "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                   "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig")}
             configure(tree, env, read_options(args.config.read_text()))
-            make(
-                tree,
-                env,
-                f"-j{args.jobs}",
-                f"CC={wrapper}",
-                f"AR={plain}/zig ar",
-                "SKIP_STRIP=y",
-                "busybox_unstripped",
-            )
+            make(tree, env, f"-j{args.jobs}", f"CC={wrapper}", f"AR={plain}/zig ar", "SKIP_STRIP=y",
+                 "busybox_unstripped")
             program = tree / "busybox_unstripped"  # -g0 left nothing to strip
             check = [sys.executable, args.check_isa, program]
             if subprocess.run(check, check=False).returncode != 0:

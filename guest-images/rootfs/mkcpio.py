@@ -40,10 +40,8 @@ def parse_list(text: str, name: str) -> list[Entry]:
             case ["slink", path, target]:
                 entries.append(Entry(path, stat.S_IFLNK | 0o777, target.encode()))
             case _:
-                raise ValueError(
-                    f"{name}:{number}: expected `dir PATH MODE`, `slink PATH TARGET` "
-                    f"or `nod PATH MODE c|b MAJOR MINOR`, found `{line}`"
-                )
+                raise ValueError(f"{name}:{number}: expected `dir PATH MODE`, `slink PATH TARGET` "
+                                 f"or `nod PATH MODE c|b MAJOR MINOR`, found `{line}`")
     return entries
 
 
@@ -78,16 +76,11 @@ def archive(entries: list[Entry]) -> bytes:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--list", type=Path, required=True, help="directories, links and device nodes"
-    )
+    parser.add_argument("--list", type=Path, required=True,
+                        help="directories, links and device nodes")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument(
-        "programs",
-        nargs="*",
-        metavar="GUEST_PATH=FILE",
-        help="a program and its absolute path in the guest",
-    )
+    parser.add_argument("programs", nargs="*", metavar="GUEST_PATH=FILE",
+                        help="a program and its absolute path in the guest")
     args = parser.parse_args()
     try:
         entries = parse_list(args.list.read_text(), args.list.name)

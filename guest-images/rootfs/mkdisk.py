@@ -37,26 +37,9 @@ CONFIG = """\
   small = {
   }
 """
-OPTIONS = [
-    "-q",
-    "-F",
-    "-t",
-    "ext2",
-    "-T",
-    "small",
-    "-b",
-    "1024",
-    "-I",
-    "128",
-    "-m",
-    "0",
-    "-L",
-    "data",
-    "-U",
-    IDENTITY,
-    "-E",
-    f"hash_seed={IDENTITY},root_owner=0:0",
-]
+OPTIONS = ["-q", "-F", "-t", "ext2", "-T", "small", "-b", "1024", "-I", "128", "-m", "0",
+           "-L", "data", "-U", IDENTITY,
+           "-E", f"hash_seed={IDENTITY},root_owner=0:0"]
 
 
 class DiskError(Exception):
