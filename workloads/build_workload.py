@@ -8,12 +8,16 @@ which also knows what each version of glibc offers: run this with the interprete
 that has it. The first use compiles musl into the cache directory, which takes about half a minute;
 later uses take a second. The output depends on the sources and the ziglang version only, not on
 paths.
+
+`--symbols` writes the same program with its symbol table: the same objects, linked again without
+stripping.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,26 +33,27 @@ TARGETS = {
 FLAGS = ["-std=gnu11", "-O2", "-s", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
 
 
+def link_command(said: str) -> list[str] | None:
+    """The linker's command line in what Zig printed."""
+    found = [line for line in said.splitlines() if line.startswith("ld.lld ")]
+    return shlex.split(found[-1]) if found else None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--isa", choices=TARGETS, default="pentium")
-    parser.add_argument(
-        "--glibc",
-        metavar="VERSION",
-        help="link to the guest's C library, of this version or a newer one",
-    )
+    parser.add_argument("--glibc", metavar="VERSION",
+                        help="link to the guest's C library, of this version or a newer one")
     parser.add_argument("--include", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[], metavar="NAME")
     parser.add_argument("source", type=Path)
     args = parser.parse_args()
     cache = args.cache.resolve()
-    environment = {
-        **os.environ,
-        "ZIG_GLOBAL_CACHE_DIR": str(cache),
-        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
-    }
+    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache),
+                   "ZIG_LOCAL_CACHE_DIR": str(cache / "local"), "ZIG_VERBOSE_LINK": "1"}
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a compiler could record.
         work = Path(tmp)
@@ -59,36 +64,30 @@ def main() -> int:
             includes += ["-I", f"include{number}"]
         target, processor = TARGETS[args.isa]
         # Of the libraries that Zig names, those that are used.
-        libc = (
-            [f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"]
-            if args.glibc
-            else [f"{target}-musl", "-static"]
-        )
-        command = [
-            sys.executable,
-            "-m",
-            "ziglang",
-            "cc",
-            "-target",
-            *libc,
-            f"-mcpu={processor}",
-            *FLAGS,
-            *includes,
-            *(f"-D{name}" for name in args.define),
-            "-o",
-            "program",
-            args.source.name,
-        ]
-        result = subprocess.run(command, cwd=work, env=environment, check=False)
-        if result.returncode != 0:
-            print(
-                f"build_workload: {args.source.name}: compiler status {result.returncode}",
-                file=sys.stderr,
-            )
+        libc = ([f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"] if args.glibc
+                else [f"{target}-musl", "-static"])
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", *libc, f"-mcpu={processor}",
+                   *FLAGS, *includes, *(f"-D{name}" for name in args.define),
+                   "-o", "program", args.source.name]
+        result = subprocess.run(command, cwd=work, env=environment, check=False, text=True,
+                                stderr=subprocess.PIPE)
+        link = link_command(result.stderr)
+        if result.returncode != 0 or link is None:
+            print(result.stderr, file=sys.stderr)
+            print(f"build_workload: {args.source.name}: compiler status {result.returncode}",
+                  file=sys.stderr)
             return 1
         args.output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(work / "program", args.output)
         args.output.chmod(0o755)
+        if args.symbols:
+            link.remove("-s")
+            again = [sys.executable, "-m", "ziglang", *link]
+            if subprocess.run(again, cwd=work, env=environment, check=False).returncode != 0:
+                print(f"build_workload: {args.source.name}: linker failed", file=sys.stderr)
+                return 1
+            args.symbols.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(work / "program", args.symbols)
     return 0
 
 

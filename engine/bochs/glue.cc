@@ -3,6 +3,7 @@
 // sees is in p5/, what a marker does in run.cc.
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "run.hh"
 
@@ -33,7 +34,7 @@ Linear code_linear(bx_address rip) {
   return Bit32u(cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.base + rip);
 }
 
-class BochsPlatform : public p5::Platform {
+class BochsPlatform : public p5::Platform, public p5::Attribution::Guest {
  public:
   p5::PageEntry read_physical(uint32_t address) override {
     p5::PageEntry entry = ~p5::PageEntry(0);
@@ -55,13 +56,31 @@ class BochsPlatform : public p5::Platform {
     return Bit32u(physical);
   }
 
+  bool code(Linear linear, bool fetched, uint32_t* physical) override {
+    bx_phy_address found = 0;
+    if (fetched) {
+      found = code_physical(linear);
+    } else if (!cpu()->dbg_xlate_linear2phy(linear, &found)) {
+      return false;
+    }
+    *physical = uint32_t(found);
+    return true;
+  }
+
+  const uint8_t* page(uint32_t physical) override {
+    return BX_MEM(0)->getHostMemAddr(cpu(), physical, BX_READ);
+  }
+
   uint16_t x87_control() override { return cpu()->the_i387.get_control_word(); }
 };
+
+p5::Attribution* attribution;  // null: not asked for, or the guest is not ready yet
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   p5::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
                       cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
   const p5::MarkerResult result = p5::Run::instance().marker(call);
+  attribution = p5::Run::instance().attribution();
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
   leaf->ecx = result.ecx;
@@ -130,6 +149,7 @@ constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the s
 bool booting = true;       // until the boot ROM has loaded the guest
 p5::Crossed crossed;       // what last made the state stale
 p5::Blocks* blocks;        // null: nobody wants to know them
+p5::ClassId last_class;    // of the instruction begun last, with attribution
 
 // By the number that instructions have for it.
 bx_address general_register(unsigned number) {
@@ -140,6 +160,8 @@ bx_address general_register(unsigned number) {
 #endif
 }
 
+Linear stack_pointer() { return Linear(general_register(4)); }
+
 p5::MachineMode machine_mode() {
   if (!cpu()->cr0.get_PE()) return p5::MachineMode::Real;
   if (cpu()->v8086_mode()) return p5::MachineMode::V86;
@@ -148,6 +170,13 @@ p5::MachineMode machine_mode() {
 #endif
   return cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.d_b ? p5::MachineMode::Prot32
                                                          : p5::MachineMode::Prot16;
+}
+
+// What the state has been left for; of a system call of Linux with its number.
+p5::Attribution::Entrance entrance() {
+  const std::string_view kind = crossed.kind ? crossed.kind : "";
+  const bool call = kind == "gate" || (kind == "int" && crossed.vector == 0x80);
+  return {crossed.kind, crossed.vector, call ? general_register(0) : 0};
 }
 
 void refresh_state() {
@@ -185,10 +214,12 @@ void refresh_state() {
         general_register(1),              general_register(2), cpu()->cr2};
     run.trace_crossing(crossed, state, registers);
   }
-  crossed = {};
   if (blocks) blocks->leave();
   model.set_state(state);
-  if (blocks) blocks->enter(code_linear(cpu()->get_instruction_pointer()));
+  const Linear linear = code_linear(cpu()->get_instruction_pointer());
+  if (attribution) attribution->state(entrance(), linear, stack_pointer());
+  crossed = {};
+  if (blocks) blocks->enter(linear);
 }
 
 #if !BX_SUPPORT_X86_64
@@ -202,7 +233,7 @@ int Processor::wrmsr(Bit32u index, Bit64u value) {
 
 void p5_initialize(void) {
   p5::Run& run = p5::Run::instance();
-  run.start(&model, platform);
+  run.start(&model, platform, platform);
   model_started = true;
   p5_clock = model.clock_address();
   limit = run.limit();
@@ -233,6 +264,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
     i->p5.length = Bit8u(length);
     i->p5.flags = p5::kUncommon;
   }
+  if (attribution) attribution->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
   // Bochs decodes some later instructions whatever processor it plays.
   const Bit16u refused = cmov_allowed ? p5::kNotOnPentiumCmov : p5::kNotOnPentium;
@@ -243,6 +275,10 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
+  if (attribution) {
+    attribution->at(linear, stack_pointer());
+    last_class = i->p5.cls;
+  }
   if (model.passes(i->p5, linear)) {
     last_linear = linear;
     return;
@@ -271,6 +307,9 @@ void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional) 
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
   if (__builtin_expect(blocks != nullptr, 0)) {
     blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
+  }
+  if (__builtin_expect(attribution != nullptr, 0)) {
+    attribution->branch(last_class, stack_pointer());
   }
 }
 

@@ -51,6 +51,10 @@ bool in(const Events& events, uint32_t event) {
   return std::find(std::begin(events), std::end(events), event) != std::end(events);
 }
 
+// Of these a trace of crossings has the counts.
+constexpr Event kTraced[] = {CodeMisses,   DataReadMisses, DataWriteMisses, L2ReadMisses,
+                             L2WriteMisses, ItlbMisses,    DtlbMisses};
+
 // Whether this engine counts an event. Without the Pentium's pipeline there is only what does not
 // depend on it, and of floating point the x87's part alone would be.
 bool counted(uint32_t event) {
@@ -92,7 +96,7 @@ Run& Run::instance() {
   return run;
 }
 
-void Run::start(Pentium* storage, Platform& platform) {
+void Run::start(Pentium* storage, Platform& platform, Attribution::Guest& guest) {
   const char* path = std::getenv("P5LAB_ENGINE_CONF");
   if (!path) reject("P5LAB_ENGINE_CONF: not set; it must name the engine's parameter file");
   conf_path_ = path;
@@ -125,6 +129,7 @@ void Run::start(Pentium* storage, Platform& platform) {
   server_ = settings_.has("run.server") && settings_.flag("run.server");
   read_shadows();
   read_blocks();
+  read_attribution();
   if (kX86_64) {
     if (!shadow_configs_.empty() || !accesses_path_.empty()) {
       settings_.fail("run", "geometries of misses and traces of accesses: not on x86-64");
@@ -149,10 +154,17 @@ void Run::start(Pentium* storage, Platform& platform) {
     model_->set_shadows(std::make_unique<Shadows>(shadow_configs_, fast_paths_));
     written_.resize(shadow_configs_.size());
   }
+  guest_ = &guest;
+  if (classes_) {
+    miss_classes_ = std::make_unique<MissClasses>(config_);
+    const std::vector<Config> own{config_};
+    model_->set_shadows(std::make_unique<Shadows>(own, false, miss_classes_.get()));
+  }
   events_ = create(events_path_);
   output_ = create(output_path_);
   if (!crossings_path_.empty()) crossings_ = create(crossings_path_);
   if (!accesses_path_.empty()) accesses_ = create(accesses_path_);
+  if (!attribution_path_.empty()) attributed_ = create(attribution_path_);
   if (!vectors_path_.empty() || !sample_.empty()) blocks_ = std::make_unique<Blocks>(*model_);
   if (!vectors_path_.empty()) {
     vectors_ = create(vectors_path_);
@@ -181,6 +193,25 @@ void Run::read_blocks() {
   if (!vectors_path_.empty() || !shadow_names_.empty() || settings_.has("run.accesses")) {
     settings_.fail("run.sample", "expected without run.vectors, shadows and run.accesses");
   }
+}
+
+// Counts by function, and with them the calls or the classes of misses (attribution.hh).
+void Run::read_attribution() {
+  if (!settings_.has("run.attribution")) return;
+  attribution_path_ = settings_.text("run.attribution");
+  stacks_ = settings_.flag("run.attribution_stacks");
+  classes_ = settings_.flag("run.attribution_misses");
+  if (!sample_.empty()) settings_.fail("run.attribution", "expected without run.sample");
+  if (classes_ && (kX86_64 || !shadow_names_.empty() || settings_.has("run.accesses"))) {
+    settings_.fail("run.attribution_misses",
+                   "expected without shadows and run.accesses, and not on x86-64");
+  }
+  const std::string path = settings_.text("run.functions");
+  std::ifstream file(path, std::ios::binary);
+  std::string error;
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) settings_.fail("run.functions", path + " cannot be read");
+  else if (!functions_.parse(text, path, &error)) settings_.fail("run.functions", error);
 }
 
 // Geometries beside the machine's own: its keys, but for those that each of them sets.
@@ -263,6 +294,7 @@ MarkerResult Run::marker(const MarkerCall& call) {
     case kReady:
       write_marker("marker", "ready", 0);
       if (server_) serve();
+      attribute();
       break;
     case kBegin: begin(call.arg0); break;
     case kEnd: end(call.arg0); break;
@@ -273,6 +305,9 @@ MarkerResult Run::marker(const MarkerCall& call) {
       write_marker("marker", "exit", call.arg0);
       if (!open_.empty()) {
         fail("unbalanced markers: phase " + std::to_string(open_.back()) + " was not ended");
+      }
+      if (attribution_ && !attribution_->differs().empty()) {
+        fail("the sum over all functions is not what was counted: " + attribution_->differs());
       }
       finish("ok", "", call.arg0, 0);
     case kReadCounter:
@@ -313,6 +348,7 @@ void Run::begin(uint32_t phase) {
   }
   open_.push_back(phase);
   write_marker("marker", "begin", phase);
+  if (attribution_) attribution_->begin(phase);
   measure_blocks();
   if (accesses_) trace_accesses();
   trace_bracket("begin", phase);
@@ -345,6 +381,7 @@ void Run::end(uint32_t phase) {
   }
   trace_bracket("end", phase);
   write_marker("marker", "end", phase);
+  if (attribution_) attribution_->end(phase);
   open_.pop_back();
   measure_blocks();
 }
@@ -563,8 +600,19 @@ void Run::write_read(const char* insn, uint32_t index, uint64_t value) {
 
 void Run::trace_bracket(const char* what, uint32_t phase) {
   if (!crossings_ || phase == kEmpty) return;
-  std::fprintf(crossings_, "{\"kind\":\"%s\",\"phase\":%" PRIu32 ",\"tsc\":%" PRIu64 "}\n", what,
-               phase, model_->clock());
+  std::fprintf(crossings_, "{\"kind\":\"%s\",\"phase\":%" PRIu32 ",\"tsc\":%" PRIu64 "%s}\n", what,
+               phase, model_->clock(), traced_counts().c_str());
+}
+
+// ,"counts":{"code_misses":N,...}: since reset, over all rings and address spaces.
+std::string Run::traced_counts() const {
+  std::string text = ",\"counts\":{";
+  for (const Event event : kTraced) {
+    text += event == kTraced[0] ? "\"" : ",\"";
+    text += event_name(event);
+    text += "\":" + std::to_string(model_->banks().total(event));
+  }
+  return text + '}';
 }
 
 void Run::trace_crossing(const Crossed& how, const State& to, const Registers& registers) {
@@ -577,13 +625,117 @@ void Run::trace_crossing(const Crossed& how, const State& to, const Registers& r
                "{\"kind\":\"%s\",\"vector\":%s,\"tsc\":%" PRIu64 ",\"instructions\":%" PRIu64
                ",\"ring\":[%u,%u],\"cr3\":[%" PRIu64 ",%" PRIu64 "],\"mode\":[\"%s\",\"%s\"]"
                ",\"eip\":%" PRIu64 ",\"eax\":%" PRIu64 ",\"ebx\":%" PRIu64 ",\"ecx\":%" PRIu64
-               ",\"edx\":%" PRIu64 ",\"cr2\":%" PRIu64 "}\n",
+               ",\"edx\":%" PRIu64 ",\"cr2\":%" PRIu64 "%s}\n",
                how.kind ? how.kind : "mode", how.vector < 0 ? "null" : vector, model_->clock(),
                model_->counters().total(Event::Instructions), from.ring, to.ring,
                uint64_t(from.cr3), uint64_t(to.cr3),
                mode_name(from.mode), mode_name(to.mode), registers.eip, registers.eax,
-               registers.ebx, registers.ecx, registers.edx, registers.cr2);
+               registers.ebx, registers.ecx, registers.edx, registers.cr2,
+               traced_counts().c_str());
   if (std::ferror(crossings_)) output_failed(crossings_path_);
+}
+
+// --- attribution ------------------------------------------------------------------------------
+
+// From the ready marker on: what runs before it is not measured.
+void Run::attribute() {
+  if (!attributed_ || attribution_) return;
+  attribution_ = std::make_unique<Attribution>(*model_, *guest_, std::move(functions_), stacks_,
+                                               miss_classes_.get());
+}
+
+// docs/formats.md, attribution.jsonl.
+void Run::write_attribution() {
+  std::vector<std::string> names;
+  for (const uint32_t event : counted_) names.push_back(event_name(event));
+  for (size_t i = 0; classes_ && i < MissClasses::kCounts; i++) names.push_back(MissClasses::name(i));
+  line_ = "{\"type\":\"header\",\"schema_version\":1,\"stacks\":";
+  line_.append(stacks_ ? "true" : "false");
+  write_names("events", names);
+  line_ += "}\n";
+  if (attribution_) append_attribution();
+  line_ += "{\"type\":\"end\"}\n";
+  if (std::fwrite(line_.data(), 1, line_.size(), attributed_) != line_.size()) {
+    output_failed(attribution_path_);
+  }
+  finish_output(attributed_, attribution_path_);
+}
+
+void Run::append_attribution() {
+  const Attribution& found = *attribution_;
+  std::set<uint32_t> functions, nodes;
+  for (const auto& [number, phase] : found.phases()) {
+    for (uint32_t node = 0; node < phase.counts.size(); node++) {
+      if (!phase.counts[node]) continue;
+      for (uint32_t at = node; at && nodes.insert(at).second; at = found.nodes()[at].parent) {
+        functions.insert(found.nodes()[at].function);
+      }
+    }
+  }
+  if (miss_classes_) {
+    for (const auto& [pair, count] : miss_classes_->pairs()) {
+      functions.insert({pair.loser.function, pair.winner.function});
+    }
+  }
+  for (const uint32_t id : functions) {
+    const Functions::Function& function = found.functions()[id];
+    append_fields("function", {{"id", id}});
+    line_.append(",\"name\":").append(quoted(function.name));
+    line_.append(",\"module\":").append(quoted(function.module)).append("}\n");
+  }
+  for (uint32_t id = 1; id < found.entrances().size(); id++) {
+    const Attribution::Entrance& entrance = found.entrances()[id];
+    append_fields("entrance", {{"id", id}, {"number", entrance.number}});
+    line_.append(",\"kind\":").append(entrance.kind ? quoted(entrance.kind) : "null");
+    line_.append(",\"vector\":");
+    line_.append(entrance.vector < 0 ? "null" : std::to_string(entrance.vector)).append("}\n");
+  }
+  for (const uint32_t id : nodes) {
+    const Attribution::Node& node = found.nodes()[id];
+    const Bank& bank = found.bank(node.bank);
+    append_fields("node", {{"id", id}, {"parent", node.parent}, {"function", node.function},
+                           {"cr3", bank.cr3}, {"ring", bank.ring}, {"entrance", node.entrance}});
+    line_ += "}\n";
+  }
+  for (const auto& [number, phase] : found.phases()) {
+    for (uint32_t node = 0; node < phase.counts.size(); node++) {
+      if (phase.counts[node]) append_counts(number, node, *phase.counts[node]);
+    }
+  }
+  if (!miss_classes_) return;
+  static const char* const whats[] = {"code", "data", "table"};
+  for (const auto& [pair, count] : miss_classes_->pairs()) {
+    append_fields("eviction", {{"loser", pair.loser.function}, {"winner", pair.winner.function},
+                               {"colour", pair.colour}, {"count", count}});
+    line_.append(",\"lost\":\"").append(whats[size_t(pair.loser.what)]);
+    line_.append("\",\"won\":\"").append(whats[size_t(pair.winner.what)]).append("\"}\n");
+  }
+}
+
+// Of one node in one phase; zeros at the end are left out.
+void Run::append_counts(uint32_t phase, uint32_t node, const Attribution::Counts& counts) {
+  std::vector<uint64_t> written;
+  for (const uint32_t event : counted_) written.push_back(counts[event]);
+  if (classes_) written.insert(written.end(), counts.begin() + kEventCount, counts.end());
+  while (!written.empty() && written.back() == 0) written.pop_back();
+  append_fields("counts", {{"phase", phase}, {"node", node}});
+  line_ += ",\"counts\":[";
+  for (size_t i = 0; i < written.size(); i++) {
+    if (i) line_ += ',';
+    // What a function takes back of what another was charged can make its part negative.
+    line_ += std::to_string(int64_t(written[i]));
+  }
+  line_ += "]}\n";
+}
+
+// {"type":"...","key":number, and so on, not yet closed.
+void Run::append_fields(const char* type,
+                        std::initializer_list<std::pair<const char*, uint64_t>> fields) {
+  line_.append("{\"type\":\"").append(type).append("\"");
+  for (const auto& [key, value] : fields) {
+    line_.append(",\"").append(key).append("\":");
+    append(value);
+  }
 }
 
 // --- the end ----------------------------------------------------------------------------------
@@ -593,6 +745,7 @@ void Run::finish(const char* status, const std::string& reason, uint32_t guest_s
   finished_ = true;
   if (blocks_) blocks_->finish();
   if (vectors_) finish_output(vectors_, vectors_path_);
+  if (attributed_) write_attribution();
   for (const auto& [opcode, count] : model_->unknown()) {
     std::fprintf(events_, "{\"type\":\"note\",\"what\":\"unknown-class\",\"name\":\"%s%02x\","
                           "\"count\":%" PRIu64 "}\n", opcode >> 8 ? "0f" : "", opcode & 0xFF, count);

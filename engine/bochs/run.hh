@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "access_trace.hh"
+#include "attribution.hh"
 #include "blocks.hh"
 #include "config.hh"
 #include "pentium.hh"
@@ -59,7 +62,7 @@ class Run {
 
   // Reads the file that P5LAB_ENGINE_CONF names, builds the model, opens the event stream. Any
   // error ends the process with one line and status 2. The model is built in `storage`.
-  void start(Pentium* storage, Platform& platform);
+  void start(Pentium* storage, Platform& platform, Attribution::Guest& guest);
 
   const TimingTable& timing() const { return timing_; }
   bool cmov_allowed() const { return cmov_; }
@@ -80,6 +83,7 @@ class Run {
   void trace_crossing(const Crossed& how, const State& to, const Registers& registers);
 
   Blocks* blocks() { return blocks_.get(); }  // null: nobody wants to know them
+  Attribution* attribution() { return attribution_.get(); }  // null: before the ready marker as well
 
   uint64_t limit() const { return limit_; }  // of virtual time, in clocks
   [[noreturn]] void time_is_up();
@@ -97,6 +101,13 @@ class Run {
 
   void read_shadows();
   void read_blocks();
+  void read_attribution();
+  void attribute();
+  void write_attribution();
+  void append_attribution();
+  void append_counts(uint32_t phase, uint32_t node, const Attribution::Counts& counts);
+  void append_fields(const char* type,
+                     std::initializer_list<std::pair<const char*, uint64_t>> fields);
   void read_job();
   void read_boot();
   void serve();
@@ -119,6 +130,7 @@ class Run {
   void write_marker(const char* type, const char* op, uint32_t arg);
   void measure_blocks();
   void trace_bracket(const char* what, uint32_t phase);
+  std::string traced_counts() const;
   void write_read(const char* insn, uint32_t index, uint64_t value);
   [[noreturn]] void finish(const char* status, const std::string& reason, uint32_t guest_status,
                            int exit_status);
@@ -141,6 +153,13 @@ class Run {
   uint64_t access_limit_ = 0;
   std::FILE* vectors_ = nullptr;
   std::unique_ptr<Blocks> blocks_;
+  Attribution::Guest* guest_ = nullptr;
+  std::FILE* attributed_ = nullptr;  // null: not asked for
+  std::string attribution_path_;
+  Functions functions_;
+  bool stacks_ = false, classes_ = false;
+  std::unique_ptr<MissClasses> miss_classes_;
+  std::unique_ptr<Attribution> attribution_;
   std::vector<Blocks::Interval> sample_;
   uint64_t vector_interval_ = 0, warm_up_ = 0;
   std::string conf_path_, events_path_, output_path_;

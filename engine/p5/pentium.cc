@@ -187,7 +187,7 @@ void Pentium::set_warming(bool on) {
   fill_done_ = code_complete_ = 0;
   step_aside(false);
   code_ready_ = 0;
-  step_aside(watching_ || on);
+  step_aside(watching_ || on || each_);
   u_ = kNothingJoins;
   agi_writes_ = agi_before_ = u_interlock_ = 0;
   v_bank_ = kNotInV;
@@ -221,7 +221,7 @@ void Pentium::set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t c
     breakpoint.enabled = control >> (2 * i) & 3;
     watching_ |= addresses[i] != 0;
   }
-  step_aside(watching_ || warming_);
+  step_aside(watching_ || warming_ || each_);
   set_timing(timing_on_);
 }
 

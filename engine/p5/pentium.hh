@@ -115,6 +115,16 @@ class Pentium {
   // Instructions of the current ring and address space.
   uint64_t retired_here() const { return bank_->count[Instructions]; }
 
+  // No instruction is at hand: each goes by retire_elsewhere().
+  void watch_each(bool on) {
+    each_ = on;
+    step_aside(watching_ || warming_ || each_);
+  }
+  // The bank in use; its time is that of the last settle(), which changes nothing else.
+  const Bank& bank() const { return *bank_; }
+  const Counters& banks() const { return counters_; }
+  void settle() { fold(); }
+
   // Everything that the caches and TLBs are asked goes to the shadows as well. To be set before
   // the first use.
   void set_shadows(std::unique_ptr<Shadows> shadows);
@@ -554,7 +564,8 @@ class Pentium {
   bool special_ = false;          // timing is off, or there are breakpoints
   bool warming_ = false;
   bool watching_ = false;         // there are breakpoints
-  bool aside_ = false;            // no instruction is at hand: there are breakpoints, or warming
+  bool each_ = false;             // somebody wants to see each instruction
+  bool aside_ = false;            // no instruction is at hand: one of these three
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
   Memory memory_;

@@ -24,32 +24,13 @@ from pathlib import Path
 TARGET = ["-target", "x86-linux-musl"]
 CPU = "pentium"
 # For size: the loader is part of the guest's RAM disk, and its pages are what a program maps.
-CONFIGURE = [
-    "--target=i586",
-    "--prefix=/",
-    "--syslibdir=/lib",
-    "--enable-optimize=size",
-    "--disable-wrapper",
-]
+CONFIGURE = ["--target=i586", "--prefix=/", "--syslibdir=/lib", "--enable-optimize=size",
+             "--disable-wrapper"]
 START_FILES = ["crt1.o", "crti.o", "crtn.o", "Scrt1.o", "rcrt1.o"]
 # As musl's Makefile links it, and in two segments, text and data, as libraries of the nineties had.
-LINK = [
-    "-m",
-    "elf_i386",
-    "-shared",
-    "-s",
-    "-e",
-    "_dlstart",
-    "--hash-style=both",
-    "--sort-section=alignment",
-    "--sort-common",
-    "--gc-sections",
-    "--no-undefined",
-    "--exclude-libs=ALL",
-    "--no-rosegment",
-    "-z",
-    "norelro",
-]
+LINK = ["-m", "elf_i386", "-shared", "-e", "_dlstart", "--hash-style=both",
+        "--sort-section=alignment", "--sort-common", "--gc-sections", "--no-undefined",
+        "--exclude-libs=ALL", "--no-rosegment", "-z", "norelro"]
 OBJECTS = 1420
 """Compiler calls, about; for the progress line only."""
 PROGRESS_SECONDS = 10.0
@@ -71,14 +52,8 @@ def run(step: str, command: list[str | Path], directory: Path, env: dict[str, st
     """Run one step with its output in a log; its last lines are shown when it fails."""
     log = directory / f"{step.replace(' ', '-')}.log"
     with log.open("w") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=directory,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+        process = subprocess.Popen(command, cwd=directory, env=env, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT)
         told = time.monotonic()
         while process.poll() is None:
             time.sleep(0.05)
@@ -96,60 +71,23 @@ def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
     # By a name without a space, which the path of the checkout may have.
     plain = tree.parent / "ziglang"
     plain.symlink_to(zig.parent)
-    settings = {
-        **env,
-        "CC": f"{plain}/zig cc {' '.join(TARGET)}",
-        "CFLAGS": f"-march={CPU} -g0",
-        "AR": f"{plain}/zig ar",
-        "RANLIB": f"{plain}/zig ranlib",
-    }
+    settings = {**env, "CC": f"{plain}/zig cc {' '.join(TARGET)}", "CFLAGS": f"-march={CPU} -g0",
+                "AR": f"{plain}/zig ar", "RANLIB": f"{plain}/zig ranlib"}
     run("configure", ["./configure", *CONFIGURE], tree, settings)
     files = ["lib/libc.a", *(f"lib/{name}" for name in START_FILES)]
-    run(
-        "compile",
-        ["make", f"-j{jobs}", *files, "obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"],
-        tree,
-        env,
-    )
+    run("compile", ["make", f"-j{jobs}", *files, "obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"],
+        tree, env)
     run("install headers", ["make", "install-headers", "DESTDIR=.", "prefix="], tree, env)
     runtime = zig.parent / "lib/compiler_rt.zig"
-    run(
-        "compile the run-time library",
-        [
-            zig,
-            "build-lib",
-            runtime,
-            "--name",
-            "compiler_rt",
-            *TARGET,
-            f"-mcpu={CPU}",
-            "-OReleaseSmall",
-            "-fPIC",
-            "-fstrip",
-            "-ffunction-sections",
-            "-fno-unwind-tables",
-            "-femit-bin=lib/libcompiler_rt.a",
-        ],
-        tree,
-        env,
-    )
+    run("compile the run-time library",
+        [zig, "build-lib", runtime, "--name", "compiler_rt", *TARGET, f"-mcpu={CPU}",
+         "-OReleaseSmall", "-fPIC", "-fstrip", "-ffunction-sections", "-fno-unwind-tables",
+         "-femit-bin=lib/libcompiler_rt.a"], tree, env)
     # Not by make: zig's driver would add a run-time library that is not position-independent.
     objects = sorted(str(path.relative_to(tree)) for path in (tree / "obj").rglob("*.lo"))
-    run(
-        "link",
-        [
-            zig,
-            "ld.lld",
-            *LINK,
-            "--dynamic-list=dynamic.list",
-            "-o",
-            "lib/libc.so",
-            *objects,
-            "lib/libcompiler_rt.a",
-        ],
-        tree,
-        env,
-    )
+    for strip, name in ((["-s"], "libc.so"), ([], "libc.symbols")):
+        run("link", [zig, "ld.lld", *LINK, *strip, "--dynamic-list=dynamic.list", "-o",
+                     f"lib/{name}", *objects, "lib/libcompiler_rt.a"], tree, env)
 
 
 def write_headers(directory: Path, output: Path) -> None:
@@ -180,6 +118,7 @@ def main() -> int:
     parser.add_argument("--isa-exceptions", type=Path, required=True, help="list for check_isa.py")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output-dir", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, required=True, help="libc.so, not stripped")
     args = parser.parse_args()
     try:
         zig = find_zig()
@@ -187,22 +126,18 @@ def main() -> int:
             with tarfile.open(args.source) as archive:
                 archive.extractall(tmp, filter="data")
             (tree,) = Path(tmp).iterdir()
-            env = {
-                "PATH": os.environ["PATH"],
-                "LC_ALL": "C",
-                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
-                "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig"),
-            }
+            env = {"PATH": os.environ["PATH"], "LC_ALL": "C",
+                   "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                   "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig")}
             build(tree, zig, env, args.jobs)
             lib = tree / "lib"
-            check_isa(
-                args.check_isa,
-                args.isa_exceptions,
-                [lib / "libc.so", *(lib / name for name in START_FILES)],
-            )
+            check_isa(args.check_isa, args.isa_exceptions,
+                      [lib / "libc.so", *(lib / name for name in START_FILES)])
             args.output_dir.mkdir(parents=True, exist_ok=True)
             for name in ("libc.a", "libc.so", "libcompiler_rt.a", *START_FILES):
                 shutil.copyfile(lib / name, args.output_dir / name)
+            args.symbols.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(lib / "libc.symbols", args.symbols)
             (args.output_dir / "libc.so").chmod(0o755)  # run as a program, it is the loader
             write_headers(tree / "include", args.output_dir / "include.tar")
     except (BuildError, OSError) as error:

@@ -26,6 +26,8 @@ from p5lab.workload import Workload
 SCHEMA_VERSION = 1
 LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
 TRACES = ("crossings", "accesses")
+# Counts by function, and beside them by the calls that led there, or with the classes of misses.
+ATTRIBUTIONS = ("functions", "stacks", "misses")
 ACCESSES = 10_000_000  # to L1, that a trace of them ends after
 EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
@@ -89,6 +91,7 @@ class Run:
     model: bool = True  # False: one clock an instruction, no caches, TLBs or stalls
     shell: bool = False  # a shell on the guest's console, in place of the workload
     vectors: int = 0  # write basic-block vectors of intervals of so many instructions; 0: none
+    attribute: tuple[str, ...] = ()  # of ATTRIBUTIONS
     sample: Sample | None = None  # simulate only these parts in detail
 
     @property
@@ -137,6 +140,8 @@ class Run:
             parts.append(f"seed {self.seed}")
         if self.vectors:
             parts.append(f"block vectors of {self.vectors}")
+        if self.attribute:
+            parts.append(f"by {', '.join(self.attribute)}")
         if self.sample:
             parts.append(f"{len(self.sample.intervals)} intervals")
         return ", ".join(parts)
@@ -180,6 +185,7 @@ class Filter:
     accesses: int = ACCESSES
     sweeps: tuple[Axis, ...] = ()
     vectors: int = 0
+    attribute: tuple[str, ...] = ()
 
 
 def names(lab: Lab) -> list[str]:
@@ -227,6 +233,10 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         points = sweep.without_machine(points)
     if misses and "accesses" in choice.trace:
         raise UserError(f'{where}: events: "misses" and --trace accesses are not for one run')
+    if "misses" in choice.attribute and (misses or "accesses" in choice.trace):
+        raise UserError(
+            f'{where}: --attribute misses: expected without events = "misses" and --trace accesses'
+        )
     seeds = choice.seeds or _seeds(table)
     guest_names = table.texts("guests")
     known = workloads.load(lab)
@@ -278,7 +288,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                         run = Run(name, board_with_isa, system, job.workload, job.parameters,
                                   job.given, seed, feedback, limit, choice.engine,
                                   trace=choice.trace, accesses=choice.accesses, shadows=shadows,
-                                  model=choice.model, vectors=choice.vectors)  # fmt: skip
+                                  model=choice.model, vectors=choice.vectors,
+                                  attribute=choice.attribute)  # fmt: skip
                         same = (board.name, variant_board.geometry, system.name, seed, run.job)
                         if same not in seen:
                             seen.add(same)
@@ -325,7 +336,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             runs += [
                 Run(PROGRAM, own_board, guest, program.workload, program.parameters, (), seed,
                     feedback, LIMIT_SECONDS, choice.engine, program, choice.trace,
-                    choice.accesses, model=choice.model, vectors=choice.vectors)
+                    choice.accesses, model=choice.model, vectors=choice.vectors,
+                    attribute=choice.attribute)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])
@@ -348,7 +360,7 @@ def _check_native(choice: Filter) -> None:
         "--trace": choice.trace, "--seed": choice.seeds, "--set": choice.settings,
         "--machine": choice.machines, "--guest": choice.guests, sweep.OPTION: choice.sweeps,
         "--feedback": choice.feedback is not None, "--model": not choice.model,
-        "--bbv": choice.vectors,
+        "--bbv": choice.vectors, "--attribute": choice.attribute,
     }  # fmt: skip
     for option, value in given.items():
         if value:

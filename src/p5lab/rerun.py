@@ -21,6 +21,7 @@ def request(run: Run) -> dict[str, Any]:
         "model": run.model,
         "feedback": run.feedback,
         "vectors": run.vectors,
+        "attribute": list(run.attribute),
         "sample": asdict(run.sample) if run.sample else None,
     }
 
@@ -73,6 +74,7 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         ),
         model=asked["model"],
         vectors=asked.get("vectors", 0),
+        attribute=tuple(asked.get("attribute", ())),
         sample=_sample(asked.get("sample")),
     )
 

@@ -64,6 +64,7 @@ class Crossing:
     cr3: tuple[int, int]
     eax: int
     ebx: int
+    counts: dict[str, int] = field(default_factory=dict)  # misses since reset, by event
 
     @property
     def is_call(self) -> bool:
@@ -88,6 +89,7 @@ class Step:
     switches: bool  # the end is a load of CR3
     is_call: bool = False  # the end is a system call
     is_program: bool = False
+    counts: dict[str, int] = field(default_factory=dict)  # misses in it; empty: not recorded
 
     @property
     def is_interrupt(self) -> bool:
@@ -156,7 +158,7 @@ def read(path: Path) -> dict[int, list[Bracket]]:
         elif kind == "end":
             if begin is None or begin.number("phase") != line.number("phase"):
                 raise line.fault("an end without its begin")
-            steps = list(_steps(begin.number("tsc"), inside, tsc))
+            steps = list(_steps(begin, inside, line))
             brackets.setdefault(line.number("phase"), []).append(Bracket(steps))
             begin = None
         else:
@@ -197,6 +199,13 @@ class _Line:
         before, after = (self._number(key, one) for one in value)
         return before, after
 
+    def counts(self) -> dict[str, int]:
+        """Misses since reset by event; traces of older engines have none."""
+        value = self.data.get("counts", {})
+        if not isinstance(value, dict):
+            raise self.fault("counts: expected an object {...}")
+        return {event: self._number(event, count) for event, count in value.items()}
+
     def _number(self, key: str, value: object) -> int:
         if type(value) is not int or not 0 <= value < 1 << 63:
             raise self.fault(f"{key}: expected a whole number from 0")
@@ -221,13 +230,14 @@ def typical(brackets: Iterable[Bracket]) -> Bracket:
 def _crossing(line: _Line) -> Crossing:
     vector = None if line.data.get("vector", ...) is None else line.number("vector")
     return Crossing(line.text("kind"), vector, line.number("tsc"), line.number("instructions"),
-                    line.pair("ring"), line.pair("cr3"), line.number("eax"), line.number("ebx")
-                    )  # fmt: skip
+                    line.pair("ring"), line.pair("cr3"), line.number("eax"), line.number("ebx"),
+                    line.counts())  # fmt: skip
 
 
-def _steps(begin: int, crossings: list[Crossing], end: int) -> Iterator[Step]:
+def _steps(begin: "_Line", crossings: list[Crossing], end: "_Line") -> Iterator[Step]:
     names = _names(crossings)
-    since, stub = begin, False
+    since, stub = begin.number("tsc"), False
+    counts = begin.counts()
     for crossing in crossings:
         who = names.part(crossing.ring[0], crossing.cr3[0], stub)
         if crossing.is_call and crossing.eax == PTRACE and crossing.ebx == PTRACE_CONT:
@@ -242,10 +252,18 @@ def _steps(begin: int, crossings: list[Crossing], end: int) -> Iterator[Step]:
             switches=crossing.kind == "cr3",
             is_call=crossing.is_call,
             is_program=names.is_program(crossing.ring[0], crossing.cr3[0]) and who != STUB,
+            counts=_grown(counts, crossing.counts),
         )
-        since = crossing.tsc
+        since, counts = crossing.tsc, crossing.counts
     last = (crossings[-1].ring[1], crossings[-1].cr3[1]) if crossings else (3, 0)
-    yield Step(names.part(*last, stub), end - since, END, False, False, is_program=True)
+    yield Step(
+        names.part(*last, stub), end.number("tsc") - since, END, False, False, is_program=True,
+        counts=_grown(counts, end.counts()),
+    )  # fmt: skip
+
+
+def _grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    return {event: count - before[event] for event, count in after.items() if event in before}
 
 
 def _end(crossing: Crossing, names: "_Names", stub: bool) -> str:

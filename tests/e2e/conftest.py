@@ -100,7 +100,8 @@ def boot(lab, servers):
     `program` is the file for a job `@program`, `seed` the page-placement seed.
     Without `disk` the machine has none; without `fast` the engine takes no short cuts. `shadows`
     are geometries that count beside the machine's, `trace` what else is recorded, `accesses` at
-    most, `conf` more lines of the engine's parameters. Each run has a directory of its own.
+    most, `attribute` how it is counted by function, `conf` more lines of the engine's parameters.
+    Each run has a directory of its own.
 
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode. `isa`: on a processor of another level than the guest's.
@@ -110,7 +111,7 @@ def boot(lab, servers):
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
         fast=True, feedback=True, shadows=(), trace=(), accesses=0, vectors=0, sample=None,
-        conf=(), isa=None,
+        attribute=(), conf=(), isa=None,
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
@@ -123,7 +124,7 @@ def boot(lab, servers):
             guest=booted if disk else replace(booted, disk=None),
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
             feedback=feedback, shadows=shadows, trace=trace, accesses=accesses,
-            limit_seconds=limit_seconds, vectors=vectors, sample=sample,
+            limit_seconds=limit_seconds, vectors=vectors, sample=sample, attribute=attribute,
             program=programs.load(program, "", 32 << 20) if program else None,
         )  # fmt: skip
         directories, booted_engines = servers

@@ -54,6 +54,11 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bbv", type=positive("--bbv"), default=0, metavar="N",
                         help="also write SimPoint's basic-block vectors, one for every N"
                         " instructions inside the brackets")  # fmt: skip
+    parser.add_argument("--attribute", action="append", default=[],
+                        choices=experiment.ATTRIBUTIONS,
+                        help="also count by function, ring, address space and what the kernel was"
+                        " entered for; stacks: and by who called; misses: and why caches missed"
+                        " (see `show --attribution`); may be repeated")  # fmt: skip
     parser.add_argument("--feedback", choices=("on", "off"),
                         help="off: caches, TLBs and bus count, and cost no clocks")  # fmt: skip
     parser.add_argument("--model", choices=("on", "off"), default="on",

@@ -10,6 +10,7 @@ import sys
 from rich.table import Table
 
 from p5lab import (
+    attribution,
     crossings,
     diff,
     experiment,
@@ -21,6 +22,7 @@ from p5lab import (
     report,
     schema,
     store,
+    timeline,
     workload,
 )
 from p5lab.commands import options
@@ -47,6 +49,10 @@ def add(commands: options.Commands) -> None:
     one.add_argument("--crossings", action="store_true",
                      help="of a run with --trace crossings: who ran, and how each passed control"
                      " on, in a typical bracket of each phase")  # fmt: skip
+    one.add_argument("--timeline", action="store_true",
+                     help="of a run with --trace crossings: the same step by step, with the misses"
+                     " of each")  # fmt: skip
+    attribution.add_options(one)
     options.add_format(one)
     one.set_defaults(command=_show)
 
@@ -135,6 +141,14 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
     stored = store.find(lab, args.run)
     if args.crossings:
         print(for_terminal(crossings.of_run(stored.directory), lines=True), end="")
+    elif args.timeline:
+        timeline.show(report.stdout(), stored, args.form)
+    elif args.speedscope:
+        attribution.write_speedscope(stored, args.speedscope, args.event)
+    elif args.evictions:
+        attribution.show_evictions(report.stdout(), stored, args)
+    elif args.attribution:
+        attribution.show(report.stdout(), stored, args)
     else:
         report.run(report.stdout(), stored, args.form)
     return 0

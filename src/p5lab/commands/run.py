@@ -102,6 +102,7 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         trace=tuple(dict.fromkeys(args.trace)),
         accesses=args.accesses,
         vectors=args.bbv,
+        attribute=tuple(sorted(set(args.attribute))),
         sweeps=sweep.parse(args.sweeps),
     )
     engines.get(args.engine)
@@ -152,6 +153,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     for result in results if args.trace else ():
         for kind in args.trace:
             Progress().say(f"Traced: {lab.short(result.directory / TRACES[kind])}")
+    for result in results if args.attribute else ():
+        Progress().say(f"Attributed: `./p5lab show {result.id[:8]} --attribution`")
     for result in results if args.bbv else ():
         Progress().say(f"Vectors: {lab.short(result.directory / VECTORS)}")
     return STATUS_FAILED if tell_failures(lab, results) else 0

@@ -11,7 +11,7 @@ import re
 import struct
 from pathlib import Path
 
-from p5lab import boot
+from p5lab import boot, functions
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError
 from p5lab.experiment import Run
@@ -25,6 +25,7 @@ BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
 CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine.log"
 CROSSINGS = "crossings.jsonl"
 TRACES = {"crossings": CROSSINGS, "accesses": "accesses.bin"}
+ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
 SETUP = "setup.bin"
 VECTORS, SIMPOINTS, WEIGHTS = "simpoint.bb", "simpoint.simpoints", "simpoint.weights"
 # A disk with the largest geometry that a BIOS of the time could address.
@@ -43,16 +44,17 @@ PROCESSORS = {
 class Bochs:
     """prepare and collect for build/engine/p5bochs and p5bochs64."""
 
-    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS)
+    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS, ATTRIBUTION)
     repeatable = True
     portable = True
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         engine = lab.engine if run.has_clocks else lab.engine64
-        if not run.has_clocks and (run.shadows or run.sample or "accesses" in run.trace):
+        asked = run.shadows or run.sample or "accesses" in run.trace or "misses" in run.attribute
+        if asked and not run.has_clocks:
             raise UserError(
                 f'guest {run.guest.name} is of {X86_64}: expected none of events = "misses",'
-                " simpoint and --trace accesses"
+                " simpoint, --trace accesses and --attribute misses"
             )
         inputs = {
             "engine": engine,
@@ -108,7 +110,15 @@ class Bochs:
             conf["run.access_limit"] = str(run.accesses)
         if run.vectors:
             conf |= {"run.vectors": VECTORS, "run.vector_interval": str(run.vectors)}
-        chosen = {}
+        chosen, known = {}, {}
+        if run.attribute:
+            conf |= {
+                "run.attribution": ATTRIBUTION,
+                "run.functions": FUNCTIONS,
+                "run.attribution_stacks": "on" if "stacks" in run.attribute else "off",
+                "run.attribution_misses": "on" if "misses" in run.attribute else "off",
+            }
+            known = {FUNCTIONS: functions.table(lab, run).encode()}
         if run.sample:
             conf["run.sample"] = " ".join(
                 f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in run.sample.intervals
@@ -149,12 +159,14 @@ class Bochs:
                 # The kernel's command line is in there, and nowhere else.
                 SETUP: hashlib.sha256(layout.setup).hexdigest(),
                 **chosen,
+                **{name: hashlib.sha256(text).hexdigest() for name, text in known.items()},
             },
             write={
                 "engine.conf": conf_text,
                 "bochsrc": _fill(lab.bochsrc, {**values, **places}).encode(),
                 SETUP: layout.setup,
                 **{name: text.encode() for name, text in chosen.items()},
+                **known,
             },
             command=(names["engine"], "-q", "-f", "bochsrc"),
             environment={"P5LAB_ENGINE_CONF": "engine.conf", "LC_ALL": "C"},

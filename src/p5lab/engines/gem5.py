@@ -149,6 +149,7 @@ def examine(lab: Lab, runs: Sequence[Run]) -> list[str]:
             "--model off": not run.model,
             'events = "misses"': run.shadows,
             "--bbv": run.vectors,
+            "--attribute": run.attribute,
         }
         for option, given in refused.items():
             if given:

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "attribution.hh"
+
+#include <cstring>
+
+namespace p5 {
+
+Attribution::Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks,
+                         MissClasses* classes)
+    : model_(model),
+      guest_(guest),
+      functions_(std::move(functions)),
+      stacks_(stacks),
+      classes_(classes) {
+  model_.watch_each(true);
+  ring_ = model_.state().ring;
+  bank_ = number_of(model_.bank());
+  entering_.frames.push_back({~Linear(0), 0, 0, 0});
+}
+
+// --- where control is ---------------------------------------------------------------------------
+
+void Attribution::move(Linear linear, Linear stack) {
+  flush();
+  look_up(linear, true);
+  if (functions_[function_].starts_task) {
+    stack_ = &stack_at(stack);
+    stack_->frames.assign(1, {~Linear(0), 0, entrance_of({"start", -1, 0}), 0});
+  } else if (look_ == Look::Return) {
+    return_to(stack);
+  } else if (look_ == Look::Jump && stack_ != &entering_ && stack_->key != key_of(stack)) {
+    return_to(stack);  // the processor goes on with another stack
+  }
+  look_ = Look::Jump;
+  use_node();
+}
+
+// `fetched`: the emulator has the instruction; its page is there.
+void Attribution::look_up(Linear linear, bool fetched) {
+  Known& known = known_[(linear ^ linear >> 12) % known_.size()];
+  // A module at a fixed place is a kernel, which ring 3 executes nothing of.
+  const bool kernel = ring_ != 3;
+  uint32_t page = kNone - 1, physical = 0;
+  if (!kernel) {
+    page = guest_.code(linear, fetched, &physical) ? page_in(physical / Functions::kPageBytes) : 0;
+  }
+  if (known.linear != linear || known.page != page) {
+    known.linear = linear;
+    known.page = page;
+    if (!kernel) {
+      known.place = functions_.in(page, linear);
+    } else if (!functions_.at(linear, &known.place)) {
+      known.place = functions_.in(0, linear);
+    }
+  }
+  function_ = known.place.function;
+  first_ = known.place.first;
+  bytes_ = known.place.bytes;
+}
+
+// What is in a physical page.
+uint32_t Attribution::page_in(uint32_t frame) {
+  if (frame >= page_in_.size()) page_in_.resize(frame + 1, kNone);
+  if (page_in_[frame] == kNone) {
+    const uint8_t* content = guest_.page(frame * Functions::kPageBytes);
+    page_in_[frame] = content ? functions_.page(content) : 0;
+  }
+  return page_in_[frame];
+}
+
+void Attribution::decoded(uint32_t physical) {
+  const uint32_t frame = physical / Functions::kPageBytes;
+  if (frame < page_in_.size()) page_in_[frame] = kNone;
+}
+
+// --- calls and returns --------------------------------------------------------------------------
+
+Attribution::Stack& Attribution::stack_at(Linear stack) {
+  const uint64_t key = key_of(stack);
+  Stack& found = stacks_known_[key];
+  found.key = key;
+  return found;
+}
+
+void Attribution::call(Linear stack) {
+  const Frame from = stack_->frames.back();
+  if (stack_ == &entering_ || stack_->key != key_of(stack)) {
+    // The kernel has got to a stack of its own, or calls on another one.
+    Stack& next = stack_at(stack);
+    next.frames.assign(1, from);
+    next.frames.back().stack = ~Linear(0);
+    stack_ = &next;
+  }
+  stack_->frames.push_back({stack, caller(), from.entrance, 0});
+  look_ = Look::Call;
+  bytes_ = 0;
+}
+
+// Control goes on where the stack pointer is: what lies below it is no more.
+void Attribution::return_to(Linear stack) {
+  // The kernel's first instructions are on a stack that it leaves without a call.
+  const bool entering = stack_ == &entering_ && ring_ != 3;
+  if (!entering && stack_->key != key_of(stack)) stack_ = &stack_at(stack);
+  auto& frames = stack_->frames;
+  if (frames.empty()) frames.push_back({~Linear(0), 0, 0, 0});
+  while (frames.size() > 1 && frames.back().stack < stack) frames.pop_back();
+}
+
+void Attribution::state(const Entrance& how, Linear linear, Linear stack) {
+  flush();
+  bank_ = number_of(model_.bank());
+  const uint8_t before = std::exchange(ring_, model_.state().ring);
+  look_up(linear, false);
+  look_ = Look::Jump;
+  const bool delivered = how.vector >= 0 || (how.kind && std::strcmp(how.kind, "gate") == 0);
+  if (ring_ < before) {
+    entering_.frames.assign(1, {~Linear(0), caller(), entrance_of(how), 0});
+    stack_ = &entering_;
+  } else if (ring_ > before || (how.kind && !delivered && std::strcmp(how.kind, "cr3") != 0)) {
+    return_to(stack);
+  } else if (delivered) {
+    stack_->frames.push_back({stack, caller(), entrance_of(how), 0});
+  }
+  use_node();
+}
+
+// --- who counts ---------------------------------------------------------------------------------
+
+uint32_t Attribution::entrance_of(const Entrance& how) {
+  const auto [found, first] = entrance_numbers_.insert({how, uint32_t(entrances_.size())});
+  if (first) entrances_.push_back(how);
+  return found->second;
+}
+
+uint32_t Attribution::number_of(const Bank& bank) {
+  const auto [found, first] = bank_numbers_.insert({&bank, uint32_t(banks_.size())});
+  if (first) banks_.push_back({&bank, Grown{}});
+  return found->second;
+}
+
+void Attribution::use_node() {
+  Frame& frame = stack_->frames.back();
+  node_ = frame.node = node_of({frame.parent, function_, bank_, frame.entrance});
+  if (classes_) classes_->use(function_, !open_.empty());
+}
+
+uint32_t Attribution::node_of(const Key& key) {
+  Recent& recent = recent_[Hash()(key) % recent_.size()];
+  if (!(recent.key == key)) {
+    const auto [found, first] = node_numbers_.insert({key, uint32_t(nodes_.size())});
+    if (first) {
+      nodes_.push_back({key.parent, key.function, key.bank, key.entrance});
+      depths_.push_back(key.parent ? depths_[key.parent] + 1 : 1);
+    }
+    recent = {key, found->second};
+  }
+  return recent.node;
+}
+
+// What has been counted since the last time belongs to the node in use.
+void Attribution::flush() {
+  if (classes_ && model_.shadows()) model_.shadows()->play();
+  if (open_.empty()) return;
+  model_.settle();
+  Seen& seen = banks_[bank_];
+  Counts grown;
+  uint64_t any = 0;
+  for (size_t i = 0; i < kEventCount; i++) any |= grown[i] = seen.bank->count[i] - seen.count[i];
+  for (size_t i = 0; i < MissClasses::kCounts; i++) {
+    const uint64_t now = classes_ ? classes_->counts()[i] : 0;
+    any |= grown[kEventCount + i] = now - classes_seen_[i];
+    classes_seen_[i] = now;
+  }
+  if (!any) return;
+  seen.count = seen.bank->count;
+  for (Phase* phase : open_) {
+    if (node_ >= phase->counts.size()) phase->counts.resize(nodes_.size());
+    auto& counts = phase->counts[node_];
+    if (!counts) counts = std::make_unique<Counts>(Counts{});
+    for (size_t i = 0; i < kCounts; i++) (*counts)[i] += grown[i];
+  }
+}
+
+// --- brackets -----------------------------------------------------------------------------------
+
+void Attribution::begin(uint32_t phase) {
+  flush();
+  model_.settle();
+  for (const auto& bank : model_.banks().banks()) number_of(*bank);
+  Phase& begun = phases_[phase];
+  begun.began.clear();
+  for (Seen& seen : banks_) {
+    seen.count = seen.bank->count;
+    begun.began.push_back(seen.count);
+  }
+  open_.push_back(&begun);
+  if (classes_) classes_->use(function_, true);
+}
+
+void Attribution::end(uint32_t phase) {
+  flush();
+  Phase& ended = phases_[phase];
+  ended.began.resize(banks_.size());
+  ended.grown.resize(banks_.size());
+  for (size_t bank = 0; bank < banks_.size(); bank++) {
+    for (size_t i = 0; i < kEventCount; i++) {
+      ended.grown[bank][i] += banks_[bank].bank->count[i] - ended.began[bank][i];
+    }
+  }
+  open_.pop_back();
+  if (classes_) classes_->use(function_, !open_.empty());
+}
+
+std::string Attribution::differs() const {
+  for (const auto& [number, phase] : phases_) {
+    std::vector<Grown> sums(banks_.size(), Grown{});
+    for (size_t node = 0; node < phase.counts.size(); node++) {
+      if (!phase.counts[node]) continue;
+      for (size_t i = 0; i < kEventCount; i++) {
+        sums[nodes_[node].bank][i] += (*phase.counts[node])[i];
+      }
+    }
+    for (size_t bank = 0; bank < phase.grown.size(); bank++) {
+      for (uint32_t i = 0; i < kEventCount; i++) {
+        if (sums[bank][i] != phase.grown[bank][i]) {
+          return std::string(event_name(i)) + " of phase " + std::to_string(number);
+        }
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace p5

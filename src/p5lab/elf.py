@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""As much of an ELF file as tells which function is where: segments, symbols, code.
+
+It reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. What is damaged or
+of another kind raises ValueError.
+"""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+
+PT_LOAD, EXECUTABLE_SEGMENT = 1, 1
+SHT_SYMTAB, SHT_NOBITS, SHT_DYNSYM, EXECUTABLE_SECTION = 2, 8, 11, 4
+NOTYPE, FUNCTION = 0, 2
+LOCAL, GLOBAL, WEAK = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of the file that is loaded as code; bytes."""
+
+    address: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A name in code. `size` 0: not known; `kind` is NOTYPE or FUNCTION."""
+
+    address: int
+    size: int
+    name: str
+    kind: int
+    binding: int
+
+
+@dataclass(frozen=True)
+class _Section:
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+
+
+class Elf:
+    """A program, library or kernel, from the bytes of its file."""
+
+    def __init__(self, image: bytes) -> None:
+        if image[:4] != b"\x7fELF" or len(image) < 64 or image[4] not in (1, 2) or image[5] != 1:
+            raise ValueError("not a little-endian ELF file")
+        self.image = image
+        self._wide = image[4] == 2
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """What is loaded as code."""
+        # p_flags stands elsewhere in the wide form.
+        layout, order = (
+            ("<IIQQQQ", (0, 1, 2, 3, 5)) if self._wide else ("<IIIIIII", (0, 6, 1, 2, 4))
+        )
+        found = []
+        for row in self._table(32 if self._wide else 28, 54 if self._wide else 42, layout):
+            kind, flags, offset, address, size = (row[i] for i in order)
+            if kind == PT_LOAD and flags & EXECUTABLE_SEGMENT:
+                if offset + size > len(self.image):
+                    raise ValueError("a segment goes beyond the end of the file")
+                found.append(Segment(address, offset, size))
+        return found
+
+    @cached_property
+    def code(self) -> bytes:
+        """A digest of all sections of code with their addresses: the same for a program with its
+        symbols and without. Empty: there are none."""
+        digest = hashlib.sha256()
+        sections = [one for one in self._sections if one.flags & EXECUTABLE_SECTION]
+        for one in sections:
+            digest.update(struct.pack("<QQ", one.address, one.size))
+            digest.update(self._bytes(one))
+        return digest.digest() if sections else b""
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """The names in its code: of the full table if there is one, else of what it exports."""
+        by_kind = {one.kind: one for one in self._sections}
+        table = by_kind.get(SHT_SYMTAB) or by_kind.get(SHT_DYNSYM)
+        if table is None:
+            return []
+        if table.link >= len(self._sections):
+            raise ValueError("a table of symbols without its names")
+        names = self._bytes(self._sections[table.link])
+        layout = struct.Struct("<IBBHQQ" if self._wide else "<IIIBBH")
+        content = self._bytes(table)
+        found = []
+        for row in layout.iter_unpack(content[: len(content) // layout.size * layout.size]):
+            if self._wide:
+                name, info, _, section, address, size = row
+            else:
+                name, address, size, info, _, section = row
+            if section >= len(self._sections) or info & 15 not in (NOTYPE, FUNCTION):
+                continue
+            place = self._sections[section]
+            if place.flags & EXECUTABLE_SECTION and 0 <= address - place.address < place.size:
+                text = names[name : names.find(b"\0", name)].decode("utf-8", "replace")
+                if text and not text.startswith((".L", "$")):
+                    found.append(Symbol(address, size, text, info & 15, info >> 4))
+        return found
+
+    @cached_property
+    def _sections(self) -> list[_Section]:
+        layout = "<IIQQQQIIQQ" if self._wide else "<10I"
+        rows = self._table(40 if self._wide else 32, 58 if self._wide else 46, layout)
+        return [_Section(*row[:7]) for row in rows]
+
+    def _table(self, offset_at: int, sizes_at: int, layout: str) -> list[tuple[int, ...]]:
+        (offset,) = struct.unpack_from("<Q" if self._wide else "<I", self.image, offset_at)
+        each, count = struct.unpack_from("<HH", self.image, sizes_at)
+        if count and (each < struct.calcsize(layout) or offset + each * count > len(self.image)):
+            raise ValueError("a table goes beyond the end of the file")
+        return [struct.unpack_from(layout, self.image, offset + i * each) for i in range(count)]
+
+    def _bytes(self, section: _Section) -> bytes:
+        if section.kind == SHT_NOBITS:
+            return b""
+        if section.offset + section.size > len(self.image):
+            raise ValueError("a section goes beyond the end of the file")
+        return self.image[section.offset : section.offset + section.size]

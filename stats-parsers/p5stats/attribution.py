@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""attribution.jsonl: what was counted, by function, ring, address space and what the kernel was
+entered for; with a run's stacks also by who called, with its classes of misses also by why.
+
+The counts of all nodes of a phase add up to what the markers of its brackets say, exactly.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from p5stats import jsonl
+from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
+from p5stats.errors import StatsError
+
+SCHEMA_VERSION = 1
+INSTRUCTIONS = "instructions"
+USER_RING = 3
+UNKNOWN = "[not known]"
+VDSO, NO_MODULE = "vdso", "[unknown]"
+COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
+
+
+@dataclass(frozen=True)
+class Function:
+    """`module`: what it was linked into, as a guest names it. A name in brackets stands for code
+    without a symbol."""
+
+    name: str
+    module: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """A function in a ring of an address space (`cr3`), and what that ring was entered for.
+    `parent`: the node that called it; None: it is not known or was not asked for."""
+
+    parent: int | None
+    function: Function
+    cr3: int
+    ring: int
+    crossing: str
+
+
+@dataclass(frozen=True)
+class Eviction:
+    """So many conflict misses in L2 of `loser`, whose line `winner` had made room with. `lost` and
+    `won`: what the lines are to them (code, data, table of pages). `colour`: of both pages."""
+
+    loser: Function
+    lost: str
+    winner: Function
+    won: str
+    colour: int
+    count: int
+
+
+@dataclass
+class Attribution:
+    """One run. `counts`: by phase and node, in the order of `events`."""
+
+    events: list[str]
+    stacks: bool
+    nodes: dict[int, Node] = field(default_factory=dict)
+    counts: dict[int, dict[int, list[int]]] = field(default_factory=dict)
+    evictions: list[Eviction] = field(default_factory=list)
+
+    def spaces(self) -> dict[int, str]:
+        """Address spaces by what runs there in ring 3: the program with the most instructions;
+        libraries count as that only where there is nothing else."""
+        executed: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        instructions = self.events.index(INSTRUCTIONS)
+        for by_node in self.counts.values():
+            for number, counts in by_node.items():
+                node = self.nodes[number]
+                if node.ring == USER_RING:
+                    executed[node.cr3][node.function.module] += counts[instructions]
+        names: dict[int, str] = {}
+        used: dict[str, int] = defaultdict(int)
+        for cr3 in dict.fromkeys(node.cr3 for node in self.nodes.values()):
+            modules = executed.get(cr3)
+            if not modules:
+                names[cr3] = f"{cr3:#010x}"
+                continue
+            programs = [name for name in modules if not _is_library(name)] or list(modules)
+            name = max(programs, key=lambda module: modules[module]).rpartition("/")[2]
+            used[name] += 1
+            names[cr3] = name if used[name] == 1 else f"{name} #{used[name]}"
+        return names
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each count that is not zero, summed over the brackets of a phase and over all
+        callers. Columns: COLUMNS; `phase`, `ring` and `count` are whole numbers, the rest text."""
+        spaces = self.spaces()
+        sums: dict[tuple[Any, ...], int] = defaultdict(int)
+        for phase, by_node in self.counts.items():
+            for number, counts in by_node.items():
+                node = self.nodes[number]
+                where = (phase, node.function.name, node.function.module, node.ring,
+                         spaces[node.cr3], node.crossing)  # fmt: skip
+                for event, count in zip(self.events, counts, strict=True):
+                    if count:
+                        sums[(*where, event)] += count
+        frame = pd.DataFrame([(*key, count) for key, count in sums.items()], columns=COLUMNS)
+        return frame.astype({"phase": "int64", "ring": "int64", "count": "int64"})
+
+    def eviction_frame(self) -> pd.DataFrame:
+        """The evictions, most frequent first. Columns: `loser`, `lost`, `winner`, `won`, `colour`,
+        `count`; functions of two modules with one name are one."""
+        columns = ["loser", "lost", "winner", "won", "colour"]
+        rows = [
+            (one.loser.name, one.lost, one.winner.name, one.won, one.colour, one.count)
+            for one in self.evictions
+        ]
+        frame = pd.DataFrame(rows, columns=[*columns, "count"])
+        sums = frame.groupby(columns, sort=True, as_index=False)["count"].sum()
+        return sums.sort_values(["count", *columns], ascending=[False] + [True] * len(columns))
+
+    def stack(self, number: int) -> list[Node]:
+        """A node and all that called it, the outermost first."""
+        nodes = [self.nodes[number]]
+        while nodes[-1].parent is not None:
+            nodes.append(self.nodes[nodes[-1].parent])
+        return nodes[::-1]
+
+
+def _is_library(module: str) -> bool:
+    return ".so" in module or module in (VDSO, NO_MODULE)
+
+
+def read(path: Path) -> Attribution:
+    """StatsError when the file is not what the engine writes, or was cut short."""
+    found: Attribution | None = None
+    functions: dict[int, Function] = {}
+    crossings = {0: UNKNOWN}
+    ended = False
+    for where, record in jsonl.read(path):
+        try:
+            if not isinstance(record, dict):
+                raise ValueError("expected an object")
+            if found is None:
+                found = _header(record)
+                continue
+            if ended:
+                raise ValueError("expected nothing behind the end")
+            match record["type"]:
+                case "function":
+                    functions[record["id"]] = Function(record["name"], record["module"])
+                case "entrance":
+                    crossings[record["id"]] = crossing_name(
+                        record["kind"], record["vector"], record["number"]
+                    )
+                case "node":
+                    found.nodes[record["id"]] = _node(found, record, functions, crossings)
+                case "counts":
+                    _add_counts(found, record)
+                case "eviction":
+                    found.evictions.append(
+                        Eviction(functions[record["loser"]], record["lost"],
+                                 functions[record["winner"]], record["won"], record["colour"],
+                                 record["count"])
+                    )  # fmt: skip
+                case "end":
+                    ended = True
+                case other:
+                    raise ValueError(f"unknown type {other!r}")
+        except (KeyError, TypeError, ValueError) as error:
+            raise StatsError(f"{where}: not a line of an attribution: {error}") from None
+    if found is None or not ended:
+        raise StatsError(f"{path}: incomplete: the file was cut short")
+    return found
+
+
+def _header(record: dict[str, Any]) -> Attribution:
+    if record["type"] != "header":
+        raise ValueError("expected the header")
+    if record["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(
+            f"schema version {record['schema_version']}, this p5lab reads {SCHEMA_VERSION}"
+        )
+    events = record["events"]
+    if not all(isinstance(event, str) for event in events) or INSTRUCTIONS not in events:
+        raise ValueError(f"expected the names of events, {INSTRUCTIONS} among them")
+    return Attribution(list(events), bool(record["stacks"]))
+
+
+def _node(
+    found: Attribution, record: dict[str, Any], functions: dict[int, Function],
+    crossings: dict[int, str],
+) -> Node:  # fmt: skip
+    parent = record["parent"] or None
+    if parent is not None and parent not in found.nodes:
+        raise ValueError(f"no node {parent} before this one")
+    ring = int(record["ring"])
+    # A program in ring 3 was not entered for anything.
+    crossing = "" if ring == USER_RING else crossings[record["entrance"]]
+    return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing)
+
+
+def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
+    counts = record["counts"]
+    if record["node"] not in found.nodes or len(counts) > len(found.events):
+        raise ValueError("expected counts of a node that is there, one for each event")
+    if not all(type(count) is int for count in counts):
+        raise ValueError("expected whole numbers")
+    by_node = found.counts.setdefault(int(record["phase"]), {})
+    by_node[record["node"]] = counts + [0] * (len(found.events) - len(counts))
+
+
+def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
+    """What a ring was entered for: a system call of Linux by its name, a fault or an interrupt."""
+    if kind == "int" and vector == SYSTEM_CALL:
+        return CALLS.get(number, f"system call {number}")
+    if kind == "gate":
+        return f"system call {number}"
+    if kind == "exception" and vector == PAGE_FAULT:
+        return "page fault"
+    if kind == "start":
+        return "new task"
+    if kind is None:
+        return UNKNOWN
+    return kind if vector is None else f"{kind} {vector:#04x}"
+
+
+def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.DataFrame:
+    """The largest counts of an event, largest first: columns `by`, `count`, `share` (of all), and a
+    last row `(others)` where there are more. StatsError for an event that nothing has."""
+    chosen = frame[frame["event"] == event]
+    if chosen.empty:
+        known = ", ".join(sorted(frame["event"].unique()))
+        raise StatsError(f"no count of {event}; expected one of {known}")
+    sums = chosen.groupby(list(by), sort=True, as_index=False)["count"].sum()
+    sums = sums.sort_values(["count", *by], ascending=[False, *(True for _ in by)])
+    total = int(sums["count"].sum())
+    result, rest = sums.iloc[:rows].copy(), sums.iloc[rows:]
+    if len(rest):
+        others = dict.fromkeys(by, "") | {by[0]: "(others)", "count": int(rest["count"].sum())}
+        result = pd.concat([result.astype(dict.fromkeys(by, object)), pd.DataFrame([others])])
+    result["share"] = result["count"] / total if total else 0.0
+    return result.reset_index(drop=True)
+
+
+def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
+    """The stacks of a run as speedscope reads them: for each phase a profile of type `sampled`,
+    a sample for each stack (the order in time is not kept), weighted by the counts of the event.
+    A count below zero, which takes back what another function was charged, is left out."""
+    frames: dict[Function, int] = {}
+    profiles = []
+    column = found.events.index(event)
+    for phase, by_node in found.counts.items():
+        samples, weights = [], []
+        for number, counts in by_node.items():
+            if counts[column] <= 0:
+                continue
+            stack = [node.function for node in found.stack(number)]
+            samples.append([frames.setdefault(function, len(frames)) for function in stack])
+            weights.append(counts[column])
+        profiles.append({
+            "type": "sampled", "name": f"phase {phase}: {event}", "unit": "none",
+            "startValue": 0, "endValue": sum(weights), "samples": samples, "weights": weights,
+        })  # fmt: skip
+    return {
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "exporter": "p5lab",
+        "name": name,
+        "shared": {"frames": [{"name": one.name, "file": one.module} for one in frames]},
+        "profiles": profiles,
+    }

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Counts by function: their sum is what was counted, the run is what it was without, and code is
+found in kernels, programs, libraries and a kernel that is a program."""
+
+from collections import Counter
+
+import pytest
+
+from p5lab import attribution, functions, guest
+from p5lab.experiment import ATTRIBUTIONS
+from p5stats import attribution as stats
+
+EXEC = "exec-dynamic libraries=1 iterations=2 warmup=1"
+UML = "linux-uml"
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {}
+
+
+@pytest.fixture
+def run(boot, runs):
+    """A run of each kind, made once."""
+
+    def once(job, attribute, system="linux"):
+        key = job, attribute, system
+        if key not in runs:
+            runs[key] = boot(job, attribute=attribute, system=system)
+            outcome = runs[key].outcome
+            assert outcome.status == "ok", outcome.reason
+        return runs[key]
+
+    return once
+
+
+def brackets(booted):
+    """What the markers say of each phase: counts by ring, address space and event."""
+    parsed = booted.events
+    sums = Counter()
+    for bracket in parsed.brackets:
+        begin, end = bracket.begin.banks, bracket.end.banks
+        for (cr3, ring), after in end.items():
+            before = begin.get((cr3, ring), ())
+            for number, event in enumerate(parsed.units):
+                now = after[number] if number < len(after) else 0
+                was = before[number] if number < len(before) else 0
+                if now != was:
+                    sums[bracket.phase, cr3, ring, event] += now - was
+    return sums
+
+
+def attributed(found):
+    """The same of an attribution."""
+    sums = Counter()
+    for phase, by_node in found.counts.items():
+        for number, counts in by_node.items():
+            node = found.nodes[number]
+            for event, count in zip(found.events, counts, strict=True):
+                sums[phase, node.cr3, node.ring, event] += count
+    return sums
+
+
+@pytest.mark.parametrize(
+    ("job", "attribute", "system"),
+    [
+        (EXEC, ATTRIBUTIONS, "linux"),
+        ("dup iterations=3 warmup=1", ("functions",), UML),
+        pytest.param(EXEC, ATTRIBUTIONS, UML, marks=pytest.mark.full),
+        pytest.param(
+            "pingpong iterations=5 warmup=1", ("stacks",), "linux", marks=pytest.mark.full
+        ),
+        pytest.param("getpid iterations=3", ("stacks",), "linux64", marks=pytest.mark.full),
+    ],
+)
+def test_the_sum_is_what_was_counted(run, job, attribute, system):
+    booted = run(job, attribute, system)
+    found = stats.read(booted.directory / "attribution.jsonl")
+    parts = attributed(found)
+    whole = brackets(booted)
+    assert whole == {key: count for key, count in parts.items() if count and key[3] in
+                     booted.events.units}  # fmt: skip
+    assert sum(whole.values()) > 10_000
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        ATTRIBUTIONS,
+        pytest.param(("functions",), marks=pytest.mark.full),
+        pytest.param(("stacks",), marks=pytest.mark.full),
+    ],
+)
+def test_and_the_run_is_what_it_is_without(run, attribute):
+    with_it, without = run(EXEC, attribute), run(EXEC, ())
+    assert (with_it.directory / "events.jsonl").read_bytes() == (
+        without.directory / "events.jsonl"
+    ).read_bytes()
+    assert not (without.directory / "attribution.jsonl").exists()
+
+
+def test_code_is_found_wherever_it_is(run):
+    """Kernel, program, loader, library; nearly nothing is without a name, and what a call does is
+    under the call's name."""
+    frame = attribution.of_run(run(EXEC, ATTRIBUTIONS).directory)
+    frame = frame[frame["event"] == "instructions"]
+    by_module = frame.groupby("module")["count"].sum()
+    wanted = {"linux", "/bin/exec-dynamic", "/bin/true-dynamic-1", "/lib/ld-musl-i386.so.1", "vdso"}
+    assert wanted <= set(by_module.index)
+    assert by_module.get("[unknown]", 0) < by_module.sum() / 1000
+    kernel = frame[(frame["ring"] == 0) & (frame["module"] == "linux")]
+    assert kernel["count"].sum() / frame[frame["ring"] == 0]["count"].sum() > 0.999
+    by_call = kernel.groupby("crossing")["count"].sum()
+    assert {"vfork", "execve", "wait4", "exit_group", "page fault"} <= set(by_call.index)
+    assert by_call["execve"] > 10_000
+    asked = kernel[kernel["crossing"] == "page fault"]
+    assert asked[asked["function"] == "handle_mm_fault"]["count"].sum() > 1000
+    assert frame[frame["function"] == "exec_once"]["module"].unique() == ["/bin/exec-dynamic"]
+    assert {"exec-dynamic", "true-dynamic-1"} <= set(frame["space"])
+
+
+def test_a_kernel_that_is_a_program(run):
+    frame = attribution.of_run(run("dup iterations=3 warmup=1", ("functions",), UML).directory)
+    frame = frame[frame["event"] == "instructions"]
+    uml = frame[(frame["module"] == "/bin/linux") & (frame["ring"] == 3)]
+    assert {"userspace", "handle_syscall"} <= set(uml["function"])
+    assert {"linux", "dup"} <= set(frame["space"])
+    host = frame[(frame["module"] == "linux") & (frame["ring"] == 0)]
+    assert {"ptrace", "wait4"} <= set(host["crossing"])
+
+
+def test_classes_of_misses_add_up(run):
+    """Every miss of the L2 has one class; of L1 those that asked it."""
+    frame = attribution.of_run(run(EXEC, ATTRIBUTIONS).directory)
+    totals = frame.groupby("event")["count"].sum()
+    for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):
+        classes = sum(totals.get(f"{event}.{name}", 0)
+                      for name in ("compulsory", "capacity", "conflict", "removed"))  # fmt: skip
+        slack = 0 if event.startswith("l2") else totals["locked_cycles"]
+        assert totals[event] - slack <= classes <= totals[event], event
+    assert totals["code_misses.conflict"] > 100
+    found = stats.read(run(EXEC, ATTRIBUTIONS).directory / "attribution.jsonl")
+    evicted = sum(one.count for one in found.evictions)
+    conflicts = totals["l2_read_misses.conflict"] + totals.get("l2_write_misses.conflict", 0)
+    assert evicted == conflicts > 100
+
+
+def test_stacks_lead_from_the_program_into_the_kernel(run):
+    found = stats.read(run(EXEC, ATTRIBUTIONS).directory / "attribution.jsonl")
+    stacks = {
+        tuple(node.function.name for node in found.stack(number))
+        for by_node in found.counts.values() for number in by_node
+    }  # fmt: skip
+    paths = {" ".join(stack) for stack in stacks}
+    assert any("main" in path and "__ia32_sys_execve" in path for path in paths)
+    assert any("exc_page_fault" in path and path.endswith("handle_mm_fault") for path in paths)
+    assert max(map(len, stacks)) < 100
+
+
+def test_a_table_names_static_functions(lab):
+    """Of our own programs by the build's symbols; static ones of the kernel too."""
+
+    class Run:
+        guest = guest.load(lab, "linux")
+        program = None
+
+    table = functions.table(lab, Run)
+    lines = set(table.splitlines())
+    assert "module /bin/dup" in lines
+    words = [line.split() for line in lines if line.startswith("function ")]
+    names = {line[3] for line in words}
+    assert {"iteration", "printf_core", "get_page_from_freelist", "entry_INT80_32"} <= names

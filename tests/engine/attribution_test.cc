@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Who counts belong to: sums against the banks, stacks told by the stack pointer, entrances.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "bench.hh"
+#include "engine/p5/attribution.hh"
+#include "trace.hh"
+
+namespace {
+
+using p5::Attribution;
+using p5::Class;
+using p5::Functions;
+using p5::Linear;
+
+constexpr uint32_t kMain = 0xC0001000, kLeaf = 0xC0002000, kEntry = 0xC0003000,
+                   kHandler = 0xC0004000, kFork = 0xC0005000, kUser = 0x08000000;
+
+class System : public Bench, public Attribution::Guest {
+ public:
+  explicit System(bool stacks) : attribution(model, *this, table(), stacks, nullptr) {
+    ip = kMain;
+    change([](p5::State& state) { state.cr3 = 0x1000; });
+    attribution.state({}, ip, esp);
+  }
+
+  bool code(Linear linear, bool, uint32_t* physical) override {
+    *physical = linear & 0x01FFFFFF;
+    return linear != kUser + 0x1000;  // a page that is not there
+  }
+  const uint8_t* page(uint32_t) override { return content; }
+
+  // One instruction where control is.
+  void step(const std::string& code = "40", uint32_t data = 0) {
+    attribution.at(ip, esp);
+    insn(code);
+    if (data) read(data);
+  }
+  void call(uint32_t target) {
+    step("e8 00 00 00 00");
+    returns.push_back(ip);
+    esp -= 4;
+    write(esp);
+    model.branch(ip - 5, target, true, false);
+    attribution.branch(Class::Call, esp);
+    ip = target;
+  }
+  void ret() {
+    step("c3");
+    read(esp);
+    model.branch(ip - 1, returns.back(), true, false);
+    esp += 4;
+    attribution.branch(Class::Ret, esp);
+    ip = returns.back();
+    returns.pop_back();
+  }
+  void jump(uint32_t target) {
+    step("e9 00 00 00 00");
+    model.branch(ip - 5, target, true, false);
+    attribution.branch(Class::Jmp, esp);
+    ip = target;
+  }
+  // Ring, stack and place change by something.
+  void cross(const Attribution::Entrance& how, uint8_t ring, uint32_t target, uint32_t stack) {
+    change([ring](p5::State& state) { state.ring = ring; });
+    ip = target;
+    esp = stack;
+    attribution.state(how, ip, esp);
+  }
+
+  // Instructions of phase 1 by "outermost;...;function" and what they were entered for.
+  std::map<std::string, uint64_t> instructions() {
+    std::map<std::string, uint64_t> found;
+    const auto& counts = attribution.phases().at(1).counts;
+    for (uint32_t node = 0; node < counts.size(); node++) {
+      if (!counts[node] || !(*counts[node])[p5::Instructions]) continue;
+      std::string path;
+      for (uint32_t at = node; at; at = attribution.nodes()[at].parent) {
+        const auto& function = attribution.functions()[attribution.nodes()[at].function];
+        path = function.name + (path.empty() ? "" : ";") + path;
+      }
+      const auto& entrance = attribution.entrances()[attribution.nodes()[node].entrance];
+      if (entrance.kind) path += std::string(" ") + entrance.kind;
+      found[path] += (*counts[node])[p5::Instructions];
+    }
+    return found;
+  }
+
+  static Functions table() {
+    Functions functions;
+    std::string error;
+    REQUIRE(functions.parse("module k\nfixed c0000000 10000\n"
+                            "function c0001000 100 main\nfunction c0001100 100 behind\n"
+                            "function c0002000 100 leaf\nfunction c0003000 100 entry\n"
+                            "function c0004000 100 handler\nstart c0005000 100 fork\n",
+                            "t", &error));
+    return functions;
+  }
+
+  uint32_t esp = 0xC1001000;
+  std::vector<uint32_t> returns;
+  uint8_t content[Functions::kPageBytes] = {};
+  Attribution attribution;
+};
+
+}  // namespace
+
+TEST_CASE("attribution: what functions have counted is what the banks have grown by") {
+  System system(false);
+  AddressStream random(1, 8192, 32);
+  system.step();  // before the bracket
+  system.attribution.begin(1);
+  for (int i = 0; i < 2000; i++) {
+    system.call(kLeaf + random.below(16) * 4);
+    for (uint32_t n = random.below(4); n; n--) system.step("8b 08", 0x10000 + random.below(1 << 20));
+    system.ret();
+    if (i % 7 == 0) {  // a system call from ring 3, with another address space on the way back
+      system.cross({"iret", -1, 0}, 3, kUser, 0x7000);
+      system.step();
+      system.cross({"int", 0x80, 41}, 0, kEntry, 0xC1001000);
+      system.step();
+      system.change([i](p5::State& state) { state.cr3 = 0x1000u << (i % 3); });
+      system.attribution.state({"cr3", -1, 0}, system.ip, system.esp);
+      system.jump(kMain);
+    }
+    if (i % 50 == 0) system.ip = kMain + 0xFC;  // it falls into what is behind it
+    if (i % 50 == 2) system.ip = kMain;
+  }
+  system.model.counters();
+  system.attribution.end(1);
+  CHECK(system.attribution.differs() == "");
+  const auto& phase = system.attribution.phases().at(1);
+  uint64_t cycles = 0, misses = 0;
+  for (const auto& counts : phase.counts) {
+    if (counts) cycles += (*counts)[p5::CyclesBusy], misses += (*counts)[p5::DataReadMisses];
+  }
+  CHECK(cycles > 10000);
+  CHECK(misses > 1000);
+  const auto found = system.instructions();
+  CHECK(found.at("leaf int") > 0);
+  CHECK(found.at("behind int") > 0);
+  CHECK(found.at("[unknown]") == 286);  // in ring 3, one each time
+}
+
+TEST_CASE("attribution: a count that is in no function is found") {
+  System system(false);
+  system.attribution.begin(1);
+  system.step();
+  system.attribution.end(1);
+  CHECK(system.attribution.differs() == "");
+  // A bracket that nothing was seen of.
+  const auto& bank = system.model.bank();
+  system.attribution.begin(1);
+  const_cast<p5::Bank&>(bank).count[p5::Flops]++;
+  const_cast<Attribution::Phase&>(system.attribution.phases().at(1)).began.back()[p5::Flops]++;
+  system.attribution.end(1);
+  CHECK(system.attribution.differs() == "flops of phase 1");
+}
+
+TEST_CASE("attribution: stacks are told by the stack pointer") {
+  System system(true);
+  system.attribution.begin(1);
+  system.step();
+  system.call(kLeaf);
+  system.step();
+  // An interrupt in it, in the same ring.
+  const uint32_t at = system.ip, stack = system.esp;
+  system.cross({"interrupt", 0x30, 0}, 0, kHandler, stack - 12);
+  system.step();
+  system.cross({"iret", -1, 0}, 0, at, stack);
+  system.step();
+  system.ret();
+  system.step();
+  system.jump(kEntry);  // a tail call: in the place of main
+  system.step();
+  system.model.counters();
+  system.attribution.end(1);
+  const auto found = system.instructions();
+  CHECK(found.at("main") == 4);                       // with CALL and JMP
+  CHECK(found.at("main;leaf") == 3);                  // with RET
+  CHECK(found.at("main;leaf;handler interrupt") == 1);
+  CHECK(found.at("entry") == 1);
+  CHECK(system.attribution.differs() == "");
+}
+
+TEST_CASE("attribution: the kernel's stack continues the program's, and each task has its own") {
+  System system(true);
+  system.cross({"iret", -1, 0}, 3, kUser, 0x7000);
+  system.attribution.begin(1);
+  system.step();
+  system.cross({"int", 0x80, 4}, 0, kEntry, 0xC1003000);  // on the stack for entries
+  system.esp = 0xC2001F00;                                // of the task
+  system.call(kLeaf);
+  system.step();
+  system.esp = 0xC2005F00;  // another task, which is new
+  system.jump(kFork);
+  system.step();
+  system.esp = 0xC2001EFC;  // and back to the first
+  system.jump(kLeaf + 0x40);
+  system.step();
+  system.ret();
+  system.step();
+  system.model.counters();
+  system.attribution.end(1);
+  const auto found = system.instructions();
+  CHECK(found.at("[unknown]") == 1);
+  CHECK(found.at("[unknown];entry int") == 2);
+  CHECK(found.at("[unknown];entry;leaf int") == 4);
+  CHECK(found.at("fork start") == 2);
+  CHECK(system.attribution.differs() == "");
+}
+
+TEST_CASE("attribution: brackets inside one another count in each, and code that is not there") {
+  System system(false);
+  system.attribution.begin(1);
+  system.step();
+  system.attribution.begin(2);
+  system.step();
+  system.attribution.end(2);
+  system.cross({"iret", -1, 0}, 3, kUser + 0x1000, 0x7000);  // its page faults at once
+  system.model.exception(14, false, system.ip);
+  system.cross({"exception", 14, 0}, 0, kHandler, 0xC1001000);
+  system.step();
+  system.model.counters();
+  system.attribution.end(1);
+  CHECK(system.attribution.differs() == "");
+  const auto found = system.instructions();
+  CHECK(found.at("main") == 2);
+  CHECK(found.at("[unknown]") == 1);  // the delivery
+  CHECK(found.at("handler exception") == 1);
+  CHECK(system.attribution.phases().at(2).counts.size() > 0);
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Attributions as files: what they say, what is refused, and the largest of them."""
+
+import json
+
+import pytest
+
+from p5lab import attribution as shown
+from p5stats import StatsError, attribution
+
+EVENTS = ["cycles.busy", "instructions", "code_misses"]
+LINES = [
+    {"type": "header", "schema_version": 1, "stacks": True, "events": EVENTS},
+    {"type": "function", "id": 1, "name": "main", "module": "/bin/dup"},
+    {"type": "function", "id": 2, "name": "ksys_dup", "module": "linux"},
+    {"type": "function", "id": 3, "name": "[linux+unknown]", "module": "linux"},
+    {"type": "entrance", "id": 1, "number": 41, "kind": "int", "vector": 128},
+    {"type": "entrance", "id": 2, "number": 0, "kind": "exception", "vector": 14},
+    {"type": "node", "id": 1, "parent": 0, "function": 1, "cr3": 4096, "ring": 3, "entrance": 0},
+    {"type": "node", "id": 2, "parent": 1, "function": 2, "cr3": 4096, "ring": 0, "entrance": 1},
+    {"type": "node", "id": 3, "parent": 0, "function": 2, "cr3": 8192, "ring": 0, "entrance": 0},
+    {"type": "node", "id": 4, "parent": 2, "function": 3, "cr3": 4096, "ring": 0, "entrance": 2},
+    {"type": "counts", "phase": 0, "node": 1, "counts": [10, 5]},
+    {"type": "counts", "phase": 0, "node": 2, "counts": [70, 30, 4]},
+    {"type": "counts", "phase": 0, "node": 4, "counts": [15, 3, -1]},
+    {"type": "counts", "phase": 1, "node": 3, "counts": [5, 1]},
+    {"type": "eviction", "loser": 1, "winner": 2, "colour": 5, "count": 9, "lost": "code",
+     "won": "data"},
+    {"type": "end"},
+]  # fmt: skip
+
+
+@pytest.fixture
+def write(tmp_path):
+    def lines(records):
+        path = tmp_path / "attribution.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+
+    return lines
+
+
+def test_counts_by_function_space_and_crossing(write):
+    found = attribution.read(write(LINES))
+    frame = found.frame()
+    assert list(frame.columns) == attribution.COLUMNS
+    assert frame["count"].sum() == 10 + 5 + 70 + 30 + 4 + 15 + 3 - 1 + 5 + 1
+    rows = {
+        tuple(row[:-2]): row[-1]
+        for row in frame[frame["event"] == "cycles.busy"].itertuples(index=False)
+    }
+    assert rows == {
+        (0, "main", "/bin/dup", 3, "dup", ""): 10,
+        (0, "ksys_dup", "linux", 0, "dup", "dup"): 70,
+        (0, "[linux+unknown]", "linux", 0, "dup", "page fault"): 15,
+        (1, "ksys_dup", "linux", 0, "0x00002000", "[not known]"): 5,
+    }
+    assert [node.function.name for node in found.stack(4)] == [
+        "main", "ksys_dup", "[linux+unknown]",
+    ]  # fmt: skip
+    (eviction,) = found.evictions
+    assert (eviction.loser.name, eviction.lost, eviction.winner.name, eviction.colour) == (
+        "main", "code", "ksys_dup", 5,
+    )  # fmt: skip
+
+
+def test_the_largest_with_the_rest_in_one_row(write):
+    frame = attribution.read(write(LINES)).frame()
+    largest = attribution.top(frame, ("function", "ring"), "cycles.busy", 1)
+    assert largest.to_dict("records") == [
+        {"function": "ksys_dup", "ring": 0, "count": 75, "share": 0.75},
+        {"function": "(others)", "ring": "", "count": 25, "share": 0.25},
+    ]
+    assert list(attribution.top(frame, ("ring",), "cycles.busy", 9)["count"]) == [90, 10]
+    with pytest.raises(StatsError, match="no count of flops; expected one of code_misses"):
+        attribution.top(frame, ("ring",), "flops", 9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "vector", "number", "name"),
+    [
+        ("int", 0x80, 41, "dup"),
+        ("int", 0x80, 9999, "system call 9999"),
+        ("int", 3, 0, "int 0x03"),
+        ("gate", None, 39, "system call 39"),
+        ("exception", 14, 0, "page fault"),
+        ("interrupt", 0x30, 0, "interrupt 0x30"),
+        ("start", None, 0, "new task"),
+        (None, None, 0, "[not known]"),
+    ],
+)
+def test_names_of_what_a_ring_was_entered_for(kind, vector, number, name):
+    assert attribution.crossing_name(kind, vector, number) == name
+
+
+@pytest.mark.parametrize("end", range(len(LINES)))
+def test_what_was_cut_short_is_refused(write, end):
+    with pytest.raises(StatsError, match="cut short"):
+        attribution.read(write(LINES[:end]))
+
+
+def changed(number, **fields):
+    return [*LINES[:number], {**LINES[number], **fields}, *LINES[number + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (LINES[1:], "1: .*expected the header"),
+        (changed(0, schema_version=2), "schema version 2, this p5lab reads 1"),
+        (changed(0, events=["cycles.busy"]), "expected the names of events"),
+        (changed(6, parent=9), "7: .*no node 9 before this one"),
+        (changed(6, function=9), "7: not a line of an attribution"),
+        (changed(10, node=9), "expected counts of a node that is there"),
+        (changed(10, counts=[1, 2, 3, 4]), "expected counts of a node that is there"),
+        (changed(10, counts=[1.5]), "expected whole numbers"),
+        (changed(14, loser=None), "15: not a line"),
+        (changed(14, type="other"), "unknown type 'other'"),
+        ([*LINES, LINES[1]], "nothing behind the end"),
+        ([[]], "expected an object"),
+    ],
+)
+def test_what_is_no_attribution_is_refused_with_its_line(write, lines, message):
+    with pytest.raises(StatsError, match=message):
+        attribution.read(write(lines))
+
+
+def test_a_run_without_one_has_none(tmp_path, write):
+    assert shown.of_run(tmp_path) is None
+    write(LINES)
+    assert len(shown.of_run(tmp_path)) == 10
