@@ -34,6 +34,11 @@ class Mutator:
         self._draw = random.Random(start)
 
     def __call__(self):
+        while (data := self._mutated()) in self._seeds:
+            pass
+        return data
+
+    def _mutated(self):
         draw = self._draw
         data = draw.choice(self._seeds)
         if self._form in ("json", "jsonl", "toml") and draw.random() < 0.6:

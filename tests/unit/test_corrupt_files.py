@@ -406,7 +406,7 @@ def stress(name, tmp_path, cases):
         if refused(reader, data, f"{name}, case {case}"):
             continue
         taken += 1
-        assert not reader.whole or data in reader.seeds, f"{name}, case {case}"
+        assert not reader.whole, f"{name}, case {case}"
     return taken
 
 
