@@ -4,10 +4,15 @@
 import csv
 import io
 import json
+import lzma
+import shutil
+from pathlib import Path
 
 import pytest
 
+from p5lab.workload import EMPTY_PHASE
 from p5stats import StatsError, compare, events, gem5_events, tidy
+from p5stats.gem5 import sections
 from p5stats.gem5.text import BEGIN, END
 
 CORE = "board.processor.cores.core"
@@ -17,6 +22,7 @@ HEADER = {"type": "header", "schema_version": 1, "gem5": "24.0.0.1", "clock_hz":
           "extras": False, "cpu": "timing",
           "deviations": ["write misses bring the line into L1D"]}  # fmt: skip
 TICK = 10**12
+DATA = Path(__file__).resolve().parents[1] / "data/gem5"
 
 
 def marker(op, arg, tick, dump):
@@ -261,3 +267,53 @@ def test_command(tmp_path, capsys):
     assert gem5_events.main([]) == 2
     assert gem5_events.main([str(tmp_path / "none")]) == 1
     assert "cannot read" in capsys.readouterr().err
+
+
+# --- of a simulation: tests/data/gem5/getpid-* ----------------------------------------------------
+
+
+@pytest.fixture(params=["stock", "extras"])
+def simulated(request, tmp_path):
+    """The m5out of `getpid iterations=2` on guest linux64, without and with our SimObjects."""
+    stored = DATA / f"getpid-{request.param}"
+    (tmp_path / "stats.txt").write_bytes(lzma.decompress((stored / "stats.txt.xz").read_bytes()))
+    shutil.copy(stored / "markers.jsonl", tmp_path)
+    return request.param, tmp_path
+
+
+def test_a_simulation(simulated):
+    kind, place = simulated
+    found = converted(place)
+    calls = [counts for counts, bracket in zip(brackets(found), found.brackets, strict=True)
+             if bracket.phase == 0]  # fmt: skip
+    empty = [counts for counts, bracket in zip(brackets(found), found.brackets, strict=True)
+             if bracket.phase == EMPTY_PHASE]  # fmt: skip
+    assert (len(calls), bool(empty)) == (2, True)
+
+    def total(counts, event):
+        return sum(counts.get((event, ring), 0) for ring in range(4))
+
+    # The same call on the same kernel: 232 instructions of it on our own engine as well.
+    assert {total(one, "instructions") - total(empty[-1], "instructions") for one in calls} == {232}
+    traced = set(gem5_events.TRACED) <= set(found.units)
+    assert traced == (kind == "extras")
+    for one in calls if traced else ():
+        assert (one["crossings.gate", 3], one["crossings.iret", 0]) == (1, 1)
+        assert one["instructions", 0] > one["instructions", 3] > 0
+    deviations = [note["reason"] for note in found.notes]
+    assert any("fully associative" in reason for reason in deviations) == (kind == "stock")
+
+
+def test_rings_of_a_simulation_add_up(simulated):
+    kind, place = simulated
+    dumps = list(sections(place / "stats.txt"))
+    if kind == "stock":
+        assert not any(".tracer." in name for name, _, _ in dumps[0])
+        return
+    for dump in dumps[1:]:
+        rings, exceptions = (
+            sum(dump.get(f"{CORE}.tracer.{event}::ring{ring}") for ring in range(4))
+            for event in ("instructions", "exceptions")
+        )
+        # gem5 counts its own instruction, the marker, too, and such as a page fault ended.
+        assert 0 <= dump[f"{CORE}.commitStats0.numInsts"] - rings <= 1 + exceptions

@@ -16,8 +16,8 @@ from m5.params import NULL
 from p5lab.gem5 import parameters as p
 from p5lab.gem5.parameters import BUS_BYTES, Parameters
 
-# The bus has no stages of its own: see parameters.py. No snoop filter: it would have to know of the
-# lines that pass through a cache without staying there (NoWriteAllocateTags), and gem5's panics when
+# The bus has no stages of its own: see parameters.py. No snoop filter: it would have to know the
+# lines that pass through a cache without staying (NoWriteAllocateTags), and gem5 panics when
 # such a line is written back on the atomic CPU. Snoops of DMA then go to all three caches.
 BUS = {
     "width": BUS_BYTES,
