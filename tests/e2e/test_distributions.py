@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Guests that are a distribution: Debian's disk, made here where it is missing, and booted."""
 
+import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -9,7 +11,7 @@ import tarfile
 
 import pytest
 
-from p5lab import guest
+from p5lab import engines, guest
 from p5lab.files import sha256_of
 
 SYSTEM = "debian64"
@@ -111,3 +113,16 @@ def test_the_run_has_what_os_release_says(lab, debian):
     (record,) = lab.results.glob(f"*/{run}*/run.json")
     built_from = json.loads(record.read_text())["built_from"]["guest"]["inputs"]
     assert re.match(r"Debian GNU/Linux \d+", built_from["os-release"])
+
+
+@pytest.mark.skipif("P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5")
+def test_it_boots_on_gem5_too(lab, debian, archive):
+    """A program of the distribution reads a file of the same disk, by DMA there, by PIO here."""
+    words = ["run", "--program", "guest:/usr/bin/sha256sum", "--args", "/usr/bin/true"]
+    with tarfile.open(archive) as tar:
+        digest = hashlib.file_digest(tar.extractfile("usr/bin/true"), "sha256").hexdigest()
+    for engine in ("bochs", "gem5"):
+        shown = p5lab(lab, *words, "--guest", SYSTEM, "--engine", engine, "--format", "json")
+        (run,) = {row["runs"] for row in json.loads(shown)["rows"]}
+        (place,) = lab.results.glob(f"*/{run}")
+        assert engines.get(engine).last_output(place) == f"{digest}  /usr/bin/true"
