@@ -31,6 +31,14 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
     return found
 
 
+def last_lines(path: Path) -> list[str]:
+    """Of a log, unprintable characters among them; none when there is no log."""
+    try:
+        return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
 def replace_json(path: Path, record: Mapping[str, Any]) -> None:
     """Writes a file in one step: a reader sees the old one or the new one, never a part, and after
     a crash of the host it is one of the two. OSError when it cannot be written."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What the logs of a run say. Only the standard library: gem5's Python uses this too."""
+"""What the logs of a run say."""
 
 import re
 import signal
 from pathlib import Path
 
+from p5lab.files import last_lines
 from p5lab.untrusted import for_terminal
 
 _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid opcode.*")
@@ -15,21 +16,13 @@ def printable(text: str) -> str:
     return for_terminal(text.strip())[:300]
 
 
-def lines(path: Path) -> list[str]:
-    """The last ones of a log, unprintable characters among them; none when there is no log."""
-    try:
-        return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-
-
 def last_line(path: Path) -> str:
-    texts = [text for line in lines(path) if (text := printable(line))]
+    texts = [text for line in last_lines(path) if (text := printable(line))]
     return texts[-1] if texts else "it printed nothing"
 
 
 def panic(path: Path) -> str:
-    for line in lines(path):
+    for line in last_lines(path):
         if match := _PANIC.search(line):
             return printable(match[0])
     return ""

@@ -122,8 +122,10 @@ def test_workers_that_are_killed(size, undisturbed, tmp_path):
     said = command.stderr.read()
     lab = Lab(Lab.here().root, results_in=tmp_path)
     attempts = [one.record.get("attempts", 0) for one in store.all_runs(lab)]
-    print(f"{len(attempts)} runs in {time.monotonic() - start_time:.0f} s, {killed} workers killed,"
-          f" {sum(attempts) - len(attempts)} runs begun again, at most {max(attempts)} times")
+    print(
+        f"{len(attempts)} runs in {time.monotonic() - start_time:.0f} s, {killed} workers killed,"
+        f" {sum(attempts) - len(attempts)} runs begun again, at most {max(attempts)} times"
+    )
     assert command.returncode == 0, said
     assert killed
     assert contents(lab) == undisturbed
@@ -143,8 +145,11 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
         with suppress(subprocess.TimeoutExpired):
             command.wait(moments.uniform(0, size.moment))
             assert command.returncode == 0
-        family = [command, *psutil.Process(command.pid).children(recursive=True)] \
-            if command.poll() is None else []
+        family = (
+            [command, *psutil.Process(command.pid).children(recursive=True)]
+            if command.poll() is None
+            else []
+        )
         for process in family:
             with suppress(psutil.Error, ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
