@@ -19,6 +19,7 @@ ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
 ALLOWED = {ARCHITECTURAL: 0.01, L1: 0.05, MODELLED: math.nan}
 AGREES, DIFFERS, UNBOUND, ABSENT = "agrees", "differs", "no bound", "absent"
 INTERRUPTS = "hw_interrupts"
+INTERRUPT_COUNT = INTERRUPTS.replace("_", " ")  # as a quantity
 ASKED = ["workload", "parameters", "phase"]
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
 
@@ -87,6 +88,44 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
             pair = one.at[asked, quantity.name], other.at[asked, quantity.name]
             rows.append((*asked, quantity.name, quantity.kind, *pair, *judge(quantity.kind, *pair)))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """Two tables of `differences`, of the same programs with more and with fewer interrupts: what
+    is left of each count at none, on the line through the two. An engine that had as many both
+    times takes what the other pays for one: it is the same code. A phase that had none stays as it
+    is in `one`; where interrupts are not counted, there is nothing to go by. The difference is in
+    parts of the larger count before, because what was taken away is no more exact."""
+    key = [*ASKED, "quantity"]
+    both = one.merge(other, on=key, suffixes=("", " again"))
+    interrupts = both[both["quantity"] == INTERRUPT_COUNT].set_index(ASKED)
+    rows = []
+    for row in both.to_dict("records"):
+        asked = tuple(row[name] for name in ASKED)
+        if asked not in interrupts.index:
+            continue
+        of = interrupts.loc[asked]
+        costs = {
+            engine: _slope(row[engine], row[f"{engine} again"], of[engine], of[f"{engine} again"])
+            for engine in ("first", "second")
+        }
+        known = [cost for cost in costs.values() if not math.isnan(cost)]
+        left = {}
+        for engine, cost in costs.items():
+            own = known[0] if math.isnan(cost) and known else cost
+            left[engine] = row[engine] - (own * of[engine] if of[engine] else 0)
+        largest = max(abs(row["first"]), abs(row["second"]))
+        _, allowed, verdict = judge(row["kind"], *left.values())
+        difference = (left["second"] - left["first"]) / largest if largest else 0.0
+        if verdict not in (ABSENT, UNBOUND):
+            verdict = AGREES if abs(difference) <= allowed else DIFFERS
+        rows.append((*asked, row["quantity"], row["kind"], *left.values(), difference, allowed,
+                     verdict))  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _slope(one: float, other: float, at_one: float, at_other: float) -> float:
+    return (one - other) / (at_one - at_other) if at_one != at_other else math.nan
 
 
 def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:

@@ -19,7 +19,17 @@ from p5lab.errors import UserError
 from p5lab.gem5 import parameters
 from p5lab.runner import Result
 from p5stats import tidy
-from p5stats.crosscheck import ABSENT, AGREES, DIFFERS, QUANTITIES, UNBOUND, differences, judge
+from p5stats.crosscheck import (
+    ABSENT,
+    AGREES,
+    COLUMNS,
+    DIFFERS,
+    QUANTITIES,
+    UNBOUND,
+    differences,
+    judge,
+    without_interrupts,
+)
 
 ASK = Ask(guest="toy", experiment="tests", workloads=("call",))
 COUNTS = {"instructions": 1000, "data_reads": 400, "data_writes": 200, "data_read_misses": 40,
@@ -130,6 +140,40 @@ def test_brackets_without_interrupts_are_compared_and_the_empty_one_subtracted(l
     assert by_quantity.loc["instructions", "second"] == 1980
     assert by_quantity.loc["hw interrupts", "first"] == 0
     assert by_quantity.loc["segment loads", "verdict"] == ABSENT
+
+
+def counted(quiet, interrupts, instructions):
+    """A table of `differences` with one phase of two quantities."""
+    rows = []
+    for quantity, kind, pair in (
+        ("instructions", "architectural", instructions),
+        ("data reads", "architectural", quiet),
+        ("hw interrupts", "modelled", interrupts),
+    ):
+        rows.append(("w", "", "call", quantity, kind, *pair, *judge(kind, *pair)))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "left"),
+    [
+        # 1000 instructions and 100 for each interrupt: 1 and 30 of them, then 1 and 10.
+        (((1, 30), (1100, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
+        (((0, 30), (1000, 4000)), ((0, 10), (1000, 2000)), (1000, 1000)),
+        (((2, 30), (1200, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
+        # As many both times: nothing says what one costs.
+        (((1, 30), (1100, 4000)), ((1, 30), (1100, 4000)), (math.nan, math.nan)),
+        (((0, 0), (1000, 4000)), ((0, 0), (1000, 4000)), (1000, 4000)),
+        (((math.nan, 30), (1000, 4000)), ((math.nan, 10), (1000, 2000)), (math.nan, 1000)),
+    ],
+)
+def test_what_is_left_without_interrupts(before, again, left):
+    quiet = (10, 10)
+    rows = without_interrupts(counted(quiet, *before), counted(quiet, *again))
+    found = rows.set_index("quantity").loc["instructions"]
+    assert (found["first"], found["second"]) == pytest.approx(left, nan_ok=True)
+    expected = ABSENT if math.isnan(sum(left)) else AGREES if left[0] == left[1] else DIFFERS
+    assert found["verdict"] == expected
 
 
 # --- runs -----------------------------------------------------------------------------------------
