@@ -13,7 +13,7 @@ import pytest
 
 from p5lab import cli, experiment, page, store
 from p5lab.comparison import Comparison
-from p5lab.page import charts, figures, results
+from p5lab.page import charts, figures, results, svg
 from p5lab.page.figures import MODELLED, PUBLISHED
 from p5lab.runner import Runner
 
@@ -179,6 +179,22 @@ def test_curves_have_their_points_and_what_was_published(drawn):
     (published,) = cycles[cycles["kind"] == PUBLISHED].to_dict("records")
     assert (published["point"], published["value"]) == (512, 2)
     assert published["claim"].startswith("chen95 section 4.4: ")
+
+
+def test_functions_of_a_run_have_their_cycles():
+    node = {"phase": 0, "space": "program", "crossing": "", "event": "cycles.busy"}
+    counts = pd.DataFrame(
+        [
+            {**node, "function": "dup<b>", "module": "linux", "ring": 0, "count": 40},
+            {**node, "function": "main", "module": "/bin/dup", "ring": 3, "count": 2},
+            {**node, "phase": 0xFFFFFFFF, "function": "empty", "module": "", "ring": 3, "count": 9},
+        ]
+    )
+    figure = figures.of_attribution("dup", "0123456789abcdef", counts)
+    rows = figure.frame.set_index("series")
+    assert dict(rows["value"]) == {"dup<b> (linux, ring 0)": 40, "main (/bin/dup, ring 3)": 2}
+    assert figure.runs == ("0123456789abcdef",)
+    assert "dup&lt;b&gt; (linux, ring 0)" in svg.panel(charts.panels(figure)[0])
 
 
 def test_a_missing_value_has_a_word(drawn):

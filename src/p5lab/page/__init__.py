@@ -5,13 +5,17 @@ there (docs/report.md)."""
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from p5lab import claims, experiment, method, runner, store, validate, workload
+from p5lab import attribution, claims, experiment, method, runner, store, validate, workload
 from p5lab.comparison import Comparison
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.experiment import Expansion, Run
 from p5lab.lab import Lab
 from p5lab.page.results import Found, Results, choose
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,9 @@ def write(lab: Lab, name: str, expansion: Expansion, output: Path, export: Path 
     # Altair and vl-convert take a second to load; no other command needs them.
     from p5lab.page import document, figures, svg
 
-    stored = (one for one in store.all_runs(lab) if one.record["experiment"] == name)
-    results = choose(expansion.runs, stored)
+    results = choose(
+        expansion.runs, (one for one in store.all_runs(lab) if one.record["experiment"] == name)
+    )
     if not results.found:
         raise UserError(
             f"no results of {name}: expected those of `./p5lab run {name}` with the same options",
@@ -44,9 +49,15 @@ def write(lab: Lab, name: str, expansion: Expansion, output: Path, export: Path 
     else:
         sources = {one.name: one.source for one in workload.load(lab).values()}
         drawn = figures.of(found, asked, sources)
+    attributed = [pair for one in results.found for pair in _attributed(one)]
+    drawn += [
+        figures.of_attribution(stored.record["label"], stored.id, counts)
+        for stored, counts in attributed
+    ]
     judged = validate.evaluate(lab, asked, [_result(one) for one in results.found])
     title = experiment.title(lab, name)
-    page = document.make(name, title, results, found, drawn, judged.results)
+    runs = {one.id: one for one in (*results.shown, *(stored for stored, _ in attributed))}
+    page = document.make(name, title, results, found, drawn, judged.results, list(runs.values()))
     _replace(output, document.render(page))
     exported = []
     if export is not None:
@@ -56,6 +67,14 @@ def write(lab: Lab, name: str, expansion: Expansion, output: Path, export: Path 
             raise disk_error(error, export) from None
         exported = [path for figure in drawn for path in svg.export(figure, export)]
     return Written(output, exported, results.missing)
+
+
+def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
+    """The newest run that asks the same and has counted by function, and those counts; or none."""
+    for stored in one.stored:
+        if stored.status == "ok" and (counts := attribution.of_run(stored.directory)) is not None:
+            return [(stored, counts)]
+    return []
 
 
 def _claims(lab: Lab, name: str, results: Results) -> list[claims.Claim]:

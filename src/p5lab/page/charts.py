@@ -15,7 +15,7 @@ from p5lab.tables import number
 WIDTH = 344  # of a panel in pixels: two margins less than the narrowest phone
 PLOT_WIDTH = 240  # the same without the labels beside it, where a figure stands alone
 CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
-LABEL_WIDTH = 128
+LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
 # Eight colours that differ in lightness too; each figure also has shapes. Every one is used for one
 # thing only, so that a page can have others in the dark (page.css).
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
@@ -110,7 +110,8 @@ def _config(*, legend: bool) -> dict[str, Any]:
 def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = _shown(rows, by="series")
     top = data[["value", "highest seed"]].max(axis=None)
-    y = alt.Y("series:N", sort=None, title=None)
+    axis = alt.Axis(labelLimit=BAR_LABEL_WIDTH)
+    y = alt.Y("series:N", sort=None, title=None, axis=axis)
     x = alt.X(
         "value:Q", title=None, axis=_few_ticks(),
         # Room for the number at the end of the longest bar.
@@ -139,13 +140,17 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
-    y = alt.Y("benchmark:N", sort=None, title=None, axis=alt.Axis(grid=True))
+    # Series of equal values would hide one another.
+    beside = 1 < len(figure.series) <= SIDE_BY_SIDE
+    y = alt.Y(
+        "benchmark:N", sort=None, title=None, axis=alt.Axis(grid=True),
+        scale=alt.Scale(paddingInner=0.5) if beside else alt.Undefined,
+    )  # fmt: skip
     base = _chart(data).encode(y=y, description="text:N")
     modelled = alt.datum.kind == MODELLED
     dots = base.transform_filter(modelled).mark_point(filled=True, size=60, opacity=1)
     dots = dots.encode(x=x, color=_color(figure), shape=_shape(figure))
-    if 1 < len(figure.series) <= SIDE_BY_SIDE:
-        # Equal values would hide one another.
+    if beside:
         dots = dots.encode(yOffset=alt.YOffset("series:N", sort=figure.series))
     layers = [dots]
     if _spreads(data):
@@ -162,7 +167,8 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_text(align="left", dx=7, color=INK)
             .encode(x=x, text="label:N")
         )
-    return _layer(layers, data["benchmark"].nunique() * DOT_STEP)
+    step = BAR_STEP if beside else DOT_STEP
+    return _layer(layers, data["benchmark"].nunique() * step)
 
 
 def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:

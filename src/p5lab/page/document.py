@@ -99,8 +99,9 @@ def render(page: Page) -> str:
 
 
 def make(name: str, title: str, results: Results, found: Comparison, figures: Sequence[Figure],
-         validation: pd.DataFrame) -> Page:  # fmt: skip
-    """What there is to say. validation: the judged claims, as `validate.evaluate` gives them."""
+         validation: pd.DataFrame, runs: Sequence[Stored]) -> Page:  # fmt: skip
+    """What there is to say. validation: the judged claims, as `validate.evaluate` gives them; runs:
+    all that the figures are of."""
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method
     sections = [
@@ -119,7 +120,7 @@ def make(name: str, title: str, results: Results, found: Comparison, figures: Se
         summary=report.summary(found, report.NO_LIMIT) if several and found.questions else [],
         figures=[_drawn(figure) for figure in figures],
         sections=[section for section in sections if section],
-        runs=[(stored.id, _run(stored)) for stored in results.shown],
+        runs=[(stored.id, _run(stored)) for stored in runs],
     )
 
 

@@ -6,16 +6,18 @@
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from p5lab import attribution
 from p5lab.comparison import CYCLES, TIME, Cell, Comparison, Question, System
 from p5lab.experiment import EMBEDDED
 from p5lab.method import EVENTS
 from p5lab.untrusted import for_terminal
+from p5lab.workload import EMPTY_PHASE
 from p5stats import StatsError, claims, compare, method
 from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
 
@@ -46,6 +48,7 @@ COLUMNS = ("benchmark", "phase", "point", "series", "metric", "unit", "value", "
            "highest seed", "kind", "claim", "why", "runs")  # fmt: skip
 NAMES = ("benchmark", "phase", "series", "claim")  # of COLUMNS
 SIZE = "size of the array, bytes"
+CYCLES_EVENT, TOP_FUNCTIONS = "cycles.busy", 20
 SWEEP_POINTS = 3  # from so many values on a parameter makes a curve
 WIDE_RANGE = 32  # of the values of a parameter: from there on the axis is logarithmic
 
@@ -148,7 +151,7 @@ class _Maker:
         ]
         title = f"{self._label(question)}: one {workload['operation']}"
         return self._figure(self._label(question), title, "bars", rows,
-                            [_sentence(workload["bracket"])], [question])  # fmt: skip
+                            [_bracket(self._record(question))], [question])  # fmt: skip
 
     def _curves(self) -> Iterator[Figure]:
         """Of one system all variants of a workload in one figure; of several a figure for each
@@ -184,7 +187,7 @@ class _Maker:
                     rows.append(row)
         name = group[0] if len(group) == 1 else workload["name"]
         title = f"{name}: one {workload['operation']}"
-        caption = [_sentence(workload["bracket"])]
+        caption = [_bracket(self._record(questions[0]))]
         return self._figure(name, title, "curve", rows, caption, questions, SIZE, log=True)
 
     def _levels(self, what: str) -> Figure:
@@ -198,7 +201,7 @@ class _Maker:
             for row in self._drawn(question, metric, what)
         ]
         return self._figure(what, f"{what}: one {workload['operation']}", "dots", rows,
-                            [_sentence(workload["bracket"])], questions)  # fmt: skip
+                            [_bracket(self._record(questions[0]))], questions)  # fmt: skip
 
     def _sweeps(self, questions: Sequence[Question]) -> dict[tuple[str, str], list[Question]]:
         """Benchmarks that differ in one numeric parameter only, by workload and parameter, in the
@@ -231,8 +234,11 @@ class _Maker:
         ]
         log = values[0] > 0 and values[-1] / values[0] >= WIDE_RANGE
         name = f"{workload['name']} by {key}"
-        return self._figure(name, f"{name}: one {workload['operation']}", "curve", rows,
-                            [_sentence(workload["bracket"])], questions, key, log)  # fmt: skip
+        title, caption = (
+            f"{name}: one {workload['operation']}",
+            _bracket(self._record(questions[0])),
+        )
+        return self._figure(name, title, "curve", rows, [caption], questions, key, log)
 
     def _value(self, parameter: str, question: Question) -> float:
         return float(self._record(question)["parameters"][parameter])
@@ -408,6 +414,34 @@ def of_method(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> 
                   _frame(marks), caption, runs=tuple(runs))  # fmt: skip
 
 
+def of_attribution(label: str, run: str, counts: pd.DataFrame) -> Figure:
+    """The functions of a run that took the most cycles. counts: `p5lab.attribution.of_run`."""
+    inside = counts[counts["phase"] != EMPTY_PHASE]
+    top = attribution.top(inside, ("function", "module", "ring"), CYCLES_EVENT, TOP_FUNCTIONS)
+    nothing = dict.fromkeys(("point", "lowest seed", "highest seed"), math.nan)
+    marks = [
+        nothing | {
+            "benchmark": label, "phase": "", "series": _function(row), "metric": CYCLES,
+            "unit": UNITS[CYCLES], "value": float(row["count"]), "kind": MODELLED, "claim": "",
+            "why": "", "runs": run,
+        }
+        for row in top.to_dict("records")
+    ]  # fmt: skip
+    caption = (
+        f"The {TOP_FUNCTIONS} functions of guest and programs that took the most cycles, with the"
+        " module they are of and the ring they ran in. Sums over all brackets, nothing subtracted;"
+        " all functions together have the cycles of the counters.",
+    )
+    name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
+    return Figure(name, f"{label}: by function", "bars", _frame(marks), caption, runs=(run,))
+
+
+def _function(row: Mapping[Hashable, Any]) -> str:
+    if not row["module"]:
+        return str(row["function"])  # the last row, of all others
+    return f"{row['function']} ({row['module']}, ring {row['ring']})"
+
+
 def _frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Rows of COLUMNS. Names may come from a guest or from a user's file."""
     clean = [
@@ -430,9 +464,12 @@ def _range(values: set[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _sentence(text: str) -> str:
-    """Of a title or bracket in workloads.toml, which sets parameters in back quotes."""
-    return text.replace("`", "")[:1].upper() + text.replace("`", "")[1:] + "."
+def _bracket(record: dict[str, Any]) -> str:
+    """What was bracketed, as a sentence; workloads.toml sets parameters in back quotes."""
+    parameters = record["parameters"]
+    text = re.sub(r"`(\w+)`", lambda name: str(parameters.get(name[1], name[1])),
+                  record["workload"]["bracket"])  # fmt: skip
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _size(phase: str) -> float | None:
