@@ -24,6 +24,11 @@ VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
 
 
+LIMIT = 1 << 53  # of counts, so that their sums fit the frame
+_TEXTS = ("type", "name", "module", "kind", "lost", "won")
+_LISTS = ("counts",)
+
+
 @dataclass(frozen=True)
 class Function:
     """`module`: what it was linked into, as a guest names it. A name in brackets stands for code
@@ -144,6 +149,7 @@ def read(path: Path) -> Attribution:
             if found is None:
                 found = _header(record)
                 continue
+            _check(record)
             if ended:
                 raise ValueError("expected nothing behind the end")
             match record["type"]:
@@ -153,6 +159,8 @@ def read(path: Path) -> Attribution:
                     crossings[record["id"]] = crossing_name(
                         record["kind"], record["vector"], record["number"]
                     )
+                case "node" if record["id"] in found.nodes:
+                    raise ValueError(f"a second node {record['id']}")
                 case "node":
                     found.nodes[record["id"]] = _node(found, record, functions, crossings)
                 case "counts":
@@ -172,6 +180,21 @@ def read(path: Path) -> Attribution:
     if found is None or not ended:
         raise StatsError(f"{path}: incomplete: the file was cut short")
     return found
+
+
+def _check(record: dict[str, Any]) -> None:
+    """Whether texts are texts and numbers are whole ones from 0."""
+    for key, value in record.items():
+        if key in _TEXTS:
+            fits = isinstance(value, str) or (key == "kind" and value is None)
+        elif key in _LISTS:
+            fits = isinstance(value, list)
+        else:
+            fits = (type(value) is int and 0 <= value < LIMIT) or (
+                key == "vector" and value is None
+            )
+        if not fits:
+            raise ValueError(f"{key}: found {str(value)[:40]!r}")
 
 
 def _header(record: dict[str, Any]) -> Attribution:
@@ -204,9 +227,11 @@ def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
     counts = record["counts"]
     if record["node"] not in found.nodes or len(counts) > len(found.events):
         raise ValueError("expected counts of a node that is there, one for each event")
-    if not all(type(count) is int for count in counts):
+    if not all(type(count) is int and abs(count) < LIMIT for count in counts):
         raise ValueError("expected whole numbers")
     by_node = found.counts.setdefault(int(record["phase"]), {})
+    if record["node"] in by_node:
+        raise ValueError(f"counts of node {record['node']} twice")
     by_node[record["node"]] = counts + [0] * (len(found.events) - len(counts))
 
 

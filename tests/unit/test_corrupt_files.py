@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import fakelab
 import pandas as pd
 import pytest
+import test_attribution
 import test_crossings
 import test_gem5_events
 import test_program
@@ -45,6 +46,7 @@ from p5lab.errors import UserError
 from p5lab.runner import Runner
 from p5stats import (
     StatsError,
+    attribution,
     compare,
     crossings,
     events,
@@ -119,6 +121,20 @@ def of_crossings(tmp_path):
             assert sum(service.crossings for service in bracket.services()) <= len(bracket.steps)
 
     return Reader("jsonl", [lines(trace.lines)], read, check, ends=True)
+
+
+def of_attribution(tmp_path):
+    def read(data):
+        return attribution.read(put(tmp_path / "attribution.jsonl", data))
+
+    def check(found):
+        frame = found.frame()
+        assert list(frame.columns) == attribution.COLUMNS
+        assert frame["count"].abs().max() < 2**63
+        assert len(attribution.top(frame, ("function",), "instructions", 3)) <= 4
+        assert attribution.speedscope(found, "instructions", "a run")["profiles"]
+
+    return Reader("jsonl", [lines(test_attribution.LINES)], read, check, ends=True)
 
 
 def of_counts(tmp_path):
@@ -352,6 +368,7 @@ def hostile_tar(tmp_path):
 READERS = {
     "events.jsonl": of_events,
     "crossings.jsonl": of_crossings,
+    "attribution.jsonl": of_attribution,
     "counts.parquet": of_counts,
     "gem5 stats.txt": of_gem5("stats.txt", "text"),
     "gem5 stats.json": of_gem5("stats.json", "json"),
