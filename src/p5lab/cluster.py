@@ -47,7 +47,7 @@ CONNECT_SECONDS = 20
 START_SECONDS = 120  # of workers of this machine, which may be busy
 POLL_SECONDS = 0.5
 ELASTIC = 64  # runs at a time for a scheduler's cluster, which may grow when it has work
-GROUPS = 4  # of runs for each worker, at least
+GROUPS = 2  # of runs for each worker, at least
 # A run meant for a worker that dies finds no other if there is none at that moment, and would wait
 # for ever (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker).
 STRANDED_SECONDS = 5

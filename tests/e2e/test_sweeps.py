@@ -4,12 +4,14 @@ command that is killed and started again. With --full on 216 runs, else on a few
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 import pytest
@@ -164,3 +166,38 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
     assert command.returncode == 0, said
     assert said.count("there already") == len(there)
     assert contents(lab) == undisturbed
+
+
+def busy_seconds():
+    """Of all processors, by everybody."""
+    user, nice, system, _idle, _wait, irq, softirq, *_ = map(
+        int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    )
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def our_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.full
+def test_two_workers_take_half_the_time_of_one(tmp_path):
+    if cores() < 2:
+        pytest.skip("only one processor here")
+    took = {}
+    for workers in (1, 2):
+        begun, busy, ours = time.monotonic(), busy_seconds(), our_seconds()
+        command = start(
+            tmp_path / str(workers), "smoke", "--no-build", "--seed", "0-31",
+            "--workers", str(workers),
+        )  # fmt: skip
+        said = command.communicate()[1]
+        assert command.returncode == 0, said
+        took[workers] = time.monotonic() - begun
+        others = (busy_seconds() - busy - (our_seconds() - ours)) / took[workers] / cores()
+        print(f"{workers} workers: {took[workers]:.1f} s, {our_seconds() - ours:.1f} s of processor"
+              f" time; others took {100 * others:.0f} % of the host")
+        if others > 0.03:
+            pytest.skip(f"others took {100 * others:.0f} % of this host meanwhile")
+    assert took[2] <= 0.55 * took[1]
