@@ -127,6 +127,7 @@ def _is_record(record: dict[str, Any], name: str) -> bool:
         and record["status"] in STATUSES
         and record["run"] == name == run_id(record["identity"])
         and _has(record["machine"].get("shadows", {}), (dict,))
+        and _has(record["workload"].get("bytes", 0), int)
         and all(isinstance(note, dict) for note in record.get("notes", []))
     )
 
