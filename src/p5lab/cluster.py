@@ -401,7 +401,8 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
     _quiet()
     with ExitStack() as stack:
         beacon = stack.enter_context(_beacon(lab))
-        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": RETRIES}))
+        # Every death is told to us: whether the run was to blame, and how often, we know better.
+        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
         security = _security(wanted)
         try:
             if wanted.workers:
