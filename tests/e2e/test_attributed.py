@@ -68,7 +68,7 @@ def attributed(found):
         ("dup iterations=3 warmup=1", ("functions",), UML),
         pytest.param(EXEC, ATTRIBUTIONS, UML, marks=pytest.mark.full),
         pytest.param(
-            "pingpong iterations=5 warmup=1", ("stacks",), "linux", marks=pytest.mark.full
+            "cswitch iterations=5 warmup=1", ("stacks",), "linux", marks=pytest.mark.full
         ),
         pytest.param("getpid iterations=3", ("stacks",), "linux64", marks=pytest.mark.full),
     ],
@@ -80,7 +80,7 @@ def test_the_sum_is_what_was_counted(run, job, attribute, system):
     whole = brackets(booted)
     assert whole == {key: count for key, count in parts.items() if count and key[3] in
                      booted.events.units}  # fmt: skip
-    assert sum(whole.values()) > 10_000
+    assert sum(whole.values()) > 1000
 
 
 @pytest.mark.parametrize(
