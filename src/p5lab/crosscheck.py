@@ -32,6 +32,7 @@ from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number, ratio, times
 from p5lab.untrusted import markup
 from p5stats import crosscheck, events, tidy
+from p5stats.claims import is_size, size_of
 from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
@@ -292,9 +293,28 @@ NOTE = (
 
 
 def grids(found: Check) -> list[Grid]:
-    own = _own(found.rows)
-    result = [_overview(own), _differing(own), _experiments(found.rows), _times(found.hosts)]
+    rows = _few(found.rows)
+    own = _own(rows)
+    result = [_overview(own), _differing(own), _experiments(rows), _times(found.hosts)]
     return [grid for grid in result if grid.rows]
+
+
+def _few(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of a curve over sizes the smallest, the middle and the largest."""
+    kept = []
+    for name, group in rows.groupby("workload", sort=False):
+        phases = list(dict.fromkeys(group["phase"]))
+        if name in _curves(rows):
+            phases.sort(key=size_of)
+            phases = [phases[0], phases[len(phases) // 2], phases[-1]]
+        kept += [group[group["phase"] == phase] for phase in phases]
+    return pd.concat(kept) if kept else rows
+
+
+def _curves(rows: pd.DataFrame) -> dict[str, int]:
+    """How many sizes the workloads have that are curves."""
+    names = rows.drop_duplicates(["workload", "phase"]).groupby("workload", sort=False)["phase"]
+    return {name: len(phases) for name, phases in names if phases.map(is_size).all()}
 
 
 def _label(row: Mapping[str, Any] | pd.Series) -> str:
@@ -367,12 +387,15 @@ def _percent(value: float) -> str:
 def notes(found: Check) -> list[str]:
     own = _own(found.rows)
     bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
-    lines = []
+    lines = [
+        f"{name}: three of {count} sizes are shown; --format csv has all."
+        for name, count in _curves(own).items()
+    ]
     for kind in (ARCHITECTURAL, L1):
         rows = bounded[bounded["kind"] == kind]
         if len(rows):
             agree = int((rows["verdict"] == AGREES).sum())
-            explained = int((rows["explained_by"] != "").sum())
+            explained = int(((rows["verdict"] == DIFFERS) & (rows["explained_by"] != "")).sum())
             more = f", {explained} explained" if explained else ""
             lines.append(f"{kind}: {agree} of {len(rows)} agree{more}.")
     lines += [f"{DEVIATION}: {text}." for text in found.deviations]

@@ -51,7 +51,7 @@ class Grid:
 
     def markdown(self) -> str:
         lines = [f"**{_safe(self.title)}**", ""] if self.title else []
-        lines.append(_pipes([head.replace("\n", " ") for head in self.heads]))
+        lines.append(_pipes([head.replace("-\n", "").replace("\n", " ") for head in self.heads]))
         lines.append(_pipes(["---" if not number and not self.points else "---:"
                              for number in range(len(self.heads))]))  # fmt: skip
         lines += [_pipes([cell.strip() for cell in row]) for row in self.rows]

@@ -134,9 +134,17 @@ def meets(tag: str, published: float, modelled: float) -> bool:
     return abs(modelled - published) <= abs(published) * TOLERANCES[tag] / 100
 
 
+_SIZE = re.compile(r"([0-9.]+) (B|KB|MB)")
+
+
+def is_size(phase: str) -> bool:
+    """Whether a phase is a point of a curve over sizes."""
+    return bool(_SIZE.fullmatch(phase))
+
+
 def size_of(phase: str) -> float:
     """Bytes of a point of a curve, by its name: "1.5 KB" is 1536."""
-    found = re.fullmatch(r"([0-9.]+) (B|KB|MB)", phase)
+    found = _SIZE.fullmatch(phase)
     if not found:
         raise StatsError(f"phase {phase!r}: expected a size such as 512 B or 1.5 KB")
     return float(found[1]) * _BYTES[found[2]]

@@ -21,6 +21,9 @@ AGREES, DIFFERS, UNBOUND, ABSENT = "agrees", "differs", "no bound", "absent"
 INTERRUPTS = "hw_interrupts"
 INTERRUPT_COUNT = INTERRUPTS.replace("_", " ")  # as a quantity
 ASKED = ["workload", "parameters", "phase"]
+ENGINES = ("first", "second")
+SAVED = 0.25  # of its interrupts; from fewer a phase cannot tell what one costs
+_PAIRS = [*ENGINES, *(f"{engine} again" for engine in ENGINES)]
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
 
 
@@ -92,40 +95,43 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """Two tables of `differences`, of the same programs with more and with fewer interrupts: what
-    is left of each count at none, on the line through the two. An engine that had as many both
-    times takes what the other pays for one: it is the same code. A phase that had none stays as it
-    is in `one`; where interrupts are not counted, there is nothing to go by. The difference is in
-    parts of the larger count before, because what was taken away is no more exact."""
-    key = [*ASKED, "quantity"]
-    both = one.merge(other, on=key, suffixes=("", " again"))
-    interrupts = both[both["quantity"] == INTERRUPT_COUNT].set_index(ASKED)
+    is left of each count without them, on the line through the two. Where hardly any interrupt was
+    saved, one costs what it does in the other phases of the workload, failing that on the other
+    engine: it is the same code. A phase that had none stays as it is in `one`; where interrupts are
+    not counted, there is nothing to go by. The difference is in parts of the larger count before,
+    because what was taken away is no more exact."""
+    both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
+    interrupts = both[both["quantity"] == INTERRUPT_COUNT]
+    both = both.merge(interrupts[[*ASKED, *_PAIRS]], on=ASKED, suffixes=("", " interrupts"))
     rows = []
-    for row in both.to_dict("records"):
-        asked = tuple(row[name] for name in ASKED)
-        if asked not in interrupts.index:
-            continue
-        of = interrupts.loc[asked]
-        costs = {
-            engine: _slope(row[engine], row[f"{engine} again"], of[engine], of[f"{engine} again"])
-            for engine in ("first", "second")
-        }
-        known = [cost for cost in costs.values() if not math.isnan(cost)]
-        left = {}
-        for engine, cost in costs.items():
-            own = known[0] if math.isnan(cost) and known else cost
-            left[engine] = row[engine] - (own * of[engine] if of[engine] else 0)
-        largest = max(abs(row["first"]), abs(row["second"]))
-        _, allowed, verdict = judge(row["kind"], *left.values())
-        difference = (left["second"] - left["first"]) / largest if largest else 0.0
-        if verdict not in (ABSENT, UNBOUND):
-            verdict = AGREES if abs(difference) <= allowed else DIFFERS
-        rows.append((*asked, row["quantity"], row["kind"], *left.values(), difference, allowed,
-                     verdict))  # fmt: skip
+    for _, group in both.groupby(["workload", "parameters", "quantity"], sort=False):
+        costs = pd.DataFrame({engine: _costs(group, engine) for engine in ENGINES})
+        costs["first"] = costs["first"].fillna(costs["second"])
+        costs["second"] = costs["second"].fillna(costs["first"])
+        for index, row in group.iterrows():
+            left = []
+            for engine in ENGINES:
+                taken = row[f"{engine} interrupts"]
+                left.append(row[engine] - (costs.at[index, engine] * taken if taken else 0))
+            largest = max(abs(row["first"]), abs(row["second"]))
+            _, allowed, verdict = judge(row["kind"], *left)
+            difference = (left[1] - left[0]) / largest if largest else 0.0
+            if verdict not in (ABSENT, UNBOUND):
+                verdict = AGREES if abs(difference) <= allowed else DIFFERS
+            rows.append((*(row[name] for name in ASKED), row["quantity"], row["kind"], *left,
+                         difference, allowed, verdict))  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _slope(one: float, other: float, at_one: float, at_other: float) -> float:
-    return (one - other) / (at_one - at_other) if at_one != at_other else math.nan
+def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
+    """What an interrupt costs in each phase; NaN where nothing says so."""
+    interrupts = phases[f"{engine} interrupts"]
+    saved = interrupts - phases[f"{engine} again interrupts"]
+    saved = saved.where(saved >= SAVED * interrupts).where(saved > 0)
+    difference = phases[engine] - phases[f"{engine} again"]
+    total = saved.sum()
+    pooled = difference[saved.notna()].sum() / total if total else math.nan
+    return (difference / saved).fillna(pooled)
 
 
 def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:

@@ -67,9 +67,7 @@ def attributed(found):
         (EXEC, ATTRIBUTIONS, "linux"),
         ("dup iterations=3 warmup=1", ("functions",), UML),
         pytest.param(EXEC, ATTRIBUTIONS, UML, marks=pytest.mark.full),
-        pytest.param(
-            "cswitch iterations=5 warmup=1", ("stacks",), "linux", marks=pytest.mark.full
-        ),
+        pytest.param("cswitch iterations=5 warmup=1", ("stacks",), "linux", marks=pytest.mark.full),
         pytest.param("getpid iterations=3", ("stacks",), "linux64", marks=pytest.mark.full),
     ],
 )

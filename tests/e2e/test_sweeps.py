@@ -204,8 +204,10 @@ def test_two_workers_take_half_the_time_of_one(tmp_path):
         assert command.returncode == 0, said
         took[workers] = time.monotonic() - begun
         others = (busy_seconds() - busy - (our_seconds() - ours)) / took[workers] / cores()
-        print(f"{workers} workers: {took[workers]:.1f} s, {our_seconds() - ours:.1f} s of processor"
-              f" time; others took {100 * others:.0f} % of the host")
+        print(
+            f"{workers} workers: {took[workers]:.1f} s, {our_seconds() - ours:.1f} s of processor"
+            f" time; others took {100 * others:.0f} % of the host"
+        )
         if others > 0.03:
             pytest.skip(f"others took {100 * others:.0f} % of this host meanwhile")
     assert took[2] <= 0.55 * took[1]

@@ -249,6 +249,20 @@ def test_each_explanation_is_a_machine_that_both_engines_can_be(lab, one):
         parameters.derive(values[1])
 
 
+def test_of_a_curve_three_sizes_are_shown():
+    sizes = ["1 KB", "1 MB", "1.5 KB", "12 KB", "2 KB", "512 B", "64 KB", "768 B", "8 KB"]
+    rows = [
+        (*phase, quantity, "architectural", 1, 1, 0.0, 0.01, AGREES, "", "")
+        for phase in [*(("curve", "", size) for size in sizes), ("call", "", "call")]
+        for quantity in crosscheck.SHOWN
+    ]
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "explanation", "explained_by"])
+    found = crosscheck.Check(frame, pd.DataFrame(columns=["workload", "parameters", "seed"]))
+    (grid,) = crosscheck.grids(found)
+    assert [row[0] for row in grid.rows] == ["curve, 512 B", "curve, 2 KB", "curve, 1 MB", "call"]
+    assert "curve: three of 9 sizes are shown; --format csv has all." in crosscheck.notes(found)
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
