@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from p5lab.commands.options import positive
 from p5lab.engines.bochs import ATTRIBUTION
 from p5lab.errors import UserError, unknown
 from p5lab.files import replace_json
@@ -52,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", default="function,module", metavar="WHAT,...",
                         help=f"of {', '.join(BY)} (default: %(default)s)")  # fmt: skip
     parser.add_argument("--event", default=EVENT, metavar="NAME", help="default: %(default)s")
-    parser.add_argument("--top", type=int, default=ROWS, metavar="N",
+    parser.add_argument("--top", type=positive("--top"), default=ROWS, metavar="N",
                         help="so many rows (default: %(default)s)")  # fmt: skip
 
 
@@ -75,8 +76,6 @@ def write_speedscope(stored: Stored, path: Path, event: str) -> None:
 
 def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
     """Prints the largest counts as table, markdown, csv or json."""
-    if args.top < 1:
-        raise UserError(f"--top: expected at least 1, found {args.top}")
     frame = of_run(stored.directory)
     if frame is None:
         raise UserError(f"run {stored.id} has no {ATTRIBUTION}: expected a run with --attribute")

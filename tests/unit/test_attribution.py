@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Attributions as files: what they say, what is refused, and the largest of them."""
 
+import argparse
+import io
 import json
 
 import pytest
+from rich.console import Console
 
 from p5lab import attribution as shown
+from p5lab import timeline
+from p5lab.errors import UserError
+from p5lab.store import Stored
 from p5stats import StatsError, attribution
 
 EVENTS = ["cycles.busy", "instructions", "code_misses"]
@@ -129,3 +135,102 @@ def test_a_run_without_one_has_none(tmp_path, write):
     assert shown.of_run(tmp_path) is None
     write(LINES)
     assert len(shown.of_run(tmp_path)) == 10
+
+
+# --- what people and other programs get ----------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path, write):
+    write(LINES)
+    return Stored(tmp_path, {"label": "dup, linux"})
+
+
+@pytest.fixture
+def console():
+    return Console(file=io.StringIO(), width=120)
+
+
+def printed(console):
+    return console.file.getvalue()
+
+
+def test_speedscope(stored, tmp_path):
+    """The rules of its file format: samples are lists of indices of frames, the outermost first,
+    each with a weight, and endValue is the sum of these."""
+    path = tmp_path / "out.json"
+    shown.write_speedscope(stored, path, "cycles.busy")
+    document = json.loads(path.read_text())
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    first, second = document["profiles"]
+    assert (first["type"], second["type"]) == ("sampled", "sampled")
+    stacks = {
+        tuple(frames[frame] for frame in sample): weight
+        for sample, weight in zip(first["samples"], first["weights"], strict=True)
+    }
+    assert stacks == {
+        ("main",): 10, ("main", "ksys_dup"): 70, ("main", "ksys_dup", "[linux+unknown]"): 15,
+    }  # fmt: skip
+    assert (first["startValue"], first["endValue"], second["endValue"]) == (0, 95, 5)
+
+
+def test_what_speedscope_cannot_have_is_refused(stored, tmp_path, write):
+    path = tmp_path / "out.json"
+    with pytest.raises(UserError, match="unknown event"):
+        shown.write_speedscope(stored, path, "cycles.bussy")
+    write([LINES[0] | {"stacks": False}, *LINES[1:]])
+    with pytest.raises(UserError, match="has no stacks: expected a run with --attribute stacks"):
+        shown.write_speedscope(stored, path, "cycles.busy")
+    assert not path.exists()
+
+
+def options(**given):
+    return argparse.Namespace(**({"top": 20, "form": "table"} | given))
+
+
+def test_evictions(stored, console, write):
+    shown.show_evictions(console, stored, options())
+    text = printed(console)
+    assert "conflict misses of L2: 9 in all brackets" in text
+    for word in ("main", "ksys_dup", "code", "data", "100.0 %"):
+        assert word in text
+    shown.show_evictions(console, stored, options(form="csv"))
+    assert "main,code,ksys_dup,data,5,9,1.0" in printed(console)
+    write([line for line in LINES if line["type"] != "eviction"])
+    with pytest.raises(UserError, match="expected a run with --attribute misses"):
+        shown.show_evictions(console, stored, options())
+
+
+TRACE = [
+    {"kind": "begin", "phase": 0, "tsc": 100, "counts": {"code_misses": 1, "l2_read_misses": 0}},
+    {"kind": "int", "vector": 128, "tsc": 130, "instructions": 9, "ring": [3, 0],
+     "cr3": [4096, 4096], "mode": ["prot32", "prot32"], "eip": 0, "eax": 41, "ebx": 0, "ecx": 0,
+     "edx": 0, "cr2": 0, "counts": {"code_misses": 1, "l2_read_misses": 0}},
+    {"kind": "iret", "vector": None, "tsc": 330, "instructions": 99, "ring": [0, 3],
+     "cr3": [4096, 4096], "mode": ["prot32", "prot32"], "eip": 0, "eax": 0, "ebx": 0, "ecx": 0,
+     "edx": 0, "cr2": 0, "counts": {"code_misses": 8, "l2_read_misses": 2}},
+    {"kind": "end", "phase": 0, "tsc": 340, "counts": {"code_misses": 8, "l2_read_misses": 2}},
+]  # fmt: skip
+
+
+def test_a_timeline(tmp_path, stored, console):
+    path = tmp_path / "crossings.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in TRACE))
+    timeline.show(console, stored, "csv")
+    assert printed(console).splitlines() == [
+        "phase,at,runs,clocks,L1I,L1D,L2,ITLB,DTLB,until",
+        "0,0,program,30,0,0,0,0,0,dup",
+        "0,30,kernel,200,7,0,2,0,0,IRET to program",
+        "0,230,program,10,0,0,0,0,0,end of the bracket",
+    ]
+    # A trace of before it had counts.
+    path.write_text("".join(
+        json.dumps({key: value for key, value in line.items() if key != "counts"}) + "\n"
+        for line in TRACE
+    ))  # fmt: skip
+    timeline.show(console, stored, "csv")
+    assert printed(console).splitlines()[-2] == "0,30,kernel,200,,,,,,IRET to program"
+    path.unlink()
+    with pytest.raises(UserError, match="expected a run with --trace crossings"):
+        timeline.show(console, stored, "csv")
