@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from p5lab.commands.options import positive
 from p5lab.engines.bochs import ATTRIBUTION
 from p5lab.errors import UserError, unknown
 from p5lab.files import replace_json
@@ -38,23 +37,6 @@ def top(frame: "pd.DataFrame", by: tuple[str, ...], event: str, rows: int) -> "p
     from p5stats import attribution
 
     return attribution.top(frame, by, event, rows)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--attribution", action="store_true",
-                        help="of a run with --attribute: the functions with the largest counts"
-                        )  # fmt: skip
-    parser.add_argument("--evictions", action="store_true",
-                        help="of a run with --attribute misses: who evicted whom from a"
-                        " direct-mapped L2")  # fmt: skip
-    parser.add_argument("--speedscope", type=Path, metavar="FILE",
-                        help="of a run with --attribute stacks: write its call stacks, weighted by"
-                        " --event, for https://www.speedscope.app")  # fmt: skip
-    parser.add_argument("--by", default="function,module", metavar="WHAT,...",
-                        help=f"of {', '.join(BY)} (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--event", default=EVENT, metavar="NAME", help="default: %(default)s")
-    parser.add_argument("--top", type=positive("--top"), default=ROWS, metavar="N",
-                        help="so many rows (default: %(default)s)")  # fmt: skip
 
 
 def write_speedscope(stored: Stored, path: Path, event: str) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import json
 import sys
+from pathlib import Path
 
 from rich.table import Table
 
@@ -52,7 +53,7 @@ def add(commands: options.Commands) -> None:
     one.add_argument("--timeline", action="store_true",
                      help="of a run with --trace crossings: the same step by step, with the misses"
                      " of each")  # fmt: skip
-    attribution.add_options(one)
+    _add_attribution(one)
     options.add_format(one)
     one.set_defaults(command=_show)
 
@@ -96,6 +97,24 @@ def add(commands: options.Commands) -> None:
     keys.add_argument("--markdown", action="store_true", help="as docs/machine-keys.md has them")
     options.add_json(keys)
     keys.set_defaults(command=_keys)
+
+
+def _add_attribution(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--attribution", action="store_true",
+                        help="of a run with --attribute: the functions with the largest counts"
+                        )  # fmt: skip
+    parser.add_argument("--evictions", action="store_true",
+                        help="of a run with --attribute misses: who evicted whom from a"
+                        " direct-mapped L2")  # fmt: skip
+    parser.add_argument("--speedscope", type=Path, metavar="FILE",
+                        help="of a run with --attribute stacks: write its call stacks, weighted by"
+                        " --event, for https://www.speedscope.app")  # fmt: skip
+    parser.add_argument("--by", default="function,module", metavar="WHAT,...",
+                        help=f"of {', '.join(attribution.BY)} (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--event", default=attribution.EVENT, metavar="NAME",
+                        help="default: %(default)s")  # fmt: skip
+    parser.add_argument("--top", type=options.positive("--top"), default=attribution.ROWS,
+                        metavar="N", help="so many rows (default: %(default)s)")  # fmt: skip
 
 
 def _list(args: argparse.Namespace, lab: Lab) -> int:
