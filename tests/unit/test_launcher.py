@@ -122,7 +122,7 @@ def test_first_use_sets_up_and_hands_over(host):
     assert out.splitlines()[0] == "<-m><p5lab><run><a b><--set=l2.size=512K><>"
     assert f"PYTHONPATH={host.root}/src:{host.root}/stats-parsers" in out
     assert f"PATH={host.root}/.venv/bin:{host.bin}" in out
-    assert "installing the Python packages into .venv (about 1 minute, 1 GB of disk)" in err
+    assert "installing the Python packages into .venv (about 2 minutes, 1.5 GB of disk)" in err
     assert host.calls == ["venv", "pip "]
 
 
