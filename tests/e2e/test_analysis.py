@@ -6,8 +6,9 @@ from examples import DOCUMENT, outputs, render
 from quoting import missing
 
 from p5lab import experiment
+from p5lab.execution import cores
 from p5lab.lab import Lab
-from p5lab.runner import Runner, cores
+from p5lab.runner import Runner
 
 CORE = ("getpid", "dup", "cswitch")
 FAST_SEEDS = (1, 2)
