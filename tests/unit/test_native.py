@@ -64,7 +64,7 @@ def test_a_program_that_was_not_built_is_named(lab, native, tmp_path):
     ("status", "printed", "outcome"),
     [
         (0, "", ("ok", "")),
-        (1, "dup: bad\x1b[31m\n\n", ("failed", r"the program ended with status 1: dup: bad\x1b[31m")),
+        (1, "dup: bad\x1b[m\n\n", ("failed", r"the program ended with status 1: dup: bad\x1b[m")),
         (7, "", ("failed", "the program ended with status 7: it printed nothing")),
         (126, "env: x", ("failed", "this host does not run 32-bit x86 programs")),
         (-11, "", ("failed", "the program was killed by SIGSEGV")),
