@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import fetch, forkserver, index, store, worker
+from p5lab.engines.bochs import RECORDINGS
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.store import Stored
@@ -117,14 +118,14 @@ def _why(stored: Stored) -> str:
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:
     """What is the same in two runs of which the newer one counts (as p5stats.tidy.load has it; a
-    trace is something more)."""
+    recording is something more)."""
     machine = record["machine"]
     told = record["identity"].get("settings", {}).get("engine.conf", {})
     return (
         record["experiment"], record["engine"], machine["name"], machine["geometry"],
         record["feedback"], record["guest"]["name"], record["seed"], record["workload"]["name"],
         tuple(sorted(record["parameters"].items())),
-        "run.crossings" in told, "run.accesses" in told,
+        *(told.get(key) for key in RECORDINGS),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p5lab import store
+from p5lab.engines.bochs import RECORDINGS
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.files import sha256_of
 from p5lab.lab import Lab
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 DIRECTORY = ".index"
 # A record takes 0.25 ms to read, DuckDB 0.1 s to load, and a row next to nothing.
 WORTHWHILE = 1000
 _METADATA = b"p5lab"
 _KEPT = ("schema_version", "run", "experiment", "status", "reason", "label", "engine", "guest",
          "parameters", "seed", "feedback", "started", "wall_seconds")  # fmt: skip
-_TRACES = ("run.crossings", "run.accesses")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
             for key in ("name", "geometry", "shadows")
         },
         "workload": {"name": record["workload"].get("name", "")},
-        "identity": {"settings": {"engine.conf": {k: told[k] for k in _TRACES if k in told}}},
+        "identity": {"settings": {"engine.conf": {k: told[k] for k in RECORDINGS if k in told}}},
     }
 
 

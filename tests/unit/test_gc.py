@@ -8,7 +8,7 @@ import time
 import pytest
 from fakelab import call_events
 
-from p5lab import cli, experiment, forkserver, gc, store
+from p5lab import cli, experiment, forkserver, functions, gc, store
 from p5lab.errors import UserError
 from p5lab.experiment import Filter
 from p5lab.runner import Runner
@@ -59,7 +59,8 @@ def kinds(items):
     return sorted((item.why, item.path.name) for item in items)
 
 
-def test_failed_and_superseded_runs_go_and_the_others_stay(lab):
+def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
+    monkeypatch.setattr(functions, "table", lambda lab, run: "")  # the toy kernel has no symbols
     old = run(lab)
     record = store.read(old.directory)
     store.write(old.directory, {**record, "started": "2020-01-01T00:00:00+00:00"})
@@ -68,9 +69,10 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab):
     other = run(lab, settings=(("l2.size", "512K"),))
     seeded = run(lab, seeds=(1,))
     traced = run(lab, trace=("crossings",))
+    attributed = [run(lab, attribute=kinds) for kinds in (("functions",), ("functions", "stacks"))]
     lab.behave(events={"chase": call_events(status=2)})
     bad = run(lab, "chase")
-    assert {one.status for one in (new, other, seeded, traced)} == {"ok"}
+    assert {one.status for one in (new, other, seeded, traced, *attributed)} == {"ok"}
     assert bad.status == "failed"
     assert kinds(gc.results(lab)) == [("failed", bad.id), ("superseded", old.id)]
 

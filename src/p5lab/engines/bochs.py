@@ -26,6 +26,12 @@ CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine
 CROSSINGS = "crossings.jsonl"
 TRACES = {"crossings": CROSSINGS, "accesses": "accesses.bin"}
 ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
+# Keys of engine.conf by which a run records more than its counts, as another run of the same need
+# not: neither takes the other's place.
+RECORDINGS = (
+    "run.crossings", "run.accesses", "run.vectors", "run.attribution", "run.attribution_stacks",
+    "run.attribution_misses",
+)  # fmt: skip
 SETUP = "setup.bin"
 VECTORS, SIMPOINTS, WEIGHTS = "simpoint.bb", "simpoint.simpoints", "simpoint.weights"
 # A disk with the largest geometry that a BIOS of the time could address.
