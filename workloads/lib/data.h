@@ -1,32 +1,84 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a file benchmark puts its files. */
+/*
+ * Where a file benchmark puts its files, and what is in them.
+ *
+ * The place is the parameter `filesystem` of every file benchmark:
+ *
+ *   data       where P5LAB_DATA says: the guest's first IDE disk; on a host the current directory
+ *   memory     /tmp, which no disk is behind in a guest
+ *   ext2       partition 1 of the first modelled disk (disk.h): directories reach it when the
+ *              kernel writes them
+ *   ext2-sync  the same, but whoever changes a directory waits for the disk, as under FFS
+ *   fat        partition 2: FAT16 with clusters of 4 KB
+ *   raid0      an ext2 of 256 MB in blocks of 4 KB, on a stripe over all modelled disks
+ *
+ * The program mounts and unmounts what it uses (data_mount, data_leave), outside its brackets.
+ * What only Linux has is in disk.h.
+ */
 #ifndef P5LAB_DATA_H
 #define P5LAB_DATA_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "p5w.h"
 
-/* Make a directory `name` on the disk file system and go there. That is the directory in the
- * environment variable P5LAB_DATA, which the guest's init sets when it has mounted a disk; on a host
- * of its own the program takes the current directory. Exits with P5W_EXIT_UNAVAILABLE in a guest
- * without a disk: memory would pass for one. Call after p5w_start().
+enum data_filesystem { DATA_DISK, DATA_MEMORY, DATA_EXT2, DATA_EXT2_SYNC, DATA_FAT, DATA_RAID0 };
+static const char *const data_filesystems[] = {"data", "memory", "ext2", "ext2-sync",
+                                               "fat",  "raid0",  NULL};
+
+#define DATA_FILESYSTEM(filesystem)                                                \
+  {                                                                                \
+    "filesystem", "data, memory, ext2, ext2-sync, fat or raid0", &(filesystem), 0, \
+        data_filesystems                                                           \
+  }
+
+#include "disk.h"
+
+static long data_mounted = DATA_DISK;
+static int data_in_guest; /* markers are off during the warm-up, which must do the same as what counts */
+
+/* Say what is missing here and give up. */
+static inline _Noreturn void data_unavailable(const char *what, const char *why) {
+  fprintf(stderr, "%s: %s\n", what, why);
+  exit(P5W_EXIT_UNAVAILABLE);
+}
+
+/* Make this the file system that data_enter() goes to. Call after p5w_start(). Exits with
+ * P5W_EXIT_UNAVAILABLE where there is none; on a host that is any but data and memory, for its disks
+ * are not ours.
+ */
+static inline void data_mount(long filesystem) {
+  data_mounted = filesystem;
+  if (filesystem >= DATA_EXT2) {
+    const char *why = disk_mount(filesystem);
+    if (why) data_unavailable(data_filesystems[filesystem], why);
+  }
+}
+
+/* Make a directory `name` on the file system and go there. Exits with P5W_EXIT_UNAVAILABLE in a
+ * guest without a disk: memory would pass for one. Call after p5w_start(), and after data_mount() for
+ * any file system but `data`.
  */
 static inline void data_enter(const char *name) {
+  data_in_guest = p5_marker_enabled;
   const char *place = getenv("P5LAB_DATA");
-  if (!place && p5_marker_enabled) {
-    fprintf(stderr, "%s: needs a disk, and this guest has none\n", name);
-    exit(P5W_EXIT_UNAVAILABLE);
-  }
+  if (data_mounted == DATA_MEMORY) place = "/tmp";
+  if (data_mounted >= DATA_EXT2) place = DISK_MOUNTED_ON;
+  if (!place && data_in_guest)
+    data_unavailable(name, "needs a disk, and this guest has none");
   if (place && chdir(place) != 0) p5w_fail(place);
   if ((mkdir(name, 0700) != 0 && errno != EEXIST) || chdir(name) != 0) p5w_fail(name);
 }
 
-/* Leave the directory and remove it; it must be empty. */
+/* Leave the directory and remove it; it must be empty. Unmount what data_mount() mounted. */
 static inline void data_leave(const char *name) {
   if (chdir("..") != 0 || rmdir(name) != 0) p5w_fail(name);
+  if (data_mounted >= DATA_EXT2) disk_unmount();
+  data_mounted = DATA_DISK;
 }
 
 /* Return `count` file names, "0" to "count - 1". */
@@ -35,6 +87,116 @@ static inline char (*data_names(long count))[12] {
   if (!names) p5w_fail("file names");
   for (long i = 0; i < count; i++) snprintf(names[i], sizeof(names[i]), "%d", (int)i);
   return names;
+}
+
+/* Wait until everything that was written is on the disk. */
+static inline void data_sync(void) { sync(); }
+
+/* The same, and forget what is in the file cache: what is read next comes from the disk. Of
+ * `memory` there is no disk to read again. On a host that is measured this cannot be done; without
+ * markers nothing is measured, and nothing is done. Call after data_enter().
+ */
+static inline void data_drop_caches(void) {
+  sync();
+  if (data_mounted == DATA_MEMORY || !data_in_guest) return;
+  const char *why = disk_drop_caches();
+  if (why) data_unavailable("file cache", why);
+}
+
+/* Whether each change of the current directory waits for the disk from now on, whatever the file
+ * system does by itself. Of ext2 and its kind only.
+ */
+static inline void data_synchronous(int on) { disk_synchronous(on); }
+
+/* `size` bytes at the beginning of a page, for whole blocks and for raw disks. */
+static inline char *data_buffer(long size) {
+  void *buffer;
+  if ((errno = posix_memalign(&buffer, 4096, (size_t)size)) != 0) p5w_fail("buffer");
+  memset(buffer, 0, (size_t)size);
+  return buffer;
+}
+
+/* Read or write all of `size` bytes, or give up. */
+static inline void data_read(int descriptor, char *buffer, long size, const char *name) {
+  errno = EIO; /* of a file that is too short */
+  if (read(descriptor, buffer, (size_t)size) != (ssize_t)size) p5w_fail(name);
+}
+
+static inline void data_write(int descriptor, const char *buffer, long size, const char *name) {
+  errno = ENOSPC; /* of a file that does not fit */
+  if (write(descriptor, buffer, (size_t)size) != (ssize_t)size) p5w_fail(name);
+}
+
+/* What is in a file: words of 32 bits, each its own by file (`key`) and place. The first word of
+ * every DATA_SECTOR bytes, its mark, names the sector; the others are the same in each sector. A
+ * benchmark that writes a long file fills its buffer once and then changes only the marks, so that
+ * the filling is no part of what it measures; one that reads it looks at the marks in its brackets,
+ * and at everything outside. `offset` is a multiple of DATA_SECTOR.
+ */
+#define DATA_SECTOR 512
+
+static inline uint32_t data_word(uint32_t key, long word) {
+  return (key + 1) * 2654435761u + (uint32_t)word * 2246822519u;
+}
+
+static inline uint32_t data_mark_of(uint32_t key, long offset) {
+  return ~data_word(key, 128 + offset / DATA_SECTOR);
+}
+
+/* Write the marks of the file's bytes from `offset` on. */
+static inline void data_mark(char *buffer, long size, long offset, uint32_t key) {
+  for (long at = 0; at < size; at += DATA_SECTOR) {
+    uint32_t mark = data_mark_of(key, offset + at);
+    memcpy(buffer + at, &mark, (size_t)(size - at < 4 ? size - at : 4));
+  }
+}
+
+/* Write all of the file's bytes from `offset` on. */
+static inline void data_fill(char *buffer, long size, long offset, uint32_t key) {
+  for (long at = 0; at < size; at += 4) {
+    uint32_t word = data_word(key, at % DATA_SECTOR / 4);
+    memcpy(buffer + at, &word, (size_t)(size - at < 4 ? size - at : 4));
+  }
+  data_mark(buffer, size, offset, key);
+}
+
+static inline _Noreturn void data_wrong(const char *name, long offset) {
+  fprintf(stderr, "%s: byte %ld is not what was written\n", name, offset);
+  exit(P5W_EXIT_FAILED);
+}
+
+/* Give up unless the marks are those of the file's bytes from `offset` on. */
+static inline void data_check_marks(const char *buffer, long size, long offset, uint32_t key,
+                                    const char *name) {
+  for (long at = 0; at < size; at += DATA_SECTOR) {
+    uint32_t mark = data_mark_of(key, offset + at);
+    if (memcmp(buffer + at, &mark, (size_t)(size - at < 4 ? size - at : 4)) != 0)
+      data_wrong(name, offset + at);
+  }
+}
+
+/* Give up unless these are the file's bytes from `offset` on. */
+static inline void data_check(const char *buffer, long size, long offset, uint32_t key,
+                              const char *name) {
+  data_check_marks(buffer, size, offset, key, name);
+  for (long at = 0; at < size; at += 4) {
+    uint32_t word = data_word(key, at % DATA_SECTOR / 4);
+    if (at % DATA_SECTOR == 0) continue;
+    if (memcmp(buffer + at, &word, (size_t)(size - at < 4 ? size - at : 4)) != 0)
+      data_wrong(name, offset + at);
+  }
+}
+
+/* Raw disks: the n-th modelled disk, from 0, or NULL where there are not so many. */
+static inline const char *data_disk(int n) { return disk_path(n, 0); }
+
+/* Open a disk past the file cache; buffer, offset and size of every transfer are then multiples of
+ * DATA_SECTOR.
+ */
+static inline int data_open_raw(const char *path) {
+  int descriptor = disk_open_raw(path);
+  if (descriptor < 0) p5w_fail(path);
+  return descriptor;
 }
 
 #endif
