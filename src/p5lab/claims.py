@@ -12,6 +12,7 @@ from p5lab import machine as machines
 from p5lab import workload as workloads
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
+from p5lab.machine import Machine
 from p5lab.schema import BY_NAME
 from p5lab.tomlfile import Table, type_name
 from p5lab.workload import EMPTY_NAME, Workload
@@ -39,6 +40,7 @@ GUEST = "linux"
 TIMING = "timing."  # begins the name of a row of the timing table among `keys`
 _PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
 _COMMON = ("source", "quantity", "tag", "unit", "role")
+_OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over may change
 
 
 def load(lab: Lab) -> list[Claim]:
@@ -86,7 +88,9 @@ class _Loader:
             value=_number(table, "value"),
             machine=machine,
             keys=self._keys(table, role, machine),
-            measure=self._measure(table.table("measure")) if "measure" in table.data else None,
+            measure=self._measure(table.table("measure"), machine)
+            if "measure" in table.data
+            else None,
             reason=table.text("reason", ""),
             **common,
         )
@@ -137,9 +141,9 @@ class _Loader:
             rows = csv.reader(line for line in file if not line.startswith("#"))
             return [row[0] for row in rows][1:]
 
-    def _measure(self, table: Table) -> Measure:
-        table.only(["experiment", "guest", "workload", "parameters", "phases", "count", "per",
-                    "times", "statistic", "at", "less", "over"])  # fmt: skip
+    def _measure(self, table: Table, machine: str) -> Measure:
+        table.only(["experiment", "guest", "workload", "parameters", "phases", "set", "count",
+                    "per", "times", "statistic", "at", "less", "over"])  # fmt: skip
         where = table.where
         asked = table.text("experiment")
         if asked not in self._experiments:
@@ -170,22 +174,21 @@ class _Loader:
         counted = table.texts("count")
         if not counted:
             raise UserError(f"{where}: count: expected at least one event or parameter")
-        own: dict[str, Any] = {
-            key: table.data[key] for key in ("parameters", "phases") if key in table.data
-        }
+        own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
+        board = machines.load(self._lab.machines, machine)
 
         def select(key: str) -> Selection | None:
             if key not in table.data:
                 return None
             other = table.table(key)
-            other.only(["parameters", "phases"])
-            return _selection(workload, Table(other.where, {**own, **other.data}))
+            other.only(_OF_SELECTION)
+            return _selection(workload, board, Table(other.where, {**own, **other.data}))
 
         return Measure(
             experiment=asked,
             guest=guest,
             workload=name,
-            select=_selection(workload, Table(where, own)),
+            select=_selection(workload, board, Table(where, own)),
             count=tuple(counted),
             per=tuple(table.texts("per", [])),
             times=_number(table, "times") if "times" in table.data else 1.0,
@@ -196,12 +199,17 @@ class _Loader:
         )
 
 
-def _selection(workload: Workload, table: Table) -> Selection:
+def _selection(workload: Workload, board: Machine, table: Table) -> Selection:
     given = table.table("parameters", {})
     resolved = workload.resolve(given.data, given.where)
     phases = table.texts("phases", [])
     _check_phases(workload, phases, table.where)
-    return Selection({name: str(resolved[name]) for name in given.data}, tuple(phases))
+    settings = tomlfile.flatten(table.table("set", {}).data)
+    return Selection(
+        {name: str(resolved[name]) for name in given.data},
+        tuple(phases),
+        board.with_set(settings, f"{table.where}: set").geometry if settings else "",
+    )
 
 
 def _check_phases(

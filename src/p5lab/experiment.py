@@ -269,28 +269,32 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     seen = set()  # a parameter that a workload does not have makes no further run of it
     for board in boards:
         for variant, point in itertools.product(variants, points):
-            variant_board = variant.of(board)
-            if point.machine:
-                variant_board = variant_board.with_set(dict(point.machine), f"{where}: sweep")
-            if choice.settings:
-                variant_board = variant_board.with_set(dict(choice.settings), "--set")
-            shadows = tuple(_shadow(variant_board, *geometry) for geometry in geometries)
-            jobs = [entry.job(point.parameters) for entry in entries]
+            jobs = []
+            for entry in entries:
+                job = entry.job(point.parameters)
+                own_board = variant.of(board)
+                if choice.engine != NATIVE:
+                    own_board = job.variant.of(own_board)
+                if point.machine:
+                    own_board = own_board.with_set(dict(point.machine), f"{where}: sweep")
+                if choice.settings:
+                    own_board = own_board.with_set(dict(choice.settings), "--set")
+                shadows = tuple(_shadow(own_board, *geometry) for geometry in geometries)
+                jobs.append((job, own_board, shadows))
             for system in systems:
-                board_with_isa = with_isa(where, system, variant_board)
                 for seed in seeds:
-                    for job in jobs:
+                    for job, own_board, shadows in jobs:
                         if not _asked(system, guest_names, job.only):
                             continue
                         if reason := _why_not(system, job.workload, job.parameters):
                             cannot[Cannot(system.name, job.workload.name, reason)] = None
                             continue
-                        run = Run(name, board_with_isa, system, job.workload, job.parameters,
-                                  job.given, seed, feedback, limit, choice.engine,
+                        run = Run(name, with_isa(where, system, own_board), system, job.workload,
+                                  job.parameters, job.given, seed, feedback, limit, choice.engine,
                                   trace=choice.trace, accesses=choice.accesses, shadows=shadows,
                                   model=choice.model, vectors=choice.vectors,
                                   attribute=choice.attribute)  # fmt: skip
-                        same = (board.name, variant_board.geometry, system.name, seed, run.job)
+                        same = (board.name, own_board.geometry, system.name, seed, run.job)
                         if same not in seen:
                             seen.add(same)
                             runs.append(run)
@@ -408,12 +412,13 @@ def _variants(table: tomlfile.Table) -> list[_Variant]:
 @dataclass(frozen=True)
 class _Job:
     """What a system is asked to do: a workload with all its parameters; `given` are those that the
-    experiment sets, `only` the guests that are asked."""
+    experiment sets, `only` the guests that are asked, `variant` what it sets of the machine."""
 
     workload: Workload
     parameters: dict[str, int | str]
     given: tuple[str, ...]
     only: list[str]
+    variant: _Variant
 
 
 @dataclass(frozen=True)
@@ -424,13 +429,14 @@ class _Entry:
     workload: Workload
     parameters: dict[str, Any]
     only: list[str]
+    variant: _Variant
 
     def job(self, swept: Mapping[str, Any]) -> _Job:
         """With the parameters of a sweep, of which it takes those it has."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
         return _Job(self.workload, self.workload.resolve(given, self.where), tuple(given),
-                    self.only)  # fmt: skip
+                    self.only, self.variant)  # fmt: skip
 
 
 def _entries(
@@ -438,7 +444,7 @@ def _entries(
 ) -> list[_Entry]:
     entries = []
     for run in table.tables("run"):
-        run.only(["workload", "parameters", "guests"])
+        run.only(["workload", "parameters", "guests", "set"])
         name = run.text("workload")
         if name not in known:
             raise unknown("workload", name, known, where=run.where)
@@ -448,7 +454,8 @@ def _entries(
                 raise unknown("guest", guest, guest_names, where=run.where)
         given = run.table("parameters", {})
         known[name].resolve(given.data, given.where)
-        entries.append(_Entry(given.where, known[name], given.data, only))
+        variant = _Variant(f"{run.where}: set", _common(run))
+        entries.append(_Entry(given.where, known[name], given.data, only, variant))
     return entries
 
 

@@ -69,11 +69,15 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
             expanded[question] = experiment.load(lab, measure.experiment, choice)
         selections = [one for one in (measure.select, measure.less, measure.over) if one]
         for run in expanded[question]:
-            if run.workload.name != measure.workload or run.machine.overlay:
+            if run.workload.name != measure.workload:
                 continue
             texts = {name: str(value) for name, value in run.parameters.items()}
-            if any(one.parameters.items() <= texts.items() for one in selections):
-                key = (*question, run.workload.name, run.parameter_text, str(run.seed))
+            if any(
+                one.parameters.items() <= texts.items() and one.geometry == run.machine.geometry
+                for one in selections
+            ):
+                key = (*question, run.workload.name, run.parameter_text, run.machine.geometry,
+                       str(run.seed))  # fmt: skip
                 found.setdefault(key, run)
     return list(found.values())
 

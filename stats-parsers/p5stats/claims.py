@@ -43,10 +43,12 @@ COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit",
 @dataclass(frozen=True)
 class Selection:
     """Brackets of a workload: those of runs with these parameters (texts, as the tidy table has
-    them), in these phases; none named means any."""
+    them), in these phases; none named means any. geometry: what else the machine has than its file
+    says, as the tidy table has it."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
+    geometry: str = ""
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
     """The number (NaN: nothing to measure) and the runs that it rests on."""
     where = {
         "experiment": measure.experiment, "engine": "bochs", "machine": claim.machine,
-        "geometry": "", "feedback": "yes", "guest": measure.guest, "workload": measure.workload,
+        "feedback": "yes", "guest": measure.guest, "workload": measure.workload,
     }  # fmt: skip
     asked = counts
     for level, value in where.items():
@@ -228,7 +230,10 @@ def _select(counts: pd.DataFrame, selection: Selection) -> pd.DataFrame:
         return all(has.get(name) == value for name, value in selection.parameters.items())
 
     texts = counts.index.get_level_values("parameters")
-    chosen = counts[texts.isin([text for text in texts.unique() if wanted(text)])]
+    chosen = counts[
+        texts.isin([text for text in texts.unique() if wanted(text)])
+        & (counts.index.get_level_values("geometry") == selection.geometry)
+    ]
     if selection.phases:
         chosen = chosen[chosen.index.get_level_values("phase").isin(selection.phases)]
     return chosen

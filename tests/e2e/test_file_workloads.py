@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The file benchmarks: that what they read is what they wrote, that they say so when it is not, and
-what reaches the disk. Here with small counts; the sizes of the papers are in configs/experiments."""
+what reaches the disk. Small counts here; the sizes of the papers are in configs/experiments."""
 
 import subprocess
 

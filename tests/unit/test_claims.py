@@ -152,6 +152,20 @@ def test_a_baseline_is_subtracted_and_a_reference_divided_by(memory):
     assert row["runs"] == "r w"
 
 
+def test_another_machine_is_measured_only_where_it_is_asked_for(memory):
+    """A run with other settings is none of the machine's, and what is subtracted or divided by may
+    be such a one."""
+    other = rows("o", "4 KB", counted(WORDS * 2), geometry="l2.size=0")
+    frame = pd.concat([memory, table(*[other])], ignore_index=True)
+    busy = {"count": ("cycles.busy",), "per": ("words",), "times": 1}
+    slow = Selection({"routine": "read"}, ("4 KB",), "l2.size=0")
+    assert modelled(frame, **busy) == pytest.approx(1)
+    assert modelled(frame, **busy, over=slow) == pytest.approx(0.5)
+    gone = Selection({"routine": "read"}, ("4 KB",), "l2.size=1")
+    row = judge(claim(measure=measure(**busy, over=gone)), frame)
+    assert row["verdict"] == "not run"
+
+
 @pytest.mark.parametrize(
     ("statistic", "at", "kilobytes"),
     [

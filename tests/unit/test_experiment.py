@@ -37,6 +37,24 @@ def test_overlays_multiply(lab):
     ]
 
 
+def test_a_run_has_settings_of_its_own_between_the_overlays_and_the_command_line(lab):
+    text = EXPERIMENT.replace(
+        'guests = ["toy"]\n', 'guests = ["toy"]\nset = { dram.size = "16M", l2.size = "128K" }\n'
+    )
+    text = text.replace('workload = "chase"\n', 'workload = "chase"\nset = { l2.size = "1M" }\n')
+    common = "dram.size=16777216"
+    runs = with_experiment(lab, text)
+    assert [run.machine.geometry for run in runs] == [
+        f"{common} l2.size=131072", f"{common} l2.size=1048576"
+    ]  # fmt: skip
+    choice = Filter(settings=(("l2.size", "64K"),))
+    assert {run.machine.geometry for run in with_experiment(lab, text, choice)} == {
+        f"{common} l2.size=65536"
+    }
+    with pytest.raises(UserError, match=r"run\[1\]: set: unknown machine key 'l2.sise'"):
+        with_experiment(lab, text.replace("set = { l2.size =", "set = { l2.sise ="))
+
+
 def test_filters(lab):
     settings = (("l2.size", "512K"),)
     runs = experiment.load(

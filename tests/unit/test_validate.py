@@ -145,6 +145,24 @@ def test_one_paper(p5lab, lab):
     assert "--source: unknown paper 'lai69'; did you mean 'lai96'?" in err
 
 
+def test_a_machine_with_other_settings(p5lab, lab):
+    """`set` asks for runs whose [[run]] has it, on the machine of the claim otherwise."""
+    path = lab.experiments / "tests.toml"
+    text = path.read_text() + '[[run]]\nworkload = "chase"\nset = { l2.size = "1M" }\n'
+    path.write_text(text)
+    change(lab, '["1 KB"], less', '["1 KB"], set = { l2.size = "1024K" }, less')
+    (claim,) = [claim for claim in claims.load(lab) if claim.id == "least"]
+    assert claim.measure.select.geometry == claim.measure.less.geometry == "l2.size=1048576"
+    runs = validate.runs(lab, [claim])
+    assert [run.machine.geometry for run in runs] == ["l2.size=1048576"]
+    rows = csv.DictReader(io.StringIO(p5lab("--format", "csv")[1]))
+    assert {row["claim"]: row["verdict"] for row in rows}["least"] == "holds"
+    assert len(lab.starts()) == 2
+    change(lab, '["1 KB"], less', '["1 KB"], set = { l2.sise = "1M" }, less')
+    with pytest.raises(UserError, match=r"measure: set: unknown machine key 'l2.sise'"):
+        claims.load(lab)
+
+
 def test_for_programs(p5lab):
     rows = list(csv.DictReader(io.StringIO(p5lab("--format", "csv")[1])))
     assert [row["claim"] for row in rows] == [
