@@ -142,13 +142,14 @@ static void linked(char **objects, int count, const char *to) {
   output_close();
 }
 
-/* This program as one of the passes: --PASS TO FROM... */
+/* This program as one of the passes: --PASS TO FROM..., and how many headers there are. */
 static int pass(int argc, char **argv) {
   const char *name = argv[1] + 2, *to = argv[2];
-  if (strcmp(name, "cpp") == 0 && argc == 4) return preprocess(argv[3], to), 0;
-  if (strcmp(name, "cc1") == 0 && argc == 4) return compile(argv[3], to), 0;
-  if (strcmp(name, "as") == 0 && argc == 4) return assemble(argv[3], to), 0;
   if (strcmp(name, "ld") == 0) return linked(argv + 3, argc - 3, to), 0;
+  if (argc != 5 || !p5w_number(argv[4], &headers)) return P5W_EXIT_USAGE;
+  if (strcmp(name, "cpp") == 0) return preprocess(argv[3], to), 0;
+  if (strcmp(name, "cc1") == 0) return compile(argv[3], to), 0;
+  if (strcmp(name, "as") == 0) return assemble(argv[3], to), 0;
   return P5W_EXIT_USAGE;
 }
 
@@ -165,7 +166,9 @@ static void start(char *const *arguments) {
 }
 
 static void start_pass(const char *name, const char *to, const char *from) {
-  const char *arguments[] = {program, name, to, from, NULL};
+  char number[12];
+  snprintf(number, sizeof(number), "%d", (int)headers);
+  const char *arguments[] = {program, name, to, from, number, NULL};
   start((char *const *)arguments);
 }
 
