@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// A SCSI bus: one at a time, and among those who wait the highest ID [SCSI-2 6.1.2].
+#pragma once
+
+#include <map>
+
+#include "agenda.hh"
+
+namespace disk {
+
+class Bus {
+ public:
+  explicit Bus(Agenda& agenda) : agenda_(agenda) {}
+
+  // Calls `granted` when the bus is this device's; release() ends that.
+  void request(uint32_t id, Time now, Agenda::Action granted) {
+    waiting_.emplace(priority(id), std::move(granted));
+    grant(now);
+  }
+  void release(Time now) {
+    busy_ = false;
+    grant(now);
+  }
+
+ private:
+  // 7 first, down to 0, then 15 down to 8: smaller numbers here are served first.
+  static uint32_t priority(uint32_t id) { return id < 8 ? 7 - id : 8 + 15 - id; }
+
+  void grant(Time now) {
+    if (busy_ || waiting_.empty()) return;
+    busy_ = true;
+    agenda_.at(now, std::move(waiting_.begin()->second));
+    waiting_.erase(waiting_.begin());
+  }
+
+  Agenda& agenda_;
+  std::multimap<uint32_t, Agenda::Action> waiting_;
+  bool busy_ = false;
+};
+
+}  // namespace disk

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "seek.hh"
+
+#include <cmath>
+
+namespace disk {
+namespace {
+
+struct Curve {
+  double n, knee, single, full;
+  double e = 0, b = 0;  // slopes: beyond the knee, of the root
+
+  // Both ends are given; the slope beyond the knee says where the branches meet.
+  void set(double slope) {
+    e = slope;
+    b = (full - single - e * (n - 1 - knee)) / (std::sqrt(knee) - 1);
+  }
+  double time(double d) const {
+    return d <= knee ? single + b * (std::sqrt(d) - 1) : full - e * (n - 1 - d);
+  }
+  // Of all pairs of different cylinders, n - d of n * (n - 1) / 2 are d apart.
+  double average() const {
+    double sum = 0;
+    for (double d = 1; d < n; d++) sum += (n - d) * time(d);
+    return sum / (n * (n - 1) / 2);
+  }
+};
+
+}  // namespace
+
+SeekCurve::SeekCurve(uint32_t cylinders, uint32_t knee, Time single, Time average, Time full,
+                     std::string* problem)
+    : times_(cylinders) {
+  if (knee < 2 || knee + 2 > cylinders) {
+    *problem = "the knee of the seek curve lies between 2 and the cylinders less 2";
+    return;
+  }
+  Curve curve{double(cylinders), double(knee), double(single), double(full)};
+  curve.set(0);
+  const double flat = curve.average();
+  curve.set(1e6);
+  const double steep = curve.average();
+  curve.set((double(average) - flat) / (steep - flat) * 1e6);
+  if (curve.b <= 0 || curve.e < 0) {
+    *problem = "no curve goes through these seek times; another knee may help";
+    return;
+  }
+  for (uint32_t d = 1; d < cylinders; d++) times_[d] = Time(std::llround(curve.time(d)));
+}
+
+}  // namespace disk
