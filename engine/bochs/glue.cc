@@ -533,6 +533,11 @@ Bit64u p5_read_tsc(Bit64s adjust) { return p5::Run::instance().read_tsc(adjust);
 
 namespace p5 {
 
+void count_event(Event event, uint64_t number) {
+  if (state_stale) refresh_state();
+  model.count(event, number);
+}
+
 // Guest memory for the boot ROM's blobs; false outside DRAM.
 bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   while (count) {

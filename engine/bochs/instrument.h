@@ -24,6 +24,7 @@ Bit64u p5_read_tsc(Bit64s adjust);  // RDTSC, RDMSR 10h (patch 0004)
 // --- events
 void p5_initialize(void);
 void p5_exit(void);
+void p5_devices(void);  // (patch 0009)
 void p5_reset(unsigned type);
 void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32, bool code64);
 void p5_before(bxInstruction_c *i);

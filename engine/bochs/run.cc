@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "scsi.hh"
 #include "server.hh"
 
 namespace p5 {
@@ -104,6 +105,7 @@ void Run::start(Pentium* storage, Platform& platform, Attribution::Guest& guest)
   if (!settings_.load(conf_path_, &error)) reject(error);
 
   config_ = Config::read(settings_);
+  disks_ = disk::Config::read(settings_);
   signature_ = uint32_t(settings_.number("cpu.signature"));
   const std::string isa = settings_.text("cpu.isa");
   if (kX86_64 && isa != "x86-64") {
@@ -294,6 +296,7 @@ MarkerResult Run::marker(const MarkerCall& call) {
     case kReady:
       write_marker("marker", "ready", 0);
       if (server_) serve();
+      if (disks_.power_cut != disk::kNever) cut_power_in(disks_.power_cut / disk::kMicrosecond);
       attribute();
       break;
     case kBegin: begin(call.arg0); break;
@@ -772,6 +775,14 @@ void Run::time_is_up() {
   std::snprintf(text, sizeof text, "virtual-time limit of %.3f s reached",
                 double(limit_) / (config_.clock_mhz * 1e6));
   finish("timeout", text, 0, kTimeLimit);
+}
+
+// The program is not asked: the run ends as if it had come to its end.
+void Run::power_cut() {
+  char text[80];
+  std::snprintf(text, sizeof text, "power cut %.6f s after the guest was ready",
+                double(disks_.power_cut) / double(disk::kSecond));
+  finish("ok", text, 0, 0);
 }
 
 void Run::undefined_instruction(Linear linear) {

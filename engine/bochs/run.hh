@@ -15,6 +15,7 @@
 #include "attribution.hh"
 #include "blocks.hh"
 #include "config.hh"
+#include "disks.hh"
 #include "pentium.hh"
 #include "settings.hh"
 #include "timing.hh"
@@ -55,6 +56,7 @@ struct Registers {
 
 // Provided by the glue.
 bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count);
+void count_event(Event event, uint64_t number);
 
 class Run {
  public:
@@ -66,6 +68,8 @@ class Run {
 
   const TimingTable& timing() const { return timing_; }
   bool cmov_allowed() const { return cmov_; }
+  uint64_t clock_hz() const { return config_.clock_hz(); }
+  const disk::Config& disks() const { return disks_; }
   // Off (`run.fast_paths = off`): without the short cuts that must change nothing; for tests.
   bool fast_paths() const { return fast_paths_; }
   uint32_t cpuid_signature() const { return signature_; }
@@ -87,6 +91,8 @@ class Run {
 
   uint64_t limit() const { return limit_; }  // of virtual time, in clocks
   [[noreturn]] void time_is_up();
+  [[noreturn]] void power_cut();
+  [[noreturn]] void no_output(const std::string& path) { output_failed(path); }
   [[noreturn]] void fail(const std::string& reason);
   [[noreturn]] void undefined_instruction(Linear linear);
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
@@ -140,6 +146,7 @@ class Run {
 
   Settings settings_;
   Config config_;
+  disk::Config disks_;
   std::vector<std::string> shadow_names_;
   std::vector<Config> shadow_configs_;
   std::vector<std::vector<MissCounts>> written_;  // [shadow][bank] up to the last marker

@@ -73,7 +73,16 @@ namespace p5 {
   X(StallFetch,        "stall.fetch",          "cycles")  /* waiting for code            */ \
   X(StallIo,           "stall.io",             "cycles")  /* port accesses               */ \
   X(BusBusy,           "bus_busy",             "cycles")  /* 18h; a bus cycle under way  */ \
-  X(Mode64,            "mode_changes.64bit",   "events")  /* x86-64 only: 64-bit code    */
+  X(Mode64,            "mode_changes.64bit",   "events")  /* x86-64 only: 64-bit code    */ \
+  X(DiskReads,         "disk.reads",           "events")  /* requests that are done      */ \
+  X(DiskWrites,        "disk.writes",          "events")                                    \
+  X(DiskSectorsRead,   "disk.sectors_read",    "events")  /* 512 bytes                   */ \
+  X(DiskSectorsWritten, "disk.sectors_written", "events")                                   \
+  X(DiskBusy,          "disk.busy",            "cycles")  /* a request was under way     */ \
+  X(DiskSeek,          "disk.seek",            "cycles")  /* of all requests: the arm    */ \
+  X(DiskRotation,      "disk.rotation",        "cycles")  /* ... until the first sector  */ \
+  X(DiskTransfer,      "disk.transfer",        "cycles")  /* ... over the media          */ \
+  X(DiskWait,          "disk.wait",            "cycles")  /* ... bus, queues, overhead   */
 // clang-format on
 
 enum Event : uint32_t {

@@ -266,6 +266,8 @@ class Pentium {
   void flush_caches(bool write_back);          // WBINVD, INVD
   void page_table_update(uint32_t physical);   // accessed or dirty bit set: a locked cycle
   void port(uint16_t port, bool write);
+  // Something outside of the processor is counted in the ring and address space it finds.
+  void count(Event event, uint64_t number) { bank_->count[event] += number; }
   // Another bus master (DMA) reads or writes memory.
   void bus_master(uint32_t physical, uint32_t bytes, bool write);
   // The next data accesses are locked, until told otherwise or another instruction begins:

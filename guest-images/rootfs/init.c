@@ -62,6 +62,17 @@ static void mount_one(const char *type, const char *target) {
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
+/* Whether a disk of this name is on an IDE channel: SCSI disks have names of the same kind. */
+static int is_ide(const char *name) {
+  char path[64], vendor[3] = "";
+  snprintf(path, sizeof(path), "/sys/block/%s/device/vendor", name);
+  int file = open(path, O_RDONLY);
+  if (file < 0) return 0;
+  ssize_t length = read(file, vendor, sizeof(vendor));
+  close(file);
+  return length == sizeof(vendor) && memcmp(vendor, "ATA", sizeof(vendor)) == 0;
+}
+
 /* Mount the disk, if there is one: the first IDE disk of a PC, or the first one of User-Mode Linux.
  * P5LAB_DATA tells programs where it is.
  */
@@ -71,15 +82,16 @@ static void mount_disk(void) {
     setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
     return;
   }
-  static const char *const disks[] = {"/dev/sda", "/dev/ubda"};
-  for (size_t i = 0; i < sizeof(disks) / sizeof(*disks); i++) {
-    if (access(disks[i], F_OK) != 0) continue;
-    if (mount(disks[i], DATA, "ext2", 0, NULL) == 0)
-      setenv("P5LAB_DATA", DATA, 1);
-    else
-      fprintf(stderr, "init: mount %s on " DATA ": %s\n", disks[i], strerror(errno));
-    return;
-  }
+  static const char uml[] = "/dev/ubda";
+  char ide[] = "/dev/sda";
+  char *const letter = ide + strlen(ide) - 1;
+  while (*letter <= 'z' && !is_ide(ide + strlen("/dev/"))) ++*letter;
+  const char *const disk = *letter <= 'z' ? ide : uml;
+  if (access(disk, F_OK) != 0) return;
+  if (mount(disk, DATA, "ext2", 0, NULL) == 0)
+    setenv("P5LAB_DATA", DATA, 1);
+  else
+    fprintf(stderr, "init: mount %s on " DATA ": %s\n", disk, strerror(errno));
 }
 
 /* Apply the placement seed of the kernel parameter p5seed=N; the kernel hands parameters that it

@@ -68,12 +68,12 @@ def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: st
     return done.stderr
 
 
-def make(output: Path, cylinders: int, options: list[str] = OPTIONS) -> None:
+def make(output: Path, kilobytes: int, options: list[str] = OPTIONS) -> None:
     """Write an image with an empty file system; DiskError when mke2fs is missing or fails."""
     with tempfile.TemporaryDirectory() as tmp:
         config, image = Path(tmp) / "mke2fs.conf", Path(tmp) / "disk.img"
         config.write_text(CONFIG)
-        run("mke2fs", *options, image, f"{cylinders * CYLINDER // 1024}k", config=config)
+        run("mke2fs", *options, image, f"{kilobytes}k", config=config)
         shutil.copyfile(image, output)
 
 
@@ -83,7 +83,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
     try:
-        make(args.output, args.cylinders)
+        make(args.output, args.cylinders * CYLINDER // 1024)
     except (DiskError, OSError) as error:
         print(f"mkdisk: {error}", file=sys.stderr)
         return 1

@@ -67,7 +67,7 @@ def for_runs(lab: Lab, guests: Collection[Guest], engine: str = EMBEDDED) -> tup
         return tuple(sorted(places))
     engines = {lab.engine64 if guest.isa == X86_64 else lab.engine for guest in guests}
     made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
-    return (*sorted(made), "build/engine/bios", "build/bootrom", *sorted(places))
+    return (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks", *sorted(places))
 
 
 def ensure(

@@ -21,6 +21,10 @@ class Lab:
         return self.root / "configs/machines"
 
     @property
+    def disks(self) -> Path:
+        return self.root / "configs/disks"
+
+    @property
     def experiments(self) -> Path:
         return self.root / "configs/experiments"
 
@@ -77,6 +81,11 @@ class Lab:
     @property
     def bootrom(self) -> Path:
         return self.root / "build/bootrom/p5boot.rom"
+
+    @property
+    def formatted_disk(self) -> Path:
+        """What the first SCSI disk of a machine holds."""
+        return self.root / "build/disks/formatted.p5disk"
 
     def rootfs(self, guest: str) -> Path:
         """The root file system of a guest that is a distribution; its record is beside it."""

@@ -8,14 +8,16 @@ from typing import Any
 
 from p5lab import schema, tomlfile
 from p5lab.errors import UserError, unknown
-from p5lab.schema import BY_NAME, KEYS, BadValue, Value, bad_value
+from p5lab.lab import Lab
+from p5lab.schema import BY_NAME, DISK_FILE, KEYS, BadValue, Value, bad_value
 
 SCHEMA_VERSION = 1
 # What a value's comment may name. chen95 and lai96 are papers, the rest manuals and measurements;
 # configs/machines/README.md spells them out.
 SOURCES = (
     "INTEL-DM", "INTEL-OPT", "INTEL-SU", "INTEL-290479", "INTEL-290518", "AGN-MA", "AGN-IT",
-    "86BOX", "chen95", "lai96", "talagala97", "lmbench", "estimate", "choice",
+    "86BOX", "chen95", "lai96", "talagala97", "lmbench", "SEAGATE-2LP", "RW94", "SCSI-2",
+    "estimate", "choice",
 )  # fmt: skip
 _LINE = re.compile(r"^\s*([A-Za-z0-9_]+)\s*=")
 _TABLE = re.compile(r"^\s*\[([A-Za-z0-9_.]+)\]")
@@ -62,12 +64,18 @@ class Machine:
             if key.target == "record":
                 raise UserError(f"{where}: {name} cannot be set: it names the machine")
             changes[name] = _parse(where, key, raw)
-        values = {**self.values, **changes}
+        values, sources = dict(self.values), dict(self.sources)
+        if "disk.model" in changes:
+            # Another drive; what was set over the one before stays set.
+            drive, about = _drive(str(changes["disk.model"]))
+            values |= {name: value for name, value in drive.items() if name not in self.overlay}
+            sources |= about
+        values |= changes
         check(values, where)
         overlay = dict(self.overlay)
         for name, value in changes.items():
             overlay[name] = BY_NAME[name].canonical(value)
-        return Machine(self.name, values, overlay, self.sources)
+        return Machine(self.name, values, overlay, sources)
 
 
 def names(directory: Path) -> list[str]:
@@ -85,6 +93,10 @@ def load(directory: Path, name: str) -> Machine:
         if key_name not in BY_NAME:
             raise unknown("machine key", key_name, BY_NAME, where=str(path))
         values[key_name] = _parse(str(path), BY_NAME[key_name], raw)
+    sources = _sources(path)
+    if "disk.model" in values:
+        drive, about = _drive(str(values["disk.model"]))
+        values, sources = drive | values, about | sources
     for key in KEYS:
         if key.name not in values:
             raise UserError(f"{path}: missing key {key.name}: expected {key.expected}")
@@ -92,7 +104,23 @@ def load(directory: Path, name: str) -> Machine:
         raise UserError(f"{path}: machine.name: expected the file's name, {name!r};"
                         f" found {values['machine.name']!r}")  # fmt: skip
     check(values, str(path))
-    return Machine(name, values, sources=_sources(path))
+    return Machine(name, values, sources=sources)
+
+
+def _drive(name: str) -> tuple[dict[str, Value], dict[str, str]]:
+    """What a file of configs/disks says: values by key, and their sources."""
+    path = Lab.here().disks / f"{name}.toml"
+    flat = tomlfile.flatten(tomlfile.load(path, schema_version=SCHEMA_VERSION).data)
+    known = {key.name: key for key in DISK_FILE}
+    values: dict[str, Value] = {}
+    for key_name, raw in flat.items():
+        if key_name not in known:
+            raise unknown("key of a disk", key_name, known, where=str(path))
+        values[key_name] = _parse(str(path), known[key_name], raw)
+    for key in DISK_FILE:
+        if key.name not in values:
+            raise UserError(f"{path}: missing key {key.name}: expected {key.expected}")
+    return values, _sources(path)
 
 
 def parse_settings(settings: list[str]) -> dict[str, object]:
@@ -142,6 +170,18 @@ def check(values: dict[str, Value], where: str) -> None:
     for burst in ("l2.read", "l2.write", "dram.read", "dram.write"):
         if str(values[burst]).count("-") + 1 != beats:
             fail(burst, f"expected {beats} transfers of 8 bytes for a line of {beats * 8} bytes")
+    if number("disk.count") > 15 * number("disk.adapters"):
+        fail("disk.count", "expected at most 15 for each of disk.adapters")
+    if number("disk.segments") * 512 > number("disk.buffer"):
+        fail("disk.segments", "expected at least a sector of disk.buffer for each")
+    for what in ("read", "write"):
+        single, average, full = (
+            float(values[f"disk.{what}_seek_{part}_ms"]) for part in ("single", "average", "full")
+        )
+        if not single < average < full:
+            fail(f"disk.{what}_seek_average_ms", "expected between the single and the full seek")
+    if float(values["disk.write_seek_single_ms"]) < float(values["disk.read_seek_single_ms"]):
+        fail("disk.write_seek_single_ms", "expected not less than disk.read_seek_single_ms")
     ratio = float(values["cpu.clock_mhz"]) / float(values["cpu.bus_mhz"])
     # Clock ratios are multiples of one half; published clocks are rounded (66.67 MHz).
     if ratio < 0.99 or abs(ratio * 2 - round(ratio * 2)) > 0.01:

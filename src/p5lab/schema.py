@@ -178,6 +178,47 @@ def _text(name: str, doc: str, pattern: str, expected: str) -> Key:
     return Key(name, "", doc, expected, parse, "record")
 
 
+def _zones(name: str, doc: str) -> Key:
+    expected = 'a list of CYLINDERSxSECTORS from the outside in, such as ["351x130", "351x126"]'
+
+    def parse(value: object) -> Value:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list) or not 1 <= len(parts) <= 64:
+            raise BadValue(expected)
+        result = []
+        for part in parts:
+            match = isinstance(part, str) and re.fullmatch(
+                r"([1-9][0-9]{0,4})x([1-9][0-9]{0,2})", part.strip()
+            )
+            if not match:
+                raise BadValue(expected)
+            result.append(f"{match[1]}x{match[2]}")
+        return ",".join(result)
+
+    return Key(name, "cylinders x sectors", doc, expected, parse)
+
+
+def _seek(name: str, what: str) -> list[Key]:
+    return [
+        _number(f"{name}_single_ms", 0.1, 50, "ms", f"seek by one cylinder before a {what}"),
+        _number(f"{name}_average_ms", 0.1, 100, "ms", f"seek before a {what}, mean of random ones"),
+        _number(f"{name}_full_ms", 0.1, 200, "ms", f"seek over all cylinders before a {what}"),
+    ]
+
+
+def _label(name: str, length: int, doc: str) -> Key:
+    expected = f"a text of at most {length} characters: A-Z, 0-9, - and space"
+
+    def parse(value: object) -> Value:
+        if not isinstance(value, str) or not re.fullmatch("[A-Z0-9][A-Z0-9 -]*", value):
+            raise BadValue(expected)
+        if len(value) > length:
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "", doc, expected, parse)
+
+
 def _cache(level: str, what: str) -> list[Key]:
     return [
         _size(f"{level}.size", 512, 16 * 1024 * 1024, f"{what}: capacity"),
@@ -209,6 +250,39 @@ def _memory_timing(level: str, what: str) -> list[Key]:
         _integer(f"{level}.single_read", 1, 99, "bus clocks", f"{what}: read of up to 8 bytes"),
         _integer(f"{level}.single_write", 1, 99, "bus clocks", f"{what}: write of up to 8 bytes"),
     ]
+
+
+# The drives that there are, and what a file of configs/disks says of one.
+DISKS = tuple(sorted(path.stem for path in Lab.here().disks.glob("*.toml")))
+DISK_FILE: tuple[Key, ...] = (
+    _label("disk.vendor", 8, "INQUIRY: vendor"),
+    _label("disk.product", 16, "INQUIRY: product"),
+    _zones("disk.zones", "zones of equal tracks"),
+    _integer("disk.heads", 1, 64, "heads", "surfaces that hold data"),
+    _number("disk.rpm", 60, 60000, "rounds a minute", "rotation"),
+    _number(
+        "disk.track_skew_ms",
+        0,
+        20,
+        "ms",
+        "first sector of a track behind that of the track before, in whole sectors",
+    ),
+    _number("disk.cylinder_skew_ms", 0, 20, "ms", "the same where the cylinder changes"),
+    _number("disk.head_switch_ms", 0, 20, "ms", "another head of the same cylinder"),
+    *_seek("disk.read_seek", "read"),
+    *_seek("disk.write_seek", "write"),
+    _integer(
+        "disk.seek_knee", 2, 99999, "cylinders", "where seek time goes on in proportion to distance"
+    ),
+    _number("disk.command_us", 0, 100000, "us", "the drive's own work on a request"),
+    _size("disk.buffer", 512, 64 * 1024 * 1024, "the drive's buffer"),
+    _integer(
+        "disk.segments", 1, 64, "segments", "parts of the buffer, one for each run of sectors"
+    ),
+    _flag("disk.read_ahead", "the drive reads on into the buffer until it is full"),
+    _flag("disk.write_cache", "a write is over when it is in the buffer; lost in a power cut"),
+    _number("disk.bus_mb_s", 0.1, 1000, "MB/s", "SCSI bus, millions of bytes"),
+)
 
 
 KEYS: tuple[Key, ...] = (
@@ -318,6 +392,14 @@ KEYS: tuple[Key, ...] = (
         "bus clocks",
         "the interrupt-acknowledge bus cycles of one hardware interrupt",
     ),
+    _choice("disk.model", DISKS, "the drive: a file of configs/disks, which has the keys below"),
+    _integer("disk.count", 0, 24, "disks", "SCSI disks of the machine; 0: no host adapter either"),
+    _integer("disk.adapters", 1, 4, "adapters", "SCSI host adapters that the disks are dealt to"),
+    _flag("disk.tagged_queueing", "the drive takes several requests at a time and sorts them"),
+    _number("disk.adapter_us", 0, 10000, "us", "the host adapter's own work on a request"),
+    _number("disk.select_us", 0, 10000, "us", "SCSI bus, until a drive has got a command"),
+    _number("disk.reselect_us", 0, 10000, "us", "SCSI bus, a drive coming back, and its status"),
+    *DISK_FILE,
     _choice(
         "devices.chipset",
         ("i430fx",),

@@ -275,6 +275,7 @@ def make(root: Path) -> FakeLab:
     lab._put("build/guests/toy/bzImage", bzimage())
     lab._put("build/guests/toy/initramfs.cpio", b"c" * 5000)
     for name in ("engine/bios/BIOS-bochs-latest", "engine/bios/vgabios.bin", "bootrom/p5boot.rom",
+                 "disks/formatted.p5disk",
                  "workloads/toy/call", "workloads/toy/chase"):  # fmt: skip
         lab._put(f"build/{name}", name)
     for engine in ("p5bochs", "p5bochs64"):

@@ -142,14 +142,14 @@ def test_runs_need_their_own_guests_only():
     here = Lab.here()
     linux, uml = guest.load(here, "linux"), guest.load(here, "linux-uml")
     engine = ("build/engine/engine.json", "build/engine/p5bochs", "build/engine/bios",
-              "build/bootrom")  # fmt: skip
+              "build/bootrom", "build/disks")  # fmt: skip
     of_linux = ("build/guests/linux", "build/workloads/linux")
     assert build.for_runs(here, [linux, linux]) == (*engine, *of_linux)
     both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
     assert build.for_runs(here, [linux, uml]) == (*engine, *both)
     wide = replace(linux, isa="x86-64")
     engine64 = ("build/engine/engine64.json", "build/engine/p5bochs64", "build/engine/bios",
-                "build/bootrom")  # fmt: skip
+                "build/bootrom", "build/disks")  # fmt: skip
     assert build.for_runs(here, [wide]) == (*engine64, *of_linux)
     assert {*engine, *engine64} < {*build.for_runs(here, [linux, wide])}
     assert build.for_runs(here, [linux], "gem5") == of_linux

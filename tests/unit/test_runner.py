@@ -375,6 +375,7 @@ def test_identity_does_not_hold_the_experiments_name(lab):
         "build/engine/bios/BIOS-bochs-latest",
         "build/engine/bios/vgabios.bin",
         "build/bootrom/p5boot.rom",
+        "build/disks/formatted.p5disk",
         "build/guests/toy/initramfs.cpio",
         "build/workloads/toy/call",
         "engine/p5/timing.csv",

@@ -70,6 +70,8 @@ class Bochs:
             "bootrom": lab.bootrom,
             **run.guest.files,
         }
+        if run.machine.values["disk.count"]:
+            inputs["scsi"] = lab.formatted_disk
         if run.has_clocks:
             inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
         if run.program:
@@ -105,6 +107,8 @@ class Bochs:
         }
         if run.has_clocks:
             conf["run.timing_table"] = "timing"
+        if "scsi" in inputs:
+            conf["disk.image"] = "scsi"
         for number, shadow in enumerate(run.shadows):
             conf[f"shadow.{number}.name"] = shadow.name
             conf[f"shadow.{number}.set"] = " ".join(
@@ -140,7 +144,7 @@ class Bochs:
             if key.startswith("boot.blob."):
                 place, _, role = value.rpartition(" ")
                 value = f"{place} {names.get(role, role)}"
-            elif key in ("run.timing_table", "run.program"):
+            elif key in ("run.timing_table", "run.program", "disk.image"):
                 value = names[value]
             lines.append(f"{key} = {value}\n")
         processor, features = PROCESSORS[str(run.machine.values["cpu.isa"])]
