@@ -301,10 +301,10 @@ def grids(found: Check) -> list[Grid]:
 
 def _few(rows: pd.DataFrame) -> pd.DataFrame:
     """Of a curve over sizes the smallest, the middle and the largest."""
-    kept = []
+    kept, curves = [], _curves(rows)
     for name, group in rows.groupby("workload", sort=False):
         phases = list(dict.fromkeys(group["phase"]))
-        if name in _curves(rows):
+        if name in curves:
             phases.sort(key=size_of)
             phases = [phases[0], phases[len(phases) // 2], phases[-1]]
         kept += [group[group["phase"] == phase] for phase in phases]

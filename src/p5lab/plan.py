@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from statistics import fmean
 from typing import IO, Any
 
@@ -26,16 +27,21 @@ SCHEMA_VERSION = 1
 class Estimate:
     """Host seconds of a run: what the same workload took with the same parameters, failing that
     with others, failing that on other guests, failing that any run of the engine. None: nothing was
-    ever run. The machine's geometry changes what a guest does by little."""
+    ever run. The machine's geometry changes what a guest does by little. `past` is asked when the
+    first estimate is wanted: where everything is there, nobody wants one."""
 
-    def __init__(self, past: Iterable[Stored]) -> None:
+    def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
+        self._past = past
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, ...], float]:
         taken: dict[tuple[str, ...], list[float]] = {}
-        for stored in past:
+        for stored in self._past():
             if stored.status != "ok":
                 continue
             for likeness in _likenesses(_known(stored.record)):
                 taken.setdefault(likeness, []).append(stored.record["wall_seconds"])
-        self._means = {likeness: fmean(seconds) for likeness, seconds in taken.items()}
+        return {likeness: fmean(seconds) for likeness, seconds in taken.items()}
 
     def __call__(self, run: Run) -> float | None:
         for likeness in _likenesses(_of(run)):
@@ -98,7 +104,8 @@ class Countdown:
     def __init__(self, runs: Sequence[Run], estimate: Callable[[Run], float | None],
                  jobs: int) -> None:  # fmt: skip
         self._jobs = jobs
-        self._seconds = {run.label: estimate(run) for run in runs}
+        self._estimate = estimate
+        self._runs = {run.label: run for run in runs}
         self._begun: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -108,25 +115,26 @@ class Countdown:
 
     def finished(self, label: str) -> None:
         with self._lock:
-            self._seconds.pop(label, None)
+            self._runs.pop(label, None)
 
     def __call__(self) -> str:
         """Empty: nothing like these runs was ever run, or none is left."""
         with self._lock:
-            known = [seconds for seconds in self._seconds.values() if seconds is not None]
+            left = {label: self._estimate(run) for label, run in self._runs.items()}
+            known = [seconds for seconds in left.values() if seconds is not None]
             if not known:
                 return ""
             now, usual = time.monotonic(), fmean(known)
             each = [
                 max((usual if seconds is None else seconds) - now + self._begun.get(label, now), 0)
-                for label, seconds in self._seconds.items()
+                for label, seconds in left.items()
             ]
         return duration(max(sum(each) / self._jobs, max(each)))
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
     """The plan of these runs; `known` says what is there, None before everything is built."""
-    estimate = Estimate(index.runs(lab))
+    estimate = Estimate(lambda: index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:
         found = known(run) if known else None

@@ -210,6 +210,8 @@ class Runner:
     def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
         """The longest first, so that none is left alone at the end; but runs of one boot after
         another, so that few engines wait with a booted guest at the same time."""
+        if all(self._is_there(job) for job in jobs.values()):
+            return list(jobs.values())
         seconds = {name: self.estimate(job.run) or 0.0 for name, job in jobs.items()}
         boots: dict[str, float] = {}
         for name, job in jobs.items():

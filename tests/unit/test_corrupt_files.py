@@ -244,7 +244,7 @@ def of_record(tmp_path):
             raise UserError(stored.record["reason"])
         report.runs(console, [stored])
         report.run(console, stored)
-        plan.Estimate([stored])(run)
+        plan.Estimate(lambda: [stored])(run)
         if stored.status == "ok":
             papers.load(lab.results)
             if isinstance(stored.record.get("request"), dict):

@@ -35,15 +35,15 @@ def test_time_of_what_is_left(given, jobs, seconds):
 
 def test_estimates_by_likeness(lab):
     call, chase = experiment.load(lab, "tests")
-    assert plan.Estimate([])(call) is None
+    assert plan.Estimate(list)(call) is None
     (done,) = execute(lab, Filter(workloads=("call",)))
     past = [one for one in store.all_runs(lab) if one.status == "ok"]
-    assert plan.Estimate(past)(call) == done.wall_seconds
-    assert plan.Estimate(past)(chase) == done.wall_seconds  # any run of the engine
+    assert plan.Estimate(lambda: past)(call) == done.wall_seconds
+    assert plan.Estimate(lambda: past)(chase) == done.wall_seconds  # any run of the engine
     for one in past:
         one.record["wall_seconds"] = 7.0
     other = experiment.load(lab, "tests", Filter(settings=(("l2.size", "512K"),)))
-    assert [plan.Estimate(past)(run) for run in other] == [7.0, 7.0]
+    assert [plan.Estimate(lambda: past)(run) for run in other] == [7.0, 7.0]
 
 
 def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811

@@ -17,7 +17,7 @@ def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_buil
         image.check(lab, system)
     if not no_build:
         build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], engine))
-    estimate = plan.Estimate(index.runs(lab))
+    estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
 
     def started(run: experiment.Run) -> None:
