@@ -5,12 +5,13 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -23,6 +24,7 @@ from p5lab.progress import Progress
 
 LOG = "build/build.log"
 LOCK = "build/build.lock"
+PATIENCE_SECONDS = 20  # for what an interrupted build has to tidy up
 # How our build scripts begin the line that says why they failed.
 REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkrootfs|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
@@ -167,7 +169,8 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
 
 @contextmanager
 def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
-    """scons as a child that does not outlive us."""
+    """scons, which does not outlive us, nor does what it runs: a group of processes of its own,
+    which is interrupted as a whole, so that build scripts remove what they have begun."""
     process = subprocess.Popen(
         [*_command(), *arguments],
         cwd=lab.root,
@@ -177,13 +180,18 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        process_group=0,
     )
     try:
         yield process
         process.wait()
     finally:
         if process.poll() is None:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=PATIENCE_SECONDS)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 

@@ -3,9 +3,14 @@
 
 import fcntl
 import io
+import os
 import shutil
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -136,6 +141,34 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
         assert not (lab.root / "one").exists()
     thread.join()
     assert (lab.root / "one").exists()
+
+
+def test_a_stopped_build_leaves_nothing_running(lab):
+    """What the build runs is stopped with it, and may tidy up."""
+    script = lab.root / "slow.sh"
+    script.write_text('trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\n'
+                      "while :; do sleep 0.1; done\n")  # fmt: skip
+    graph(lab, ("kernel", "one", "sh slow.sh; :"))
+    source = Path(__file__).resolve().parents[2]
+    command = subprocess.Popen(
+        [sys.executable, "-c",
+         "import io, signal; from pathlib import Path; from rich.console import Console\n"
+         "from p5lab import build, cli; from p5lab.lab import Lab\n"
+         "from p5lab.progress import Progress\n"
+         "signal.signal(signal.SIGTERM, cli._terminated)\n"
+         "build.ensure(Lab(Path.cwd()), Progress(Console(file=io.StringIO())), ())"],
+        cwd=lab.root, stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": f"{source}/src:{source}/stats-parsers"},
+    )  # fmt: skip
+    begun = lab.root / "begun"
+    deadline = time.monotonic() + 60
+    while not begun.is_file() or not begun.read_text().endswith("\n"):
+        assert time.monotonic() < deadline and command.poll() is None
+        time.sleep(0.05)
+    command.terminate()
+    assert command.wait(timeout=60) != 0
+    assert (lab.root / "tidied").is_file()
+    assert not Path(f"/proc/{begun.read_text().strip()}").exists()
 
 
 def test_runs_need_their_own_guests_only():
