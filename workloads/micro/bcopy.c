@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bcopy: copy aligned blocks by the C library's routine of the time (ousterhout90 table 5). Phase 0:
+ * blocks that are in the cache, both of them; 1: blocks much larger than it. A bracket holds as many
+ * copies between the same two blocks as move `words` words of 4 bytes.
+ *
+ * The Pentium fills no line on a write miss: a block that was only written is in no cache. Both blocks
+ * are therefore read, by comparing them, between the unmeasured copy and the measured ones.
+ */
+#include "buffer.h"
+#include "string1995.h"
+
+#define WORD 4
+#define LINE 32
+
+static uint32_t source_word(long i, uint32_t key) { return (key + 0x9E3779B9u) * (uint32_t)(i + 1); }
+
+static void fill(uint32_t *block, long size, uint32_t key) {
+  for (long i = 0; i < size / WORD; i++) block[i] = source_word(i, key);
+}
+
+/* Not inlined: the warm-up then fetches the same code as the measurement. */
+static __attribute__((noinline)) void copy(char *to, const char *from, long size, long bytes) {
+  for (; bytes > 0; bytes -= size) memcpy_1995(to, from, (size_t)size);
+}
+
+static void check(const uint32_t *from, const uint32_t *to, long size, uint32_t key) {
+  for (long i = 0; i < size / WORD; i++)
+    if (to[i] != source_word(i, key) || from[i] != source_word(i, key)) {
+      fprintf(stderr, "bcopy: blocks of %ld bytes: wrong word at byte %ld\n", size, i * WORD);
+      exit(P5W_EXIT_FAILED);
+    }
+}
+
+static void measure(uint32_t phase, char *from, long size, long bytes) {
+  char *to = from + size;
+  fill((uint32_t *)from, size, 0);
+  copy(to, from, size, size);
+  check((uint32_t *)from, (uint32_t *)to, size, 0);
+  fill((uint32_t *)from, size, 1); /* what the measured copies have to bring */
+  p5_begin(phase);
+  copy(to, from, size, bytes);
+  p5_end(phase);
+  check((uint32_t *)from, (uint32_t *)to, size, 1);
+}
+
+int main(int argc, char **argv) {
+  long words = 512L << 10, cached = 2048, uncached = 1L << 20, placement = BUFFER_GUEST;
+  const struct p5w_option options[] = {
+      {"words", "words of 4 bytes copied in each phase", &words, 1, NULL},
+      {"cached", "bytes of a block that is in the cache", &cached, LINE, NULL},
+      {"uncached", "bytes of one that is not", &uncached, LINE, NULL},
+      BUFFER_PLACEMENT(placement),
+      {0}};
+  p5w_start(argc, argv, options);
+  if (cached % LINE || uncached % LINE || words * WORD % cached || words * WORD % uncached) {
+    fprintf(stderr, "%s: both blocks must be multiples of %d bytes, and words of whole blocks\n",
+            argv[0], LINE);
+    return P5W_EXIT_USAGE;
+  }
+  char *blocks = buffer_new(placement, 2 * (cached > uncached ? cached : uncached));
+  measure(0, blocks, cached, words * WORD);
+  measure(1, blocks, uncached, words * WORD);
+  return 0;
+}

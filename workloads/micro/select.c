@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/*
+ * select: ask without waiting which of some pipes can be read (ousterhout90 table 4). Phase 0: one
+ * pipe, empty; 1: ten, empty; 2: ten with a byte in each, which the paper calls full. A bracket holds
+ * one call with a time-out of zero; the set of pipes, which a call overwrites, is made before it.
+ */
+#include <sys/select.h>
+#include <unistd.h>
+
+#include "p5w.h"
+
+#define PIPES 10
+
+static const struct {
+  int pipes, full;
+} cases[] = {{1, 0}, {PIPES, 0}, {PIPES, 1}};
+
+static int readers[PIPES], writers[PIPES];
+static unsigned current; /* of the cases, and the phase */
+static int width;        /* one more than the highest descriptor that is asked for */
+static fd_set asked;
+
+static void iteration(void) {
+  fd_set ready = asked;
+  struct timeval now = {0, 0};
+  p5_begin(current);
+  int found = select(width, &ready, NULL, NULL, &now);
+  p5_end(current);
+  if (found < 0) p5w_fail("select");
+  int expected = cases[current].full ? cases[current].pipes : 0, seen = 0;
+  for (int i = 0; i < cases[current].pipes; i++) seen += FD_ISSET(readers[i], &ready) != 0;
+  if (found == expected && seen == expected) return;
+  fprintf(stderr, "select: %d of %d pipes can be read; it says %d and marks %d\n", expected,
+          cases[current].pipes, found, seen);
+  exit(P5W_EXIT_FAILED);
+}
+
+int main(int argc, char **argv) {
+  long iterations = 50, warmup = 5;
+  const struct p5w_option options[] = {P5W_ITERATIONS(iterations, warmup), {0}};
+  p5w_start(argc, argv, options);
+  for (int i = 0; i < PIPES; i++) {
+    int ends[2];
+    if (pipe(ends) != 0) p5w_fail("pipe");
+    readers[i] = ends[0], writers[i] = ends[1];
+  }
+  for (current = 0; current < sizeof(cases) / sizeof(*cases); current++) {
+    FD_ZERO(&asked);
+    for (int i = 0; i < cases[current].pipes; i++) {
+      FD_SET(readers[i], &asked);
+      width = readers[i] + 1;
+      if (cases[current].full && write(writers[i], "", 1) != 1) p5w_fail("pipe: write");
+    }
+    p5w_repeat(iteration, warmup, iterations);
+  }
+  return 0;
+}
