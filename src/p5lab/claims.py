@@ -3,7 +3,9 @@
 (docs/claims.md)."""
 
 import csv
+import math
 import re
+from dataclasses import replace
 from typing import Any
 
 from p5lab import experiment, tomlfile
@@ -25,6 +27,7 @@ from p5stats.claims import (
     PLATEAU_START,
     PREDICTED,
     ROLES,
+    SHAPES,
     STATISTICS,
     TAGS,
     UNTESTABLE,
@@ -41,6 +44,8 @@ TIMING = "timing."  # begins the name of a row of the timing table among `keys`
 _PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
 _COMMON = ("source", "quantity", "tag", "unit", "role")
 _OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over may change
+_WHERE = ("experiment", "guest", "workload")
+_HOW = (*_OF_SELECTION, "count", "per", "times")
 
 
 def load(lab: Lab) -> list[Claim]:
@@ -85,12 +90,14 @@ class _Loader:
             raise unknown("machine", machine, self._machines, where=f"{table.where}: machine")
         claim = Claim(
             id=name,
-            value=_number(table, "value"),
+            value=_value(table, common["tag"]),
             machine=machine,
             keys=self._keys(table, role, machine),
-            measure=self._measure(table.table("measure"), machine)
-            if "measure" in table.data
-            else None,
+            measure=(
+                self._measure(table.table("measure"), machine, shape=common["tag"] in SHAPES)
+                if "measure" in table.data
+                else None
+            ),
             reason=table.text("reason", ""),
             **common,
         )
@@ -98,6 +105,8 @@ class _Loader:
             raise UserError(f"{table.where}: expected a measure, or role input and one key")
         if claim.measure is None and claim.keys[0].startswith(TIMING):
             raise UserError(f"{table.where}: expected a measure: the clocks of a row depend on use")
+        if claim.tag in SHAPES and claim.measure is None:
+            raise UserError(f"{table.where}: expected a measure: a shape is that of a curve")
         return [claim]
 
     def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
@@ -106,8 +115,8 @@ class _Loader:
         reason = table.text("reason")
         if "values" not in table.data:
             return [
-                Claim(id=name, value=_number(table, "value"), machine=table.text("machine", ""),
-                      reason=reason, **common)
+                Claim(id=name, value=_value(table, common["tag"]),
+                      machine=table.text("machine", ""), reason=reason, **common)
             ]  # fmt: skip
         table.only([*_COMMON, "values", "machine", "reason"])
         values = table.table("values")
@@ -141,20 +150,11 @@ class _Loader:
             rows = csv.reader(line for line in file if not line.startswith("#"))
             return [row[0] for row in rows][1:]
 
-    def _measure(self, table: Table, machine: str) -> Measure:
-        table.only(["experiment", "guest", "workload", "parameters", "phases", "set", "count",
-                    "per", "times", "statistic", "at", "less", "over"])  # fmt: skip
+    def _measure(self, table: Table, machine: str, *, shape: bool) -> Measure:
+        table.only([*_HOW, *_WHERE, "statistic", "at", "less", "over", "base", "bandwidth"])
         where = table.where
-        asked = table.text("experiment")
-        if asked not in self._experiments:
-            raise unknown("experiment", asked, self._experiments, where=where)
-        guest = table.text("guest", GUEST)
-        if guest not in self._guests:
-            raise unknown("guest", guest, self._guests, where=where)
-        name = table.text("workload")
-        if name not in self._workloads:
-            raise unknown("workload", name, self._workloads, where=where)
-        workload = self._workloads[name]
+        workload = self._where(table, table.text("experiment"), table.text("guest", GUEST),
+                               table.text("workload"))  # fmt: skip
         statistic = table.text("statistic", "mean")
         plateau = statistic in (PLATEAU_END, PLATEAU_START)
         known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
@@ -169,33 +169,74 @@ class _Loader:
             if "less" not in table.data or "over" in table.data:
                 raise UserError(f"{where}: expected less, and no over, with a crossing: the other"
                                 " curve")  # fmt: skip
-            points = [name for name in workload.phases.values() if name != EMPTY_NAME]
-            _check_phases(workload, points, where, sizes=True)
+            _check_phases(workload, _points(workload), where, sizes=True)
+        if shape:
+            if {"statistic", "less", "over"} & set(table.data):
+                raise UserError(f"{where}: expected one curve and no statistic: its shape is asked")
+            chosen = table.texts("phases", []) or _points(workload)
+            _check_phases(workload, chosen, where, sizes=True)
         counted = table.texts("count")
         if not counted:
             raise UserError(f"{where}: count: expected at least one event or parameter")
+        if "bandwidth" in table.data and "base" not in table.data:
+            raise UserError(f"{where}: bandwidth: expected with base, a Microvax II's")
         own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         board = machines.load(self._lab.machines, machine)
-
-        def select(key: str) -> Selection | None:
-            if key not in table.data:
-                return None
-            other = table.table(key)
-            other.only(_OF_SELECTION)
-            return _selection(workload, board, Table(other.where, {**own, **other.data}))
-
         return Measure(
-            experiment=asked,
-            guest=guest,
-            workload=name,
+            experiment=table.text("experiment"),
+            guest=table.text("guest", GUEST),
+            workload=workload.name,
             select=_selection(workload, board, Table(where, own)),
             count=tuple(counted),
             per=tuple(table.texts("per", [])),
             times=_number(table, "times") if "times" in table.data else 1.0,
             statistic=statistic,
             at=table.text("at", ""),
-            less=select("less"),
-            over=select("over"),
+            less=self._other(table, "less", own, board),
+            over=self._other(table, "over", own, board),
+            base=_number(table, "base") if "base" in table.data else 0.0,
+            bandwidth=table.flag("bandwidth", False),
+        )
+
+    def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
+        """The workload of this name, if experiment and guest are there too."""
+        for kind, one, known in (("experiment", asked, self._experiments),
+                                 ("guest", guest, self._guests),
+                                 ("workload", name, list(self._workloads))):  # fmt: skip
+            if one not in known:
+                raise unknown(kind, one, known, where=table.where)
+        return self._workloads[name]
+
+    def _other(self, measure: Table, key: str, own: dict[str, Any], board: Machine
+               ) -> Selection | None:  # fmt: skip
+        """What is subtracted or divided by. Of another workload it has parameters and phases of its
+        own, of another machine settings of its own."""
+        if key not in measure.data:
+            return None
+        table = measure.table(key)
+        table.only([*_HOW, *_WHERE, "machine"])
+        name = table.text("workload", measure.text("workload"))
+        experiment_name = table.text("experiment", measure.text("experiment"))
+        guest = table.text("guest", measure.text("guest", GUEST))
+        workload = self._where(table, experiment_name, guest, name)
+        machine = table.text("machine", "")
+        if machine and machine not in self._machines:
+            raise unknown("machine", machine, self._machines, where=table.where)
+        given: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
+        inherited = [key for key in own if "workload" not in table.data or key == "set"]
+        if machine:
+            board = machines.load(self._lab.machines, machine)
+            inherited = [key for key in inherited if key != "set"]
+        given = {key: own[key] for key in inherited} | given
+        return replace(
+            _selection(workload, board, Table(table.where, given)),
+            workload=table.text("workload", ""),
+            experiment=table.text("experiment", ""),
+            guest=table.text("guest", ""),
+            machine=machine,
+            count=tuple(table.texts("count", [])),
+            per=tuple(table.texts("per")) if "per" in table.data else None,
+            times=_number(table, "times") if "times" in table.data else None,
         )
 
 
@@ -223,6 +264,19 @@ def _check_phases(
                 size_of(phase)
             except StatsError as error:
                 raise UserError(f"{where}: {error}") from None
+
+
+def _points(workload: Workload) -> list[str]:
+    return [name for name in workload.phases.values() if name != EMPTY_NAME]
+
+
+def _value(table: Table, tag: str) -> float:
+    """The published number; a shape has none."""
+    if tag not in SHAPES:
+        return _number(table, "value")
+    if "value" in table.data:
+        raise UserError(f"{table.where}: value: expected none: a curve that is {tag} has no number")
+    return math.nan
 
 
 def _number(table: Table, key: str) -> float:

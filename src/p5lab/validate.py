@@ -63,22 +63,25 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
         measure = claim.measure
         if measure is None:
             continue
-        question = measure.experiment, claim.machine, measure.guest
-        if question not in expanded:
-            choice = Filter(machines=(claim.machine,), guests=(measure.guest,))
-            expanded[question] = experiment.load(lab, measure.experiment, choice)
-        selections = [one for one in (measure.select, measure.less, measure.over) if one]
-        for run in expanded[question]:
-            if run.workload.name != measure.workload:
+        for selection in (measure.select, measure.less, measure.over):
+            if selection is None:
                 continue
-            texts = {name: str(value) for name, value in run.parameters.items()}
-            if any(
-                one.parameters.items() <= texts.items() and one.geometry == run.machine.geometry
-                for one in selections
-            ):
-                key = (*question, run.workload.name, run.parameter_text, run.machine.geometry,
-                       str(run.seed))  # fmt: skip
-                found.setdefault(key, run)
+            side = measure.of(selection)
+            machine = selection.machine or claim.machine
+            question = side.experiment, machine, side.guest
+            if question not in expanded:
+                choice = Filter(machines=(machine,), guests=(side.guest,))
+                expanded[question] = experiment.load(lab, side.experiment, choice)
+            for run in expanded[question]:
+                texts = {name: str(value) for name, value in run.parameters.items()}
+                if (
+                    run.workload.name == side.workload
+                    and run.machine.geometry == selection.geometry
+                    and selection.parameters.items() <= texts.items()
+                ):
+                    key = (*question, run.workload.name, run.parameter_text, run.machine.geometry,
+                           str(run.seed))  # fmt: skip
+                    found.setdefault(key, run)
     return list(found.values())
 
 
@@ -190,6 +193,8 @@ def _measured(row: dict[str, object]) -> bool:
 
 
 def published(row: dict[str, object]) -> str:
+    if row["tag"] in claims.SHAPES:
+        return str(row["tag"])
     tag = "" if row["tag"] == "exact" else f"{row['tag']} "
     return f"{tag}{number(float(str(row['published'])))} {row['unit']}".strip()
 

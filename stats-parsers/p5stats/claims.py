@@ -9,9 +9,10 @@ all ask `evaluate`; the claims themselves are data (configs/claims.toml, docs/cl
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from p5stats import compare, papers
@@ -22,7 +23,13 @@ ROLES = INPUT, FITTED, PREDICTED, UNTESTABLE = ("input", "fitted", "predicted", 
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
 BOUNDS = (AT_LEAST, AT_MOST)
-TAGS = (*TOLERANCES, *BOUNDS)
+# What a paper says of a curve without a number. Such a claim has no value; what the model makes of
+# it is highest by lowest (flat), last by first (rises, falls), or the share of the variance that a
+# straight line explains (linear).
+FLAT, RISES, FALLS, LINEAR = "flat", "rises", "falls", "linear"
+SHAPES = (FLAT, RISES, FALLS, LINEAR)
+FLAT_WITHIN, LINEAR_FROM = 0.10, 0.95
+TAGS = (*TOLERANCES, *BOUNDS, *SHAPES)
 HOLDS, FAILS, NOT_RUN = "holds", "does not hold", "not run"
 VERDICTS = (HOLDS, FAILS, UNTESTABLE, NOT_RUN)
 # What comes of several brackets, and where the plateau of a curve ends or begins.
@@ -36,6 +43,7 @@ PLATEAU_WITHIN = 0.10  # of the value at its reference point
 CROSSING = "crossing"  # the size from which one curve stays below another
 MICROSECONDS = "microseconds"  # a term beside events and workload parameters: modelled time
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
+_COUNTED = {"process": 1, "processes": 1}
 COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit", "role", "modelled",
            "error", "verdict", "reason", "runs")  # fmt: skip
 
@@ -44,11 +52,20 @@ COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit",
 class Selection:
     """Brackets of a workload: those of runs with these parameters (texts, as the tidy table has
     them), in these phases; none named means any. geometry: what else the machine has than its file
-    says, as the tidy table has it."""
+    says, as the tidy table has it. The rest, where it is given, replaces what the measure has: the
+    other side of a ratio may be of another workload, guest or machine, and measured in another
+    way."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
     geometry: str = ""
+    workload: str = ""
+    experiment: str = ""
+    guest: str = ""
+    machine: str = ""
+    count: tuple[str, ...] = ()
+    per: tuple[str, ...] | None = None
+    times: float | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +76,9 @@ class Measure:
     A term is an event, MICROSECONDS, or a numeric parameter of the workload. `less` is measured in
     the same way and subtracted, `over` divided by. A plateau's end or start is the size of the
     largest or smallest array for which the number is still that of the phase `at`; a crossing is
-    the size from which the curve stays below that of `less`.
+    the size from which the curve stays below that of `less`. With `base` the number is a time
+    (microseconds) or, with `bandwidth`, a rate, and what comes out is its MIPS-relative speed
+    (papers.mips_relative) against `base` on a Microvax II.
     """
 
     experiment: str
@@ -73,13 +92,29 @@ class Measure:
     at: str = ""
     less: Selection | None = None
     over: Selection | None = None
+    base: float = 0.0
+    bandwidth: bool = False
+
+    def of(self, selection: Selection) -> "Measure":
+        """How that side is measured: as this one is, but for what it says itself."""
+        return replace(
+            self,
+            select=selection,
+            workload=selection.workload or self.workload,
+            experiment=selection.experiment or self.experiment,
+            guest=selection.guest or self.guest,
+            count=selection.count or self.count,
+            per=self.per if selection.per is None else selection.per,
+            times=self.times if selection.times is None else selection.times,
+        )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A published number. `keys`: the machine keys (or rows of the timing table, `timing.CLASS`)
-    that are it (input) or that were chosen to meet it (fitted). An input without a measure is read
-    from its key. `reason`: why it is untestable, or why it does not hold."""
+    """A published number, or the shape of a curve, whose `value` is NaN. `keys`: the machine keys
+    (or rows of the timing table, `timing.CLASS`) that are it (input) or that were chosen to meet it
+    (fitted). An input without a measure is read from its key. `reason`: why it is untestable, or
+    why it does not hold."""
 
     id: str
     source: str
@@ -128,15 +163,24 @@ def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
 
 def meets(tag: str, published: float, modelled: float) -> bool:
     """Whether a number is what was published, by its tag: a bound is kept, about and up to are
-    within 10 %, exact within 5 %."""
+    within 10 %, exact within 5 %, a shape is that of the curve (see SHAPES)."""
     if tag == AT_LEAST:
         return modelled >= published
     if tag == AT_MOST:
         return modelled <= published
+    if tag == FLAT:
+        return modelled <= 1 + FLAT_WITHIN
+    if tag == LINEAR:
+        return modelled >= LINEAR_FROM
+    if tag == RISES:
+        return modelled > 1 + FLAT_WITHIN
+    if tag == FALLS:
+        return modelled < 1 / (1 + FLAT_WITHIN)
     return abs(modelled - published) <= abs(published) * TOLERANCES[tag] / 100
 
 
-_SIZE = re.compile(r"([0-9.]+) (B|KB|MB)")
+_UNITS = _BYTES | _COUNTED
+_SIZE = re.compile(rf"([0-9.]+) ({'|'.join(_UNITS)})")
 
 
 def is_size(phase: str) -> bool:
@@ -144,12 +188,19 @@ def is_size(phase: str) -> bool:
     return bool(_SIZE.fullmatch(phase))
 
 
+def is_bytes(phase: str) -> bool:
+    """Whether that size is one of bytes, not a number of processes."""
+    found = _SIZE.fullmatch(phase)
+    return found is not None and found[2] in _BYTES
+
+
 def size_of(phase: str) -> float:
-    """Bytes of a point of a curve, by its name: "1.5 KB" is 1536."""
+    """Place of a point on its curve, by its name: bytes ("1.5 KB" is 1536), or a number of
+    processes ("2 processes")."""
     found = _SIZE.fullmatch(phase)
     if not found:
         raise StatsError(f"phase {phase!r}: expected a size such as 512 B or 1.5 KB")
-    return float(found[1]) * _BYTES[found[2]]
+    return float(found[1]) * _UNITS[found[2]]
 
 
 def _row(claim: Claim, counts: pd.DataFrame | None, clocks: Mapping[str, int],
@@ -204,36 +255,52 @@ def _what_is_missing(claim: Claim, runs: str) -> str:
 def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
               clocks: Mapping[str, int]) -> tuple[float, str]:  # fmt: skip
     """The number (NaN: nothing to measure) and the runs that it rests on."""
-    where = {
-        "experiment": measure.experiment, "engine": "bochs", "machine": claim.machine,
-        "feedback": "yes", "guest": measure.guest, "workload": measure.workload,
-    }  # fmt: skip
-    asked = counts
-    for level, value in where.items():
-        asked = asked[asked.index.get_level_values(level) == value]
     selections = {"select": measure.select, "less": measure.less, "over": measure.over}
-    parts = {name: _select(asked, one) for name, one in selections.items() if one}
+    sides = {name: measure.of(one) for name, one in selections.items() if one}
+    parts = {name: _select(counts, side, claim.machine) for name, side in sides.items()}
     if any(part.empty for part in parts.values()):
         return math.nan, ""
-    each = {name: _each(claim, measure, part, clocks) for name, part in parts.items()}
+    each = {name: _each(claim, side, parts[name], clocks) for name, side in sides.items()}
     runs = " ".join(pd.concat(list(parts.values())).index.get_level_values("run").unique())
     if measure.statistic == CROSSING:
         one, other = (_curve(each[name]).rename(size_of) for name in ("select", "less"))
         return papers.crossing(one, other) / _BYTES.get(claim.unit, 1), runs
+    if claim.tag in SHAPES:
+        return _shape(claim, _curve(each["select"]).rename(size_of).sort_index()), runs
     found = {name: _statistic(claim, measure, values) for name, values in each.items()}
     return (found["select"] - found.get("less", 0)) / found.get("over", 1), runs
 
 
-def _select(counts: pd.DataFrame, selection: Selection) -> pd.DataFrame:
+def _shape(claim: Claim, curve: pd.Series) -> float:
+    """What is judged of a curve: see SHAPES. A curve that turns neither rises nor falls."""
+    sizes, values = curve.index.to_numpy(dtype=float), curve.to_numpy(dtype=float)
+    if len(values) < 2:
+        raise StatsError(f"claim {claim.id}: expected a curve, found {len(values)} points")
+    if claim.tag == FLAT:
+        return float(values.max() / values.min())
+    if claim.tag == LINEAR:
+        return float(np.corrcoef(sizes, values)[0, 1] ** 2)
+    steps = np.diff(values)
+    turns = (steps < 0).any() if claim.tag == RISES else (steps > 0).any()
+    return 1.0 if turns else float(values[-1] / values[0])
+
+
+def _select(counts: pd.DataFrame, measure: Measure, machine: str) -> pd.DataFrame:
+    selection = measure.select
+    where = {
+        "experiment": measure.experiment, "engine": "bochs",
+        "machine": selection.machine or machine, "geometry": selection.geometry,
+        "feedback": "yes", "guest": measure.guest, "workload": measure.workload,
+    }  # fmt: skip
+    for level, value in where.items():
+        counts = counts[counts.index.get_level_values(level) == value]
+
     def wanted(text: str) -> bool:
         has = dict(part.split("=", 1) for part in text.split())
         return all(has.get(name) == value for name, value in selection.parameters.items())
 
     texts = counts.index.get_level_values("parameters")
-    chosen = counts[
-        texts.isin([text for text in texts.unique() if wanted(text)])
-        & (counts.index.get_level_values("geometry") == selection.geometry)
-    ]
+    chosen = counts[texts.isin([text for text in texts.unique() if wanted(text)])]
     if selection.phases:
         chosen = chosen[chosen.index.get_level_values("phase").isin(selection.phases)]
     return chosen
@@ -258,7 +325,12 @@ def _each(claim: Claim, measure: Measure, chosen: pd.DataFrame,
     count = sum((term(name) for name in measure.count[1:]), start=term(measure.count[0]))
     if measure.per:
         count = count / sum((term(name) for name in measure.per[1:]), start=term(measure.per[0]))
-    return (count * measure.times).droplevel("parameters")
+    values = count * measure.times
+    if measure.base:
+        ratings = means.index.get_level_values("run").map(clocks).map(papers.pentium_mips)
+        mips = pd.Series(ratings.to_numpy(dtype=float), index=means.index)
+        values = papers.mips_relative(values, mips, measure.base, bandwidth=measure.bandwidth)
+    return values.droplevel("parameters")
 
 
 def _curve(values: pd.Series) -> pd.Series:

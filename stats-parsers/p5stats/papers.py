@@ -27,6 +27,8 @@ SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
 MVAX2_MIPS = 0.9
 # Microseconds of an operation on it under Ultrix (tables 2 and 3).
 MVAX2 = {"getpid": 207.0, "cswitch": 3660.0}
+# An estimate like those: Intel rated the Pentium of 66 MHz at 112 MIPS; others by their clock.
+PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"
 Number = TypeVar("Number", float, pd.Series)
 
@@ -197,6 +199,11 @@ def mips_relative(value: Number, mips: Number | float, base: Number | float, *,
     """
     speed = value / base if bandwidth else base / value
     return speed / (mips / MVAX2_MIPS)
+
+
+def pentium_mips(clock_hz: float) -> float:
+    """A Pentium's rating by its clock: the weakest number of what is made of it."""
+    return clock_hz * PENTIUM_MIPS_PER_HZ
 
 
 def relative_speeds(each: pd.DataFrame, mips: Mapping[str, float],

@@ -277,3 +277,111 @@ def test_the_headline_is_of_predicted_claims_only(memory):
     }  # fmt: skip
     fitted = claims.headline(found, "fitted")
     assert (fitted["claims"], fitted["hold"], fitted["mean_error"]) == (1, 0, pytest.approx(50))
+
+
+# --- shapes, other sides, relative speeds ---------------------------------------------------------
+
+
+def curve(values, run="c", **other):
+    """A curve over numbers of processes, a switch in so many clocks."""
+    return table(
+        *(
+            rows(run, f"{count} process{'es' if count > 1 else ''}", counted(clocks),
+                 parameters="order=ring switches=1", workload="ctx", **other)
+            for count, clocks in values.items()
+        )
+    )  # fmt: skip
+
+
+def shape(tag, values, phases=()):
+    asked = Measure("memory", "linux", "ctx", Selection({}, tuple(phases)), ("cycles.busy",))
+    one = claim(math.nan, tag, unit="", measure=asked)
+    return judge(one, curve(values), {"c": CLOCK_HZ})
+
+
+@pytest.mark.parametrize(
+    ("values", "modelled", "holding"),
+    [
+        ({2: 100, 10: 109, 100: 105}, {"flat": 1.09}, {"flat"}),
+        ({2: 100, 10: 111, 100: 105}, {"flat": 1.11, "rises": 1, "falls": 1}, set()),
+        ({2: 100, 10: 140, 100: 500}, {"flat": 5, "rises": 5}, {"rises", "linear"}),
+        ({2: 100, 10: 400, 100: 500}, {"rises": 5, "falls": 1}, {"rises"}),
+        ({2: 100, 10: 80, 100: 50}, {"falls": 0.5, "rises": 1}, {"falls"}),
+        ({2: 100, 10: 102, 100: 105}, {"rises": 1.05}, {"flat"}),  # too little to be a rise
+        # By its place, not by its name: 100 does not come between 10 and 2.
+        ({100: 300, 2: 100, 10: 200}, {"rises": 3}, {"rises"}),
+    ],
+)
+def test_shapes(values, modelled, holding):
+    for tag in ("flat", "rises", "falls"):
+        row = shape(tag, values)
+        assert row["verdict"] == ("holds" if tag in holding else "does not hold"), tag
+        assert math.isnan(row["published"]) and math.isnan(row["error"])
+        if tag in modelled:
+            assert row["modelled"] == pytest.approx(modelled[tag])
+
+
+def test_linear_is_how_much_a_straight_line_explains():
+    assert shape("linear", {1: 10, 2: 20, 3: 30, 4: 40})["modelled"] == pytest.approx(1)
+    row = shape("linear", {1: 100, 2: 10, 3: 10, 4: 10})
+    assert (row["modelled"], row["verdict"]) == (pytest.approx(0.6), "does not hold")
+
+
+def test_a_shape_is_of_the_phases_that_are_named():
+    values = {1: 10, 2: 100, 10: 105, 100: 102}
+    assert shape("flat", values)["verdict"] == "does not hold"
+    named = ("2 processes", "10 processes", "100 processes")
+    assert shape("flat", values, named)["verdict"] == "holds"
+    with pytest.raises(StatsError, match="claim id: expected a curve, found 1 points"):
+        shape("flat", values, named[:1])
+
+
+def test_shapes_count_as_claims_without_a_value():
+    asked = Measure("memory", "linux", "ctx", Selection(), ("cycles.busy",))
+    both = [claim(math.nan, tag, unit="", measure=asked) for tag in ("flat", "rises")]
+    found = claims.evaluate(both, curve({2: 100, 10: 300}), {"c": CLOCK_HZ}, MACHINES)
+    said = claims.headline(found)
+    assert (said["claims"], said["hold"], said["values"], said["bounds"]) == (2, 1, 0, 0)
+
+
+def test_points_of_a_curve():
+    assert claims.size_of("1.5 KB") == 1536
+    assert (claims.size_of("1 process"), claims.size_of("20 processes")) == (1, 20)
+    assert claims.is_bytes("1 MB") and not claims.is_bytes("20 processes")
+    for word in ("10 full", "no data", "20 processors"):
+        assert not claims.is_size(word) and not claims.is_bytes(word)
+
+
+def test_the_other_side_may_be_another_benchmark_guest_or_machine(memory):
+    """A rate of 400 MB/s by one of 100, each measured in its own way."""
+    other = table(
+        rows("o", "chunks", counted(4000), parameters="megabytes=1", workload="pipe"),
+        rows("g", "4 KB", counted(4000), guest="uml"),
+        rows("m", "4 KB", counted(2000), machine="p200"),
+    )
+    frame = pd.concat([memory, other], ignore_index=True)
+    clocks = CLOCKS | {"o": CLOCK_HZ, "g": CLOCK_HZ, "m": 2 * CLOCK_HZ}
+
+    def over(**side):
+        asked = claim(measure=measure(over=Selection(**side)))
+        row = judge(asked, frame, clocks)
+        return row["modelled"], row["runs"]
+
+    pipe = {"workload": "pipe", "count": ("megabytes",), "times": 4000.0}
+    assert over(phases=("chunks",), **pipe) == (pytest.approx(4), "r o")
+    assert over(phases=("4 KB",), guest="uml") == (pytest.approx(4), "r g")
+    assert over(phases=("4 KB",), machine="p200") == (pytest.approx(1), "r m")
+    read = {"routine": "read"}
+    assert over(parameters=read, phases=("4 KB",), per=(), times=1.0) == (pytest.approx(0.4), "r")
+    missing = claim(measure=measure(over=Selection(experiment="none")))
+    assert judge(missing, frame, clocks)["verdict"] == "not run"
+
+
+def test_mips_relative_speed():
+    """ousterhout90's scale: a Pentium of 100 MHz is at 112 * 100 / 66, a Microvax II at 0.9."""
+    rating = 112 * 100 / 66 / 0.9
+    frame = table(rows("r", "call", counted(1000), workload="bandwidth"))
+    time = measure(("microseconds",), (), 1.0, ("call",), base=207.0)
+    assert judge(claim(measure=time), frame)["modelled"] == pytest.approx(20.7 / rating)
+    rate = measure(("words",), ("microseconds",), 4.0, ("call",), base=3.3, bandwidth=True)
+    assert judge(claim(measure=rate), frame)["modelled"] == pytest.approx(400 / 3.3 / rating)
