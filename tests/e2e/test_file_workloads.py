@@ -17,6 +17,10 @@ PROGRAMS = {
     "bonnie": "kb=256 batch=16 seeks=16",
     "disk-read": "kb=100",  # the last request is shorter
     "disk-write": "kb=100",
+    "file-read": "blocks=2 iterations=2",
+    "open-close": "iterations=5",
+    "create-delete": "iterations=2",
+    "andrew": "files=9 kilobytes=20 directories=5",
     "scomp": "files=2 headers=3 size=6000",
     "sdump": "kb=100",
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/*
+ * create-delete: create a file, write it, close it, open it again, read it, close it, remove it
+ * (ousterhout90 table 10 and section 11). Phase = size of the file; a bracket holds one file, written
+ * and read by one call each. What was read is compared with what was written outside of it.
+ */
+#include "data.h"
+
+#define SIZE_MAX_KB 100
+
+enum sizes { TABLE, STEPS };
+static const char *const choices[] = {"table", "steps", NULL};
+
+static const char directory[] = "p5lab-create-delete", name[] = "file";
+static char written[SIZE_MAX_KB << 10], found[SIZE_MAX_KB << 10];
+static long size;
+static uint32_t files; /* so far: no two have the same contents */
+
+static void iteration(void) {
+  data_fill(written, size, 0, ++files);
+  memset(found, 0, (size_t)size);
+  p5_begin((uint32_t)size);
+  int file = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (file < 0) p5w_fail(name);
+  if (size > 0) data_write(file, written, size, name);
+  if (close(file) != 0) p5w_fail(name);
+  file = open(name, O_RDONLY);
+  if (file < 0) p5w_fail(name);
+  if (size > 0) data_read(file, found, size, name);
+  int failed = close(file) != 0 || unlink(name) != 0;
+  p5_end((uint32_t)size);
+  if (failed) p5w_fail(name);
+  data_check(found, size, 0, files, name);
+  if (access(name, F_OK) == 0) {
+    fprintf(stderr, "%s: still there\n", name);
+    exit(P5W_EXIT_FAILED);
+  }
+}
+
+int main(int argc, char **argv) {
+  static const long table[] = {0, 10, 100}, steps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  long iterations = 5, warmup = 1, sizes = TABLE, filesystem = DATA_DISK;
+  const struct p5w_option options[] = {
+      P5W_ITERATIONS(iterations, warmup),
+      {"sizes", "table or steps: 0, 10 and 100 KB, or 1 to 10 KB", &sizes, 0, choices},
+      DATA_FILESYSTEM(filesystem),
+      {0}};
+  p5w_start(argc, argv, options);
+  data_mount(filesystem);
+  data_enter(directory);
+  const long *kilobytes = sizes == TABLE ? table : steps;
+  size_t count = sizes == TABLE ? sizeof(table) / sizeof(*table) : sizeof(steps) / sizeof(*steps);
+  for (size_t i = 0; i < count; i++) {
+    size = kilobytes[i] << 10;
+    p5w_repeat(iteration, warmup, iterations);
+  }
+  data_leave(directory);
+  return 0;
+}
