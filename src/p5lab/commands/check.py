@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`validate` and `cross-check`: the model against what was measured, and against gem5."""
+"""`validate`, `cross-check` and `matrix`: the model against what was measured and against gem5, and
+which benchmarks run where."""
 
 import argparse
 
-from p5lab import crosscheck, experiment, report, validate
+from p5lab import crosscheck, experiment, matrix, report, validate
 from p5lab.commands import options
 from p5lab.commands.execute import execute, tell_failures
 from p5lab.errors import STATUS_FAILED
@@ -26,6 +27,13 @@ def add(commands: options.Commands) -> None:
     options.add_no_build(proof)
     options.add_format(proof)
     proof.set_defaults(command=_validate)
+
+    where = commands.add_parser("matrix", help="which guests run which benchmarks, and why not",
+                                description="The benchmarks of the papers and the guests: how many"
+                                " runs the papers' experiments ask of each, and what cannot run and"
+                                " why.")  # fmt: skip
+    options.add_format(where)
+    where.set_defaults(command=_matrix)
 
     both = commands.add_parser("cross-check", help="the same programs on both engines, compared",
                                description="Runs the same guest, programs and machine on the"
@@ -60,6 +68,11 @@ def _validate(args: argparse.Namespace, lab: Lab) -> int:
     if tell_failures(lab, found.failed):
         return STATUS_FAILED
     return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
+
+
+def _matrix(args: argparse.Namespace, lab: Lab) -> int:
+    matrix.show(report.stdout(), matrix.cells(lab), args.form)
+    return 0
 
 
 def _cross_check(args: argparse.Namespace, lab: Lab) -> int:

@@ -18,6 +18,7 @@ EXAMPLES = {
     ),
     "rerun": ("rerun 3f2a91",),
     "validate": ("validate", "validate --source lai96 --strict", "validate --all --format csv"),
+    "matrix": ("matrix", "matrix --format csv"),
     "cross-check": ("cross-check --explain", "cross-check micro --workload dup"),
     "simpoint": (
         "simpoint phases --parameter rounds=20 --full",

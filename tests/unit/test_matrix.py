@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab matrix`: which guests run which benchmarks. A laboratory in miniature, and README.md of
+the real one."""
+
+import csv
+import io
+import json
+
+import pytest
+from fakelab import REPO
+
+from p5lab import cli, matrix
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+
+PAPER = 'source = "lai96 section 5"'
+
+
+@pytest.fixture
+def lab(lab):
+    """One guest more, which cannot do everything, and an experiment of a paper with three runs."""
+    text = (lab.root / "workloads/workloads.toml").read_text()
+    lines = [PAPER if line.startswith("source = ") else line for line in text.splitlines()]
+    lab._put("workloads/workloads.toml", "\n".join(lines))
+    toy = (lab.root / "guest-images/toy/guest.toml").read_text()
+    other = toy.replace('name = "toy"', 'name = "other"')
+    assert "[cannot]\n" in other
+    other = other.replace("[cannot]\n", '[cannot]\ncall = "no calls"\n')
+    lab._put("guest-images/other/guest.toml", other)
+    lab._put(
+        "configs/experiments/lai96-tests.toml",
+        """schema_version = 1
+title = "three runs"
+machines = ["p90-premiere2", "p100-plato"]
+guests = ["toy", "other"]
+
+[[run]]
+workload = "chase"
+
+[[run]]
+workload = "chase"
+parameters = { loads = 2000 }
+guests = ["toy"]
+
+[[run]]
+workload = "call"
+""",
+    )
+    return lab
+
+
+def states(lab):
+    return {(cell.benchmark, cell.guest): (cell.state, cell.runs) for cell in matrix.cells(lab)}
+
+
+def test_states(lab):
+    found = states(lab)
+    assert found["chase", "toy"] == ("all", 2)  # on two machines they are the same runs
+    assert found["chase", "other"] == ("some", 1)
+    assert found["call", "toy"] == ("all", 1)
+    assert found["call", "other"] == ("no", 0)
+    (lab.root / "configs/experiments/lai96-tests.toml").rename(
+        lab.root / "configs/experiments/own.toml"
+    )
+    assert states(lab)["chase", "toy"] == ("can", 0)  # no experiment of a paper
+
+
+def test_what_is_of_no_paper_is_left_out(lab):
+    text = (lab.root / "workloads/workloads.toml").read_text()
+    lab._put("workloads/workloads.toml", text.replace(PAPER, 'source = "p5lab tests"', 1))
+    benchmarks = {cell.benchmark for cell in matrix.cells(lab)}
+    assert benchmarks
+    assert text.split("[")[1].split("]")[0] not in benchmarks
+
+
+def test_forms(lab, capsys):
+    def printed(*arguments):
+        assert cli.main(["matrix", *arguments], lab) == 0
+        return capsys.readouterr().out
+
+    assert "(1) no calls" in printed()
+    assert "| call | no (1) | 1 | lai96 section 5 |" in printed("--format", "markdown")
+    rows = list(csv.DictReader(io.StringIO(printed("--format", "csv"))))
+    (row,) = [one for one in rows if (one["benchmark"], one["guest"]) == ("call", "other")]
+    assert (row["state"], row["reason"], row["runs"]) == ("no", "no calls", "0")
+    cells = json.loads(printed("--json"))["cells"]
+    assert [str(cell["runs"]) for cell in cells] == [row["runs"] for row in rows]
+    assert cells[rows.index(row)]["experiments"] == []
+    assert ["lai96-tests"] in [cell["experiments"] for cell in cells]
+
+
+def test_the_block_of_the_readme_is_replaced(lab):
+    text = "before\n<!-- ./p5lab matrix -->\nwas here\n<!-- end -->\nafter\n"
+    now = matrix.render(text, matrix.cells(lab))
+    assert now.startswith("before\n<!-- ./p5lab matrix -->\n| ")
+    assert now.endswith("<!-- end -->\nafter\n")
+    assert matrix.render(now, matrix.cells(lab)) == now
+    with pytest.raises(UserError, match="expected a line"):
+        matrix.render("nothing\n", matrix.cells(lab))
+
+
+def test_the_readme_shows_what_runs_where():
+    text = (REPO / matrix.DOCUMENT).read_text(encoding="utf-8")
+    assert matrix.render(text, matrix.cells(Lab(REPO))) == text, "python -m p5lab.matrix"
