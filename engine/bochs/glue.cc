@@ -75,12 +75,15 @@ class BochsPlatform : public p5::Platform, public p5::Attribution::Guest {
 };
 
 p5::Attribution* attribution;  // null: not asked for, or the guest is not ready yet
+p5::Blocks* blocks;            // null: nobody wants to know them
+bool branches_watched;         // there is one of the two
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   p5::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
                       cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
   const p5::MarkerResult result = p5::Run::instance().marker(call);
   attribution = p5::Run::instance().attribution();
+  branches_watched = blocks || attribution;
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
   leaf->ecx = result.ecx;
@@ -148,7 +151,6 @@ bool block_moves;          // repeated string instructions go in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the same name
 bool booting = true;       // until the boot ROM has loaded the guest
 p5::Crossed crossed;       // what last made the state stale
-p5::Blocks* blocks;        // null: nobody wants to know them
 p5::ClassId last_class;    // of the instruction begun last, with attribution
 
 // By the number that instructions have for it.
@@ -240,6 +242,7 @@ void p5_initialize(void) {
   cmov_allowed = run.cmov_allowed();
   block_moves = run.fast_paths();
   blocks = run.blocks();
+  branches_watched = blocks;
   cpu()->cpuid = new Processor(cpu());
 }
 
@@ -275,7 +278,7 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
   if (i->p5.length == 0) return;  // the end-of-trace filler
   if (state_stale) refresh_state();
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
-  if (attribution) {
+  if (__builtin_expect(attribution != nullptr, 0)) {
     attribution->at(linear, stack_pointer());
     last_class = i->p5.cls;
   }
@@ -303,14 +306,14 @@ void p5_before(bxInstruction_c* i) {
   model.complete(i->p5);
 }
 
+static __attribute__((noinline)) void p5_branch_watched(bx_address target, bool taken) {
+  if (blocks) blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
+  if (attribution) attribution->branch(last_class, stack_pointer());
+}
+
 void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional) {
   model.branch(code_linear(rip), code_linear(target), taken, conditional);
-  if (__builtin_expect(blocks != nullptr, 0)) {
-    blocks->branch(code_linear(taken ? target : cpu()->get_instruction_pointer()));
-  }
-  if (__builtin_expect(attribution != nullptr, 0)) {
-    attribution->branch(last_class, stack_pointer());
-  }
+  if (__builtin_expect(branches_watched, 0)) p5_branch_watched(target, taken);
 }
 
 void p5_repeat(void) { model.repeat(); }
