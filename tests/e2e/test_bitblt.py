@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""bitblt: what a frame costs by each path, and that a wrong pixel is noticed."""
+
+import subprocess
+import sys
+
+import pytest
+
+from p5lab.engines import EVENTS
+from p5lab.fetch import cache_directory
+from p5lab.lab import Lab
+
+ROOT = Lab.here().root
+ROWS = 760
+DIRECT_1 = ROWS * 18  # words of 32 pixels
+DIRECT_8 = ROWS * 143  # words of 4 pixels
+FRAMES = 3
+
+
+def per_frame(boot, job, event):
+    run = boot(f"bitblt {job} frames={FRAMES}")
+    assert (run.outcome.status, run.output) == ("ok", ""), run.outcome.reason
+    return run.totals(0, event)[0] / FRAMES
+
+
+@pytest.mark.parametrize(("depth", "words"), [(1, DIRECT_1), (8, DIRECT_8)])
+def test_a_program_writes_each_word_once(boot, depth, words):
+    assert per_frame(boot, f"depth={depth}", "uncached_writes") == words
+    assert words <= per_frame(boot, f"depth={depth}", "data_writes") < 1.03 * words
+    # A repeated move counts once: one and what is around it for each row.
+    assert per_frame(boot, f"depth={depth}", "instructions") < 40 * ROWS
+
+
+def test_a_server_writes_an_expanded_picture_word_by_word(boot):
+    """And copies it before: to the request, into the kernel and out of it, a quarter of the bytes
+    of a word of four pixels each."""
+    job = "path=server depth=8"
+    assert per_frame(boot, job, "uncached_writes") == DIRECT_8
+    copies = 3 * DIRECT_1
+    assert DIRECT_8 + copies < per_frame(boot, job, "data_writes") < 1.2 * (DIRECT_8 + copies)
+    assert per_frame(boot, job, "instructions") > 4 * DIRECT_8
+
+
+def test_a_server_can_copy(boot):
+    assert per_frame(boot, "path=server depth=1", "uncached_writes") == DIRECT_1
+
+
+def test_the_same_each_time(boot):
+    first, again = (boot("bitblt path=server depth=8 frames=2").directory for _ in range(2))
+    assert (first / EVENTS).read_bytes() == (again / EVENTS).read_bytes()
+
+
+def test_a_wrong_pixel_is_noticed(boot, tmp_path):
+    """The last frame that is sent has one bit that the array does not have: of row 5, column 8."""
+    source, program = tmp_path / "spoiled.c", tmp_path / "spoiled"
+    source.write_text("""
+        #include <unistd.h>
+        static ssize_t spoiled(int file, unsigned char *from, size_t size) {
+          if (size == 54720) from[5 * 72 + 1] ^= 0x80;
+          return write(file, from, size);
+        }
+        #define write(file, from, size) spoiled(file, (unsigned char *)from, size)
+        #include "bitblt.c"
+    """)
+    subprocess.run(
+        [sys.executable, "workloads/build_workload.py", "--cache", cache_directory() / "zig",
+         *(word for place in ("workloads/lib", "workloads/micro", "guest-images/linux/p5ctr")
+           for word in ("--include", place)), "--output", program, source],
+        check=True, cwd=ROOT,
+    )  # fmt: skip
+    run = boot("@program path=server depth=8 frames=2", program=program)
+    assert run.events.guest_status == 1
+    assert run.output == "bitblt: row 5, column 8 of the window is wrong\n"
