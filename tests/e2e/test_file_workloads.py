@@ -28,8 +28,36 @@ MODELLED = ("ext2", "ext2-sync", "fat", "raid0")
 
 
 def on_host(name, arguments, directory):
-    return subprocess.run([HOST / name, *arguments.split()], cwd=directory, capture_output=True,
-                          text=True, check=False, timeout=60)  # fmt: skip
+    return subprocess.run(
+        [HOST / name, *arguments.split()], cwd=directory, env={"TMPDIR": str(directory)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+CHECKER = """
+#include "data.h"
+/* Fills a buffer, changes the byte that the argument names, and checks it. */
+int main(int argc, char **argv) {
+  enum { SIZE = 1402 }; /* the last sector and the last word are not whole */
+  char *buffer = data_buffer(SIZE);
+  data_fill(buffer, SIZE, 1024, 7);
+  if (argc > 1) buffer[atoi(argv[1])] ^= 1;
+  data_check(buffer, SIZE, 1024, 7, "file");
+  return 0;
+}
+"""
+
+
+def test_a_byte_that_is_not_what_was_written_is_found(tmp_path):
+    source, program = tmp_path / "checker.c", tmp_path / "checker"
+    source.write_text(CHECKER)
+    command = ["cc", "-O2", "-Wall", "-I", LAB.root / "workloads/lib", "-o", program, source]
+    subprocess.run(command, check=True)
+    assert subprocess.run([program]).returncode == 0
+    for byte in (0, 3, 4, 511, 512, 700, 1023, 1024, 1399, 1400, 1401):
+        done = subprocess.run([program, str(byte)], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr == f"file: byte {1024 + byte // 4 * 4} is not what was written\n"
 
 
 @pytest.mark.parametrize("place", ["data", "memory"])

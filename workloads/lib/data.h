@@ -5,7 +5,7 @@
  * The place is the parameter `filesystem` of every file benchmark:
  *
  *   data       where P5LAB_DATA says: the guest's first IDE disk; on a host the current directory
- *   memory     /tmp, which no disk is behind in a guest
+ *   memory     /tmp, which no disk is behind in a guest; on a host TMPDIR, if that is set
  *   ext2       partition 1 of the first modelled disk (disk.h): directories reach it when the
  *              kernel writes them
  *   ext2-sync  the same, but whoever changes a directory waits for the disk, as under FFS
@@ -66,7 +66,10 @@ static inline void data_mount(long filesystem) {
 static inline void data_enter(const char *name) {
   data_in_guest = p5_marker_enabled;
   const char *place = getenv("P5LAB_DATA");
-  if (data_mounted == DATA_MEMORY) place = "/tmp";
+  if (data_mounted == DATA_MEMORY) {
+    place = data_in_guest ? NULL : getenv("TMPDIR");
+    if (!place) place = "/tmp";
+  }
   if (data_mounted >= DATA_EXT2) place = DISK_MOUNTED_ON;
   if (!place && data_in_guest)
     data_unavailable(name, "needs a disk, and this guest has none");
@@ -135,27 +138,34 @@ static inline void data_write(int descriptor, const char *buffer, long size, con
  */
 #define DATA_SECTOR 512
 
+#define DATA_STEP 2246822519u /* from one word of a sector to the next */
+
 static inline uint32_t data_word(uint32_t key, long word) {
-  return (key + 1) * 2654435761u + (uint32_t)word * 2246822519u;
+  return (key + 1) * 2654435761u + (uint32_t)word * DATA_STEP;
 }
 
 static inline uint32_t data_mark_of(uint32_t key, long offset) {
   return ~data_word(key, 128 + offset / DATA_SECTOR);
 }
 
+/* Bytes of a word that lie within the first `size`. */
+static inline size_t data_part(long at, long size) { return (size_t)(size - at < 4 ? size - at : 4); }
+
 /* Write the marks of the file's bytes from `offset` on. */
 static inline void data_mark(char *buffer, long size, long offset, uint32_t key) {
   for (long at = 0; at < size; at += DATA_SECTOR) {
     uint32_t mark = data_mark_of(key, offset + at);
-    memcpy(buffer + at, &mark, (size_t)(size - at < 4 ? size - at : 4));
+    memcpy(buffer + at, &mark, data_part(at, size));
   }
 }
 
 /* Write all of the file's bytes from `offset` on. */
 static inline void data_fill(char *buffer, long size, long offset, uint32_t key) {
-  for (long at = 0; at < size; at += 4) {
-    uint32_t word = data_word(key, at % DATA_SECTOR / 4);
-    memcpy(buffer + at, &word, (size_t)(size - at < 4 ? size - at : 4));
+  for (long sector = 0; sector < size; sector += DATA_SECTOR) {
+    uint32_t word = data_word(key, 0);
+    long at = sector, whole = size - sector < DATA_SECTOR ? size & ~3L : sector + DATA_SECTOR;
+    for (; at < whole; at += 4, word += DATA_STEP) memcpy(buffer + at, &word, 4);
+    if (at < sector + DATA_SECTOR) memcpy(buffer + at, &word, data_part(at, size));
   }
   data_mark(buffer, size, offset, key);
 }
@@ -169,9 +179,9 @@ static inline _Noreturn void data_wrong(const char *name, long offset) {
 static inline void data_check_marks(const char *buffer, long size, long offset, uint32_t key,
                                     const char *name) {
   for (long at = 0; at < size; at += DATA_SECTOR) {
-    uint32_t mark = data_mark_of(key, offset + at);
-    if (memcmp(buffer + at, &mark, (size_t)(size - at < 4 ? size - at : 4)) != 0)
-      data_wrong(name, offset + at);
+    uint32_t mark = data_mark_of(key, offset + at), found = mark;
+    memcpy(&found, buffer + at, data_part(at, size));
+    if (found != mark) data_wrong(name, offset + at);
   }
 }
 
@@ -179,11 +189,16 @@ static inline void data_check_marks(const char *buffer, long size, long offset, 
 static inline void data_check(const char *buffer, long size, long offset, uint32_t key,
                               const char *name) {
   data_check_marks(buffer, size, offset, key, name);
-  for (long at = 0; at < size; at += 4) {
-    uint32_t word = data_word(key, at % DATA_SECTOR / 4);
-    if (at % DATA_SECTOR == 0) continue;
-    if (memcmp(buffer + at, &word, (size_t)(size - at < 4 ? size - at : 4)) != 0)
-      data_wrong(name, offset + at);
+  for (long sector = 0; sector < size; sector += DATA_SECTOR) {
+    uint32_t word = data_word(key, 1);
+    for (long at = sector + 4; at < size && at < sector + DATA_SECTOR; at += 4, word += DATA_STEP) {
+      uint32_t found = word;
+      if (at + 4 <= size)
+        memcpy(&found, buffer + at, 4);
+      else
+        memcpy(&found, buffer + at, data_part(at, size));
+      if (found != word) data_wrong(name, offset + at);
+    }
   }
 }
 

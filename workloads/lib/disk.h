@@ -105,6 +105,10 @@ static inline const char *disk_path(int n, int partition) {
   return access(path, F_OK) == 0 ? path : NULL;
 }
 
+#ifndef O_DIRECT /* glibc hides it from those who do not ask for all of GNU */
+#define O_DIRECT 040000 /* on x86 */
+#endif
+
 static inline int disk_open_raw(const char *path) { return open(path, O_RDWR | O_DIRECT); }
 
 #include "stripe.h"

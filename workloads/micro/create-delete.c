@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
  * create-delete: create a file, write it, close it, open it again, read it, close it, remove it
- * (ousterhout90 table 10 and section 11). Phase = size of the file; a bracket holds one file, written
+ * (ousterhout90 table 10 and section 11; lai96 section 7.2, figure 12: crtdel). Phase = size of the file; a bracket holds one file, written
  * and read by one call each. What was read is compared with what was written outside of it.
  */
 #include "data.h"
 
-#define SIZE_MAX_KB 100
+#define SIZE_MAX_KB 1024
 
-enum sizes { TABLE, STEPS };
-static const char *const choices[] = {"table", "steps", NULL};
+enum sizes { TABLE, STEPS, POWERS };
+static const char *const choices[] = {"table", "steps", "powers", NULL};
+static const long in_kb[][12] = {[TABLE] = {0, 10, 100, -1},
+                                 [STEPS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1},
+                                 [POWERS] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, -1}};
 
 static const char directory[] = "p5lab-create-delete", name[] = "file";
 static char written[SIZE_MAX_KB << 10], found[SIZE_MAX_KB << 10];
@@ -38,20 +41,18 @@ static void iteration(void) {
 }
 
 int main(int argc, char **argv) {
-  static const long table[] = {0, 10, 100}, steps[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   long iterations = 5, warmup = 1, sizes = TABLE, filesystem = DATA_DISK;
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
-      {"sizes", "table or steps: 0, 10 and 100 KB, or 1 to 10 KB", &sizes, 0, choices},
+      {"sizes", "table, steps or powers: 0, 10 and 100 KB, 1 to 10 KB, or 1 KB to 1 MB", &sizes, 0,
+       choices},
       DATA_FILESYSTEM(filesystem),
       {0}};
   p5w_start(argc, argv, options);
   data_mount(filesystem);
   data_enter(directory);
-  const long *kilobytes = sizes == TABLE ? table : steps;
-  size_t count = sizes == TABLE ? sizeof(table) / sizeof(*table) : sizeof(steps) / sizeof(*steps);
-  for (size_t i = 0; i < count; i++) {
-    size = kilobytes[i] << 10;
+  for (const long *kb = in_kb[sizes]; *kb >= 0; kb++) {
+    size = *kb << 10;
     p5w_repeat(iteration, warmup, iterations);
   }
   data_leave(directory);
