@@ -248,6 +248,11 @@ void Run::read_shadows() {
 void Run::read_job() {
   job_ = settings_.text("run.job");
   program_.clear();
+  power_cut_us_ = settings_.has("run.power_cut_us") ? settings_.number("run.power_cut_us") : 0;
+  if (power_cut_us_) {
+    power_cut_image_ = settings_.text("run.power_cut_image");
+    if (!disks_.count) settings_.fail("run.power_cut_us", "expected a machine with disks");
+  }
   if (!settings_.has("run.program")) return;
   const std::string path = settings_.text("run.program");
   std::ifstream file(path, std::ios::binary);
@@ -296,7 +301,7 @@ MarkerResult Run::marker(const MarkerCall& call) {
     case kReady:
       write_marker("marker", "ready", 0);
       if (server_) serve();
-      if (disks_.power_cut != disk::kNever) cut_power_in(disks_.power_cut / disk::kMicrosecond);
+      if (power_cut_us_) cut_power_in(power_cut_us_, power_cut_image_);
       attribute();
       break;
     case kBegin: begin(call.arg0); break;
@@ -336,7 +341,8 @@ void Run::serve() {
   Settings own;
   std::string error;
   if (!own.load(conf_path_, &error)) reject(error);
-  const std::string other = own.difference(settings_, {"run.job", "run.program", "run.server"});
+  const std::string other = own.difference(settings_, {"run.job", "run.program", "run.server", "run.power_cut_us",
+                                                  "run.power_cut_image"});
   if (!other.empty()) reject(conf_path_ + ": " + other + ": differs from what was booted");
   settings_ = own;
   read_job();
@@ -781,7 +787,7 @@ void Run::time_is_up() {
 void Run::power_cut() {
   char text[80];
   std::snprintf(text, sizeof text, "power cut %.6f s after the guest was ready",
-                double(disks_.power_cut) / double(disk::kSecond));
+                double(power_cut_us_) / 1e6);
   finish("ok", text, 0, 0);
 }
 

@@ -171,6 +171,8 @@ class Run {
   uint64_t vector_interval_ = 0, warm_up_ = 0;
   std::string conf_path_, events_path_, output_path_;
   std::string job_, program_;   // command line and content of what is to be run
+  uint64_t power_cut_us_ = 0;   // from the ready marker on; 0: never
+  std::string power_cut_image_;
   std::string crossings_path_, accesses_path_, vectors_path_;
   std::vector<Blob> blobs_;
   uint32_t entry_ = 0, segment_ = 0, stack_ = 0;

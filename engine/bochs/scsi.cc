@@ -114,10 +114,10 @@ class Disks {
     count(Event::DiskWait, clocks(account.wait));
   }
 
-  void cut_power(disk::Time when) {
-    agenda_.at(when, [this](disk::Time then) {
+  void cut_power(disk::Time when, const std::string& image) {
+    agenda_.at(when, [this, image](disk::Time then) {
       for (const auto& drive : drives_) drive->cut_power(then);
-      save();
+      save(image);
       p5::Run::instance().power_cut();
     });
     go_on();
@@ -140,7 +140,7 @@ class Disks {
   static void count(p5::Event event, uint64_t number) { p5::count_event(event, number); }
 
   // The first partition of the first disk, for the tools of its file system.
-  void save() {
+  void save(const std::string& image) {
     const disk::Medium& medium = drives_[0]->medium();
     uint8_t record[disk::kSector];
     medium.read(0, record);
@@ -149,7 +149,7 @@ class Disks {
     if (start > drives_[0]->sectors() || size > drives_[0]->sectors() - start) {
       p5::Run::instance().fail("the first disk has no first partition");
     }
-    if (!medium.save(config_.left, start, size)) p5::Run::instance().no_output(config_.left);
+    if (!medium.save(image, start, size)) p5::Run::instance().no_output(image);
   }
   static uint32_t number(const uint8_t* bytes) {
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | uint32_t(bytes[3]) << 24;
@@ -188,6 +188,6 @@ void p5_devices(void) {
   if (config.count) disks = std::make_unique<Disks>(config, p5::Run::instance().clock_hz());
 }
 
-void p5::cut_power_in(uint64_t microseconds) {
-  disks->cut_power(disks->now() + microseconds * disk::kMicrosecond);
+void p5::cut_power_in(uint64_t microseconds, const std::string& image) {
+  disks->cut_power(disks->now() + microseconds * disk::kMicrosecond, image);
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace p5 {
 
-// Virtual time at which nothing is left but what is on the media, in microseconds from now.
-void cut_power_in(uint64_t microseconds);
+// So much later the run ends, and nothing is left but what is on the media: the first partition of
+// the first disk goes to the file `image`.
+void cut_power_in(uint64_t microseconds, const std::string& image);
 
 }  // namespace p5

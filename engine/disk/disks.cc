@@ -72,10 +72,6 @@ Config Config::read(p5::Settings& settings) {
   c.bus_sector = rate > 0 ? Time(std::llround(kSector / rate * double(kMicrosecond))) : 0;
   if (!c.bus_sector) settings.fail("disk.bus_mb_s", "expected more than 0");
 
-  if (settings.has("run.power_cut_us")) {
-    c.power_cut = settings.number("run.power_cut_us") * kMicrosecond;
-    c.left = settings.text("run.power_cut_image");
-  }
   if (settings.error().empty() && c.count) {
     Agenda agenda;
     std::string problem;

@@ -19,8 +19,6 @@ struct Config {
   Time select = 0;           // arbitration, selection, message and command on the SCSI bus
   Time reselect = 0;         // arbitration, reselection, messages and status
   Time bus_sector = 0;       // a sector on the SCSI bus
-  Time power_cut = kNever;   // all that is left then is what is on the media
-  std::string left;          // file for the first partition as it is then
 
   // Reads all keys; errors are kept in `settings`.
   static Config read(p5::Settings& settings);

@@ -93,6 +93,7 @@ class Run:
     vectors: int = 0  # write basic-block vectors of intervals of so many instructions; 0: none
     attribute: tuple[str, ...] = ()  # of ATTRIBUTIONS
     sample: Sample | None = None  # simulate only these parts in detail
+    power_cut: int = 0  # microseconds after the guest is ready; 0: never
 
     @property
     def parameter_text(self) -> str:
@@ -144,6 +145,8 @@ class Run:
             parts.append(f"by {', '.join(self.attribute)}")
         if self.sample:
             parts.append(f"{len(self.sample.intervals)} intervals")
+        if self.power_cut:
+            parts.append(f"power cut at {self.power_cut / 1e6:g} s")
         return ", ".join(parts)
 
 
@@ -186,6 +189,7 @@ class Filter:
     sweeps: tuple[Axis, ...] = ()
     vectors: int = 0
     attribute: tuple[str, ...] = ()
+    power_cut: int = 0
 
 
 def names(lab: Lab) -> list[str]:
@@ -293,7 +297,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                                   job.parameters, job.given, seed, feedback, limit, choice.engine,
                                   trace=choice.trace, accesses=choice.accesses, shadows=shadows,
                                   model=choice.model, vectors=choice.vectors,
-                                  attribute=choice.attribute)  # fmt: skip
+                                  attribute=choice.attribute,
+                                  power_cut=choice.power_cut)  # fmt: skip
                         same = (board.name, own_board.geometry, system.name, seed, run.job)
                         if same not in seen:
                             seen.add(same)
@@ -341,7 +346,7 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
                 Run(PROGRAM, own_board, guest, program.workload, program.parameters, (), seed,
                     feedback, LIMIT_SECONDS, choice.engine, program, choice.trace,
                     choice.accesses, model=choice.model, vectors=choice.vectors,
-                    attribute=choice.attribute)
+                    attribute=choice.attribute, power_cut=choice.power_cut)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])
@@ -365,6 +370,7 @@ def _check_native(choice: Filter) -> None:
         "--machine": choice.machines, "--guest": choice.guests, sweep.OPTION: choice.sweeps,
         "--feedback": choice.feedback is not None, "--model": not choice.model,
         "--bbv": choice.vectors, "--attribute": choice.attribute,
+        "--power-cut": choice.power_cut,
     }  # fmt: skip
     for option, value in given.items():
         if value:

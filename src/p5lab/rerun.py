@@ -21,6 +21,7 @@ def request(run: Run) -> dict[str, Any]:
         "model": run.model,
         "feedback": run.feedback,
         "vectors": run.vectors,
+        "power_cut": run.power_cut,
         "attribute": list(run.attribute),
         "sample": asdict(run.sample) if run.sample else None,
     }
@@ -74,6 +75,7 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         ),
         model=asked["model"],
         vectors=asked.get("vectors", 0),
+        power_cut=asked.get("power_cut", 0),
         attribute=tuple(asked.get("attribute", ())),
         sample=_sample(asked.get("sample")),
     )

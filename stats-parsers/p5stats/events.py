@@ -15,6 +15,7 @@ from typing import Any
 from p5stats import jsonl
 from p5stats.errors import StatsError
 
+POWER_CUT = "power cut"  # so begins the reason of a run that ended by one
 SCHEMA_VERSION = 1
 OPS = ("ready", "begin", "end", "abort", "exit")
 STATUSES = ("ok", "failed", "timeout")
@@ -176,7 +177,8 @@ def parse(path: Path) -> Events:
         shadows=shadows,
     )
     if result.status == "ok":
-        result.brackets.extend(_brackets(path, markers))
+        cut = result.reason.startswith(POWER_CUT)
+        result.brackets.extend(_brackets(path, markers, cut=cut))
         for number, pair in intervals.items():
             if len(pair) != 2:
                 raise StatsError(f"{path}: interval {number} has no end")
@@ -308,8 +310,9 @@ def _counts(values: list[Any]) -> bool:
     return all(type(value) is int and 0 <= value < LIMIT for value in values)
 
 
-def _brackets(path: Path, markers: list[Marker]) -> Iterator[Bracket]:
-    """Pairs begin and end markers by phase; different phases may nest or overlap."""
+def _brackets(path: Path, markers: list[Marker], *, cut: bool) -> Iterator[Bracket]:
+    """Pairs begin and end markers by phase; different phases may nest or overlap. Of a run whose
+    power was `cut`, those that are complete."""
     started: dict[int, Marker] = {}
     shadows: dict[int, ByShadow] = {}
     iterations: dict[int, int] = {}
@@ -332,7 +335,7 @@ def _brackets(path: Path, markers: list[Marker]) -> Iterator[Bracket]:
             iteration = iterations.get(marker.arg, 0)
             iterations[marker.arg] = iteration + 1
             yield Bracket(marker.arg, iteration, begin, marker, shadows.pop(marker.arg))
-    for phase, begin in started.items():
+    for phase, begin in started.items() if not cut else ():
         raise StatsError(f"{path}:{begin.line}: unbalanced markers: begin({phase}) without an end")
 
 

@@ -18,7 +18,7 @@ from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
-AFTER_BOOT = ("run.job", "run.program")  # what of engine.conf matters only then
+AFTER_BOOT = ("run.job", "run.program", "run.power_cut")  # what of engine.conf matters only then
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ def boot(lab, servers):
     `program` is the file for a job `@program`, `seed` the page-placement seed.
     Without `disk` the machine has none; without `fast` the engine takes no short cuts. `shadows`
     are geometries that count beside the machine's, `trace` what else is recorded, `accesses` at
-    most, `attribute` how it is counted by function, `conf` more lines of the engine's parameters.
+    most, `attribute` how it is counted by function, `conf` more lines of the engine's parameters,
+    `power_cut` the microseconds from the ready marker on until the power is cut.
     Each run has a directory of its own.
 
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
@@ -111,7 +112,7 @@ def boot(lab, servers):
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
         fast=True, feedback=True, shadows=(), trace=(), accesses=0, vectors=0, sample=None,
-        attribute=(), conf=(), isa=None,
+        attribute=(), conf=(), isa=None, power_cut=0,
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
@@ -125,7 +126,7 @@ def boot(lab, servers):
             workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
             feedback=feedback, shadows=shadows, trace=trace, accesses=accesses,
             limit_seconds=limit_seconds, vectors=vectors, sample=sample, attribute=attribute,
-            program=programs.load(program, "", 32 << 20) if program else None,
+            power_cut=power_cut, program=programs.load(program, "", 32 << 20) if program else None,
         )  # fmt: skip
         directories, booted_engines = servers
         place = directory or next(directories)

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -54,6 +55,10 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bbv", type=positive("--bbv"), default=0, metavar="N",
                         help="also write SimPoint's basic-block vectors, one for every N"
                         " instructions inside the brackets")  # fmt: skip
+    parser.add_argument("--power-cut", type=_microseconds, default=0, metavar="SECONDS",
+                        help="end each run so much modelled time after the guest is ready, with"
+                        " what is then on its first SCSI disk's first partition in disk.img"
+                        )  # fmt: skip
     parser.add_argument("--attribute", action="append", default=[],
                         choices=experiment.ATTRIBUTIONS,
                         help="also count by function, ring, address space and what the kernel was"
@@ -133,6 +138,13 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def print_json(what: dict[str, object]) -> None:
     """The answer of a command to a program."""
     print(json.dumps({"schema_version": SCHEMA_VERSION, **what}, indent=1))
+
+
+def _microseconds(text: str) -> int:
+    """The seconds of --power-cut."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
+        raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
+    return round(float(text) * 1_000_000)
 
 
 def positive(option: str) -> Callable[[str], int]:

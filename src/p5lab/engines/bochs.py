@@ -33,6 +33,7 @@ RECORDINGS = (
     "run.attribution_misses",
 )  # fmt: skip
 SETUP = "setup.bin"
+DISK_IMAGE = "disk.img"
 VECTORS, SIMPOINTS, WEIGHTS = "simpoint.bb", "simpoint.simpoints", "simpoint.weights"
 # A disk with the largest geometry that a BIOS of the time could address.
 HEADS, SECTORS = 16, 63
@@ -50,7 +51,9 @@ PROCESSORS = {
 class Bochs:
     """prepare and collect for build/engine/p5bochs and p5bochs64."""
 
-    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS, ATTRIBUTION)
+    outputs = (
+        EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS, ATTRIBUTION, DISK_IMAGE,
+    )  # fmt: skip
     repeatable = True
     portable = True
 
@@ -136,6 +139,10 @@ class Bochs:
             conf["run.warm_up"] = str(run.sample.warm_up)
             chosen = {SIMPOINTS: run.sample.simpoints, WEIGHTS: run.sample.weights}
         job = {"run.job": run.job}
+        if run.power_cut:
+            if "scsi" not in inputs:
+                raise UserError("--power-cut: expected a machine with disks: disk.count is 0")
+            job |= {"run.power_cut_us": str(run.power_cut), "run.power_cut_image": DISK_IMAGE}
         if "program" in inputs:
             job["run.program"] = "program"
         names = {role: os.path.relpath(path, directory) for role, path in inputs.items()}

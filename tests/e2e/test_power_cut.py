@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""The power is cut while files are made and removed: what is on the disk then can be repaired, and
+holds what was promised."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from p5lab.engines.bochs import DISK_IMAGE
+
+PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+CUTS, CUTS_FULL = 4, 50
+BYTES = 3000
+SECONDS = {"ext2-sync": 3.6, "ext2": 1.6}  # for which test-power-cut goes on, or longer
+
+
+def tool(name, *arguments):
+    program = shutil.which(name, path=PATH)
+    assert program, f"{name}: expected e2fsprogs"
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+
+
+def listed(image):
+    """The files of the directory `cut`, by name: their sizes. None where it is not there itself."""
+    found = tool("debugfs", "-R", "ls -p /cut", image)
+    entries = re.findall(r"^/\d+/\d*/\d*/\d*/(\d+)/(\d*)/$", found.stdout, re.MULTILINE)
+    return {int(name): int(size or 0) for name, size in entries}
+
+
+def word(key, number):
+    return ((key + 1) * 2654435761 + number * 2246822519) & 0xFFFFFFFF
+
+
+def content(key):
+    """What workloads/lib/data.h fills a file with."""
+    words = [word(key, at % 512 // 4) for at in range(0, BYTES + 3, 4)]
+    for sector in range(0, BYTES, 512):
+        words[sector // 4] = ~word(key, 128 + sector // 512) & 0xFFFFFFFF
+    return b"".join(one.to_bytes(4, "little") for one in words)[:BYTES]
+
+
+def said(text):
+    """What had returned before the cut: numbers of files by what was done to them."""
+    done = {"created": set(), "synced": set(), "removed": set()}
+    for what, number in re.findall(r"^(created|synced|removed) (\d+)$", text, re.MULTILINE):
+        done[what].add(int(number))
+    return done
+
+
+def cut(boot, filesystem, microseconds):
+    booted = boot(f"test-power-cut files=200 filesystem={filesystem}", power_cut=microseconds)
+    assert booted.outcome.status == "ok", booted.outcome.reason
+    assert booted.outcome.reason.startswith("power cut")
+    return booted
+
+
+@pytest.fixture(params=["ext2-sync", "ext2"])
+def cuts(request, boot, full):
+    number = CUTS_FULL if full else CUTS
+    times = [round((i + 0.5) * SECONDS[request.param] / number * 1e6) for i in range(number)]
+    return request.param, [(time, cut(boot, request.param, time)) for time in times]
+
+
+def test_what_is_left_can_be_repaired_and_holds_what_was_promised(cuts, tmp_path):
+    filesystem, ends = cuts
+    lost, synced = 0, 0
+    for time, booted in ends:
+        image = tmp_path / "disk.img"
+        subprocess.run(["cp", "--sparse=always", booted.directory / DISK_IMAGE, image], check=True)
+        done = said(booted.output)
+        raw = listed(image)
+        repaired = tool("e2fsck", "-fy", image)
+        assert repaired.returncode in (0, 1), (time, repaired.stdout)
+        assert tool("e2fsck", "-fn", image).returncode == 0, time
+        # Removed, or perhaps just about to be.
+        at_risk = done["removed"] | {i - 2 for i in done["created"] if i % 4 == 3}
+        lost += len(done["created"] - at_risk - set(raw))
+        if filesystem != "ext2-sync":
+            continue
+        # A change of a directory has reached the disk when the call returns.
+        assert done["created"] - at_risk <= set(raw), time
+        assert not done["removed"] & set(raw), time
+        # And a file that was waited for is there with all that is in it.
+        after = listed(image)
+        for number in done["synced"] - at_risk:
+            assert after.get(number) == BYTES, (time, number)
+            dumped = tmp_path / "file"
+            tool("debugfs", "-R", f"dump /cut/{number} {dumped}", image)
+            assert dumped.read_bytes() == content(number), (time, number)
+            synced += 1
+    if filesystem == "ext2-sync":
+        assert synced
+    else:
+        assert lost, "nothing was promised, and nothing lost: the test does not look at the disk"
+
+
+def test_a_cut_is_repeatable(boot):
+    one, again, other = (cut(boot, "ext2-sync", time) for time in (2_000_000, 2_000_000, 2_000_500))
+    image = (one.directory / DISK_IMAGE).read_bytes()
+    assert (again.directory / DISK_IMAGE).read_bytes() == image
+    events = [(each.directory / "events.jsonl").read_bytes() for each in (one, again, other)]
+    assert events[0] == events[1] != events[2]
