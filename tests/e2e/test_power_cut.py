@@ -14,7 +14,7 @@ from p5lab.engines.bochs import DISK_IMAGE
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 CUTS, CUTS_FULL = 4, 50
 BYTES = 3000
-SECONDS = {"ext2-sync": 3.6, "ext2": 1.6}  # for which test-power-cut goes on, or longer
+SECONDS = {"ext2-sync": 3.6, "ext2": 1.4}  # for which test-power-cut goes on, or longer
 
 
 def tool(name, *arguments):
