@@ -118,8 +118,8 @@ def size_text(size: int) -> str:
 
 def _flag(name: str, doc: str) -> Key:
     def parse(value: object) -> Value:
-        if value in ("true", "false"):
-            return value == "true"
+        if value in ("true", "on", "false", "off"):
+            return value in ("true", "on")
         if not isinstance(value, bool):
             raise BadValue("true or false")
         return value

@@ -261,3 +261,17 @@ def test_a_first_build_is_forecast_and_its_products_used(p5lab, lab):
 )  # fmt: skip
 def test_numbers(value, text):
     assert report.number(value) == text
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1.2345678", ""])
+def test_the_moment_of_a_power_cut_is_a_number_of_seconds(lab, capsys, seconds):
+    assert cli.main(["run", "tests", f"--power-cut={seconds}", "--no-build"], lab) == 2
+    assert "--power-cut: expected seconds such as 1.25" in capsys.readouterr().err
+
+
+def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):
+    cut = ["run", "tests", "--power-cut", "1.5", "--no-build"]
+    assert cli.main([*cut, "--set", "disk.count=0"], lab) != 0
+    assert "--power-cut: expected a machine with disks" in capsys.readouterr().err
+    assert cli.main([*cut, "--engine", "gem5"], lab) == 2
+    assert "--power-cut: expected the embedded engine" in capsys.readouterr().err

@@ -76,6 +76,39 @@ def test_pci_space_follows_memory_size(p90):
     assert conf["memory.uncached"].endswith(",0x4000000-0xffffffff")
 
 
+def test_a_machine_has_the_keys_of_its_drive(p90):
+    assert p90.values["disk.model"] == "st32550n"
+    assert p90.values["disk.rpm"] == 7200
+    assert p90.sources["disk.read_seek_average_ms"].endswith("SEAGATE-2LP 5.2.1")
+
+
+def test_another_drive_brings_its_keys_and_what_was_set_stays(p90):
+    other = p90.with_set({"disk.model": "hp-c3725"}, "--set")
+    assert other.values["disk.rpm"] == 5400
+    assert other.geometry == "disk.model=hp-c3725"
+    slow = p90.with_set({"disk.rpm": "3600"}, "overlay")
+    assert slow.with_set({"disk.model": "hp-c3725"}, "--set").values["disk.rpm"] == 3600
+    both = p90.with_set({"disk.rpm": "4500", "disk.model": "hp-c3725"}, "--set")
+    assert both.values["disk.rpm"] == 4500
+    assert both.values["disk.heads"] == 9
+
+
+def test_flags_are_on_and_off_too(p90):
+    assert p90.with_set({"disk.write_cache": "on"}, "--set").values["disk.write_cache"] is True
+    assert p90.with_set({"disk.read_ahead": "off"}, "--set").values["disk.read_ahead"] is False
+
+
+def test_every_drive_of_the_repository_fits_every_machine():
+    for name in schema.DISKS:
+        for board in machine.names(MACHINES):
+            found = machine.load(MACHINES, board).with_set({"disk.model": name}, "--set")
+            assert found.values["disk.model"] == name
+            # What is on the first disk ends at 456 MB.
+            cylinders = [zone.split("x") for zone in str(found.values["disk.zones"]).split(",")]
+            sectors = sum(int(c) * int(s) for c, s in cylinders) * int(found.values["disk.heads"])
+            assert sectors * 512 > 2_000_000_000
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
@@ -98,6 +131,15 @@ def test_pci_space_follows_memory_size(p90):
         ("dram.read=7,4,4,4", "dram.read: expected bus clocks of each 8-byte transfer"),
         ("memory.uncached=0xFFFFF-0xA0000", "memory.uncached: expected a list of physical"),
         ("machine.name=other", "machine.name cannot be set"),
+        ("disk.model=st225", 'disk.model: expected one of "hp-c3725", "st15150", "st32550n"'),
+        ("disk.count=16", "disk.count = 16: expected at most 15 for each of disk.adapters"),
+        ("disk.count=25", "disk.count: expected a whole number of disks, 0 to 24"),
+        ("disk.zones=351", "disk.zones: expected a list of CYLINDERSxSECTORS"),
+        ("disk.zones=0x130", "disk.zones: expected a list of CYLINDERSxSECTORS"),
+        ("disk.vendor=SEAGATE TECH", "disk.vendor: expected a text of at most 8 characters"),
+        ("disk.buffer=1K", "disk.segments = 3: expected at least a sector of disk.buffer"),
+        ("disk.read_seek_average_ms=18", "expected between the single and the full seek"),
+        ("disk.write_seek_single_ms=0.5", "expected not less than disk.read_seek_single_ms"),
         ("l2.size", "--set l2.size: expected KEY=VALUE"),
     ],
 )
