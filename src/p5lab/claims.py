@@ -29,6 +29,7 @@ from p5stats.claims import (
     ROLES,
     SHAPES,
     STATISTICS,
+    SYSTEM,
     TAGS,
     UNTESTABLE,
     Claim,
@@ -130,8 +131,8 @@ class _Loader:
     def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:
         keys = tuple(table.texts("keys", []))
         where = f"{table.where}: keys"
-        if keys and role == PREDICTED:
-            raise UserError(f"{where}: expected none: a predicted number has no key of its own")
+        if keys and role in (PREDICTED, SYSTEM):
+            raise UserError(f"{where}: expected none: a {role} number has no key of its own")
         if not keys and role == FITTED:
             raise UserError(f"{where}: expected the machine keys that were chosen to meet it")
         for key in keys:

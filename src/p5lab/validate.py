@@ -28,7 +28,17 @@ from p5lab.runner import Result, Runner
 from p5lab.tables import MISSING, Grid, number
 from p5lab.untrusted import markup
 from p5stats import claims, tidy
-from p5stats.claims import FAILS, FITTED, HOLDS, INPUT, NOT_RUN, PREDICTED, UNTESTABLE, Claim
+from p5stats.claims import (
+    FAILS,
+    FITTED,
+    HOLDS,
+    INPUT,
+    NOT_RUN,
+    PREDICTED,
+    SYSTEM,
+    UNTESTABLE,
+    Claim,
+)
 
 SCHEMA_VERSION = 1
 DOCUMENT = "README.md"
@@ -145,7 +155,7 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
 def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
     """The headline, and why what does not hold does not."""
     untestable = found[found["role"] == UNTESTABLE]
-    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT)]
+    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT, SYSTEM)]
     if len(untestable):
         lines.append(
             f"Untestable here: {len(untestable)}"
@@ -178,6 +188,8 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     if role == INPUT:  # what the model was given says nothing about the model
         plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
         return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
+    if role == SYSTEM:  # nor does another system's distance from that of the paper
+        return line + "."
     if said["values"]:
         line += (
             f"; {said['values']} values with a mean error of {said['mean_error']:.1f} % and a"

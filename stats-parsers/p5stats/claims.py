@@ -18,7 +18,9 @@ import pandas as pd
 from p5stats import compare, papers
 from p5stats.errors import StatsError
 
-ROLES = INPUT, FITTED, PREDICTED, UNTESTABLE = ("input", "fitted", "predicted", "untestable")
+ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
+    "input", "fitted", "predicted", "system", "untestable"
+)  # fmt: skip
 # The error in percent up to which a published value is met. "up to" is the peak of a curve.
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"

@@ -27,6 +27,28 @@ SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
 MVAX2_MIPS = 0.9
 # Microseconds of an operation on it under Ultrix (tables 2 and 3).
 MVAX2 = {"getpid": 207.0, "cswitch": 3660.0}
+
+
+@dataclass(frozen=True)
+class Base:
+    """What ousterhout90 measured on the Microvax II under Ultrix, on a local disk: microseconds, or
+    MB/s where it moves data. phase: of our workload; table: of the paper."""
+
+    workload: str
+    phase: str
+    value: float
+    table: int
+    bandwidth: bool = False
+
+
+MVAX2_BASES = (
+    Base("getpid", "call", 207, 2),
+    Base("cswitch", "round trip", 3660, 3),
+    Base("select", "10 full", 1820, 4),
+    Base("file-read", "blocks", 2.3, 6, bandwidth=True),
+    Base("open-close", "foo", 2900, 9),
+    Base("create-delete", "no data", 100_000, 10),
+)
 # An estimate like those: Intel rated the Pentium of 66 MHz at 112 MIPS; others by their clock.
 PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"

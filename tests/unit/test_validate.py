@@ -288,3 +288,11 @@ def test_the_claims_of_the_repository():
         if claim.measure:
             assert validate.runs(lab, [claim]), claim.id
     assert any(claim.role == PREDICTED for claim in found)
+
+
+def test_what_is_said_of_systems_is_no_part_of_the_headline(lab, p5lab):
+    lab._put("configs/claims.toml", CLAIMS.replace('role = "predicted"', 'role = "system"'))
+    _, out, _ = p5lab("--all")
+    assert "\nSystem: 1 of 2 hold.\n" in out
+    assert "Predicted" not in out
+    assert json.loads(p5lab("--json")[1])["headline"]["claims"] == 0

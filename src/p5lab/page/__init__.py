@@ -14,6 +14,8 @@ from p5lab.experiment import Expansion, Run
 from p5lab.lab import Lab
 from p5lab.page.results import Found, Results, choose
 
+RELATIVE = "ousterhout90"  # experiments whose pages have its MIPS-relative speeds
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -49,6 +51,8 @@ def write(lab: Lab, name: str, expansion: Expansion, output: Path, export: Path 
     else:
         sources = {one.name: one.source for one in workload.load(lab).values()}
         drawn = figures.of(found, asked, sources)
+        if name.startswith(RELATIVE):
+            drawn = [*figures.of_relative(found, claims.load(lab)), *drawn]
     attributed = [pair for one in results.found for pair in _attributed(one)]
     drawn += [
         figures.of_attribution(stored.record["label"], stored.id, counts)

@@ -161,7 +161,8 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_point(shape="diamond", size=130, color=INK, strokeWidth=1.5)
             .encode(x=x)
         )
-    if len(figure.series) == 1:
+    # Numbers have no room where more is published than modelled.
+    if len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2:
         layers.append(
             base.transform_filter(modelled)
             .mark_text(align="left", dx=7, color=INK)

@@ -183,6 +183,9 @@ def _published(rows: pd.DataFrame) -> str:
     first = rows.iloc[0]
     if math.isnan(first["value"]):
         return f"{first['claim']}, {first['why']} {_bytes(first['point'])} ({first['series']})"
+    if len(rows) > 1 and rows["value"].nunique() > 1:
+        low, high = number(rows["value"].min()), number(rows["value"].max())
+        return f"{first['claim']}, {len(rows)} values from {low} to {high} {first['unit']}"
     phases = list(rows["phase"])
     where = phases[0] if len(phases) == 1 else f"{phases[0]} to {phases[-1]}"
     value = f"{first['why']} {number(first['value'])} {first['unit']}"

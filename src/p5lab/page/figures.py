@@ -18,7 +18,7 @@ from p5lab.experiment import EMBEDDED
 from p5lab.method import EVENTS
 from p5lab.untrusted import for_terminal
 from p5lab.workload import EMPTY_PHASE
-from p5stats import StatsError, claims, compare, method
+from p5stats import StatsError, claims, compare, method, papers
 from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
 
 BANDWIDTH = "MB/s"
@@ -188,7 +188,9 @@ class _Maker:
         name = group[0] if len(group) == 1 else workload["name"]
         title = f"{name}: one {workload['operation']}"
         caption = [_bracket(self._record(questions[0]))]
-        return self._figure(name, title, "curve", rows, caption, questions, SIZE, log=True)
+        is_size = all(claims.is_bytes(phase) for phase in points)
+        axis = SIZE if is_size else workload["curve"]
+        return self._figure(name, title, "curve", rows, caption, questions, axis, log=True)
 
     def _levels(self, what: str) -> Figure:
         """Phases that are no sizes, such as the sequences of `pairing`."""
@@ -412,6 +414,101 @@ def of_method(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> 
     )
     return Figure("method", "The method of chen95, and what the engine counted", "dots",
                   _frame(marks), caption, runs=tuple(runs))  # fmt: skip
+
+
+RELATIVE, RELATIVE_ID = "MIPS-relative speed", "mips-relative"
+MEAN = "geometric mean"
+# Claims of ousterhout90's tables 2 to 10 that are relative speeds, one for each machine and system.
+_RELATIVE_CLAIM = re.compile(r"ousterhout90-([a-z-]+)-relative (.*)")
+_TABLES = {"read": "file-read"}  # of their ids, what the workload is called here
+_REMOTE = (" NFS", " AFS", " Diskless", " Remote")
+
+
+def of_relative(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
+    """ousterhout90's question as its figure 1 asks it: the speed of each benchmark for the speed of
+    the processor, a Microvax II being 1, and the geometric mean over them; beside what it prints of
+    its machines with local disks. Nothing where fewer than two of its benchmarks are there."""
+    names = {system: name.replace("\n", ", ") for system, name in found.names().items()}
+    nothing = dict.fromkeys(("point", "value", "lowest seed", "highest seed"), math.nan)
+    common = nothing | {"metric": RELATIVE, "unit": "times", "phase": "", "claim": "", "why": ""}
+    marks: list[dict[str, Any]] = []
+    asked = [(base, question) for base in papers.MVAX2_BASES for question in found.questions
+             if question.phase == base.phase and _name_of(found, question) == base.workload
+             ]  # fmt: skip
+    speeds: dict[System, dict[str, list[float]]] = {}
+    runs: dict[str, None] = {}
+    for base, question in asked:
+        for system in found.systems:
+            cell = found.cell(question, system)
+            if cell is None or not cell.has(TIME):
+                continue
+            value = _relative(base, cell)
+            speeds.setdefault(system, {}).setdefault(base.workload, []).append(value)
+            own = [measured.stored.id for measured in cell.seeds]
+            runs |= dict.fromkeys(own)
+            marks.append(common | {
+                "benchmark": question.what, "series": names[system], "value": value,
+                "lowest seed": value, "highest seed": value, "kind": MODELLED,
+                "runs": " ".join(own),
+            })  # fmt: skip
+    # Beside the last of several file systems stands what is published: experiments go from those
+    # without a disk to those of the paper's systems.
+    benchmarks = {base.workload: question.what for base, question in asked}
+    if len(benchmarks) < 2:
+        return []
+    for system, by_workload in speeds.items():
+        value = _geometric([_geometric(values) for values in by_workload.values()])
+        marks.append(common | {
+            "benchmark": MEAN, "series": names[system], "value": value, "lowest seed": value,
+            "highest seed": value, "kind": MODELLED, "runs": " ".join(runs),
+        })  # fmt: skip
+    by_machine: dict[str, list[float]] = {}
+    for claim in published:
+        match = _RELATIVE_CLAIM.fullmatch(claim.id)
+        workload = _TABLES.get(match[1], match[1]) if match else ""
+        if match is None or workload not in benchmarks or match[2].endswith(_REMOTE):
+            continue
+        by_machine.setdefault(match[2].split()[0], []).append(claim.value)
+        marks.append(common | {
+            "benchmark": benchmarks[workload], "series": PUBLISHED, "value": claim.value,
+            "kind": PUBLISHED, "claim": f"{claim.source}: {workload}",
+            "why": f"{match[2]}, {claim.tag}", "runs": "",
+        })  # fmt: skip
+    marks += [
+        common | {
+            "benchmark": MEAN, "series": PUBLISHED, "value": _geometric(values),
+            "kind": PUBLISHED, "claim": "ousterhout90 figure 1, computed from these tables",
+            "why": machine, "runs": "",
+        }
+        for machine, values in by_machine.items()
+    ]  # fmt: skip
+    caption = (
+        "How fast each benchmark is for the speed of its processor; 1 is a Microvax II under"
+        " Ultrix. ousterhout90 rates its machines in MIPS by a VAX-11/780. A Pentium is rated here"
+        " by its clock, 112 MIPS at 66 MHz: an estimate, the same for all systems of one machine."
+        " Published are its machines with local disks. The geometric mean is over the benchmarks"
+        " shown; what ran on several file systems counts once, by their geometric mean. The points"
+        " of the paper's own figure are lost.",
+    )
+    order = [question.what for _, question in asked]
+    marks.sort(key=lambda mark: (mark["benchmark"] == MEAN, order.index(mark["benchmark"])
+                                 if mark["benchmark"] in order else 0))  # fmt: skip
+    return [Figure(RELATIVE_ID, RELATIVE, "dots", _frame(marks), caption, runs=tuple(runs))]
+
+
+def _name_of(found: Comparison, question: Question) -> str:
+    return str(found.any_cell(question).record["workload"]["name"])
+
+
+def _relative(base: papers.Base, cell: Cell) -> float:
+    clock_hz = (cell.mean(CYCLES) + cell.mean("idle cycles")) / cell.mean(TIME) * 1e6
+    value = cell.mean(BANDWIDTH if base.bandwidth else TIME)
+    mips = papers.pentium_mips(clock_hz)
+    return papers.mips_relative(value, mips, base.value, bandwidth=base.bandwidth)
+
+
+def _geometric(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def of_attribution(label: str, run: str, counts: pd.DataFrame) -> Figure:
