@@ -41,8 +41,8 @@ def test_random_blocks_of_the_hp_disk_take_what_lai96_found(boot):
 
 def test_sequential_reads_come_at_the_rate_of_the_media(boot):
     board = machine.load(Lab.here().machines, "p90-premiere2")
-    job = "raw-read kb=2048 size=65536"
-    took = milliseconds(boot(job), "p90-premiere2", 65536, 2048)
+    job = "raw-read kb=1024 size=65536"
+    took = milliseconds(boot(job), "p90-premiere2", 65536, 1024)
     # At 1 GB: the zone of the 1054th to the 1404th or of the next 351 cylinders.
     sectors = [int(zone.split("x")[1]) for zone in str(board.values["disk.zones"]).split(",")][3:6]
     track = min(sectors) * 512 / (60 / float(board.values["disk.rpm"])) / 1e6
