@@ -152,10 +152,15 @@ class _Loader:
             return [row[0] for row in rows][1:]
 
     def _measure(self, table: Table, machine: str, *, shape: bool) -> Measure:
-        table.only([*_HOW, *_WHERE, "statistic", "at", "less", "over", "base", "bandwidth"])
+        table.only([*_HOW, *_WHERE, "statistic", "at", "less", "over", "base", "bandwidth",
+                    "by"])  # fmt: skip
         where = table.where
         workload = self._where(table, table.text("experiment"), table.text("guest", GUEST),
                                table.text("workload"))  # fmt: skip
+        by = table.text("by", "")
+        if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
+            counted_in_kb = [one.name for one in workload.parameters.values() if one.unit == "KB"]
+            raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{where}: by")
         statistic = table.text("statistic", "mean")
         plateau = statistic in (PLATEAU_END, PLATEAU_START)
         known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
@@ -165,16 +170,18 @@ class _Loader:
             raise UserError(f"{where}: at: expected with, and only with, the end or start of a"
                             " plateau: a phase on it")  # fmt: skip
         if plateau:
-            _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True)
+            _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
+        if by and len(table.texts("phases", [])) != 1:
+            raise UserError(f"{where}: phases: expected one, with by")
         if statistic == CROSSING:
             if "less" not in table.data or "over" in table.data:
                 raise UserError(f"{where}: expected less, and no over, with a crossing: the other"
                                 " curve")  # fmt: skip
-            _check_phases(workload, _points(workload), where, sizes=True)
+            _check_phases(workload, [] if by else _points(workload), where, sizes=True)
         if shape:
             if {"statistic", "less", "over"} & set(table.data):
                 raise UserError(f"{where}: expected one curve and no statistic: its shape is asked")
-            chosen = table.texts("phases", []) or _points(workload)
+            chosen = [] if by else table.texts("phases", []) or _points(workload)
             _check_phases(workload, chosen, where, sizes=True)
         counted = table.texts("count")
         if not counted:
@@ -197,6 +204,7 @@ class _Loader:
             over=self._other(table, "over", own, board),
             base=_number(table, "base") if "base" in table.data else 0.0,
             bandwidth=table.flag("bandwidth", False),
+            by=by,
         )
 
     def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
@@ -255,10 +263,10 @@ def _selection(workload: Workload, board: Machine, table: Table) -> Selection:
 
 
 def _check_phases(
-    workload: Workload, phases: list[str], where: str, *, sizes: bool = False
+    workload: Workload, phases: list[str], where: str, *, sizes: bool = False, known: bool = True
 ) -> None:
     for phase in phases:
-        if phase not in workload.phases.values():
+        if known and phase not in workload.phases.values():
             raise unknown(f"phase of {workload.name}", phase, workload.phases.values(), where=where)
         if sizes:
             try:

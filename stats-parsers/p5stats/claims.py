@@ -80,7 +80,8 @@ class Measure:
     largest or smallest array for which the number is still that of the phase `at`; a crossing is
     the size from which the curve stays below that of `less`. With `base` the number is a time
     (microseconds) or, with `bandwidth`, a rate, and what comes out is its MIPS-relative speed
-    (papers.mips_relative) against `base` on a Microvax II.
+    (papers.mips_relative) against `base` on a Microvax II. With `by`, a parameter that counts KB,
+    the points of a curve are its values ("2 MB") and not the phases.
     """
 
     experiment: str
@@ -96,6 +97,7 @@ class Measure:
     over: Selection | None = None
     base: float = 0.0
     bandwidth: bool = False
+    by: str = ""
 
     def of(self, selection: Selection) -> "Measure":
         """How that side is measured: as this one is, but for what it says itself."""
@@ -203,6 +205,11 @@ def size_of(phase: str) -> float:
     if not found:
         raise StatsError(f"phase {phase!r}: expected a size such as 512 B or 1.5 KB")
     return float(found[1]) * _UNITS[found[2]]
+
+
+def point_of(kilobytes: float) -> str:
+    """The name of the point of so many KB on a curve: 1536 is "1.5 MB"."""
+    return f"{kilobytes / 1024:g} MB" if kilobytes >= 1024 else f"{kilobytes:g} KB"
 
 
 def _row(claim: Claim, counts: pd.DataFrame | None, clocks: Mapping[str, int],
@@ -332,6 +339,10 @@ def _each(claim: Claim, measure: Measure, chosen: pd.DataFrame,
         ratings = means.index.get_level_values("run").map(clocks).map(papers.pentium_mips)
         mips = pd.Series(ratings.to_numpy(dtype=float), index=means.index)
         values = papers.mips_relative(values, mips, measure.base, bandwidth=measure.bandwidth)
+    if measure.by:
+        points = compare.parameter(means, measure.by).map(point_of).to_numpy()
+        places = values.index.get_level_values("run")
+        return values.set_axis(pd.MultiIndex.from_arrays([places, points], names=["run", "phase"]))
     return values.droplevel("parameters")
 
 

@@ -152,6 +152,28 @@ def test_a_baseline_is_subtracted_and_a_reference_divided_by(memory):
     assert row["runs"] == "r w"
 
 
+def test_the_points_of_a_curve_may_be_runs():
+    """Files up to 20 MB are read in 3 us a KB, larger ones in 10."""
+    sizes = {1536: 3, 8192: 3.1, 20480: 3.2, 24576: 10, 102400: 10}
+    frame = table(*[
+        rows(f"r{kb}", phase, counted(100 * clocks), parameters=f"routine=read kb={kb}")
+        for kb, each in sizes.items() for phase, clocks in (("read", each), ("seek", 1))
+    ])  # fmt: skip
+    clocks = {f"r{kb}": CLOCK_HZ for kb in sizes}
+    how = {"count": ("microseconds",), "per": (), "times": 1, "phases": ("read",), "by": "kb"}
+
+    def found(**more):
+        return judge(claim(20, unit="MB", measure=measure(**how, **more)), frame, clocks)
+
+    assert found(statistic="plateau end", at="1.5 MB")["modelled"] == 20
+    assert found(statistic="plateau start", at="100 MB")["modelled"] == 24
+    assert found(statistic="plateau end", at="2 MB")["verdict"] == "not run"
+    assert found(statistic="highest")["modelled"] == pytest.approx(10)
+    assert claims.point_of(96) == "96 KB"
+    row = judge(claim(math.nan, "rises", measure=measure(**how)), frame, clocks)
+    assert row["verdict"] == "holds"
+
+
 def test_another_machine_is_measured_only_where_it_is_asked_for(memory):
     """A run with other settings is none of the machine's, and what is subtracted or divided by may
     be such a one."""

@@ -232,6 +232,7 @@ def test_the_readme_is_rendered(lab):
         ('["512 B"]', '["512 B"], statistic = "plateau end"', "measure: at: expected with"),
         ('["512 B"]', '["512 B"], statistic = "crossing"', "measure: expected less, and no over"),
         ('["512 B"]', '["512 B"], at = "1 KB"', "measure: at: expected with, and only with"),
+        ('["512 B"]', '["512 B"], by = "loads"', "by: unknown parameter that counts KB 'loads'"),
         ('["512 B"]', '["512 B"], less = { phase = 1 }', "less: unknown key 'phase'; did you"),
         ('["512 B"]', '["512 B"], times = "4"', "measure: times: expected a number"),
         (
