@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from p5lab import machine
 from p5lab.lab import Lab
 
 LAB = Lab.here()
@@ -81,3 +82,106 @@ def test_the_disks_of_a_host_are_left_alone(name, place, tmp_path):
 def test_it_runs_in_the_guest(boot, name, place):
     run = boot(f"{name} {PROGRAMS[name]} filesystem={place}")
     assert (run.outcome.status, run.output) == ("ok", ""), run.outcome.reason
+
+
+def test_a_machine_without_disks_says_so(boot):
+    run = boot("create filesystem=ext2", settings={"disk.count": 0})
+    assert run.events.guest_status == 77
+    assert run.output == "ext2: needs a modelled disk, and this machine has none\n"
+
+
+@pytest.fixture
+def measured(boot):
+    """The counts of the one bracket of phase 0, by event."""
+
+    def run(job, **how):
+        done = boot(job, **how)
+        assert (done.outcome.status, done.output) == ("ok", ""), done.outcome.reason
+        events = ("cycles.busy", "cycles.idle", "disk.reads", "disk.writes", "disk.sectors_read",
+                  "disk.sectors_written")  # fmt: skip
+        counts = {event: done.totals(0, event) for event in events}
+        assert all(len(each) == 1 for each in counts.values())
+        return {event: each[0] for event, each in counts.items()}
+
+    return run
+
+
+def requests(counts):
+    return counts["disk.reads"], counts["disk.writes"]
+
+
+def megabytes_a_second(counts, kilobytes, clock_hz):
+    return kilobytes * 1024 * clock_hz / (counts["cycles.busy"] + counts["cycles.idle"]) / 1e6
+
+
+def test_a_new_file_waits_for_two_writes_where_directories_do(measured):
+    """chen95 section 4.5: the directory and the i-node."""
+    assert requests(measured("create files=40 iterations=1 filesystem=ext2-sync")) == (0, 80)
+
+
+@pytest.mark.parametrize("place", ["ext2", "fat"])
+def test_a_new_file_waits_for_nothing_elsewhere(measured, place):
+    assert requests(measured(f"create files=40 iterations=1 filesystem={place}")) == (0, 0)
+
+
+@pytest.mark.parametrize("place", ["ext2", "fat"])
+def test_small_files_come_from_the_disk(measured, place):
+    """A request for each at least: they lie one behind the other, but are opened one by one."""
+    counts = measured(f"small-files files=60 directories=3 filesystem={place}")
+    assert counts["disk.sectors_read"] >= 60 * 8192 // 512
+    assert 60 <= counts["disk.reads"] <= 3 * 60
+    # That is a few tables and directories more than the files.
+    assert counts["disk.sectors_read"] < 1.5 * 60 * 8192 // 512
+
+
+def test_files_in_the_cache_do_not(measured):
+    counts = measured("cached-read files=40 iterations=1 filesystem=ext2")
+    assert requests(counts) == (0, 0)
+
+
+def test_a_file_is_read_nearly_as_fast_as_the_tracks_pass(measured):
+    """At least 85 % of the media's rate: that of the outermost tracks, one after the other."""
+    disk = machine.load(LAB.machines, "p90-premiere2").values
+    sectors = int(str(disk["disk.zones"]).split(",")[0].split("x")[1])
+    round_ms = 60_000 / float(disk["disk.rpm"])
+    media = sectors * 512 / (round_ms + float(disk["disk.track_skew_ms"])) / 1000
+    counts = measured("disk-read kb=6144 filesystem=ext2")
+    rate = megabytes_a_second(counts, 6144, 90e6)
+    assert 0.85 * media < rate < media
+    blocks = counts["disk.sectors_read"] - 6144 * 2
+    assert 0 <= blocks < 64  # of the file's own table
+
+
+def test_a_stripe_of_three_disks_is_faster_than_one(measured):
+    rates = {}
+    for disks in (1, 3):
+        settings = {"disk.count": disks, "disk.adapters": disks}
+        counts = measured("disk-read kb=4096 filesystem=raid0", settings=settings)
+        assert counts["disk.sectors_read"] >= 4096 * 2
+        rates[disks] = megabytes_a_second(counts, 4096, 90e6)
+    assert rates[3] > 1.7 * rates[1]
+
+
+def test_more_disks_than_there_are(boot):
+    run = boot("parallel-read disks=2")
+    assert run.events.guest_status == 77
+    assert "needs more modelled disks than this machine has" in run.output
+
+
+def test_the_raw_disk_is_asked_as_the_program_asks(boot):
+    """One request each up to 64 KB, the most that the kernel lets one have here."""
+    run = boot("raw-read kb=256")
+    assert run.outcome.status == "ok", run.outcome.reason
+    for size in (512, 4096, 65536):
+        assert run.totals(size, "disk.reads") == [256 * 1024 // size]
+        assert run.totals(size, "disk.sectors_read") == [512]
+    assert run.totals(262144, "disk.reads") == [4]
+
+
+def test_random_blocks_are_the_same_in_every_run(boot, tmp_path):
+    job = "bonnie kb=1024 batch=16 seeks=32 filesystem=ext2"
+    first, second = (
+        (boot(job, directory=tmp_path / name).directory / "events.jsonl").read_bytes()
+        for name in "ab"
+    )
+    assert first == second
