@@ -20,11 +20,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "ide.h"
 #include "marker.h"
 #include "seed.h"
 
 #define UML "/bin/linux"
-#define DISK "/dev/sda"
 #define ABORT_NO_UML 1
 
 /* The memory of User-Mode Linux is a file in /tmp that is as large as what was touched of it. 14 MB
@@ -93,7 +93,10 @@ static _Noreturn void run_uml(void) {
   };
   int count = 0;
   while (arguments[count]) count++;
-  if (access(DISK, F_OK) == 0) arguments[count++] = "ubd0=" DISK;
+  const char *disk = ide_disk();
+  char device[32];
+  snprintf(device, sizeof(device), "ubd0=%s", disk ? disk : "");
+  if (disk) arguments[count++] = device;
   count = pass_on(arguments, count, "p5job");
   arguments[count] = NULL;
   char *environment[] = {"TMPDIR=/tmp", "HOME=/tmp", NULL};
@@ -104,6 +107,7 @@ static _Noreturn void run_uml(void) {
 
 int main(void) {
   mount_one("proc", "/proc", NULL);
+  mount_one("sysfs", "/sys", NULL);
   mount_one("devtmpfs", "/dev", NULL);
   mount_one("tmpfs", "/tmp", TMP_OPTIONS);
   const char *seed = getenv("p5seed");

@@ -35,6 +35,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "ide.h"
 #include "marker.h"
 #include "seed.h"
 
@@ -62,17 +63,6 @@ static void mount_one(const char *type, const char *target) {
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
-/* Whether a disk of this name is on an IDE channel: SCSI disks have names of the same kind. */
-static int is_ide(const char *name) {
-  char path[64], vendor[3] = "";
-  snprintf(path, sizeof(path), "/sys/block/%s/device/vendor", name);
-  int file = open(path, O_RDONLY);
-  if (file < 0) return 0;
-  ssize_t length = read(file, vendor, sizeof(vendor));
-  close(file);
-  return length == sizeof(vendor) && memcmp(vendor, "ATA", sizeof(vendor)) == 0;
-}
-
 /* Mount the disk, if there is one: the first IDE disk of a PC, or the first one of User-Mode Linux.
  * P5LAB_DATA tells programs where it is.
  */
@@ -82,11 +72,8 @@ static void mount_disk(void) {
     setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
     return;
   }
-  static const char uml[] = "/dev/ubda";
-  char ide[] = "/dev/sda";
-  char *const letter = ide + strlen(ide) - 1;
-  while (*letter <= 'z' && !is_ide(ide + strlen("/dev/"))) ++*letter;
-  const char *const disk = *letter <= 'z' ? ide : uml;
+  const char *disk = ide_disk();
+  if (!disk) disk = "/dev/ubda";
   if (access(disk, F_OK) != 0) return;
   if (mount(disk, DATA, "ext2", 0, NULL) == 0)
     setenv("P5LAB_DATA", DATA, 1);

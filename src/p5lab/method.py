@@ -44,7 +44,7 @@ EVENTS = {
     "instructions": "instructions (16)",
     "hw_interrupts": "interrupts (27)",
 }
-HEADS = ["", "start-\nstop", "Null", "method", "engine", "left\nover", "first", "inter-\nrupts",
+HEADS = ["", "start\nstop", "Null", "method", "engine", "left\nover", "first", "inter-\nrupts",
          "access", "mis-\ncounts", "undis-\nturbed", "dis-\nturbed"]  # fmt: skip
 NOTES = (
     "Mean of one operation. method = start-stop - Null, what chen95 would print; engine: the"
