@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Assemble the boot ROM: GNU as and ld, then padding and the ROM checksum."""
+"""Assemble the boot ROM: GNU as and ld, then padding and the ROM checksum.
+
+With `--plain` the source is no ROM: its code is written as it is.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +49,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--plain", action="store_true", help="write the code as it is")
     parser.add_argument("--as", dest="assembler", default="as")
     parser.add_argument("--ld", dest="linker", default="ld")
     args = parser.parse_args()
     try:
-        rom = finish_rom(assemble(args.source, args.assembler, args.linker))
+        code = assemble(args.source, args.assembler, args.linker)
+        rom = code if args.plain else finish_rom(code)
     except (ValueError, OSError, subprocess.CalledProcessError) as error:
         print(f"build_bootrom: {error}", file=sys.stderr)
         return 1

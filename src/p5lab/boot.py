@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The loader's half of the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst).
+"""The loader's half of the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst), and of the
+Multiboot Specification's.
 
 The boot ROM asks the engine for the guest; the engine copies files into memory and jumps. What is
 copied where is decided here, as a loader would: the real-mode setup code with its header filled in
 at 0x90000, the command line above it, the kernel at 1 MB, the initial RAM disk near the top of
-memory.
+memory. A multiboot kernel is an ELF file with physical addresses; its modules follow it.
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,3 +121,111 @@ def linux(
         entry=((BASE >> 4) + 0x20, 0),
         stack=HEAP_END,
     )
+
+
+# --- multiboot --------------------------------------------------------------------------------
+
+MULTIBOOT_HEADER = struct.pack("<I", 0x1BADB002)
+MULTIBOOT_SEARCH = 8192  # the header lies in the first bytes of the kernel's file
+MB_MEMORY, MB_CMDLINE, MB_MODULES, MB_MAP = 1 << 0, 1 << 2, 1 << 3, 1 << 6  # flags of the structure
+USABLE, RESERVED = 1, 2
+LOW_END = 0x9FC00  # conventional memory below the BIOS's extended data area
+UPPER = 0x100000
+LOAD = 1  # PT_LOAD
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file that is loaded beside the kernel, and the text that goes with it."""
+
+    name: Path  # in engine.conf
+    size: int
+    text: str
+
+
+def multiboot(
+    kernel: bytes, kernel_file: Path, modules: Sequence[Module], cmdline: str, memory: int,
+    loader: bytes, setup_file: Path,
+) -> Layout:  # fmt: skip
+    """Lays out an ELF kernel and its modules as a loader of the Multiboot Specification (0.6.96).
+
+    `loader` is the code of guest-images/bootrom/multiboot.S: it goes to BASE, what it hands to the
+    kernel right behind it, the modules behind the kernel.
+    """
+    if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
+        raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")
+    entry, segments = _segments(kernel, kernel_file)
+    end = max(address + size for address, _, _, size in segments)
+    blobs = [Blob(address, at, length, kernel_file) for address, at, length, _ in segments]
+    (bss, bss_size) = max(
+        (address + length, size - length) for address, _, length, size in segments
+    )
+
+    top = memory - TOP_RESERVED
+    table, texts, address = b"", [], end
+    for module in modules:
+        address = -(-address // PAGE) * PAGE
+        blobs.append(Blob(address, 0, module.size, module.name))
+        texts.append((address, address + module.size, module.text.encode("ascii") + b"\0"))
+        address += module.size
+    if address > top:
+        raise UserError(
+            f"{kernel_file}: kernel and modules end at {address} bytes: they do not fit into"
+            f" {memory} bytes of memory (dram.size)"
+        )
+
+    ranges = [
+        (0, LOW_END, USABLE), (LOW_END, 0xA0000 - LOW_END, RESERVED),
+        (0xF0000, 0x10000, RESERVED), (UPPER, top - UPPER, USABLE), (top, TOP_RESERVED, RESERVED),
+    ]  # fmt: skip
+    maps = b"".join(struct.pack("<IQQI", 20, *one) for one in ranges)
+    information = BASE + -(-len(loader) // 16) * 16
+    maps_at = information + 116  # the structure's size
+    table_at = maps_at + len(maps)
+    text_at = table_at + 16 * len(texts)
+    text = cmdline.encode("ascii") + b"\0"
+    for begin, stop, words in texts:
+        table += struct.pack("<IIII", begin, stop, text_at + len(text), 0)
+        text += words
+    fields = struct.pack(
+        "<12I", MB_MEMORY | MB_CMDLINE | MB_MODULES | MB_MAP, LOW_END >> 10, (top - UPPER) >> 10, 0,
+        text_at, len(texts), table_at, 0, 0, 0, 0, len(maps),
+    ) + struct.pack("<I", maps_at)  # fmt: skip
+    setup = bytearray(loader.ljust(information - BASE, b"\0"))
+    struct.pack_into("<4I", setup, 4, entry, information, bss, -(-bss_size // 4))
+    setup += fields.ljust(116, b"\0") + maps + table + text
+    if len(setup) > HEAP_END:
+        raise UserError(f"{kernel_file}: command line and module texts: {len(setup)} bytes")
+    return Layout(
+        setup=bytes(setup),
+        blobs=[Blob(BASE, 0, len(setup), setup_file), *blobs],
+        segment=BASE >> 4,
+        entry=(BASE >> 4, 0),
+        stack=HEAP_END,
+    )
+
+
+def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int, int]]]:
+    """Physical entry point of an ELF kernel and its segments: address, offset, bytes in the file,
+    bytes in memory."""
+    if kernel[:6] != b"\x7fELF\x01\x01" or len(kernel) < 52:
+        raise UserError(f"{name}: not an ELF file of 32 bits")
+    entry, table = struct.unpack_from("<II", kernel, 24)
+    each, count = struct.unpack_from("<HH", kernel, 42)
+    if each != 32 or table + each * count > len(kernel):
+        raise UserError(f"{name}: its program headers are cut short")
+    segments = []
+    for number in range(count):
+        kind, at, virtual, address, length, size = struct.unpack_from(
+            "<6I", kernel, table + each * number
+        )
+        if kind != LOAD:
+            continue
+        if at + length > len(kernel) or length > size:
+            raise UserError(f"{name}: segment {number} is cut short")
+        segments.append((address, at, length, size))
+        if virtual <= entry < virtual + size:
+            entry += address - virtual
+    if not segments:
+        raise UserError(f"{name}: nothing to load in it")
+    return entry, segments

@@ -17,11 +17,11 @@ from p5lab.tomlfile import Table
 
 SCHEMA_VERSION = 1
 STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
-PROTOCOLS = ("linux",)
+LINUX, MULTIBOOT = PROTOCOLS = ("linux", "multiboot")
 X86_64 = "x86-64"
 ISAS = ("pentium", "pentium+cmov", X86_64)
 KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "image", "cannot")
-BOOT_KEYS = ("protocol", "kernel", "initramfs", "disk", "cmdline")
+BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline")
 IMAGE_KEYS = ("distribution", "suite", "options")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
 
@@ -50,18 +50,23 @@ class Guest:
     initramfs: Path | None  # None: its root is on the disk
     disk: Path | None  # image of its first disk
     cmdline: str
-    cannot: dict[str, str]  # workload -> why it does not run here
+    cannot: dict[str, str]  # workload, or `workload parameter=value` -> why it does not run here
     image: Image | None = None
+    modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
 
     @property
     def files(self) -> dict[str, Path]:
         files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
-        return {role: path for role, path in files.items() if path}
+        modules = {f"module{number}": path for number, (path, _) in enumerate(self.modules)}
+        return {role: path for role, path in files.items() if path} | modules
 
     @property
     def record(self) -> Path:
         """What the build recorded of the guest: beside its root file system."""
-        return (self.initramfs or self.disk or self.kernel).with_name("guest.json")
+        modules = [path for path, _ in self.modules]
+        return (self.initramfs or self.disk or (modules or [self.kernel])[0]).with_name(
+            "guest.json"
+        )
 
 
 def names(lab: Lab) -> list[str]:
@@ -78,7 +83,12 @@ def _guest(lab: Lab, table: Table) -> Guest:
     boot = table.table("boot")
     cannot = table.table("cannot", {})
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
-    if not initramfs and not disk:
+    protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
+    if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
+        raise UserError(f"{boot.where}: a multiboot kernel has modules, each `file text`")
+    if protocol != MULTIBOOT and modules:
+        raise UserError(f"{boot.where}: modules: only a multiboot kernel has them")
+    if not initramfs and not modules and not disk:
         raise UserError(f"{boot.where}: expected initramfs or disk: a guest has a root somewhere")
     guest = Guest(
         name=table.text("name"),
@@ -87,19 +97,30 @@ def _guest(lab: Lab, table: Table) -> Guest:
         isa=table.choice("isa", ISAS),
         clock_vector=table.number("clock_vector"),
         programs=table.text("programs", table.text("name")),
-        protocol=boot.choice("protocol", PROTOCOLS),
+        protocol=protocol,
         kernel=lab.root / boot.text("kernel"),
         initramfs=lab.root / initramfs if initramfs else None,
         disk=lab.root / disk if disk else None,
         cmdline=boot.text("cmdline"),
         cannot={workload: cannot.text(workload) for workload in cannot.data},
         image=_image(table.table("image")) if "image" in table.data else None,
+        modules=tuple(_module(lab, text) for text in modules),
     )
     if not 0 <= guest.clock_vector <= 255:
         raise UserError(f"{table.where}: clock_vector: expected a vector, 0 to 255")
-    if not guest.cmdline.isascii() or not guest.cmdline.isprintable():
-        raise UserError(f"{boot.where}: cmdline: expected printable ASCII")
+    for key, text in (
+        ("cmdline", guest.cmdline),
+        *(("modules", text) for _, text in guest.modules),
+    ):
+        if not text.isascii() or not text.isprintable():
+            raise UserError(f"{boot.where}: {key}: expected printable ASCII")
     return guest
+
+
+def _module(lab: Lab, text: str) -> tuple[Path, str]:
+    """`file text`: the kernel gets the text with the file's name in front."""
+    file, _, rest = text.partition(" ")
+    return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
 def _image(table: Table) -> Image:

@@ -87,6 +87,11 @@ class Lab:
         """What the first SCSI disk of a machine holds."""
         return self.root / "build/disks/formatted.p5disk"
 
+    @property
+    def multiboot(self) -> Path:
+        """The last step of a multiboot loader."""
+        return self.root / "build/bootrom/multiboot.bin"
+
     def rootfs(self, guest: str) -> Path:
         """The root file system of a guest that is a distribution; its record is beside it."""
         return self.root / "build/images" / guest / "rootfs.tar"

@@ -97,7 +97,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             {
                 (step, f"build/workloads/{programs}/getpid")
                 for step in ("zig", "check ISA")
-                for programs in ("linux", "native")
+                for programs in ("linux", "mach", "native")
             }
             | {
                 ("zig", f"build/workloads/{programs}/getpid") for programs in ("linux64", "glibc64")
@@ -110,7 +110,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             {
                 (step, f"build/workloads/{programs}/int-iret")
                 for step in ("zig", "check ISA")
-                for programs in ("linux", "native")
+                for programs in ("linux", "mach", "native")
             },
         ),
         (
@@ -136,6 +136,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             ("record", "build/guests/linux/guest.json"),
             ("record", "build/guests/linux-uml/guest.json"),
             ("record", "build/guests/linux64/guest.json"),
+            ("record", "build/guests/mach/guest.json"),
         }),
     ],
 )  # fmt: skip

@@ -156,6 +156,60 @@ def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
     assert list(map(str, found.cannot)) == ["guest toy2 cannot run chase: no memory to chase in"]
 
 
+def test_a_guest_can_lack_one_form_of_a_workload(lab):
+    """`workload parameter=value|value`: every other value runs."""
+    for form, run in (("contiguous", ["call", "chase"]), ("contiguous|guest", ["call"])):
+        less = f'base = "toy"\ntitle = "less"\n[cannot]\n"chase placement={form}" = "no such pages"'
+        variant(lab, less)
+        found = experiment.expand(lab, "tests", Filter(guests=("toy2",)))
+        assert [one.workload.name for one in found.runs] == run
+    assert list(map(str, found.cannot)) == ["guest toy2 cannot run chase: no such pages"]
+
+
+MULTIBOOT = """\
+schema_version = 1
+name = "toy2"
+title = "modules"
+structure = "microkernel"
+isa = "pentium"
+clock_vector = 32
+[boot]
+protocol = "multiboot"
+kernel = "build/guests/toy2/kernel"
+modules = ["build/guests/toy2/server  a b", "build/guests/toy2/data"]
+cmdline = ""
+"""
+
+
+def test_a_multiboot_guest_has_modules(lab):
+    path = lab.guests / "toy2/guest.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(MULTIBOOT)
+    found = guest.load(lab, "toy2")
+    place = lab.root / "build/guests/toy2"
+    assert found.modules == ((place / "server", "server a b"), (place / "data", "data"))
+    assert found.files == {"kernel": place / "kernel", "module0": place / "server",
+                           "module1": place / "data"}  # fmt: skip
+    assert found.record == place / "guest.json"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("modules = [", "modules = [] # ", "a multiboot kernel has modules"),
+        ('"multiboot"', '"linux"', "modules: only a multiboot kernel has them"),
+        ("a b", "a\\n b", "modules: expected printable ASCII"),
+        ('cmdline = ""', 'cmdline = ""\ninitramfs = "x"', "a multiboot kernel has modules"),
+    ],
+)
+def test_wrong_modules_say_what_and_where(lab, old, new, message):
+    path = lab.guests / "toy2/guest.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(MULTIBOOT.replace(old, new, 1))
+    with pytest.raises(UserError, match=message):
+        guest.load(lab, "toy2")
+
+
 def test_a_guest_that_cannot_do_anything_asked_is_bad_input(lab):
     variant(lab, 'base = "toy"\ntitle = "less"\n[cannot]\nchase = "no memory to chase in"')
     with pytest.raises(UserError, match="guest toy2 cannot run chase: no memory to chase in"):

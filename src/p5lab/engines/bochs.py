@@ -15,7 +15,7 @@ from p5lab import boot, functions
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError
 from p5lab.experiment import Run
-from p5lab.guest import X86_64
+from p5lab.guest import MULTIBOOT, X86_64
 from p5lab.lab import Lab
 from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
@@ -81,6 +81,8 @@ class Bochs:
             inputs |= {"program": run.program.path} if run.program.path else {}
         elif not run.shell:
             inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
+        if run.guest.protocol == MULTIBOOT:
+            inputs["multiboot"] = lab.multiboot
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
@@ -88,15 +90,7 @@ class Bochs:
             kernel = run.guest.kernel.read_bytes()
         except OSError as error:
             raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
-        layout = boot.linux(
-            kernel,
-            Path("kernel"),
-            Path("initramfs"),
-            run.guest.initramfs.stat().st_size if run.guest.initramfs else 0,
-            f"{run.guest.cmdline} p5seed={run.seed}" if run.seed else run.guest.cmdline,
-            int(run.machine.values["dram.size"]),
-            Path(SETUP),
-        )
+        layout = _layout(lab, run, kernel)
         # Files are named by their role in what identifies the run, by their path in what runs.
         conf: dict[str, str] = {
             **run.machine.engine_conf(),
@@ -258,7 +252,29 @@ def _fill(template: Path, values: dict[str, str]) -> str:
     return re.sub(r"@([a-z_]+)@", value, template.read_text(encoding="utf-8"))
 
 
+def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
+    """What the boot ROM finds in memory, with files by their roles."""
+    guest, memory = run.guest, int(run.machine.values["dram.size"])
+    cmdline = f"{guest.cmdline} p5seed={run.seed}" if run.seed else guest.cmdline
+    if guest.protocol == MULTIBOOT:
+        modules = [
+            boot.Module(Path(f"module{number}"), file.stat().st_size, text)
+            for number, (file, text) in enumerate(guest.modules)
+        ]
+        loader = lab.multiboot.read_bytes()
+        return boot.multiboot(
+            kernel, Path("kernel"), modules, cmdline, memory, loader, Path(SETUP)
+        )  # fmt: skip
+    size = guest.initramfs.stat().st_size if guest.initramfs else 0
+    return boot.linux(
+        kernel, Path("kernel"), Path("initramfs"), size, cmdline, memory, Path(SETUP)
+    )  # fmt: skip
+
+
 def _kernel_version(kernel: bytes) -> str:
-    """The version text a bzImage carries (boot.rst: kernel_version at 0x20E)."""
+    """The version text a kernel carries (of a bzImage boot.rst: kernel_version at 0x20E)."""
+    if kernel[:4] == b"\x7fELF":
+        found = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
+        return found[0].decode("ascii") if found else "unknown"
     start = struct.unpack_from("<H", kernel, 0x20E)[0] + 0x200
     return printable(kernel[start : start + 200].split(b"\0")[0].decode("ascii", "replace"))

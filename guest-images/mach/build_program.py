@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compile one C file to a static program of guest mach.
+
+The object is what workloads/build_workload.py makes for a Pentium, by the same compiler with the
+same flags; only the C library that it is linked to is another (build_user.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workloads"))
+from build_workload import FLAGS, TARGETS
+
+LINK = ["-m", "elf_i386", "-static", "--gc-sections", "--no-rosegment", "-z", "norelro",
+        "-z", "noexecstack"]
+"""Two segments, text and data, as linkers of the time made them."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
+    parser.add_argument("--libc", type=Path, required=True, help="what build_user.py has made")
+    parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("source", type=Path)
+    args = parser.parse_args()
+    cache = args.cache.resolve()
+    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache),
+                   "ZIG_LOCAL_CACHE_DIR": str(cache / "local")}
+    zig = [sys.executable, "-m", "ziglang"]
+    with tempfile.TemporaryDirectory() as tmp:
+        # Work under fixed relative names: the names of the inputs are all a compiler could record.
+        work = Path(tmp)
+        shutil.copyfile(args.source, work / args.source.name)
+        includes = []
+        for number, directory in enumerate(args.include):
+            shutil.copytree(directory, work / f"include{number}")
+            includes += ["-I", f"include{number}"]
+        for name in ("crt1.o", "crti.o", "libc.a", "libcompiler_rt.a", "crtn.o"):
+            shutil.copyfile(args.libc / name, work / name)
+        target, processor = TARGETS["pentium"]
+        link = [*zig, "ld.lld", *LINK, "crt1.o", "crti.o", "object.o", "libc.a", "libcompiler_rt.a",
+                "crtn.o"]
+        for command in ([*zig, "cc", "-target", f"{target}-musl", f"-mcpu={processor}",
+                         *(flag for flag in FLAGS if flag != "-s"), "-g0", *includes, "-c", "-o",
+                         "object.o", args.source.name],
+                        [*link, "-s", "-o", "program"], [*link, "-o", "symbols"]):
+            done = subprocess.run(command, cwd=work, env=environment, check=False)
+            if done.returncode != 0:
+                print(f"build_program: {args.source.name}: {command[3]}: status {done.returncode}",
+                      file=sys.stderr)
+                return 1
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(work / "program", args.output)
+        args.output.chmod(0o755)
+        if args.symbols:
+            args.symbols.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(work / "symbols", args.symbols)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

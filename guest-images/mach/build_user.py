@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Build the user level of guest mach: MIG, the C library, the UNIX server.
+
+MIG comes from Debian's source and runs on the host; it makes the stubs of the kernel's interfaces
+(.defs of the package gnumach-dev) and of our own. The C library is musl with another way to the
+system (libc/): the same functions, but a call is a message. Writes crt1.o, crti.o, crtn.o, libc.a,
+libc.so and libcompiler_rt.a to the output directory, and the server's objects in one, `server.o`,
+to which the programs it serves are yet to be linked (link_server.py). The products depend on the
+sources and the ziglang version only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "musl"))
+import build_musl
+from build_musl import BuildError
+
+HERE = Path(__file__).resolve().parent
+HEADERS = "usr/include/i386-linux-gnu"
+KERNEL = ("mach/mach.defs", "mach/mach_port.defs", "mach/mach_host.defs", "mach/gnumach.defs",
+          "mach/machine/mach_i386.defs", "device/device.defs")
+"""Interfaces of the kernel whose stubs go to the library."""
+REPLACED = ("src/thread/i386/__set_thread_area.s", "src/thread/i386/__unmapself.s",
+            "src/thread/i386/clone.s", "src/thread/i386/syscall_cp.s",
+            "src/internal/i386/defsysinfo.s", "src/process/i386/vfork.s",
+            "src/signal/i386/restore.s", "src/thread/__set_thread_area.c")
+"""Of musl, what speaks to Linux by itself; musl's plain C stands in, or libc/."""
+SERVER_FLAGS = ["-std=gnu11", "-Os", "-g0", "-fno-stack-protector", "-fno-pic",
+                "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra", "-Werror"]
+
+
+def run(command: list[str | Path], directory: Path, env: dict[str, str] | None = None,
+        text: str | None = None) -> str:
+    done = subprocess.run(command, cwd=directory, env=env, input=text or "", text=True,
+                          capture_output=True, check=False)
+    if done.returncode != 0:
+        print((done.stdout + done.stderr)[-4000:], file=sys.stderr)
+        raise BuildError(f"{Path(command[0]).name} {command[-1]}: status {done.returncode}")
+    return done.stdout
+
+
+def unpack(archive: Path, directory: Path) -> Path:
+    """The one directory that a source archive has."""
+    directory.mkdir()
+    with tarfile.open(archive) as tar:
+        tar.extractall(directory, filter="data")
+    (tree,) = directory.iterdir()
+    return tree
+
+
+class Mig:
+    """The interface generator, built for the host, for interfaces of 32 bits."""
+
+    def __init__(self, source: Path, headers: Path, work: Path) -> None:
+        self.headers, self.work = headers, work
+        tree = unpack(source, work / "mig")
+        (tree / "cpu.h").write_text(self._sizes(tree / "cpu.sym"))
+        self.program = work / "migcom"
+        run(["gcc", "-O1", "-w", "-std=gnu99", '-DPACKAGE_STRING="mig"', "-I", tree, "-o",
+             self.program, *sorted(tree.glob("*.c"))], tree)
+
+    def _sizes(self, symbols: Path) -> str:
+        """cpu.h: sizes and numbers of the target's headers, as its compiler sees them."""
+        lines = symbols.read_text().splitlines()
+        source = [line for line in lines if line.startswith("#include")] + ["void sizes(void) {"]
+        for line in lines:
+            if line.startswith("expr"):
+                words = line.split()
+                name = words[-1]
+                value = line.split(None, 1)[1].rsplit(name, 1)[0].strip() or name
+                source.append(f'__asm__("@{name} %c0" : : "i"({value}));')
+        source.append("}")
+        said = run(["gcc", "-m32", "-ffreestanding", "-nostdinc", "-isystem", self.headers,
+                    "-isystem", run(["gcc", "-print-file-name=include"], self.work).strip(),
+                    "-S", "-x", "c", "-o", "-", "-"], self.work, text="\n".join(source))
+        return "".join(f"#define {name} {value}\n"
+                       for name, value in re.findall(r"@(\w+) (-?\d+)", said))
+
+    def stubs(self, interface: Path, output: Path, name: str, split: bool = True) -> None:
+        """The caller's half: one file for each routine, and NAME_calls.h."""
+        prefix = f"{output}/{name}_"
+        kind = ["-i", prefix] if split else ["-user", f"{prefix}user.c"]
+        self._translate(interface, [*kind, "-server", "/dev/null",
+                                    "-header", f"{output}/{name}_calls.h"])
+
+    def server(self, interface: Path, output: Path, name: str) -> None:
+        self._translate(interface, ["-user", "/dev/null", "-header", "/dev/null",
+                                    "-server", f"{output}/{name}_server.c",
+                                    "-sheader", f"{output}/{name}_server.h"])
+
+    def _translate(self, interface: Path, flags: list[str]) -> None:
+        text = run(["gcc", "-m32", "-std=c99", "-E", "-x", "c", "-nostdinc", "-I", interface.parent,
+                    "-I", self.headers, interface], self.work)
+        run([self.program, *flags], self.work, text=text)
+
+
+def prepare(tree: Path, mig: Mig) -> None:
+    """musl's tree with our way to the system in it."""
+    for name in REPLACED:
+        (tree / name).unlink()
+    shutil.copyfile(HERE / "libc/syscall_arch.h", tree / "arch/i386/syscall_arch.h")
+    ours = tree / "src/mach"
+    shutil.copytree(HERE / "libc", ours)
+    shutil.copyfile(HERE / "unix_types.h", ours / "unix_types.h")
+    with (tree / "Makefile").open("a") as makefile:
+        makefile.write(f"CFLAGS_ALL += -isystem {mig.headers} -isystem src/mach\n")
+    for interface in KERNEL:
+        path = mig.headers / interface
+        mig.stubs(path, ours, path.stem)
+    mig.stubs(HERE / "unix.defs", ours, "unix")
+    mig.stubs(HERE / "unix_reply.defs", ours, "unix_reply")
+
+
+def machine_links(headers: Path) -> None:
+    """The kernel's headers ask for mach/machine, a link that the package does not have."""
+    link = headers / "mach/machine"
+    if not link.exists():
+        link.symlink_to("i386")
+
+
+def build_server(tree: Path, mig: Mig, zig: Path, env: dict[str, str], device: Path,
+                 output: Path) -> None:
+    work = mig.work / "server"
+    work.mkdir()
+    for file in [*sorted((HERE / "server").iterdir()), HERE / "unix_types.h", device]:
+        shutil.copyfile(file, work / file.name)
+    mig.server(HERE / "unix.defs", work, "unix")
+    mig.server(mig.headers / "mach/exc.defs", work, "exc")
+    objects = []
+    for file in sorted([*work.glob("*.c"), *work.glob("*.S")]):
+        generated = file.name.endswith("_server.c")
+        target = file.with_suffix(".o").name
+        run([zig, "cc", "-target", "x86-linux-musl", "-mcpu=pentium", *SERVER_FLAGS,
+             *(["-w"] if generated else []), "-I", ".", "-I", tree / "src/mach",
+             "-isystem", mig.headers, "-c", "-o", target, file.name], work, env)
+        objects.append(target)
+    run([zig, "ld.lld", "-m", "elf_i386", "-r", "-o", output / "server.o", *objects], work, env)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--musl", type=Path, required=True, help="musl_1.2.5.orig.tar.gz")
+    parser.add_argument("--mig", type=Path, required=True, help="mig_*.orig.tar.xz")
+    parser.add_argument("--headers", type=Path, required=True, help="gnumach-dev_*_i386.deb")
+    parser.add_argument("--device", type=Path, required=True, help="p5ctr.h")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output-dir", type=Path, required=True)
+    args = parser.parse_args()
+    try:
+        zig = build_musl.find_zig()
+        args.output_dir.mkdir(parents=True, exist_ok=True)
+        output = args.output_dir.resolve()
+        with tempfile.TemporaryDirectory(prefix="p5lab-mach-") as tmp:
+            work = Path(tmp)
+            run(["dpkg-deb", "-x", args.headers.resolve(), "dev"], work)
+            headers = work / "dev" / HEADERS
+            machine_links(headers)
+            mig = Mig(args.mig.resolve(), headers, work)
+            tree = unpack(args.musl, work / "musl")
+            env = {"PATH": os.environ["PATH"], "LC_ALL": "C",
+                   "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                   "ZIG_LOCAL_CACHE_DIR": str(work / "zig")}
+            prepare(tree, mig)
+            build_musl.build(tree, zig, env, args.jobs)
+            build_server(tree, mig, zig, env, args.device, output)
+            for name in ("libc.a", "libc.so", "libcompiler_rt.a", "crt1.o", "crti.o", "crtn.o"):
+                shutil.copyfile(tree / "lib" / name, output / name)
+    except (BuildError, OSError, tarfile.TarError) as error:
+        print(f"build_user: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

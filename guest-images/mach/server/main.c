@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The UNIX server of guest mach: start, and the loop that receives requests. Each process has a port
+ * of its own, all of them in one set; a message is a system call (unix.defs) or an exception
+ * (mach/exc.defs). One trap sends an answer and receives the next request.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <linux/auxvec.h>
+#include <mach/exception.h>
+#include <mach/mig_errors.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "device_calls.h"
+#include "exc_server.h"
+#include "mach_calls.h"
+#include "mach_host_calls.h"
+#include "mach_port_calls.h"
+#include "server.h"
+#include "traps.h"
+#include "unix_reply_calls.h"
+#include "unix_server.h"
+
+#define MESSAGE_MAX 4096
+#define WORDS_MAX 64
+#define ANSWER_MAX 65536   /* of a call that does not say how much it wants */
+#define BULK_MAX (1 << 20) /* of one that does */
+
+mach_port_t host_port, device_port, port_set;
+int woken;
+static mach_port_t console;
+/* The programs that it serves, put there by the linker (link_server.py). */
+extern const char _binary_archive_cpio_start[], _binary_archive_cpio_end[];
+
+int main(int argc, char **argv);
+int __libc_start_main(int (*)(int, char **), int, char **, void (*)(void), void (*)(void),
+                      void (*)(void));
+
+/* What musl expects on the stack of a program, and the kernel did not put there. */
+_Noreturn void server_start(long *stack) {
+  static long block[WORDS_MAX];
+  long count = stack[0], used = 0;
+  block[used++] = count;
+  for (long i = 0; i < count && i < 32; i++) block[used++] = stack[1 + i];
+  used += 2; /* the ends of arguments and environment */
+  block[used++] = AT_PAGESZ;
+  block[used++] = PAGE;
+  __libc_start_main((int (*)(int, char **))main, (int)count, (char **)(block + 1), 0, 0, 0);
+  panic("server_start", 0);
+}
+
+/* --- means --------------------------------------------------------------------------------------- */
+
+void *pages_new(size_t size) {
+  vm_offset_t address = 0;
+  if (!size) return NULL;
+  return syscall_vm_allocate(mach_task_self(), &address, PAGES(size), 1) ? NULL : (void *)address;
+}
+
+/* What came out of line begins where it did in the sender's page: the kernel does the rounding. */
+void pages_free(void *pages, size_t size) {
+  if (pages && size) syscall_vm_deallocate(mach_task_self(), (vm_offset_t)pages, size);
+}
+
+uint64_t now_ms(void) {
+  time_value_t time;
+  host_get_time(mach_host_self(), &time);
+  return (uint64_t)time.seconds * 1000 + (uint64_t)time.microseconds / 1000;
+}
+
+int64_t now_seconds(void) {
+  time_value_t time;
+  host_get_time(mach_host_self(), &time);
+  return time.seconds;
+}
+
+void console_write(const char *bytes, size_t length) {
+  while (length) {
+    int written = 0;
+    size_t part = length < 128 ? length : 128;
+    if (device_write_inband(console, 0, 0, (char *)bytes, part, &written) || written <= 0) return;
+    bytes += written;
+    length -= (size_t)written;
+  }
+}
+
+_Noreturn void panic(const char *what, int status) {
+  static char text[128];
+  snprintf(text, sizeof(text), "unix-server: %s: %#x\n", what, (unsigned)status);
+  mach_print(text);
+  for (;;) task_terminate(mach_task_self());
+}
+
+/* musl's way to the system inside the server itself: memory, and messages about errors. */
+long __mach_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  (void)d, (void)e, (void)f;
+  switch (number) {
+    case SYS_brk:
+    case SYS_madvise:
+    case SYS_rt_sigprocmask: return 0;
+    case SYS_set_tid_address: return 1;
+    case SYS_mmap2: {
+      void *pages = pages_new((size_t)b);
+      return pages ? (long)pages : -ENOMEM;
+    }
+    case SYS_munmap: pages_free((void *)a, (size_t)b); return 0;
+    case SYS_write:
+      if (a == 1 || a == 2) console_write((const char *)b, (size_t)c);
+      return c;
+    case SYS_exit_group:
+    case SYS_exit: panic("exit", (int)a);
+    default: return -ENOSYS;
+  }
+}
+
+/* --- requests ------------------------------------------------------------------------------------ */
+
+static struct request made(int number, const int *arguments, char *in, size_t length) {
+  struct request request = {.number = number, .in = in, .in_length = length, .deadline = NO_TIME};
+  memcpy(request.arguments, arguments, sizeof(request.arguments));
+  return request;
+}
+
+static struct process *first_waiting;
+
+/* Keep a call until it can go on. What it brought inline would be overwritten by the next message. */
+static void keep(struct process *process, mach_port_t reply, struct request request, int bulk) {
+  if (!bulk && request.in_length) {
+    char *copy = malloc(request.in_length);
+    if (!copy) panic("no memory for a waiting call", 0);
+    request.in = memcpy(copy, request.in, request.in_length);
+  }
+  request.out = NULL;
+  process->waiting = (struct waiting){1, bulk, reply, request};
+  process->next_waiting = first_waiting;
+  first_waiting = process;
+}
+
+static void forget(struct process *process) {
+  struct process **place = &first_waiting;
+  while (*place != process) place = &(*place)->next_waiting;
+  *place = process->next_waiting;
+  process->waiting.active = 0;
+}
+
+kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
+                          const arguments_t arguments, const small_t data,
+                          mach_msg_type_number_t length, int *result, small_t answer,
+                          mach_msg_type_number_t *answer_length) {
+  struct process *process = process_of_port(port);
+  struct request request = made(number, arguments, (char *)data, length);
+  request.out = answer;
+  request.out_room = UNIX_INLINE_MAX;
+  long value = process ? call_carry_out(process, &request) : -ESRCH;
+  if (value == WOULD_BLOCK) keep(process, reply, request, 0);
+  if (value == NO_ANSWER) mach_port_deallocate(mach_task_self(), reply);
+  if (value == WOULD_BLOCK || value == NO_ANSWER) return MIG_NO_REPLY;
+  *result = (int)value;
+  *answer_length = request.out_length;
+  return KERN_SUCCESS;
+}
+
+/* A call that reads or writes more than fits into a message. Returns what the answer's memory is. */
+static long carry_out_bulk(struct process *process, struct request *request) {
+  switch (request->number) {
+    case SYS_write:
+    case SYS_pwrite64: request->out_room = 0; break;
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_getdents64: request->out_room = (size_t)request->arguments[2]; break;
+    default: request->out_room = ANSWER_MAX;
+  }
+  if (request->out_room > BULK_MAX) request->out_room = BULK_MAX;
+  request->out = pages_new(request->out_room);
+  if (request->out_room && !request->out) return -ENOMEM;
+  long value = call_carry_out(process, request);
+  if (!request->out_length) {
+    pages_free(request->out, request->out_room);
+    request->out = NULL;
+  } else if (PAGES(request->out_length) < PAGES(request->out_room)) {
+    size_t used = PAGES(request->out_length);
+    pages_free(request->out + used, PAGES(request->out_room) - used);
+  }
+  return value;
+}
+
+kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
+                          const arguments_t arguments, bulk_t data, mach_msg_type_number_t length,
+                          int *result, bulk_t *answer, mach_msg_type_number_t *answer_length,
+                          boolean_t *deallocate) {
+  struct process *process = process_of_port(port);
+  struct request request = made(number, arguments, data, length);
+  long value = process ? carry_out_bulk(process, &request) : -ESRCH;
+  if (value == WOULD_BLOCK) {
+    keep(process, reply, request, 1);
+    return MIG_NO_REPLY;
+  }
+  pages_free(data, length);
+  if (value == NO_ANSWER) {
+    mach_port_deallocate(mach_task_self(), reply);
+    return MIG_NO_REPLY;
+  }
+  *result = (int)value;
+  *answer = request.out;
+  *answer_length = request.out_length;
+  *deallocate = 1;
+  return KERN_SUCCESS;
+}
+
+/* Try a waiting call again; it is answered or goes on waiting. */
+static void again(struct process *process) {
+  struct waiting waiting = process->waiting;
+  struct request *request = &waiting.request;
+  small_t answer;
+  long value;
+  forget(process);
+  request->out_length = 0;
+  if (waiting.bulk) {
+    value = carry_out_bulk(process, request);
+  } else {
+    request->out = answer;
+    request->out_room = UNIX_INLINE_MAX;
+    value = call_carry_out(process, request);
+  }
+  if (value == WOULD_BLOCK) {
+    request->out = NULL;
+    process->waiting = waiting;
+    process->next_waiting = first_waiting;
+    first_waiting = process;
+    return;
+  }
+  kern_return_t status = MACH_SEND_INVALID_DEST;
+  if (value != NO_ANSWER && waiting.bulk)
+    status = unix_bulk_reply(waiting.reply, KERN_SUCCESS, (int)value, request->out,
+                             request->out_length);
+  else if (value != NO_ANSWER)
+    status = unix_call_reply(waiting.reply, KERN_SUCCESS, (int)value, answer, request->out_length);
+  if (status != KERN_SUCCESS) mach_port_deallocate(mach_task_self(), waiting.reply);
+  if (waiting.bulk) {
+    pages_free(request->out, request->out_length);
+    pages_free(request->in, request->in_length);
+  } else if (request->in_length) {
+    free(request->in);
+  }
+}
+
+/* Forget a waiting call, for its process ends. */
+void waiting_drop(struct process *process) {
+  struct waiting *waiting = &process->waiting;
+  if (!waiting->active) return;
+  forget(process);
+  mach_port_deallocate(mach_task_self(), waiting->reply);
+  if (waiting->bulk) pages_free(waiting->request.in, waiting->request.in_length);
+  else if (waiting->request.in_length) free(waiting->request.in);
+}
+
+/* Something has happened: try what waits again, each once a round. */
+static void wake(void) {
+  static struct process *round[PROCESSES];
+  while (woken) {
+    int count = 0;
+    woken = 0;
+    for (struct process *one = first_waiting; one; one = one->next_waiting) round[count++] = one;
+    while (count--)
+      if (round[count]->waiting.active) again(round[count]); /* the longest waiting first */
+  }
+}
+
+/* The first deadline of all waiting calls. */
+static uint64_t deadline(void) {
+  uint64_t first = NO_TIME;
+  for (struct process *one = first_waiting; one; one = one->next_waiting)
+    if (one->waiting.request.deadline < first) first = one->waiting.request.deadline;
+  return first;
+}
+
+/* --- exceptions ---------------------------------------------------------------------------------- */
+
+static int signal_of(int exception, int code) {
+  switch (exception) {
+    case EXC_BAD_ACCESS: return SIGSEGV;
+    case EXC_BAD_INSTRUCTION: return code == EXC_I386_INVOP ? SIGILL : SIGSEGV;
+    case EXC_ARITHMETIC: return SIGFPE;
+    case EXC_BREAKPOINT: return SIGTRAP;
+    default: return SIGBUS;
+  }
+}
+
+/* Whether the thread was at an instruction that may meet a bad address (libc/traps.S): it then goes
+ * on behind the mark.
+ */
+static int was_probe(mach_port_t task, mach_port_t thread) {
+  struct i386_thread_state state;
+  mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
+  if (thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count)) return 0;
+  vm_offset_t bytes, page = state.eip & ~(PAGE - 1);
+  mach_msg_type_number_t length;
+  size_t at = state.eip - page;
+  if (at + 12 > PAGE || vm_read(task, page, PAGE, &bytes, &length)) return 0;
+  const char *code = (const char *)bytes + at;
+  int skip = 0;
+  for (int i = 2; i <= 3; i++)
+    if (code[i] == (char)0xC3 && memcmp(code + i + 1, UNIX_PROBE_MARK, 4) == 0) skip = i + 5;
+  pages_free((void *)bytes, length);
+  if (!skip) return 0;
+  state.eip += (unsigned)skip;
+  return !thread_set_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, count);
+}
+
+kern_return_t catch_exception_raise(mach_port_t port, mach_port_t thread, mach_port_t task,
+                                    integer_t exception, integer_t code, integer_t subcode) {
+  (void)subcode;
+  struct process *process = process_of_port(port);
+  int handled = exception == EXC_BAD_ACCESS && was_probe(task, thread);
+  mach_port_deallocate(mach_task_self(), thread);
+  mach_port_deallocate(mach_task_self(), task);
+  if (process && !handled) process_end(process, signal_of(exception, code));
+  return KERN_SUCCESS;
+}
+
+/* --- the loop ---------------------------------------------------------------------------------- */
+
+union message {
+  mach_msg_header_t header;
+  mig_reply_header_t reply;
+  char bytes[MESSAGE_MAX];
+};
+
+/* Carry out what a message asks for. Returns whether there is an answer to send. */
+static int serve(union message *in, union message *out) {
+  mig_routine_t routine = unix_server_routine(&in->header);
+  if (!routine) routine = exc_server_routine(&in->header);
+  out->header = (mach_msg_header_t){
+      .msgh_bits = MACH_MSGH_BITS(MACH_MSGH_BITS_REMOTE(in->header.msgh_bits), 0),
+      .msgh_size = sizeof(mig_reply_header_t),
+      .msgh_remote_port = in->header.msgh_remote_port,
+      .msgh_id = in->header.msgh_id + 100};
+  out->reply.RetCodeType = (mach_msg_type_t){
+      .msgt_name = MACH_MSG_TYPE_INTEGER_32, .msgt_size = 32, .msgt_number = 1, .msgt_inline = 1};
+  if (routine) routine(&in->header, &out->header);
+  else out->reply.RetCode = MIG_BAD_ID;
+  return out->reply.RetCode != MIG_NO_REPLY && out->header.msgh_remote_port != MACH_PORT_NULL;
+}
+
+static _Noreturn void run(void) {
+  static union message buffers[2];
+  union message *in = &buffers[0], *out = &buffers[1];
+  int answer = 0;
+  for (;;) {
+    union message *message = answer ? out : in;
+    uint64_t until = deadline();
+    mach_msg_option_t option = MACH_RCV_MSG | (answer ? MACH_SEND_MSG : 0);
+    mach_msg_timeout_t time = 0;
+    if (until != NO_TIME) {
+      uint64_t now = now_ms();
+      option |= MACH_RCV_TIMEOUT;
+      time = until > now ? (mach_msg_timeout_t)(until - now) : 0;
+    }
+    mach_msg_return_t status =
+        mach_msg_trap(&message->header, option, answer ? message->header.msgh_size : 0,
+                      sizeof(*message), port_set, time, MACH_PORT_NULL);
+    if (status == MACH_RCV_TIMED_OUT) {
+      answer = 0;
+      woken = 1;
+      wake();
+      continue;
+    }
+    if (status != MACH_MSG_SUCCESS && answer) { /* the caller is gone: its answer too */
+      answer = 0;
+      continue;
+    }
+    if (status != MACH_MSG_SUCCESS) panic("receive", status);
+    if (answer) { /* the request stands where the answer was */
+      out = in;
+      in = message;
+    }
+    answer = serve(in, out);
+    wake();
+  }
+}
+
+int main(int argc, char **argv) {
+  static char seed[32];
+  char *environment[] = {seed, NULL};
+  if (argc < 3) panic("arguments", argc);
+  host_port = (mach_port_t)strtoul(argv[1], NULL, 10);
+  device_port = (mach_port_t)strtoul(argv[2], NULL, 10);
+  kern_return_t status = device_open(device_port, 3, "console", &console);
+  if (status) panic("console", status);
+  status = mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_PORT_SET, &port_set);
+  if (status) panic("port set", status);
+  for (int i = 3; i < argc; i++) {
+    const char *found = strstr(argv[i], "p5seed=");
+    if (found) snprintf(seed, sizeof(seed), "p5seed=%d", atoi(found + 7));
+  }
+  if (!*seed) environment[0] = NULL;
+  files_start(_binary_archive_cpio_start,
+              (size_t)(_binary_archive_cpio_end - _binary_archive_cpio_start));
+  process_start_first("/init", environment);
+  run();
+}

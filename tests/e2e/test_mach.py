@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Guest mach on the engine: boot, jobs, what a system call crosses, what a UNIX has to do."""
+
+import subprocess
+import sys
+
+import pytest
+
+from p5lab import fetch, guest
+from p5stats import crossings as crossings_of
+
+EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
+CYCLES = "cycles.busy"
+
+
+@pytest.fixture
+def mach(boot):
+    """Run one job on mach, which must end well, and return what it left."""
+
+    def run(job, system="mach", **options):
+        booted = boot(job, system=system, **options)
+        assert booted.outcome.status == "ok", (booted.outcome.reason, booted.output)
+        return booted
+
+    return run
+
+
+def crossings(booted):
+    """Changes of ring by an instruction, in the iteration that has the fewest."""
+    kinds = ("crossings.int", "crossings.iret", "crossings.gate", "crossings.far_return")
+    known = [kind for kind in kinds if kind in booted.events.units]
+    return min(map(sum, zip(*(booted.totals(0, kind) for kind in known), strict=True)))
+
+
+def test_boots_and_measures(mach):
+    booted = mach("getpid iterations=50")
+    assert booted.events.ready is not None
+    phases = [bracket.phase for bracket in booted.events.brackets]
+    assert phases == [EMPTY] * 10 + [0] * 50
+
+
+def test_a_system_call_is_two_messages(mach):
+    """guest.toml: into the kernel and out to the server, and back."""
+    for call in ("getpid", "dup"):
+        booted = mach(f"{call} iterations=20")
+        assert crossings(booted) == 4, call
+        assert min(booted.totals(0, "cr3_loads.changed")) == 2, call
+
+
+def test_the_document_shows_the_way_of_a_call(mach, lab):
+    """docs/mach.md: what ends each step of a dup(), and the sum."""
+    text = (lab.root / "docs/mach.md").read_text()
+    table = text.split("<!-- dup on mach -->")[1].split("<!-- end -->")[0].strip().splitlines()[2:]
+    shown = [row.strip("| ").split(" | ")[2].split(":")[0].split(" to ")[0] for row in table]
+    booted = mach("dup iterations=20", trace=("crossings",))
+    bracket = crossings_of.typical(crossings_of.read(booted.directory / "crossings.jsonl")[0])
+    ends = [step.end.split(":")[0].split(" to ")[0] for step in bracket.steps]
+    assert shown == [*ends, "4 ring crossings, 2 CR3 loads"]
+    clocks = int(table[-1].split("**")[3].replace(",", ""))
+    assert 0.9 * clocks < bracket.clocks < 1.1 * clocks
+
+
+def test_the_counter_device_is_two_calls(mach):
+    """Start and stop: two calls of the server, which goes through a gate for each."""
+    booted = mach("null iterations=20")
+    assert crossings(booted) == 2 * (4 + 2)
+    assert min(booted.totals(0, "cr3_loads.changed")) == 4
+
+
+def test_programs_see_the_counters_of_the_chip(mach):
+    """What a program read from /dev/p5ctr is, bit for bit, what the engine recorded."""
+    booted = mach("selftest-counters reads=10", trace_reads=True)
+    assert len(booted.printed_counters) == 10 * 4 + 3
+    rest = iter(booted.recorded_counters)
+    assert all(value in rest for value in booted.printed_counters)
+
+
+def test_it_is_a_unix(mach):
+    """Files, pipes, processes; POSIX's errors for bad pointers, missing files, unknown calls."""
+    booted = mach("test-unix")
+    assert booted.output == "all is well\n"
+    assert booted.events.guest_status == 0
+
+
+def test_the_same_program_agrees_with_linux(mach, lab, tmp_path):
+    """What test-unix asks for is what Linux does."""
+    program = tmp_path / "test-unix"
+    cache = fetch.cache_directory() / "zig"
+    subprocess.run(
+        [sys.executable, lab.root / "workloads/build_workload.py", "--cache", cache,
+         "--output", program, lab.root / "guest-images/mach/tests/test-unix.c"],
+        check=True,
+    )  # fmt: skip
+    booted = mach("@program", system="linux", program=program)
+    assert booted.output == "all is well\n"
+
+
+@pytest.mark.parametrize(
+    "job",
+    ["exec-static iterations=3", "exec-dynamic iterations=2",
+     "exec-dynamic libraries=4 iterations=1", "fork iterations=3", "pipe", "cswitch iterations=5",
+     "mmap-fault iterations=2", "cached-read filesystem=memory iterations=1",
+     "create filesystem=memory iterations=1", "file-read filesystem=memory",
+     "small-files filesystem=memory iterations=1 files=32 directories=4",
+     "open-close filesystem=memory", "create-delete filesystem=memory", "select",
+     "ctx processes=8 switches=80",
+     "pipe-bandwidth", "ipc mechanism=pipe", "andrew filesystem=memory", "bcopy",
+     "counted iterations=2", "mem-write iterations=1 max=16K", "branch", "pairing", "segload",
+     "int-iret"],
+)  # fmt: skip
+def test_workloads_run(mach, job):
+    booted = mach(job)
+    operations = {bracket.phase for bracket in booted.events.brackets} - {EMPTY}
+    assert operations
+    assert booted.events.guest_status == 0
+
+
+def test_a_program_runs_at_its_full_speed_between_calls(mach):
+    job = "mem-read iterations=100000 max=64K placement=contiguous"
+    linux, here = (mach(job, system=name) for name in ("linux", "mach"))
+    for size in (512, 8192, 65536):
+        assert here.totals(size, CYCLES)[0] < 1.02 * linux.totals(size, CYCLES)[0], size
+
+
+def test_fork_and_exec_leave_nothing_behind(mach):
+    """The last takes as long as the fortieth: no list grows, and memory is left."""
+    booted = mach("exec-static iterations=150", limit_seconds=200)
+    clocks = booted.totals(0, CYCLES)
+    early, late = sorted(clocks[20:60])[20], sorted(clocks[-40:])[20]
+    assert 0.9 * early < late < 1.1 * early
+
+
+def test_output_and_exit_status(mach):
+    booted = mach("test-output status=5 lines=40")
+    assert booted.events.guest_status == 5
+    assert len(booted.output.splitlines()) == 80
+
+
+def test_a_delivered_program_runs(mach, lab):
+    """A program for this guest: one for Linux speaks to Linux."""
+    booted = mach("@program lines=40 status=9", program=lab.program("mach", "test-output"))
+    assert booted.events.guest_status == 9
+    assert len(booted.output.splitlines()) == 80
+
+
+def test_sleeping_is_idle_time(mach):
+    booted = mach("test-sleep ms=100")
+    idle, busy = booted.totals(0, "cycles.idle")[0], booted.totals(0, CYCLES)[0]
+    assert 9_000_000 <= idle + busy <= 9_000_000 + 4 * 900_000
+    assert idle > 0.8 * (idle + busy)
+
+
+def test_clock_ticks_are_told_apart(mach, lab):
+    """The vector in guest.toml is the clock's: a second has a hundred ticks."""
+    booted = mach("test-sleep ms=1000")
+    begin, end = next((b.begin, b.end) for b in booted.events.brackets if b.phase == 0)
+    clock = guest.load(lab, "mach").clock_vector
+
+    def ticks(marker):
+        return sum(count for key, count in marker.vectors.items() if clock in key)
+
+    assert 98 <= ticks(end) - ticks(begin) <= 104
+
+
+def test_same_run_same_events(mach, tmp_path):
+    """From reset each, and forked from one boot."""
+    job = "exec-static iterations=2"
+    first, second = (mach(job, directory=tmp_path / name) for name in "ab")
+    forked = mach(job)
+    for name in ("events.jsonl", "output.log"):
+        assert (first.directory / name).read_bytes() == (second.directory / name).read_bytes()
+        assert (first.directory / name).read_bytes() == (forked.directory / name).read_bytes()
+
+
+def test_seeds_place_pages_differently(mach):
+    job = "mem-read size=192K iterations=50000 placement=guest"
+    cycles = {mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in (0, 1, 2)}
+    assert len(cycles) == 3
