@@ -256,7 +256,8 @@ def test_a_run_that_hangs_or_fails_is_recorded_as_here(lab, scheduler):
 
 
 def test_fail_fast_leaves_what_has_not_begun(lab, scheduler):
-    lab.behave(events={"chase": chase_events()}, sleep=0.5)  # call writes none
+    # call writes no events, and is over while chase goes on
+    lab.behave(events={"chase": chase_events()}, sleep=0.5, sleep_of={"chase": 3})
     results = execute(lab, Wanted(scheduler=scheduler), fail_fast=True)
     statuses = [one.status for one in results]
     assert "failed" in statuses
