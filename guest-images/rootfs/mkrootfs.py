@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mkdisk
-from mkdisk import DiskError
+from mkdisk import CYLINDER, DiskError
 
 IDENTITY = "50354c42-0000-4000-8000-000000000002"
 OPTIONS = ["-q", "-F", "-t", "ext2", "-T", "small", "-b", "4096", "-I", "128", "-i", "8192",
@@ -113,7 +113,7 @@ def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> N
     with tempfile.TemporaryDirectory() as tmp:
         image = Path(tmp) / "root.img"
         nodes = with_ours(read_archive(archive, Path(tmp)), programs)
-        mkdisk.make(image, size // 1024, OPTIONS)
+        mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
         # It goes on after an error and ends with status 0 all the same; its first line is its name.

@@ -229,7 +229,7 @@ def disk_interrupts(booted, phase):
 
 def test_the_disk_is_mounted(boot):
     mounts = [line.split()[:3] for line in boot("test-proc file=mounts").output.splitlines()]
-    assert ["/dev/sda", "/data", "ext2"] in mounts
+    assert ["/dev/sdb", "/data", "ext2"] in mounts  # sda is the modelled SCSI disk
 
 
 def test_a_guest_without_a_disk_boots_and_says_what_cannot_run(boot):

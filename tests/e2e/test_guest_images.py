@@ -188,7 +188,7 @@ class TestDisk:
 
     def test_same_bytes_and_sound(self, tmp_path):
         for name in ("a", "b"):
-            self.disk.make(tmp_path / name, 16)
+            self.disk.make(tmp_path / name, 16 * self.disk.CYLINDER // 1024)
         image = (tmp_path / "a").read_bytes()
         assert image == (tmp_path / "b").read_bytes()
         assert image == (ROOT / "build/guests/linux/disk.img").read_bytes()
@@ -203,7 +203,7 @@ class TestDisk:
     def test_missing_mke2fs(self, tmp_path, monkeypatch):
         monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
         with pytest.raises(self.disk.DiskError, match="install the package e2fsprogs"):
-            self.disk.make(tmp_path / "none", 16)
+            self.disk.make(tmp_path / "none", 8064)
 
 
 class TestRootDisk:

@@ -35,7 +35,7 @@ def estimates(capsys, lab, *words):
 
 def test_the_estimate_of_an_application(aside, capsys, full):
     """44 million instructions in five phases; 10^9 and intervals of 10 million with --full."""
-    rounds, interval = (24, 10_000_000) if full else (1, 1_000_000)
+    rounds, interval = (24, 10_000_000) if full else (2, 1_000_000)
     (row,) = estimates(
         capsys, aside, "phases", "--parameter", f"rounds={rounds}", "--interval", str(interval)
     )

@@ -25,6 +25,7 @@ NEEDED = (
     "build/engine/p5bochs",
     "build/engine/bios",
     "build/bootrom",
+    "build/disks",
     "build/guests/linux/bzImage",
     "build/guests/linux/initramfs.cpio",
     "build/guests/linux/disk.img",

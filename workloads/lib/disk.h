@@ -101,7 +101,7 @@ static inline const char *disk_path(int n, int partition) {
   static char path[32];
   if (disk_count < 0) disk_find();
   if (n < 0 || n >= disk_count) return NULL;
-  snprintf(path, sizeof(path), partition ? "/dev/%s%d" : "/dev/%s", disk_all[n].name, partition);
+  snprintf(path, sizeof(path), partition ? "/dev/%.20s%d" : "/dev/%.20s", disk_all[n].name, partition);
   return access(path, F_OK) == 0 ? path : NULL;
 }
 
