@@ -19,7 +19,9 @@ LAB = Lab.here()
 ROOT = LAB.root
 CHECK_ISA = ROOT / "guest-images/check_isa.py"
 SOURCES = sorted(
-    source for part in ("micro", "tests") for source in (ROOT / "workloads" / part).glob("*.c")
+    source
+    for part in ("apps", "micro", "tests")
+    for source in (ROOT / "workloads" / part).glob("*.c")
 )
 PROGRAMS = sorted(source.stem for source in SOURCES)
 
