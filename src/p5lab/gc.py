@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import fetch, forkserver, index, store, worker
-from p5lab.engines.bochs import RECORDINGS
+from p5lab.engines import bochs
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.store import Stored
@@ -120,12 +120,11 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
     """What is the same in two runs of which the newer one counts (as p5stats.tidy.load has it; a
     recording is something more)."""
     machine = record["machine"]
-    told = record["identity"].get("settings", {}).get("engine.conf", {})
     return (
         record["experiment"], record["engine"], machine["name"], machine["geometry"],
         record["feedback"], record["guest"]["name"], record["seed"], record["workload"]["name"],
         tuple(sorted(record["parameters"].items())),
-        *(told.get(key) for key in RECORDINGS),
+        tuple(sorted(bochs.apart(record).items())),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p5lab import store
-from p5lab.engines.bochs import RECORDINGS
+from p5lab.engines import bochs
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.files import sha256_of
 from p5lab.lab import Lab
@@ -129,7 +129,6 @@ def _rows(lab: Lab, paths: Iterable[Path]) -> list[_Row]:
 
 def _abridged(stored: Stored) -> dict[str, Any]:
     record = stored.record
-    told = record["identity"].get("settings", {}).get("engine.conf", {})
     return {
         **{key: record[key] for key in _KEPT if key in record},
         # By their place, whatever a record says: that is where they are found again.
@@ -140,7 +139,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
             for key in ("name", "geometry", "shadows")
         },
         "workload": {"name": record["workload"].get("name", "")},
-        "identity": {"settings": {"engine.conf": {k: told[k] for k in RECORDINGS if k in told}}},
+        "identity": {"settings": {"engine.conf": bochs.apart(record)}},
     }
 
 

@@ -31,6 +31,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -211,15 +212,19 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
 
     A directory keeps the runs of older engines and guests too. Of runs that ask the same (all
     columns of Origin but `run` agree) only the one that was started last is taken, unless
-    `all_runs`.
+    `all_runs`; one whose power was cut, which has counts of a part only, is none of these.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob(f"**/{COUNTS}")):
+        facts = _facts(path.with_name(RECORD))
+        if facts.get("request", {}).get("power_cut") and not all_runs:
+            continue
         frame, clock_hz = read_run(path.parent)
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in _NAMES if name != "run" or all_runs)
-        started = _started(path.with_name(RECORD))
+        # ISO 8601, UTC: texts in order are times in order.
+        started = str(facts.get("started", ""))
         if asks not in found or started > found[asks][0]:
             found[asks] = (started, frame, clock_hz)
     if not found:
@@ -228,6 +233,6 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
     return pd.concat([frame for _, frame, _ in found.values()], ignore_index=True), clocks
 
 
-def _started(path: Path) -> str:
-    """When a run was started (ISO 8601, UTC: texts in order are times in order)."""
-    return str(record.read(path).get("started", "")) if path.exists() else ""
+def _facts(path: Path) -> dict[str, Any]:
+    """The record of a run; nothing where there is none."""
+    return record.read(path) if path.exists() else {}

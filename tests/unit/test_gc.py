@@ -12,6 +12,7 @@ from p5lab import cli, experiment, forkserver, functions, gc, store
 from p5lab.errors import UserError
 from p5lab.experiment import Filter
 from p5lab.runner import Runner
+from p5stats import tidy
 
 DAY = 86400
 
@@ -75,6 +76,18 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
     assert {one.status for one in (new, other, seeded, traced, *attributed)} == {"ok"}
     assert bad.status == "failed"
     assert kinds(gc.results(lab)) == [("failed", bad.id), ("superseded", old.id)]
+
+
+def test_a_run_whose_power_was_cut_stands_for_itself(lab):
+    """It has counts of a part only, and the newest of equal runs is the one that is read."""
+    disk = {"settings": (("disk.count", "1"), ("disk.adapters", "1"))}
+    whole = run(lab, **disk)
+    cut = run(lab, power_cut=1_500_000, **disk)
+    assert whole.status == cut.status == "ok"
+    assert gc.results(lab) == []
+    read = tidy.load(lab.results)[0]["run"]
+    assert set(read) == {whole.id}
+    assert set(tidy.load(lab.results, all_runs=True)[0]["run"]) == {whole.id, cut.id}
 
 
 def test_abandoned_runs_go_after_a_day(lab):

@@ -10,6 +10,7 @@ import os
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
 from p5lab import boot, functions
 from p5lab.engines import EVENTS, Outcome, Plan
@@ -26,11 +27,11 @@ CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine
 CROSSINGS = "crossings.jsonl"
 TRACES = {"crossings": CROSSINGS, "accesses": "accesses.bin"}
 ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
-# Keys of engine.conf by which a run records more than its counts, as another run of the same need
-# not: neither takes the other's place.
-RECORDINGS = (
+# What the engine is told where a run records more than its counts, or ends before its program does,
+# as another run of the same need not: neither takes the other's place.
+_APART = (
     "run.crossings", "run.accesses", "run.vectors", "run.attribution", "run.attribution_stacks",
-    "run.attribution_misses",
+    "run.attribution_misses", "run.power_cut_us",
 )  # fmt: skip
 SETUP = "setup.bin"
 DISK_IMAGE = "disk.img"
@@ -211,6 +212,13 @@ class Bochs:
 
     def last_output(self, directory: Path) -> str:
         return last_line(directory / OUTPUT)
+
+
+def apart(record: dict[str, Any]) -> dict[str, str]:
+    """What sets a run apart from another of the same (run.json)."""
+    settings = record["identity"].get("settings", {})
+    told = settings.get("engine.conf", {}) | settings.get("job", {})
+    return {key: told[key] for key in _APART if key in told}
 
 
 def _why_no_end(path: Path) -> str:
