@@ -381,14 +381,7 @@ def _why_not(system: Guest, workload: Workload, parameters: dict[str, int | str]
     """Why a system cannot do a run; empty: it can."""
     if system.name == host.NAME:
         return host.why_not(workload, parameters)
-    for what, reason in system.cannot.items():
-        name, *settings = what.split()
-        pairs = (setting.partition("=") for setting in settings)
-        if name == workload.name and all(
-            str(parameters.get(key)) in values.split("|") for key, _, values in pairs
-        ):
-            return reason
-    return ""
+    return system.why_not(workload.name, parameters)
 
 
 def _asked(guest: Guest, guest_names: list[str], only: list[str]) -> bool:

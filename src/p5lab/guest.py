@@ -6,6 +6,7 @@ In [boot] it may replace the whole `cmdline`, or take words off it (`cmdline_rem
 at its end (`cmdline_add`); what it says in [cannot] adds to what the base cannot run.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,17 @@ class Guest:
     cannot: dict[str, str]  # workload, or `workload parameter=value` -> why it does not run here
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
+
+    def why_not(self, workload: str, parameters: Mapping[str, int | str]) -> str:
+        """Why a workload with these parameters does not run here; empty: it does."""
+        for what, reason in self.cannot.items():
+            name, *settings = what.split()
+            pairs = (setting.partition("=") for setting in settings)
+            if name == workload and all(
+                str(parameters.get(key)) in values.split("|") for key, _, values in pairs
+            ):
+                return reason
+        return ""
 
     @property
     def files(self) -> dict[str, Path]:

@@ -58,7 +58,7 @@ def cells(lab: Lab) -> list[Cell]:
                 for name, _, _ in of_it}  # fmt: skip
         for system in systems:
             own = {name: count for (name, _, of), count in of_it.items() if of == system.name}
-            why = system.cannot.get(benchmark.name, "")
+            why = system.cannot.get(benchmark.name, "")  # with all parameters
             if why:
                 state = NO
             elif not own:

@@ -91,11 +91,12 @@ def base(lab: Lab, names: Sequence[str], given: Sequence[str], guest: str, machi
     for name in dict.fromkeys(names):
         if name not in known:
             raise unknown("workload", name, known)
-        if name in system.cannot:
-            raise UserError(f"guest {guest} cannot run {name}: {system.cannot[name]}")
+        resolved = known[name].resolve(parameters, "--parameter")
+        if reason := system.why_not(name, resolved):
+            raise UserError(f"guest {guest} cannot run {name}: {reason}")
         runs.append(
-            Run(FULL, board, system, known[name], known[name].resolve(parameters, "--parameter"),
-                tuple(parameters), seed, True, LIMIT_SECONDS)
+            Run(FULL, board, system, known[name], resolved, tuple(parameters), seed, True,
+                LIMIT_SECONDS)
         )  # fmt: skip
     return runs
 

@@ -89,8 +89,6 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
     known = workload.load(lab)
     if name not in known:
         raise unknown("workload", name, known)
-    if reason := system.cannot.get(name):
-        raise UserError(str(experiment.Cannot(system.name, name, reason)))
     pairs = {}
     for word in given:
         key, equals, value = word.partition("=")
@@ -98,4 +96,6 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
             raise UserError(f"{word}: expected key=value, a parameter of {name}")
         pairs[key] = value
     resolved = known[name].resolve(pairs, "command line")
+    if reason := system.why_not(name, resolved):
+        raise UserError(str(experiment.Cannot(system.name, name, reason)))
     return " ".join((name, *(f"{key}={value}" for key, value in resolved.items())))
