@@ -26,7 +26,7 @@ LOG = "build/build.log"
 LOCK = "build/build.lock"
 PATIENCE_SECONDS = 20  # for what an interrupted build has to tidy up
 # How our build scripts begin the line that says why they failed.
-REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkrootfs|check_isa): ")
+REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 

@@ -106,6 +106,7 @@ class Countdown:
         self._jobs = jobs
         self._estimate = estimate
         self._runs = {run.label: run for run in runs}
+        self._seconds: dict[str, float | None] = {}  # those that were asked for
         self._begun: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -120,7 +121,9 @@ class Countdown:
     def __call__(self) -> str:
         """Empty: nothing like these runs was ever run, or none is left."""
         with self._lock:
-            left = {label: self._estimate(run) for label, run in self._runs.items()}
+            for label in self._runs.keys() - self._seconds.keys():
+                self._seconds[label] = self._estimate(self._runs[label])
+            left = {label: self._seconds[label] for label in self._runs}
             known = [seconds for seconds in left.values() if seconds is not None]
             if not known:
                 return ""

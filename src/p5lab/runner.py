@@ -163,9 +163,10 @@ class Runner:
         jobs = {job.id: job for job in map(self._identify, runs)}
         for job in jobs.values():
             self._queue(job)
-        order = self._order(jobs)
+        there = all(self._is_there(job) for job in jobs.values())
+        order = list(jobs.values()) if there else self._order(jobs)
         results: dict[str, Result] = {}
-        with self._place(order) as place, ThreadPoolExecutor(place.at_a_time) as pool:
+        with self._place(order, there) as place, ThreadPoolExecutor(place.at_a_time) as pool:
             waiting = {
                 pool.submit(self._execute, place, [order[number] for number in numbers])
                 for numbers in place.together([job.boot for job in order])
@@ -183,8 +184,8 @@ class Runner:
         return [results[name] for name in jobs]
 
     @contextmanager
-    def _place(self, jobs: Sequence[_Job]) -> Iterator[Place]:
-        if self.place and not all(self._is_there(job) for job in jobs):
+    def _place(self, jobs: Sequence[_Job], there: bool) -> Iterator[Place]:
+        if self.place and not there:
             with self.place() as place:
                 yield place
             return
@@ -210,8 +211,6 @@ class Runner:
     def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
         """The longest first, so that none is left alone at the end; but runs of one boot after
         another, so that few engines wait with a booted guest at the same time."""
-        if all(self._is_there(job) for job in jobs.values()):
-            return list(jobs.values())
         seconds = {name: self.estimate(job.run) or 0.0 for name, job in jobs.items()}
         boots: dict[str, float] = {}
         for name, job in jobs.items():

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import geometric_mean
 from typing import Any
 
 import pandas as pd
@@ -457,7 +458,7 @@ def of_relative(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
     if len(benchmarks) < 2:
         return []
     for system, by_workload in speeds.items():
-        value = _geometric([_geometric(values) for values in by_workload.values()])
+        value = geometric_mean([geometric_mean(values) for values in by_workload.values()])
         marks.append(common | {
             "benchmark": MEAN, "series": names[system], "value": value, "lowest seed": value,
             "highest seed": value, "kind": MODELLED, "runs": " ".join(runs),
@@ -476,7 +477,7 @@ def of_relative(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
         })  # fmt: skip
     marks += [
         common | {
-            "benchmark": MEAN, "series": PUBLISHED, "value": _geometric(values),
+            "benchmark": MEAN, "series": PUBLISHED, "value": geometric_mean(values),
             "kind": PUBLISHED, "claim": "ousterhout90 figure 1, computed from these tables",
             "why": machine, "runs": "",
         }
@@ -505,10 +506,6 @@ def _relative(base: papers.Base, cell: Cell) -> float:
     value = cell.mean(BANDWIDTH if base.bandwidth else TIME)
     mips = papers.pentium_mips(clock_hz)
     return papers.mips_relative(value, mips, base.value, bandwidth=base.bandwidth)
-
-
-def _geometric(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def of_attribution(label: str, run: str, counts: pd.DataFrame) -> Figure:
