@@ -45,7 +45,7 @@ class Cost:
 # By the first word of the line that SCons prints for the step (SConstruct).
 COSTS = {
     "Bochs": Cost(80, 4, 200),
-    "kernel": Cost(240, 140, 1500),
+    "kernel": Cost(330, 140, 1500),
     "musl": Cost(55, 1, 60),
     "busybox": Cost(35, 3, 60),
     "C++": Cost(4),

@@ -12,6 +12,7 @@ import pandas as pd
 
 from p5lab.experiment import EMBEDDED, NATIVE, Cannot
 from p5lab.guest import X86_64
+from p5lab.schema import readable
 from p5lab.store import Stored
 from p5lab.workload import EMPTY_NAME
 from p5stats import compare, tidy
@@ -303,7 +304,8 @@ def _name(system: System, field: str) -> str:
     value = getattr(system, field)
     if field == "guest" and system.engine == "native":
         return "host"
-    return {"feedback": f"feedback {value}", "geometry": value.replace(" ", "\n")}.get(field, value)
+    shown = {"feedback": f"feedback {value}", "geometry": readable(value).replace(" ", "\n")}
+    return shown.get(field, value)
 
 
 def _or_none(value: float) -> float | None:

@@ -18,7 +18,7 @@ from p5lab.guest import X86_64, Guest
 from p5lab.lab import Lab
 from p5lab.machine import Machine
 from p5lab.program import Program
-from p5lab.schema import BY_NAME, GEOMETRY
+from p5lab.schema import BY_NAME, GEOMETRY, readable
 from p5lab.sweep import Axis, Point
 from p5lab.tomlfile import type_name
 from p5lab.workload import Workload
@@ -136,7 +136,7 @@ class Run:
             return f"{what}, host"
         parts = [what, self.guest.name, self.machine.name]
         if self.machine.geometry:
-            parts.append(self.machine.geometry)
+            parts.append(readable(self.machine.geometry))
         if self.seed:
             parts.append(f"seed {self.seed}")
         if self.vectors:

@@ -16,6 +16,7 @@ from p5lab import comparison
 from p5lab.comparison import CYCLES, HIGHEST, LOWEST, TIME, Cell, Comparison, Question
 from p5lab.experiment import Cannot
 from p5lab.gc import Item, human
+from p5lab.schema import readable
 from p5lab.store import Stored
 from p5lab.tables import MISSING, Grid, number, ratio, times
 from p5lab.untrusted import for_terminal, markup
@@ -291,7 +292,7 @@ def misses(found: Comparison, question: Question) -> Grid:
     for system in found.systems:
         cell = found.cell(question, system)
         parts = [getattr(system, field) for field in several]
-        parts += [system.geometry or ("" if "machine" in several else system.machine)]
+        parts += [readable(system.geometry) or ("" if "machine" in several else system.machine)]
         grid.add(" ".join(filter(None, parts)), *(_mean(cell, metric) for metric in MISS_HEADS))
     return grid
 
@@ -433,7 +434,7 @@ def run(console: Console, stored: Stored, form: str = "table") -> None:
         ("run", stored.id),
         ("status", " ".join(filter(None, (record["status"], record["reason"])))),
         ("experiment", record["experiment"]),
-        ("machine", " ".join(filter(None, (machine["name"], machine["geometry"])))),
+        ("machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
         ("instructions", machine["values"].get("cpu.isa", MISSING)),
         ("guest", record["guest"]["name"]),
         ("job", _job(record["identity"]["settings"])),

@@ -116,6 +116,20 @@ def size_text(size: int) -> str:
     return str(size)
 
 
+def readable(geometry: str) -> str:
+    """An overlay in canonical form with sizes as people write them: `l2.size=131072` becomes
+    `l2.size=128K`. Names of geometries stay as they are."""
+
+    def word(text: str) -> str:
+        name, equals, value = text.partition("=")
+        key = BY_NAME.get(name)
+        if key is None or key.unit != "bytes" or not re.fullmatch(r"[0-9]{1,18}", value):
+            return text
+        return name + equals + size_text(int(value))
+
+    return " ".join(word(text) for text in geometry.split(" "))
+
+
 def _flag(name: str, doc: str) -> Key:
     def parse(value: object) -> Value:
         if value in ("true", "on", "false", "off"):

@@ -71,6 +71,13 @@ def test_the_same_size_written_differently_is_the_same(p90):
     assert len(texts) == 1
 
 
+def test_sizes_are_shown_as_people_write_them(p90):
+    overlaid = p90.with_set({"l2.size": "512K", "dtlb.entries": 32}, "--set")
+    assert schema.readable(overlaid.geometry) == "dtlb.entries=32 l2.size=512K"
+    for other in ("", "no-l2", "l2.size=", "l2.size=x", "l2.size=" + 5000 * "9", "a.b=4096"):
+        assert schema.readable(other) == other
+
+
 def test_pci_space_follows_memory_size(p90):
     conf = p90.with_set({"dram.size": "64M"}, "--set").engine_conf()
     assert conf["memory.uncached"].endswith(",0x4000000-0xffffffff")

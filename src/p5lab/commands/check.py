@@ -24,6 +24,7 @@ def add(commands: options.Commands) -> None:
     proof.add_argument("--strict", action="store_true",
                        help="exit status 1 when a claim does not hold")  # fmt: skip
     options.add_jobs(proof)
+    options.add_workers(proof)
     options.add_no_build(proof)
     options.add_format(proof)
     proof.set_defaults(command=_validate)
@@ -53,6 +54,7 @@ def add(commands: options.Commands) -> None:
                       f" NAME: {', '.join(one.name for one in crosscheck.EXPLANATIONS)}"
                       )  # fmt: skip
     options.add_jobs(both)
+    options.add_workers(both)
     options.add_no_build(both)
     options.add_format(both)
     both.set_defaults(command=_cross_check)
@@ -60,9 +62,12 @@ def add(commands: options.Commands) -> None:
 
 def _validate(args: argparse.Namespace, lab: Lab) -> int:
     asked = validate.select(lab, args.source)
+    workers = options.workers(args)
     found = validate.run(
         lab, asked,
-        lambda runs: execute(lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs),
+        lambda runs: execute(
+            lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
+        ),
     )  # fmt: skip
     validate.show(report.stdout(), found.results, args.form, everything=args.all)
     if tell_failures(lab, found.failed):
@@ -76,12 +81,15 @@ def _matrix(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _cross_check(args: argparse.Namespace, lab: Lab) -> int:
+    workers = options.workers(args)
     explanations = crosscheck.choose(args.explain) if args.explain is not None else []
     ask = crosscheck.Ask(args.guest, args.machine, tuple(args.workload), args.seeds,
                          args.experiment)  # fmt: skip
     found = crosscheck.check(
         lab, ask,
-        lambda runs: execute(lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs),
+        lambda runs: execute(
+            lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
+        ),
         None if args.explain == [] else explanations,
     )  # fmt: skip
     crosscheck.show(report.stdout(), found, args.form)

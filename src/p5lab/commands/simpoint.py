@@ -42,6 +42,7 @@ def add(commands: options.Commands) -> None:
     points.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
     options.add_system(points)
     options.add_jobs(points)
+    options.add_workers(points)
     options.add_no_build(points)
     options.add_format(points, ("table", "markdown", "json"))
     points.set_defaults(command=_simpoint)
@@ -49,6 +50,7 @@ def add(commands: options.Commands) -> None:
 
 def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     seed = options.one_seed(args, "simpoint")
+    workers = options.workers(args)
     program = simpoint.binary(args.simpoint)
     if bool(args.workload) == bool(args.vectors):
         raise UserError("simpoint: expected workloads or --vectors FILE")
@@ -63,7 +65,7 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
         runs, interval=args.interval, max_k=args.max_k, warm_up=args.warm_up, program=program,
         full=args.full,
         execute=lambda asked: execute(
-            lab, asked, Progress(), no_build=args.no_build, jobs=args.jobs
+            lab, asked, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
         ),
     )  # fmt: skip
     simpoint.show(report.stdout(), found.found, args.form)

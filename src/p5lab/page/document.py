@@ -22,7 +22,7 @@ from p5lab.comparison import Comparison
 from p5lab.page import charts, svg
 from p5lab.page.figures import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.page.results import Results
-from p5lab.schema import BY_NAME
+from p5lab.schema import BY_NAME, readable
 from p5lab.store import Stored
 from p5lab.tables import MISSING, Grid, number
 from p5lab.untrusted import for_terminal
@@ -304,7 +304,9 @@ def _machines(results: Results) -> Section:
             unit = BY_NAME[key].unit if key in BY_NAME else ""
             grid.add(key, value, unit, machine["sources"].get(key, MISSING))
         folded.append((f"{machine_name}: {titles[machine_name]}", [grid]))
-        notes += [f"{machine_name} with {geometry}" for geometry in overlays[machine_name]]
+        notes += [
+            f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
+        ]
     said = ["What the model was told. An estimate is marked as one in its source."]
     return Section("machine", "The machine" if len(folded) == 1 else "The machines", said,
                    folded=folded, notes=notes, left=4)  # fmt: skip
