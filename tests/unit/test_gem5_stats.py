@@ -403,6 +403,8 @@ def test_json_errors(tmp_path):
         (text.replace('"value": 9.0', '"value": "many"'),
          r"board\.cores\.core\.numCycles: value: expected a number"),
         (json.dumps({"a": {"type": "Vector", "value": [1]}}), "a: value: expected an object of"),
+        (json.dumps({"": {"type": "Scalar", "value": 1}}), "the tree: a member without a name"),
+        (json.dumps({"a": {"b": {"": {}}}}), "a.b: a member without a name"),
     ):  # fmt: skip
         with pytest.raises(StatsError, match=message):
             read(put(tmp_path, content, "stats.json"))

@@ -42,12 +42,14 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _group(section: Section, name: str, node: dict[str, Any]) -> None:
-    if node.get("type") == "SimObjectVector" and isinstance(node.get("value"), list):
+    if name and node.get("type") == "SimObjectVector" and isinstance(node.get("value"), list):
         for index, child in enumerate(node["value"]):
             # As gem5 names its objects: a vector of one has no index.
             _child(section, name if len(node["value"]) == 1 else f"{name}{index}", child)
         return
     for key, child in node.items():
+        if not key:
+            raise StatsError(f"{section.where}: {name or 'the tree'}: a member without a name")
         _child(section, f"{name}.{key}" if name else key, child)
 
 
