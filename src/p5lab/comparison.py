@@ -3,12 +3,12 @@
 phase) and system (a guest on a machine), over all placement seeds."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
 from p5lab.experiment import EMBEDDED, NATIVE, Cannot
 from p5lab.guest import X86_64
@@ -46,23 +46,28 @@ def measure(stored: Stored) -> list[Measured]:
     counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
     vector = stored.record["guest"]["clock_vector"]
 
-    def values(means: pd.Series) -> dict[str, float]:
-        return compare.evaluate(means.to_dict(), operations, clock_hz, vector, moved)
+    events = list(counts.columns)
+    brackets = counts.to_numpy(float)
+    of = {name: counts.index.get_level_values(name) for name in ("phase", "geometry", "feedback")}
+
+    def values(bracket: np.ndarray, wanted: Container[str] | None = None) -> dict[str, float]:
+        means = dict(zip(events, bracket.tolist(), strict=True))
+        return compare.evaluate(means, operations, clock_hz, vector, moved, wanted)
 
     result = []
     # The order of the rows is the order in which the phases ended.
     phases = frame["phase"].unique()
     for phase in phases:
         for system in System.all_of(stored.record):
-            try:
-                rows = counts.xs(
-                    (phase, system.geometry, system.feedback),
-                    level=("phase", "geometry", "feedback"),
-                )
-            except KeyError:
+            rows = brackets[
+                (of["phase"] == phase)
+                & (of["geometry"] == system.geometry)
+                & (of["feedback"] == system.feedback)
+            ]
+            if not len(rows):
                 continue  # the empty bracket
-            found = values(rows.mean())
-            each = [values(row) for _, row in rows.iterrows()]
+            found = values(rows.mean(axis=0))
+            each = [values(row, (CYCLES, TIME)) for row in rows]
             for name in (CYCLES, TIME):
                 found[name + LOWEST] = min(one[name] for one in each)
                 found[name + HIGHEST] = max(one[name] for one in each)

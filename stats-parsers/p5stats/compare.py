@@ -17,8 +17,9 @@ The formula is the same: subtract the baseline from each iteration. A corrected 
 slightly negative (the caches are in another state in the empty bracket); that is kept.
 """
 
+import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,10 +51,15 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     keys = [*KEYS, "iteration"]
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
-    wide = frame.pivot_table(index=keys, columns="event", values="value", aggfunc="sum")
+    # Most of the twelve have one value in a run, and each costs as much as any other.
+    same = {key: frame[key].iloc[0] for key in keys if (frame[key] == frame[key].iloc[0]).all()}
+    differ = [key for key in keys if key not in same] or ["iteration"]
+    wide = frame.pivot_table(index=differ, columns="event", values="value", aggfunc="sum")
     wide.columns.name = None
     busy = frame[(frame["event"] == "cycles.busy") & (frame["ring"] == 0)]
-    wide[KERNEL] = busy.groupby(keys, observed=True)["value"].sum().reindex(wide.index)
+    wide[KERNEL] = busy.groupby(differ, observed=True)["value"].sum().reindex(wide.index)
+    index = wide.index.to_frame(index=False).assign(**{k: same[k] for k in keys if k not in differ})
+    wide.index = pd.MultiIndex.from_frame(index[keys])
     vectors = [event for event in wide.columns if event.startswith(VECTOR)]
     undivided = wide.index.get_level_values("engine").isin(UNDIVIDED)
     wide.loc[undivided, KERNEL] = math.nan
@@ -67,7 +73,9 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
             events |= {KERNEL} if "cycles.busy" in events else set()
             # A vector has rows only where it was taken.
             events |= set(vectors) if "hw_interrupts" in events else set()
-        parts.append(rows.fillna(dict.fromkeys(events, 0)))
+        counted = [event for event in wide.columns if event in events]
+        missing = [event for event in rows.columns[rows.isna().any()] if event in events]
+        parts.append(rows.fillna(dict.fromkeys(missing, 0)) if missing else rows)
     return pd.concat(parts)
 
 
@@ -149,7 +157,8 @@ class Counts:
         return self.total("data_reads", "data_writes")
 
 
-def metrics(clock_vector: int | None, operation_bytes: int = 0) -> list[Metric]:
+@functools.cache
+def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
     """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
     `operation_bytes`: bytes that one operation moves."""
     clock = f"vector.irq.{clock_vector}"
@@ -162,7 +171,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> list[Metric]:
     def rest(c: Counts) -> float:
         return c["hw_interrupts"] - (c[clock] if clock_vector is not None else 0)
 
-    return [
+    return (
         Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
         Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
         Metric("microseconds", "us", "busy and idle by the machine's clock; of a host, by its own",
@@ -220,17 +229,20 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> list[Metric]:
         Metric("mode changes", "changes", "to real, V86, 16-bit, 32-bit or 64-bit code",
                lambda c, hz: c.total(*MODE_CHANGES)
                + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)),
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def evaluate(means: Mapping[str, float], operations: int, clock_hz: int,
-             clock_vector: int | None, operation_bytes: int = 0) -> dict[str, float]:  # fmt: skip
-    """All metrics of one operation. `means`: mean counts of one bracket; `operations`: how many
-    operations a bracket holds; `operation_bytes`: how many bytes each moves, 0 for none."""
+             clock_vector: int | None, operation_bytes: int = 0,
+             wanted: Container[str] | None = None) -> dict[str, float]:  # fmt: skip
+    """All metrics of one operation, or those `wanted`. `means`: mean counts of one bracket;
+    `operations`: how many operations a bracket holds; `operation_bytes`: how many bytes each moves,
+    0 for none."""
     if operations < 1:
         raise StatsError(f"operations: expected at least 1, found {operations}")
     per_operation = Counts({event: value / operations for event, value in means.items()})
     return {
         metric.name: metric.value(per_operation, clock_hz)
         for metric in metrics(clock_vector, operation_bytes)
+        if wanted is None or metric.name in wanted
     }
