@@ -73,7 +73,6 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
             events |= {KERNEL} if "cycles.busy" in events else set()
             # A vector has rows only where it was taken.
             events |= set(vectors) if "hw_interrupts" in events else set()
-        counted = [event for event in wide.columns if event in events]
         missing = [event for event in rows.columns[rows.isna().any()] if event in events]
         parts.append(rows.fillna(dict.fromkeys(missing, 0)) if missing else rows)
     return pd.concat(parts)
