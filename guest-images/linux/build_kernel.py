@@ -117,6 +117,20 @@ def settle_at_once(tree: Path) -> None:
     header.write_text(text)
 
 
+def read_inquiry(tree: Path) -> None:
+    """Let the driver of the SCSI host adapter read what a disk says of itself. Since commands have
+    scatter lists, it takes the list for the data that the list leads to, finds no tagged queuing
+    there and never uses it, with whatever disk.
+    """
+    driver = tree / "drivers/scsi/BusLogic.c"
+    data = r"(\(struct scsi_inquiry \*\) )(scsi_sglist\(command\));"
+    text, found = re.subn(data, r"\1sg_virt(\2);", driver.read_text())
+    if found != 1:
+        raise BuildError("drivers/scsi/BusLogic.c: expected the scatter list as the data of an "
+                         f"INQUIRY once, found {found}")
+    driver.write_text(text)
+
+
 def option(line: str) -> str | None:
     """Return the option that a line of a configuration file sets or unsets, None for others."""
     match = re.fullmatch(r"(CONFIG_\w+)=.*|# (CONFIG_\w+) is not set", line)
@@ -185,6 +199,7 @@ def main() -> int:
             add_driver(tree, args.driver)
             drop_objtool(tree)
             settle_at_once(tree)
+            read_inquiry(tree)
             build(tree, args.arch, args.config, args.jobs)
             if checked:
                 check_isa(tree, args.check_isa.resolve(), args.isa_exceptions.resolve())
