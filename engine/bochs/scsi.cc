@@ -98,13 +98,16 @@ class Disks {
     bx_pc_system.activate_timer_ticks(timer_, ticks - bx_pc_system.time_ticks(), false);
   }
 
-  // Requests of all disks that are under way: some disk is busy as long as there is one.
+  // Requests of all disks that are under way: some disk is busy as long as there is one. What has
+  // passed is counted at the end of each, so that a long row of them is not counted at its end only.
   void begun(disk::Time now) {
     if (active_++ == 0) busy_since_ = now;
   }
   void done(disk::Time now, const disk::Account& account) {
     using p5::Event;
-    if (--active_ == 0) count(Event::DiskBusy, clocks(now) - clocks(busy_since_));
+    active_--;
+    count(Event::DiskBusy, clocks(now) - clocks(busy_since_));
+    busy_since_ = now;
     if (!account.read && !account.write) return;
     count(account.read ? Event::DiskReads : Event::DiskWrites, 1);
     count(account.read ? Event::DiskSectorsRead : Event::DiskSectorsWritten, account.sectors);

@@ -48,13 +48,16 @@ void Drive::start(RequestPtr request, Time now) {
       return next(now);
     }
   }
-  queue_.push_back(std::move(request));
+  if (request->tag == Tag::HeadOfQueue) queue_.push_front(std::move(request));
+  else queue_.push_back(std::move(request));
   next(now);
 }
 
 // What the buffer holds, or will hold as the head goes on reading, needs no wait for the queue.
 bool Drive::from_buffer(const RequestPtr& request, Time now) {
+  if (request->tag == Tag::Ordered && (active_ || !queue_.empty())) return false;
   for (const RequestPtr& other : queue_) {
+    if (other->tag == Tag::Ordered && request->tag != Tag::HeadOfQueue) return false;
     if (other->write && overlap(request->first, request->count, other->first, other->count)) {
       return false;
     }
@@ -155,13 +158,13 @@ void Drive::next(Time now) {
   else read_media(request, begin);
 }
 
-// The shortest seek among the commands that may be done now; then what the cache holds, which goes
+// The head of the queue, or the shortest seek among the commands that may be done now; then what the cache holds, which goes
 // before a write that found no room in it.
 RequestPtr Drive::choose() {
   size_t best = queue_.size();
   for (size_t i = 0; i < queue_.size(); i++) {
     const Request& one = *queue_[i];
-    if (one.ordered && i > 0) break;
+    if (one.tag == Tag::Ordered && i > 0) break;
     bool allowed = true;
     for (size_t earlier = 0; earlier < i && allowed; earlier++) {
       const Request& other = *queue_[earlier];
@@ -173,7 +176,8 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    if (one.ordered) break;
+    // Nothing goes before the head of the queue, nor before an ordered one that has become it.
+    if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();
   std::deque<RequestPtr>& from = best < queue_.size() && !behind ? queue_ : dirty_;

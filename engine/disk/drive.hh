@@ -33,8 +33,12 @@ struct Spent {
   Time seek = 0, rotation = 0, transfer = 0;
 };
 
+// The queue tag that a request came with; one without a tag is alone anyway.
+enum class Tag : uint8_t { Simple, HeadOfQueue, Ordered };
+
 struct Request {
-  bool write = false, ordered = false;
+  bool write = false;
+  Tag tag = Tag::Simple;
   uint64_t first = 0;
   uint32_t count = 0;
   // When each sector is in the drive's buffer: of a write set by who sends it, of a read by the

@@ -272,7 +272,8 @@ MultiMaster::JobPtr MultiMaster::load(uint32_t block) {
   job->lun = bytes[17] & (extended_luns_ ? 0x1F : 0x07);
   const uint8_t tags = bytes[extended_luns_ ? 1 : 17];
   job->tagged = tags & 0x20;
-  job->ordered = tags & 0x20 && tags >> 6 == 2;
+  if (job->tagged && tags >> 6 == 1) job->tag = Tag::HeadOfQueue;
+  if (job->tagged && tags >> 6 == 2) job->tag = Tag::Ordered;
   job->cdb.assign(bytes + 18, bytes + 18 + std::min<uint32_t>(bytes[2], kCdbBytes));
   // 0 asks for 14 bytes of sense data, 1 for none.
   job->sense_bytes = bytes[3] == 0 ? 14 : bytes[3] == 1 ? 0 : bytes[3];
@@ -329,7 +330,7 @@ void MultiMaster::select(const JobPtr& job, Time now) {
   }
   const RequestPtr request = job->request = std::make_shared<Request>();
   request->write = command.kind == Command::Write;
-  request->ordered = job->ordered;
+  request->tag = job->tag;
   request->first = command.first;
   request->count = command.count;
   request->bus_sector = config_.bus_sector;

@@ -62,7 +62,8 @@ class MultiMaster {
     uint8_t opcode = 0;
     uint32_t id = 0, lun = 0;
     bool abort = false;  // of a command that has long ended
-    bool tagged = false, ordered = false;
+    bool tagged = false;
+    Tag tag = Tag::Simple;
     std::vector<uint8_t> cdb;
     std::vector<Segment> segments;
     uint32_t segment = 0, offset = 0;  // how far the data has come

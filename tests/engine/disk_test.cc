@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 
 using namespace disk;
@@ -228,8 +229,11 @@ TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
   CHECK(spent.rotation > 0);  // the segment was dropped
 }
 
-TEST_CASE("disk: of several requests the nearest goes first, an ordered one in its turn") {
-  for (const bool ordered : {false, true}) {
+TEST_CASE("disk: of several requests the nearest goes first; by its tag one in its turn or at once") {
+  const std::map<Tag, std::vector<int>> orders = {{Tag::Simple, {0, 4, 2, 1, 3}},
+                                                  {Tag::Ordered, {0, 2, 1, 3, 4}},
+                                                  {Tag::HeadOfQueue, {0, 3, 1, 2, 4}}};
+  for (const auto& [tag, expected] : orders) {
     DriveBench bench;
     std::vector<int> order;
     std::vector<RequestPtr> requests;
@@ -238,13 +242,35 @@ TEST_CASE("disk: of several requests the nearest goes first, an ordered one in i
       auto request = std::make_shared<Request>();
       request->first = at[i];
       request->count = 1;
-      request->ordered = ordered && i == 3;
+      if (i == 3) request->tag = tag;
       request->ready = [&order, i](Time) { order.push_back(i); };
       bench.drive.start(request, 0);
       requests.push_back(request);
     }
     bench.run_until(kSecond);
-    CHECK(order == (ordered ? std::vector<int>{0, 2, 1, 3, 4} : std::vector<int>{0, 4, 2, 1, 3}));
+    CHECK(order == expected);
+  }
+}
+
+TEST_CASE("disk: what the buffer holds does not pass an ordered request") {
+  for (const bool itself : {false, true}) {
+    DriveBench bench;
+    bench.read(0, 16);
+    std::vector<int> order;
+    const auto begin = [&](int number, uint64_t first, Tag tag) {
+      auto request = std::make_shared<Request>();
+      request->first = first;
+      request->count = 1;
+      request->tag = tag;
+      request->ready = [&order, number](Time) { order.push_back(number); };
+      bench.drive.start(request, bench.now);
+      return request;
+    };
+    const auto first = begin(0, 200000, Tag::Simple);
+    const auto second = begin(1, itself ? 8 : 100000, Tag::Ordered);
+    const auto third = begin(2, 4, Tag::Simple);
+    bench.run_until(bench.now + kSecond);
+    CHECK(order == std::vector<int>{0, 1, 2});
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 using namespace disk;
 
 namespace {
@@ -74,6 +76,7 @@ class Pc : public Host {
     std::vector<std::pair<uint32_t, uint32_t>> data = {};  // address, bytes
     uint8_t id = 0, lun = 0;
     bool tagged = false;
+    uint8_t tag = 0;  // simple
   };
 
   // Puts a command block into the next outgoing mailbox; returns its address.
@@ -81,7 +84,7 @@ class Pc : public Host {
     const uint32_t block = kBlocks + kBlock * (sent % kMailboxes), list = block + 0x40;
     std::memset(&memory[block], 0, kBlock);
     memory[block] = 2;
-    memory[block + 1] = what.tagged ? 0x20 : 0;
+    memory[block + 1] = what.tagged ? uint8_t(0x20 | what.tag << 6) : 0;
     memory[block + 2] = uint8_t(what.cdb.size());
     memory[block + 3] = 18;
     put(block + 4, uint32_t(what.data.size()) * 8);
@@ -291,6 +294,31 @@ TEST_CASE("adapter: eight requests with tags take less than eight without") {
     return pc.now - begin;
   };
   CHECK(all(true) * 5 < all(false) * 4);
+}
+
+TEST_CASE("adapter: tags reach the drive") {
+  // After the first, which is under way, the nearest is the last that is sent.
+  const auto order = [](uint8_t tag) {
+    Pc pc(true);
+    pc.start();
+    const uint32_t at[] = {0, 200000, 20000, 210000, 1000};
+    std::map<uint32_t, int> numbers;
+    for (int i = 0; i < 5; i++) {
+      const uint8_t sent = i == 3 ? tag : 0;
+      numbers[pc.send({access(0x28, at[i], 2), {{kData, 1024}}, 0, 0, true, sent})] = i;
+      pc.wait(kMillisecond);
+    }
+    std::vector<int> order;
+    uint8_t code;
+    while (order.size() < 5) {
+      if (const uint32_t block = pc.receive(&code)) order.push_back(numbers[block]);
+      else pc.wait(pc.agenda.next() - pc.now);
+    }
+    return order;
+  };
+  CHECK(order(0) == std::vector<int>{0, 4, 2, 1, 3});
+  CHECK(order(1) == std::vector<int>{0, 3, 1, 2, 4});
+  CHECK(order(2) == std::vector<int>{0, 2, 1, 3, 4});
 }
 
 TEST_CASE("adapter: a flush waits for the cache") {
