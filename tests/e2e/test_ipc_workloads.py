@@ -41,7 +41,7 @@ WRONG = {
           if (found > 1) for (int i = 0; i < n; i++) if (FD_ISSET(i, r)) { FD_CLR(i, r); break; }
           return found;
         }""",
-    # The hundredth call of the first process spoils a byte.
+    # The hundredth call of the first process spoils a byte (-DBYTE: which).
     "read": """
         #include <unistd.h>
         ssize_t __real_read(int, void *, size_t);
@@ -50,7 +50,7 @@ WRONG = {
         ssize_t __wrap_read(int file, void *to, size_t size) {
           static int calls;
           ssize_t count = __real_read(file, to, size);
-          if (count > 0 && getpid() == first && ++calls == 100) ((char *)to)[0] ^= 4;
+          if (count > 0 && getpid() == first && ++calls == 100) ((char *)to)[BYTE] ^= 4;
           return count;
         }""",
     "msgrcv": """
@@ -75,6 +75,45 @@ WRONG = {
     "unlink": """
         #include <unistd.h>
         int __wrap_unlink(const char *name) { return access(name, F_OK); }""",
+    # The hundredth call says that it has sent, and has not.
+    "write": """
+        #include <unistd.h>
+        ssize_t __real_write(int, const void *, size_t);
+        ssize_t __wrap_write(int file, const void *from, size_t size) {
+          static int calls;
+          return ++calls == 100 ? (ssize_t)size : __real_write(file, from, size);
+        }""",
+    # The first process spoils the segment's last byte as it is told of its twentieth answer,
+    "shmat semop": """
+        #include <sys/sem.h>
+        #include <sys/shm.h>
+        #include <unistd.h>
+        void *__real_shmat(int, const void *, int);
+        int __real_semop(int, struct sembuf *, size_t);
+        static char *segment;
+        static pid_t first;
+        void *__wrap_shmat(int number, const void *at, int flags) {
+          first = getpid();
+          return segment = __real_shmat(number, at, flags);
+        }
+        int __wrap_semop(int set, struct sembuf *step, size_t count) {
+          static int answers;
+          int result = __real_semop(set, step, count);
+          if (step->sem_op < 0 && getpid() == first && ++answers == 20) segment[63] ^= 4;
+          return result;
+        }""",
+    # or does not wait for it.
+    "semop": """
+        #include <sys/sem.h>
+        #include <unistd.h>
+        int __real_semop(int, struct sembuf *, size_t);
+        static pid_t first;
+        __attribute__((constructor)) static void start(void) { first = getpid(); }
+        int __wrap_semop(int set, struct sembuf *step, size_t count) {
+          static int answers;
+          if (step->sem_op < 0 && getpid() == first && ++answers == 20) return 0;
+          return __real_semop(set, step, count);
+        }""",
 }  # fmt: skip
 
 
@@ -89,6 +128,10 @@ WRONG = {
         ("ipc mechanism=pipe bytes=64", "read", "ipc: transaction [0-9]+: not the answer"),
         ("ipc mechanism=socket bytes=64", "read", "ipc: transaction [0-9]+: not the answer"),
         ("ipc mechanism=message bytes=64", "msgrcv", "ipc: transaction [0-9]+: not the answer"),
+        ("ipc mechanism=shm bytes=64", "shmat semop", "ipc: transaction 19: not the answer"),
+        ("ipc mechanism=shm bytes=64", "semop", "ipc: transaction 19: not the answer"),
+        ("udp-bandwidth size=64 kilobytes=8", "read", "udp: 99 of 136 datagrams of 64 bytes"),
+        ("udp-bandwidth size=64 kilobytes=8", "write", "udp: 99 of 136 datagrams of 64 bytes"),
         ("file-read blocks=90", "read", "file: byte [0-9]+ is not what was written"),
         ("open-close", "open", "open-close: a/b/c/foo: another file"),
         ("create-delete iterations=80", "read", "file: byte 0 is not what was written"),
@@ -97,20 +140,61 @@ WRONG = {
     ],
 )
 def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
+    assert re.search(said, gone_wrong(tmp_path, job, call))
+
+
+def test_the_last_byte_of_the_last_datagram_is_looked_at(tmp_path):
+    job = "udp-bandwidth size=128 kilobytes=8 warmup=36"
+    assert gone_wrong(tmp_path, job, "read", byte=127) == "udp: chunk 99 is not what was sent\n"
+
+
+def gone_wrong(directory, job, call, byte=0):
+    """What the program says that ends with an error as it should."""
     name, *arguments = job.split()
-    wrong = tmp_path / "wrong.c"
+    wrong = directory / "wrong.c"
     wrong.write_text(WRONG[call])
-    program = tmp_path / name
+    program = directory / name
     subprocess.run(
-        ["cc", "-O2", "-D_GNU_SOURCE", "-I", ROOT / "workloads/lib",
-         "-I", ROOT / "guest-images/linux/p5ctr", f"-Wl,--wrap={call}", "-o", program,
-         next(ROOT.glob(f"workloads/*/{name}.c")), wrong],
+        ["cc", "-O2", "-D_GNU_SOURCE", f"-DBYTE={byte}", "-I", ROOT / "workloads/lib",
+         "-I", ROOT / "guest-images/linux/p5ctr", *(f"-Wl,--wrap={one}" for one in call.split()),
+         "-o", program, next(ROOT.glob(f"workloads/*/{name}.c")), wrong],
         check=True,
     )  # fmt: skip
-    result = subprocess.run([program, *arguments], cwd=tmp_path, capture_output=True, text=True,
+    result = subprocess.run([program, *arguments], cwd=directory, capture_output=True, text=True,
                             timeout=60, check=False)  # fmt: skip
     assert result.returncode == 1
-    assert re.search(said, result.stderr), result.stderr
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("copies", "block", "said"),
+    # Of 2 KB: one to warm up, then sixteen. Of 16 KB: one and two.
+    [(17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
+     (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),
+     (20, "from", "blocks of 16384 bytes: wrong word at byte 16380")],
+)  # fmt: skip
+def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
+    """The last copy of a phase leaves one bit wrong where it copied to, or from."""
+    source, program = tmp_path / "spoiled.c", tmp_path / "spoiled"
+    source.write_text(f"""
+        #include "string1995.h"
+        static void spoiled(char *to, const char *from, size_t size) {{
+          static int copies;
+          memcpy_1995(to, from, size);
+          if (++copies == {copies}) ((char *){block})[size - 1] ^= 0x80;
+        }}
+        #define memcpy_1995 spoiled
+        #include "bcopy.c"
+    """)
+    include = ("workloads/lib", "workloads/micro", "guest-images/linux/p5ctr")
+    subprocess.run(
+        ["cc", "-O2", "-D_GNU_SOURCE", *(f"-I{ROOT / place}" for place in include), "-o", program,
+         source],
+        check=True,
+    )  # fmt: skip
+    result = subprocess.run([program, "words=8192", "uncached=16384"], capture_output=True,
+                            text=True, check=False)  # fmt: skip
+    assert (result.returncode, result.stderr) == (1, f"bcopy: {said}\n")
 
 
 # --- on the guest ---------------------------------------------------------------------------------

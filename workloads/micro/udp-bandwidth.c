@@ -4,8 +4,8 @@
  * and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram; a bracket holds
  * the receiving of `kilobytes` KB. As ttcp does, datagrams of 4 bytes end a transfer.
  *
- * UDP may lose what the receiver has no room for. Then the count is not that of `kilobytes`, and the
- * program fails and says so.
+ * UDP may lose what the receiver has no room for. Each datagram has its number: the program fails and
+ * says so where one does not come, or not in its turn.
  */
 #include <sys/time.h>
 
@@ -33,10 +33,15 @@ static _Noreturn void send_all(const struct sockaddr_in *address, long size, lon
   _exit(0);
 }
 
-/* Receive up to `count` datagrams of this size; returns how many there were before the end. */
-static __attribute__((noinline)) long receive(int from, long size, long count) {
-  for (long i = 0; i < count; i++)
+/* Receive the datagrams of this size from `first` on; returns how many there were before another came,
+ * or the end.
+ */
+static __attribute__((noinline)) long receive(int from, long size, uint32_t first, long count) {
+  for (long i = 0; i < count; i++) {
+    uint32_t number = first + (uint32_t)i;
     if (read(from, datagram, sizeof(datagram)) != size) return i;
+    if (memcmp(datagram, &number, sizeof(number)) != 0) return i;
+  }
   return count;
 }
 
@@ -49,12 +54,12 @@ static void measure(long size, long warmup, long count) {
   pid_t child = fork();
   if (child < 0) p5w_fail("fork");
   if (child == 0) send_all(&address, size, warmup + count);
-  long received = receive(from, size, warmup);
+  long received = receive(from, size, 0, warmup);
   p5_begin((uint32_t)size);
-  received += receive(from, size, count);
+  received += receive(from, size, (uint32_t)warmup, count);
   p5_end((uint32_t)size);
   if (received != warmup + count) {
-    fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came\n", received, warmup + count,
+    fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came in turn\n", received, warmup + count,
             size);
     exit(P5W_EXIT_FAILED);
   }
