@@ -110,6 +110,9 @@ def test_deviations_are_named():
         "write miss" in line
         for line in parameters.deviations(allocating, cpu="timing", extras=False)
     )
+    assert any("no SCSI disks" in line for line in ours)
+    without = parameters.deviations(values(disk__count="0"), cpu="timing", extras=True)
+    assert not any("no SCSI disks" in line for line in without)
     atomic = parameters.deviations(values(), cpu="atomic", extras=True)
     assert any("cycles mean nothing" in line for line in atomic)
 
