@@ -85,7 +85,7 @@ class _Loader:
         }
         if role == UNTESTABLE:
             return self._untestable(name, table, common)
-        table.only([*_COMMON, "value", "machine", "keys", "measure", "reason"])
+        table.only([*_COMMON, "value", "machine", "keys", "measure", "reason", "note"])
         machine = table.text("machine")
         if machine not in self._machines:
             raise unknown("machine", machine, self._machines, where=f"{table.where}: machine")
@@ -100,6 +100,7 @@ class _Loader:
                 else None
             ),
             reason=table.text("reason", ""),
+            note=table.text("note", ""),
             **common,
         )
         if claim.measure is None and (role != INPUT or len(claim.keys) != 1):

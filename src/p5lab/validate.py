@@ -2,7 +2,7 @@
 """./p5lab validate: published numbers beside modelled ones (docs/claims.md).
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.validate` runs what is not there yet and
-writes the table of README.md anew.
+writes the tables of README.md and docs/claims-systems.md anew.
 """
 
 import io
@@ -41,9 +41,10 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-DOCUMENT = "README.md"
+HARDWARE, SYSTEMS = "README.md", "docs/claims-systems.md"
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
-BLOCK = re.compile(r"(<!-- \./p5lab validate -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+MARKER = "<!-- ./p5lab validate -->"
+BLOCK = re.compile(rf"({re.escape(MARKER)}\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,10 @@ def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
     for verdict, heading in ((FAILS, "What does not hold:"), (NOT_RUN, "Not run:")):
         rows = found[found["verdict"] == verdict].to_dict("records")
         lines += [_list(heading, [f"{_named(row)}: {row['reason']}" for row in rows])]
+    noted: dict[str, list[str]] = {}  # several claims may have the same
+    for row in found[found["note"].ne("") & found["verdict"].ne(NOT_RUN)].to_dict("records"):
+        noted.setdefault(row["note"], []).append(_named(row))
+    lines += [_list("Notes:", [f"{'; '.join(names)}: {note}" for note, names in noted.items()])]
     if everything:
         reasons = untestable.groupby("reason", sort=False)["source"].unique()
         lines += [
@@ -244,21 +249,27 @@ def as_json(found: pd.DataFrame) -> str:
     )
 
 
-# --- README.md ----------------------------------------------------------------------------------
+# --- the documents ------------------------------------------------------------------------------
 
 
 def block(found: pd.DataFrame, *, everything: bool = False) -> str:
-    """The verdicts in Markdown; README.md shows those that were measured."""
+    """The verdicts in Markdown; documents show those that were measured."""
     paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
     paragraphs += notes(found, everything=everything)
     return "\n\n".join(paragraphs) + "\n"
 
 
-def render(text: str, found: pd.DataFrame) -> str:
-    """README.md with its table made anew."""
+def render(text: str, found: pd.DataFrame, document: str = HARDWARE) -> str:
+    """A document with its table made anew: what is claimed of systems has one of its own, of which
+    README.md has the headline only."""
     if not BLOCK.search(text):
-        raise UserError(f"{DOCUMENT}: expected a line <!-- ./p5lab validate --> and <!-- end -->")
-    return BLOCK.sub(lambda match: match[1] + block(found) + match[3], text)
+        raise UserError(f"{document}: expected a line {MARKER} and <!-- end -->")
+    of_systems = found["role"] == SYSTEM
+    shown = block(found[of_systems if document == SYSTEMS else ~of_systems])
+    said = _headline(found, SYSTEM)
+    if document == HARDWARE and said:
+        shown += f"\n{said.removesuffix('.')}: `{SYSTEMS}` has them.\n"
+    return BLOCK.sub(lambda match: match[1] + shown + match[3], text)
 
 
 def run(lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[Result]]
@@ -270,7 +281,6 @@ def run(lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[R
 
 def main() -> None:
     lab = Lab.here()
-    document = lab.root / DOCUMENT
 
     def execute(needed: list[Run]) -> list[Result]:
         build.ensure(lab, Progress(), build.for_runs(lab, [one.guest for one in needed]))
@@ -279,8 +289,10 @@ def main() -> None:
     found = run(lab, select(lab, None), execute)
     for result in found.failed:
         raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-    text = document.read_text(encoding="utf-8")
-    document.write_text(render(text, found.results), encoding="utf-8")
+    for name in (HARDWARE, SYSTEMS):
+        document = lab.root / name
+        text = document.read_text(encoding="utf-8")
+        document.write_text(render(text, found.results, name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ MICROSECONDS = "microseconds"  # a term beside events and workload parameters: m
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
 _COUNTED = {"process": 1, "processes": 1}
 COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit", "role", "modelled",
-           "error", "verdict", "reason", "runs")  # fmt: skip
+           "error", "verdict", "reason", "note", "runs")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Claim:
     """A published number, or the shape of a curve, whose `value` is NaN. `keys`: the machine keys
     (or rows of the timing table, `timing.CLASS`) that are it (input) or that were chosen to meet it
     (fitted). An input without a measure is read from its key. `reason`: why it is untestable, or
-    why it does not hold."""
+    why it does not hold. `note`: what to know of it, whatever the verdict."""
 
     id: str
     source: str
@@ -131,6 +131,7 @@ class Claim:
     keys: tuple[str, ...] = ()
     measure: Measure | None = None
     reason: str = ""
+    note: str = ""
 
 
 def evaluate(claims: Sequence[Claim], table: pd.DataFrame, clocks: Mapping[str, int],
@@ -240,6 +241,7 @@ def _row(claim: Claim, counts: pd.DataFrame | None, clocks: Mapping[str, int],
         "error": (modelled - claim.value) / claim.value * 100 if claim.value else math.nan,
         "verdict": verdict,
         "reason": reason,
+        "note": claim.note,
         "runs": runs,
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab validate` on the machines of the papers, and the table of it in README.md."""
+"""`./p5lab validate` on the machines of the papers, and the tables of it in the documents."""
 
 import re
 
@@ -49,9 +49,10 @@ def test_what_does_not_hold_is_explained(validation):
     assert missed[missed["reason"] == ""]["claim"].tolist() == []
 
 
-def test_the_readme_shows_this(validation, full):
-    text = (Lab.here().root / validate.DOCUMENT).read_text()
-    shown, now = (_rows(part) for part in (text, validate.render(text, validation)))
+@pytest.mark.parametrize("document", [validate.HARDWARE, validate.SYSTEMS])
+def test_the_documents_show_this(validation, full, document):
+    text = (Lab.here().root / document).read_text()
+    shown, now = (_rows(part) for part in (text, validate.render(text, validation, document)))
     if not full:
         measured = {row[0] for row in now}
         shown = [row for row in shown if row[0] in measured]

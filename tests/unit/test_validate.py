@@ -11,6 +11,7 @@ from fakelab import REPO
 from p5lab import claims, cli, validate
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+from p5lab.runner import Runner
 from p5stats.claims import PREDICTED
 
 # Of the scripted engine: a chase is 2 cycles a load in 512 B and 8 in 1 KB.
@@ -56,6 +57,17 @@ unit = "KB"
 role = "input"
 keys = ["l1d.size"]
 machine = "p100-plato"
+
+[call]
+source = "chen95 section 4.2"
+quantity = "a call"
+value = 8
+tag = "exact"
+unit = "cycles"
+role = "system"
+machine = "p90-premiere2"
+note = "Of another call."
+measure = { experiment = "tests", guest = "toy", workload = "chase", phases = ["1 KB"], count = ["cycles.busy"], per = ["loads"] }
 
 [elsewhere]
 source = "ousterhout90 table 1"
@@ -109,6 +121,7 @@ def test_what_is_printed(p5lab, lab):
             in out)  # fmt: skip
     assert "Fitted: 1 of 1 hold; 1 of 1 bounds kept." in out
     assert "Input: 1 of 1 hold, 1 of them by the machine files." in out
+    assert "Notes:\n- a call (chen95 section 4.2): Of another call." in out
     assert "Untestable here: 2 (--all lists them with the reasons)." in out
     assert "What does not hold:\n- load from L2 (chen95 section 4.4): The script is slow." in out
     assert lab.starts() == ["chase loads=10 size=1024 placement=guest"]
@@ -166,14 +179,15 @@ def test_a_machine_with_other_settings(p5lab, lab):
 def test_for_programs(p5lab):
     rows = list(csv.DictReader(io.StringIO(p5lab("--format", "csv")[1])))
     assert [row["claim"] for row in rows] == [
-        "chase", "slow", "least", "cache", "elsewhere DS3100", "elsewhere Sun4"
+        "chase", "slow", "least", "cache", "call", "elsewhere DS3100", "elsewhere Sun4"
     ]  # fmt: skip
     assert (rows[0]["verdict"], rows[0]["modelled"], rows[0]["error"]) == ("holds", "2.0", "0.0")
-    assert (rows[4]["verdict"], rows[4]["modelled"], rows[4]["runs"]) == ("untestable", "", "")
+    assert (rows[4]["role"], rows[4]["note"], rows[0]["note"]) == ("system", "Of another call.", "")
+    assert (rows[5]["verdict"], rows[5]["modelled"], rows[5]["runs"]) == ("untestable", "", "")
     found = json.loads(p5lab("--format", "json")[1])
     assert found["schema_version"] == 1
     assert found["headline"]["mean_error"] == pytest.approx(30)
-    assert found["claims"][4]["modelled"] is None
+    assert found["claims"][5]["modelled"] is None
     assert found["claims"][1]["reason"] == "The script is slow."
     assert "| load from L1 | 2 cycles | 2 | +0.0 % |" in p5lab("--format", "markdown")[1]
 
@@ -188,16 +202,25 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
     assert "Predicted" not in out
 
 
-def test_the_readme_is_rendered(lab):
-    found = validate.evaluate(lab, claims.load(lab), [])
+def test_documents_are_rendered(lab):
+    """What is claimed of systems in one of its own; of the README's only the headline is there."""
+    asked = claims.load(lab)
+    found = validate.run(lab, asked, Runner(lab).run_all)
     text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
-    now = validate.render(text, found.results)
+    now, systems = (validate.render(text, found.results, document)
+                    for document in (validate.HARDWARE, validate.SYSTEMS))  # fmt: skip
+    assert "| load from L1 |" in now and "| a call |" not in now
+    assert "| a call |" in systems and "| load from L1 |" not in systems
+    assert "System: 1 of 1 hold: `docs/claims-systems.md` has them." in now
+    assert "- a call (chen95 section 4.2): Of another call." in systems
+    assert "Predicted" in now and "Predicted" not in systems
     assert now.startswith("before\n<!-- ./p5lab validate -->\n| ")
     assert now.endswith("<!-- end -->\nafter\n")
     assert "was here" not in now
     assert validate.render(now, found.results) == now
-    with pytest.raises(UserError, match=r"README\.md: expected a line"):
-        validate.render("nothing\n", found.results)
+    for document in (validate.HARDWARE, validate.SYSTEMS):
+        with pytest.raises(UserError, match=rf"^{document}: expected a line <!-- ./p5lab validate"):
+            validate.render("nothing\n", found.results, document)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +317,6 @@ def test_the_claims_of_the_repository():
 def test_what_is_said_of_systems_is_no_part_of_the_headline(lab, p5lab):
     lab._put("configs/claims.toml", CLAIMS.replace('role = "predicted"', 'role = "system"'))
     _, out, _ = p5lab("--all")
-    assert "\nSystem: 1 of 2 hold.\n" in out
+    assert "\nSystem: 2 of 3 hold.\n" in out
     assert "Predicted" not in out
     assert json.loads(p5lab("--json")[1])["headline"]["claims"] == 0
