@@ -205,7 +205,8 @@ def _header(record: dict[str, Any]) -> Attribution:
             f"schema version {record['schema_version']}, this p5lab reads {SCHEMA_VERSION}"
         )
     events = record["events"]
-    if not all(isinstance(event, str) for event in events) or INSTRUCTIONS not in events:
+    listed = isinstance(events, list) and all(isinstance(event, str) for event in events)
+    if not listed or INSTRUCTIONS not in events:
         raise ValueError(f"expected the names of events, {INSTRUCTIONS} among them")
     return Attribution(list(events), bool(record["stacks"]))
 

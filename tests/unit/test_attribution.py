@@ -115,6 +115,7 @@ def changed(number, **fields):
         (LINES[1:], "1: .*expected the header"),
         (changed(0, schema_version=2), "schema version 2, this p5lab reads 1"),
         (changed(0, events=["cycles.busy"]), "expected the names of events"),
+        (changed(0, events="instructions"), "expected the names of events"),
         (changed(6, parent=9), "7: .*no node 9 before this one"),
         (changed(6, function=9), "7: not a line of an attribution"),
         (changed(10, node=9), "expected counts of a node that is there"),
