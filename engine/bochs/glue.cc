@@ -507,8 +507,8 @@ void p5_tlb_control(unsigned what, bx_address value) {
 
 void p5_cache_control(unsigned what) { model.flush_caches(what == BX_INSTR_WBINVD); }
 
-void p5_port(Bit16u port, bool write) {
-  model.port(port, write);
+void p5_port(Bit16u port, unsigned bytes, bool write) {
+  model.port(port, write, bytes);
   p5_tick();  // the device sees the time at which the access reaches it
 }
 
@@ -540,6 +540,8 @@ void count_event(Event event, uint64_t number) {
   if (state_stale) refresh_state();
   model.count(event, number);
 }
+
+void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); }
 
 // Guest memory for the boot ROM's blobs; false outside DRAM.
 bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count) {

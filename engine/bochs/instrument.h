@@ -47,7 +47,7 @@ void p5_exception(unsigned vector, unsigned error_code);
 void p5_hwinterrupt(unsigned vector);
 void p5_tlb_control(unsigned what, bx_address value);
 void p5_cache_control(unsigned what);
-void p5_port(Bit16u port, bool write);
+void p5_port(Bit16u port, unsigned bytes, bool write);
 void p5_bus_master(Bit32u physical, unsigned bytes, bool write);  // (patch 0007)
 void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional);
 
@@ -89,8 +89,8 @@ void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional);
                       : p5_read_write(lin, Bit32u(phy), len))
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw) p5_physical(Bit32u(phy), rw)
 
-#define BX_INSTR_INP(addr, len) p5_port(addr, false)
+#define BX_INSTR_INP(addr, len) p5_port(addr, len, false)
 #define BX_INSTR_INP2(addr, len, val)
-#define BX_INSTR_OUTP(addr, len, val) p5_port(addr, true)
+#define BX_INSTR_OUTP(addr, len, val) p5_port(addr, len, true)
 #define BX_INSTR_WRMSR(cpu_id, addr, value)
 #define BX_INSTR_VMEXIT(cpu_id, reason, qualification)

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "ethernet.hh"
 #include "scsi.hh"
 #include "server.hh"
 
@@ -55,13 +56,6 @@ bool in(const Events& events, uint32_t event) {
 // Of these a trace of crossings has the counts.
 constexpr Event kTraced[] = {CodeMisses,   DataReadMisses, DataWriteMisses, L2ReadMisses,
                              L2WriteMisses, ItlbMisses,    DtlbMisses};
-
-// Whether this engine counts an event. Without the Pentium's pipeline there is only what does not
-// depend on it, and of floating point the x87's part alone would be.
-bool counted(uint32_t event) {
-  if (event == Event::Mode64) return kX86_64;
-  return !kX86_64 || (event != Event::Flops && (in(kMissEvents, event) || in(kStreamEvents, event)));
-}
 
 // Twelve bytes of the text from `offset`, zeros behind its end, in the registers of an answer.
 MarkerResult twelve_bytes(const std::string& text, size_t offset, uint32_t eax) {
@@ -106,6 +100,7 @@ void Run::start(Pentium* storage, Platform& platform, Attribution::Guest& guest)
 
   config_ = Config::read(settings_);
   disks_ = disk::Config::read(settings_);
+  network_ = net::Config::read(settings_);
   signature_ = uint32_t(settings_.number("cpu.signature"));
   const std::string isa = settings_.text("cpu.isa");
   if (kX86_64 && isa != "x86-64") {
@@ -253,11 +248,22 @@ void Run::read_job() {
     power_cut_image_ = settings_.text("run.power_cut_image");
     if (!disks_.count) settings_.fail("run.power_cut_us", "expected a machine with disks");
   }
+  capture_path_.clear();
+  if (settings_.has("run.pcap")) {
+    capture_path_ = settings_.text("run.pcap");
+    if (!network_.card) settings_.fail("run.pcap", "expected a machine with a network card");
+  }
   if (!settings_.has("run.program")) return;
   const std::string path = settings_.text("run.program");
   std::ifstream file(path, std::ios::binary);
   program_.assign(std::istreambuf_iterator<char>(file), {});
   if (!file) settings_.fail("run.program", path + " cannot be read");
+}
+
+void Run::capture() {
+  if (capture_path_.empty()) return;
+  capture_ = create(capture_path_);
+  capture_wire(capture_);
 }
 
 void Run::read_boot() {
@@ -286,6 +292,14 @@ void Run::read_boot() {
   stack_ = uint32_t(settings_.number("boot.sp"));
 }
 
+// Whether this run counts an event. Without the Pentium's pipeline there is only what does not
+// depend on it, and of floating point the x87's part alone would be.
+bool Run::counted(uint32_t event) const {
+  if (event >= Event::NetFramesSent) return network_.card && !kX86_64;
+  if (event == Event::Mode64) return kX86_64;
+  return !kX86_64 || (event != Event::Flops && (in(kMissEvents, event) || in(kStreamEvents, event)));
+}
+
 uint32_t Run::cpuid_features() const { return kFeatures | (cmov_ ? kCmovFeature : 0); }
 
 // --- markers ----------------------------------------------------------------------------------
@@ -301,6 +315,7 @@ MarkerResult Run::marker(const MarkerCall& call) {
     case kReady:
       write_marker("marker", "ready", 0);
       if (server_) serve();
+      capture();
       if (power_cut_us_) cut_power_in(power_cut_us_, power_cut_image_);
       attribute();
       break;
@@ -342,7 +357,7 @@ void Run::serve() {
   std::string error;
   if (!own.load(conf_path_, &error)) reject(error);
   const std::string other = own.difference(settings_, {"run.job", "run.program", "run.server", "run.power_cut_us",
-                                                  "run.power_cut_image"});
+                                                  "run.power_cut_image", "run.pcap"});
   if (!other.empty()) reject(conf_path_ + ": " + other + ": differs from what was booted");
   settings_ = own;
   read_job();
@@ -770,6 +785,7 @@ void Run::finish(const char* status, const std::string& reason, uint32_t guest_s
     finish_output(accesses_, accesses_path_);
   }
   finish_output(output_, output_path_);
+  if (capture_) finish_output(capture_, capture_path_);
   std::fflush(nullptr);  // the emulator's own files: serial lines, log
   _exit(exit_status);
 }

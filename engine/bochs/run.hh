@@ -16,6 +16,7 @@
 #include "blocks.hh"
 #include "config.hh"
 #include "disks.hh"
+#include "network.hh"
 #include "pentium.hh"
 #include "settings.hh"
 #include "timing.hh"
@@ -57,6 +58,7 @@ struct Registers {
 // Provided by the glue.
 bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count);
 void count_event(Event event, uint64_t number);
+void wide_ports(uint16_t first, uint16_t last);  // Pentium::wide_ports()
 
 class Run {
  public:
@@ -70,6 +72,7 @@ class Run {
   bool cmov_allowed() const { return cmov_; }
   uint64_t clock_hz() const { return config_.clock_hz(); }
   const disk::Config& disks() const { return disks_; }
+  const net::Config& network() const { return network_; }
   // Off (`run.fast_paths = off`): without the short cuts that must change nothing; for tests.
   bool fast_paths() const { return fast_paths_; }
   uint32_t cpuid_signature() const { return signature_; }
@@ -116,6 +119,8 @@ class Run {
                      std::initializer_list<std::pair<const char*, uint64_t>> fields);
   void read_job();
   void read_boot();
+  void capture();
+  bool counted(uint32_t event) const;
   void serve();
   MarkerResult load_guest();
   MarkerResult job_text(uint32_t offset) const;
@@ -147,6 +152,7 @@ class Run {
   Settings settings_;
   Config config_;
   disk::Config disks_;
+  net::Config network_;
   std::vector<std::string> shadow_names_;
   std::vector<Config> shadow_configs_;
   std::vector<std::vector<MissCounts>> written_;  // [shadow][bank] up to the last marker
@@ -158,6 +164,8 @@ class Run {
   std::FILE* accesses_ = nullptr;
   std::unique_ptr<AccessTrace> access_trace_;
   uint64_t access_limit_ = 0;
+  std::FILE* capture_ = nullptr;  // of the network; null: not asked for
+  std::string capture_path_;
   std::FILE* vectors_ = nullptr;
   std::unique_ptr<Blocks> blocks_;
   Attribution::Guest* guest_ = nullptr;

@@ -10,6 +10,7 @@
 #include "pc_system.h"
 
 #include "disks.hh"
+#include "ethernet.hh"
 #include "multimaster.hh"
 #include "run.hh"
 
@@ -189,6 +190,7 @@ void Adapter::write_handler(void* self, Bit32u address, Bit32u value, unsigned) 
 void p5_devices(void) {
   const disk::Config& config = p5::Run::instance().disks();
   if (config.count) disks = std::make_unique<Disks>(config, p5::Run::instance().clock_hz());
+  p5::add_network();
 }
 
 void p5::cut_power_in(uint64_t microseconds, const std::string& image) {

@@ -135,6 +135,7 @@ Config Config::read(Settings& settings) {
   c.memory.walk_overhead = uint32_t(settings.number("penalty.walk"));
 
   c.isa_clocks = uint32_t(settings.real("io.isa_ns") * c.clock_mhz / 1000 + 0.5);
+  c.isa16_clocks = uint32_t(settings.real("io.isa16_ns") * c.clock_mhz / 1000 + 0.5);
   c.pci_clocks = uint32_t(settings.real("io.pci_ns") * c.clock_mhz / 1000 + 0.5);
   c.memory.uncached_clocks = c.pci_clocks;
   c.inta_clocks = uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks /
@@ -159,7 +160,7 @@ Config Config::without_clocks() const {
   Config c = without_feedback();
   c.prefix_clocks = c.agi_clocks = c.misaligned_clocks = 0;
   c.mispredict_clocks = c.mispredict_v_clocks = 0;
-  c.isa_clocks = c.pci_clocks = c.inta_clocks = 0;
+  c.isa_clocks = c.isa16_clocks = c.pci_clocks = c.inta_clocks = 0;
   return c;
 }
 

@@ -30,6 +30,7 @@ struct Config {
   uint32_t mispredict_clocks = 3;    // INTEL-OPT, AGN-MA
   uint32_t mispredict_v_clocks = 4;  // ... of a conditional branch in V
   uint32_t isa_clocks = 0;         // one port access on ISA, in core clocks
+  uint32_t isa16_clocks = 0;       // one of 16 bits, to a card that has so many
   uint32_t pci_clocks = 0;         // one port access on PCI
   uint32_t inta_clocks = 0;        // both interrupt acknowledge cycles
   bool feedback = true;            // false: as without_feedback() makes it

@@ -82,7 +82,18 @@ namespace p5 {
   X(DiskSeek,          "disk.seek",            "cycles")  /* of all requests: the arm    */ \
   X(DiskRotation,      "disk.rotation",        "cycles")  /* ... until the first sector  */ \
   X(DiskTransfer,      "disk.transfer",        "cycles")  /* ... over the media          */ \
-  X(DiskWait,          "disk.wait",            "cycles")  /* ... bus, queues, overhead   */
+  X(DiskWait,          "disk.wait",            "cycles")  /* ... bus, queues, overhead   */ \
+  X(NetFramesSent,     "net.frames_sent",      "events")  /* by the guest, on the wire   */ \
+  X(NetBytesSent,      "net.bytes_sent",       "events")  /* addresses to data           */ \
+  X(NetFramesReceived, "net.frames_received",  "events")  /* in its card's ring          */ \
+  X(NetBytesReceived,  "net.bytes_received",   "events")                                    \
+  X(NetBusy,           "net.busy",             "cycles")  /* the wire: frame, collision  */ \
+  X(NetCollisions,     "net.collisions",       "events")                                    \
+  X(NetMissed,         "net.missed",           "events")  /* no room in the card's ring  */ \
+  X(NetLost,           "net.lost",             "events")  /* faults injected, both ways  */ \
+  X(NetDoubled,        "net.duplicated",       "events")                                    \
+  X(NetLate,           "net.reordered",        "events")                                    \
+  X(NetRemoteBusy,     "net.remote_busy",      "cycles")  /* the remote host's processor */
 // clang-format on
 
 enum Event : uint32_t {

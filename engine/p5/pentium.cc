@@ -840,14 +840,17 @@ void Pentium::far_transfer(Crossing kind) { transfer(kind); }
 
 // --- input, output, idle time ---------------------------------------------------------------
 
-void Pentium::port(uint16_t port, bool write) {
+void Pentium::port(uint16_t port, bool write, uint32_t bytes) {
   bank_->count[write ? IoWrites : IoReads]++;
   if (!timing_on_) return;
   // Port accesses wait for the write buffers and are not posted [INTEL-DM 3].
   const bool pci = port >= 0x1000 || (port >= 0xCF8 && port <= 0xCFF);
   const bool drains = rule(Rule::PortDrains) && config_.feedback;
   const uint64_t start = drains ? std::max(clock_, memory_.writes_done()) : clock_;
-  const uint32_t clocks = pci ? config_.pci_clocks : config_.isa_clocks;
+  uint32_t clocks = pci ? config_.pci_clocks : config_.isa_clocks;
+  if (bytes > 1 && port >= wide_first_ && port <= wide_last_) {
+    clocks = config_.isa16_clocks * (bytes / 2);
+  }
   stall_until(start + (rule(Rule::PortWaits) ? clocks : 0), StallIo);
 }
 

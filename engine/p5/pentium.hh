@@ -265,7 +265,9 @@ class Pentium {
   void invalidate_page(Linear linear);
   void flush_caches(bool write_back);          // WBINVD, INVD
   void page_table_update(uint32_t physical);   // accessed or dirty bit set: a locked cycle
-  void port(uint16_t port, bool write);
+  void port(uint16_t port, bool write, uint32_t bytes = 1);
+  // A card on ISA answers at these with 16 bits (IOCS16).
+  void wide_ports(uint16_t first, uint16_t last) { wide_first_ = first, wide_last_ = last; }
   // Something outside of the processor is counted in the ring and address space it finds.
   void count(Event event, uint64_t number) { bank_->count[event] += number; }
   // Another bus master (DMA) reads or writes memory.
@@ -585,6 +587,7 @@ class Pentium {
   Platform& platform_;
   std::unique_ptr<Shadows> shadows_;
   State state_;
+  uint16_t wide_first_ = 1, wide_last_ = 0;  // ports; none
   Bank* ring_banks_[4] = {};
   uint64_t folded_ = 0;           // clocks that the banks have ...
   uint64_t folded_busy_ = 0;      // ... and the bus's

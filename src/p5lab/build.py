@@ -48,6 +48,7 @@ COSTS = {
     "kernel": Cost(330, 140, 1500),
     "musl": Cost(55, 1, 60),
     "busybox": Cost(35, 3, 60),
+    "lwIP": Cost(6, 1.1, 10),
     "C++": Cost(4),
     "zig": Cost(1.5),
     "unpack": Cost(0.3, 0.2),

@@ -94,6 +94,7 @@ class Run:
     attribute: tuple[str, ...] = ()  # of ATTRIBUTIONS
     sample: Sample | None = None  # simulate only these parts in detail
     power_cut: int = 0  # microseconds after the guest is ready; 0: never
+    pcap: bool = False  # write what is on the wire
 
     @property
     def parameter_text(self) -> str:
@@ -147,6 +148,8 @@ class Run:
             parts.append(f"{len(self.sample.intervals)} intervals")
         if self.power_cut:
             parts.append(f"power cut at {self.power_cut / 1e6:g} s")
+        if self.pcap:
+            parts.append("captured")
         return ", ".join(parts)
 
 
@@ -190,6 +193,7 @@ class Filter:
     vectors: int = 0
     attribute: tuple[str, ...] = ()
     power_cut: int = 0
+    pcap: bool = False
 
 
 def names(lab: Lab) -> list[str]:
@@ -298,7 +302,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                                   trace=choice.trace, accesses=choice.accesses, shadows=shadows,
                                   model=choice.model, vectors=choice.vectors,
                                   attribute=choice.attribute,
-                                  power_cut=choice.power_cut)  # fmt: skip
+                                  power_cut=choice.power_cut,
+                                  pcap=choice.pcap)  # fmt: skip
                         same = (board.name, own_board.geometry, system.name, seed, run.job)
                         if same not in seen:
                             seen.add(same)
@@ -346,7 +351,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
                 Run(PROGRAM, own_board, guest, program.workload, program.parameters, (), seed,
                     feedback, LIMIT_SECONDS, choice.engine, program, choice.trace,
                     choice.accesses, model=choice.model, vectors=choice.vectors,
-                    attribute=choice.attribute, power_cut=choice.power_cut)
+                    attribute=choice.attribute, power_cut=choice.power_cut,
+                    pcap=choice.pcap)
                 for seed in choice.seeds or (0,)
             ]  # fmt: skip
     return Expansion(runs, [])
@@ -370,7 +376,7 @@ def _check_native(choice: Filter) -> None:
         "--machine": choice.machines, "--guest": choice.guests, sweep.OPTION: choice.sweeps,
         "--feedback": choice.feedback is not None, "--model": not choice.model,
         "--bbv": choice.vectors, "--attribute": choice.attribute,
-        "--power-cut": choice.power_cut,
+        "--power-cut": choice.power_cut, "--pcap": choice.pcap,
     }  # fmt: skip
     for option, value in given.items():
         if value:

@@ -17,7 +17,7 @@ SCHEMA_VERSION = 1
 SOURCES = (
     "INTEL-DM", "INTEL-OPT", "INTEL-SU", "INTEL-290479", "INTEL-290518", "AGN-MA", "AGN-IT",
     "86BOX", "chen95", "lai96", "talagala97", "lmbench", "SEAGATE-2LP", "RW94", "SCSI-2",
-    "estimate", "choice",
+    "IEEE-802.3", "P996", "estimate", "choice",
 )  # fmt: skip
 _LINE = re.compile(r"^\s*([A-Za-z0-9_]+)\s*=")
 _TABLE = re.compile(r"^\s*\[([A-Za-z0-9_.]+)\]")

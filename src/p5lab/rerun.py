@@ -22,6 +22,7 @@ def request(run: Run) -> dict[str, Any]:
         "feedback": run.feedback,
         "vectors": run.vectors,
         "power_cut": run.power_cut,
+        "pcap": run.pcap,
         "attribute": list(run.attribute),
         "sample": asdict(run.sample) if run.sample else None,
     }
@@ -76,6 +77,7 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         model=asked["model"],
         vectors=asked.get("vectors", 0),
         power_cut=asked.get("power_cut", 0),
+        pcap=asked.get("pcap", False),
         attribute=tuple(asked.get("attribute", ())),
         sample=_sample(asked.get("sample")),
     )

@@ -76,7 +76,8 @@ def _integer(name: str, low: int, high: int, unit: str, doc: str, *, hexa: bool 
 
 
 def _number(name: str, low: float, high: float, unit: str, doc: str) -> Key:
-    expected = f"a number of {unit}, {low:g} to {high:g}"
+    what = f"a number of {unit}" if unit else "a probability"
+    expected = f"{what}, {low:g} to {high:g}"
 
     def parse(value: object) -> Value:
         if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
@@ -88,6 +89,10 @@ def _number(name: str, low: float, high: float, unit: str, doc: str) -> Key:
         return float(value)
 
     return Key(name, unit, doc, expected, parse)
+
+
+def _probability(name: str, doc: str) -> Key:
+    return _number(name, 0, 0.9, "", doc)
 
 
 def _size(name: str, low: int, high: int, doc: str) -> Key:
@@ -398,6 +403,13 @@ KEYS: tuple[Key, ...] = (
     _integer("penalty.prefix", 0, 99, "clocks", "each prefix byte"),
     _ranges("memory.uncached", "addresses within main memory that no cache holds"),
     _integer("io.isa_ns", 0, 100000, "ns", "one access to an ISA port"),
+    _integer(
+        "io.isa16_ns",
+        0,
+        100000,
+        "ns",
+        "one access of 16 bits to an ISA port that has so many: the network card's data port",
+    ),
     _integer("io.pci_ns", 0, 100000, "ns", "one access to a PCI configuration or device port"),
     _integer(
         "io.inta_bus_clocks",
@@ -414,6 +426,35 @@ KEYS: tuple[Key, ...] = (
     _number("disk.select_us", 0, 10000, "us", "SCSI bus, until a drive has got a command"),
     _number("disk.reselect_us", 0, 10000, "us", "SCSI bus, a drive coming back, and its status"),
     *DISK_FILE,
+    _choice(
+        "net.card",
+        ("none", "ne2000"),
+        "network card: ne2000 is at port 300h, interrupt 3, with a remote host at the other end of"
+        " its wire; with none there is neither (docs/network.md)",
+    ),
+    _integer(
+        "net.bit_rate",
+        1_000_000,
+        1_000_000_000,
+        "bits/s",
+        "the wire, half duplex; Ethernet's is 10 million",
+    ),
+    _flag(
+        "net.collisions",
+        "two stations that have waited for the same moment collide; off: one goes after the other",
+    ),
+    _number("net.latency_us", 0, 1_000_000, "us", "between wire and remote host, each way"),
+    _probability("net.loss", "by the run's seed, on that way: a frame is lost"),
+    _probability("net.duplicate", "... it comes twice"),
+    _probability("net.reorder", "... it comes behind the next, or after 20 ms if there is none"),
+    _number(
+        "net.remote.cpu_us_per_packet",
+        0,
+        1_000_000,
+        "us",
+        "the remote host's processor, for each frame that it takes or sends",
+    ),
+    _number("net.remote.cpu_us_per_kb", 0, 1_000_000, "us", "... and for each 1024 bytes of it"),
     _choice(
         "devices.chipset",
         ("i430fx",),

@@ -63,6 +63,7 @@ penalty.walk = 4
 penalty.prefix = 1
 memory.uncached = 0xa0000-0xfffff,0x2000000-0xffffffff
 io.isa_ns = 1000
+io.isa16_ns = 625
 io.pci_ns = 150
 io.inta_bus_clocks = 60
 l1d.write_once = false

@@ -59,6 +59,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
                         help="end each run so much modelled time after the guest is ready, with"
                         " what is then on its first SCSI disk's first partition in disk.img"
                         )  # fmt: skip
+    parser.add_argument("--pcap", action="store_true",
+                        help="also write the frames on the wire of the machine's network card, for"
+                        " tcpdump and Wireshark")  # fmt: skip
     parser.add_argument("--attribute", action="append", default=[],
                         choices=experiment.ATTRIBUTIONS,
                         help="also count by function, ring, address space and what the kernel was"

@@ -23,7 +23,7 @@ from p5lab import (
 from p5lab.commands import options
 from p5lab.commands.execute import execute, tell_failures
 from p5lab.engines import gem5
-from p5lab.engines.bochs import DISK_IMAGE, TRACES, VECTORS
+from p5lab.engines.bochs import CAPTURE, DISK_IMAGE, TRACES, VECTORS
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -103,12 +103,15 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         accesses=args.accesses,
         vectors=args.bbv,
         power_cut=args.power_cut,
+        pcap=args.pcap,
         attribute=tuple(sorted(set(args.attribute))),
         sweeps=sweep.parse(args.sweeps),
     )
     engines.get(args.engine)
     if args.power_cut and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
         raise UserError("--power-cut: expected the embedded engine, which models the disk")
+    if args.pcap and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
+        raise UserError("--pcap: expected the embedded engine, which models the network")
     if (args.experiment is None) == (args.program is None):
         raise UserError(
             f"{args.name}: expected an experiment or --program FILE"
@@ -160,6 +163,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         Progress().say(f"Attributed: `./p5lab show {result.id[:8]} --attribution`")
     for result in results if args.power_cut else ():
         Progress().say(f"Left on the disk: {lab.short(result.directory / DISK_IMAGE)}")
+    for result in results if args.pcap else ():
+        Progress().say(f"Captured: {lab.short(result.directory / CAPTURE)}")
     for result in results if args.bbv else ():
         Progress().say(f"Vectors: {lab.short(result.directory / VECTORS)}")
     return STATUS_FAILED if tell_failures(lab, results) else 0

@@ -31,10 +31,11 @@ ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
 # as another run of the same need not: neither takes the other's place.
 _APART = (
     "run.crossings", "run.accesses", "run.vectors", "run.attribution", "run.attribution_stacks",
-    "run.attribution_misses", "run.power_cut_us",
+    "run.attribution_misses", "run.power_cut_us", "run.pcap",
 )  # fmt: skip
 SETUP = "setup.bin"
 DISK_IMAGE = "disk.img"
+CAPTURE = "wire.pcap"
 VECTORS, SIMPOINTS, WEIGHTS = "simpoint.bb", "simpoint.simpoints", "simpoint.weights"
 # A disk with the largest geometry that a BIOS of the time could address.
 HEADS, SECTORS = 16, 63
@@ -54,6 +55,7 @@ class Bochs:
 
     outputs = (
         EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS, ATTRIBUTION, DISK_IMAGE,
+        CAPTURE,
     )  # fmt: skip
     repeatable = True
     portable = True
@@ -133,11 +135,17 @@ class Bochs:
             )
             conf["run.warm_up"] = str(run.sample.warm_up)
             chosen = {SIMPOINTS: run.sample.simpoints, WEIGHTS: run.sample.weights}
+        if run.machine.values["net.card"] != "none":
+            conf["net.seed"] = str(run.seed)
         job = {"run.job": run.job}
         if run.power_cut:
             if "scsi" not in inputs:
                 raise UserError("--power-cut: expected a machine with disks: disk.count is 0")
             job |= {"run.power_cut_us": str(run.power_cut), "run.power_cut_image": DISK_IMAGE}
+        if run.pcap:
+            if run.machine.values["net.card"] == "none":
+                raise UserError("--pcap: expected a machine with a network card: net.card is none")
+            job["run.pcap"] = CAPTURE
         if "program" in inputs:
             job["run.program"] = "program"
         names = {role: os.path.relpath(path, directory) for role, path in inputs.items()}

@@ -115,6 +115,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     ]
     if cpu == "atomic":
         found.append("the atomic CPU waits for no access: events count, cycles mean nothing")
+    if values["net.card"] != "none":
+        found.append("net.card: no network")
     no_allocate = [
         cache
         for cache in ("l1d", "l2")

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "path.hh"
+
+#include <utility>
+
+namespace net {
+
+void Path::send(const FramePtr& frame, Time now) {
+  // Three draws for each frame: what becomes of one does not move what becomes of those behind it.
+  const bool lost = random_.chance(config_.loss);
+  const bool doubled = random_.chance(config_.duplicate);
+  const bool late = random_.chance(config_.reorder);
+  if (lost) return tell_(Fault::Lost);
+  if (late && !held_) {
+    held_ = frame;
+    const uint64_t hold = ++holds_;
+    tell_(Fault::Late);
+    agenda_.at(now + kOvertaken, [this, hold](Time then) {
+      if (hold == holds_) let_go(then);
+    });
+    return;
+  }
+  pass(frame, now);
+  if (doubled) {
+    tell_(Fault::Doubled);
+    pass(frame, now);
+  }
+  let_go(now);
+}
+
+void Path::let_go(Time now) {
+  if (!held_) return;
+  pass(std::exchange(held_, nullptr), now);
+  holds_++;
+}
+
+void Path::pass(const FramePtr& frame, Time now) {
+  if (!config_.latency) return deliver_(now, frame);
+  agenda_.at(now + config_.latency, [this, frame](Time then) { deliver_(then, frame); });
+}
+
+}  // namespace net

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Numbers by seed, the same on every host. Each part that draws has a stream of its own, so that
+// what one draws does not depend on how often another does.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace net {
+
+class Random {
+ public:
+  Random(uint64_t seed, uint32_t stream) : engine_(seed * 1000003 + stream) {}
+
+  uint32_t bits() { return uint32_t(engine_() >> 32); }
+  bool chance(double probability) { return double(bits()) < probability * 4294967296.0; }
+  uint32_t below(uint32_t power_of_two) { return bits() & (power_of_two - 1); }
+
+ private:
+  std::mt19937_64 engine_;  // which numbers it gives, the standard says
+};
+
+}  // namespace net

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The host at the other end of the wire: its network card, its processor, and the TCP/IP stack lwIP
+// driven in virtual time. There is one in a process, because lwIP is one.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dp8390.hh"
+#include "path.hh"
+#include "wire.hh"
+
+struct netif;
+struct pbuf;
+
+namespace net {
+
+// An IPv4 address or a port is a number in the host's order: 10.0.0.2 is 0x0A000002.
+constexpr uint32_t kGuestAddress = 0x0A000002, kRemoteAddress = 0x0A000001;
+constexpr uint32_t kNetMask = 0xFFFFFF00;
+// Both of the locally administered kind.
+constexpr Address kGuestMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x02};
+constexpr Address kRemoteMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x01};
+
+struct RemoteConfig {
+  PathConfig path;
+  Time packet = 0, kilobyte = 0;  // the processor's time for a packet, in or out, and for its bytes
+};
+
+class Connection;
+class Services;
+struct Endpoint {
+  uint32_t address = 0;
+  uint16_t port = 0;
+};
+
+// Who wants to know what it does.
+class RemoteWitness {
+ public:
+  virtual ~RemoteWitness() = default;
+  virtual void remote_busy(Time from, Time until) = 0;  // its processor
+  virtual void fault(Fault fault) = 0;                  // of the way to it and back
+  // lwIP found what it holds for impossible, or a service cannot be had. It does not return.
+  virtual void fail(const std::string& what) = 0;
+};
+
+class Remote : public Station {
+ public:
+  Remote(const RemoteConfig& config, Wire& wire, uint32_t station, Agenda& agenda,
+         RemoteWitness& witness);
+  ~Remote() override;
+
+  // --- for services; tcp.hh has what a connection does
+
+  Time now() const { return now_; }
+  void at(Time when, std::function<void()> action);
+  // The processor works so long; what is sent from here on goes after it.
+  void work(Time duration);
+  uint32_t random() { return random_.bits(); }
+
+  using Accept = std::function<std::unique_ptr<Connection>()>;
+  void listen(uint16_t port, Accept accept);
+  // The connection is the host's until it is over. `from` 0: any free port.
+  Connection& connect(const Endpoint& to, std::unique_ptr<Connection> connection);
+
+  using Datagram = std::function<void(const Endpoint& from, const uint8_t* bytes, size_t count)>;
+  void bind_udp(uint16_t port, Datagram take);
+  // From a port that has been bound. False: it is larger than UDP allows, or nobody answers to the
+  // address and the packets that wait for it are too many.
+  bool send_udp(uint16_t port, const Endpoint& to, const uint8_t* bytes, size_t count);
+
+  // --- for the wire
+
+  void sent(Time now, uint32_t collisions, bool aborted) override;
+  void incoming(Time first, Time last, const FramePtr& frame) override;
+  // Behind what waits already.
+  void to_wire(Time now, const FramePtr& frame);
+
+ private:
+  friend class Connection;
+  friend struct Stack;
+  struct Udp;
+
+  void enter(Time now, const std::function<void()>& action);
+  void arrived(Time now, const FramePtr& frame);
+  void deliver(const Frame& frame);
+  void output(const pbuf* packet);
+  void schedule();
+  Time cost(size_t bytes) const;
+  void bury(Connection* connection);
+
+  RemoteConfig config_;
+  Wire& wire_;
+  uint32_t station_;
+  Agenda& agenda_;
+  RemoteWitness& witness_;
+  Random random_;
+  Path in_, out_;
+  std::deque<FramePtr> queue_;  // for the wire; the first is on it if `sending_`
+  bool sending_ = false;
+  Time now_ = 0, free_ = 0;  // the processor is free from then on
+  Time due_ = kNever;        // of lwIP's own timers
+  uint32_t depth_ = 0;       // of calls into the stack
+  std::unique_ptr<netif> netif_;
+  std::vector<std::unique_ptr<Connection>> connections_, over_;
+  std::vector<std::unique_ptr<Accept>> listeners_;
+  std::vector<std::unique_ptr<Udp>> ports_;
+  std::unique_ptr<Services> services_;
+};
+
+}  // namespace net

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// The wire: how long a frame takes, who waits for whom, what happens when two begin together; and the
+// way behind it with its faults. The numbers are those of IEEE 802.3.
+#include "net_bench.hh"
+
+#include <map>
+
+#include "path.hh"
+
+using namespace net;
+
+namespace {
+
+struct End : Station {
+  struct Sent {
+    Time at;
+    uint32_t collisions;
+    bool aborted;
+  };
+  void sent(Time now, uint32_t collisions, bool aborted) override {
+    done.push_back({now, collisions, aborted});
+    if (then) then(now);
+  }
+  void incoming(Time first, Time last, const FramePtr& frame) override {
+    came.push_back({first, last, frame->size()});
+  }
+  struct Came {
+    Time first, last;
+    size_t bytes;
+  };
+  std::vector<Sent> done;
+  std::vector<Came> came;
+  std::function<void(Time)> then;
+};
+
+struct Segment2 {
+  explicit Segment2(WireConfig config = {}) : wire(config, agenda, log) {
+    wire.attach(0, &a);
+    wire.attach(1, &b);
+  }
+  void run() {
+    while (agenda.next() != kNever) agenda.run(agenda.next());
+  }
+  static FramePtr frame(size_t bytes) { return std::make_shared<Frame>(bytes); }
+  Agenda agenda;
+  NetLog log;
+  End a, b;
+  Wire wire;
+};
+
+constexpr Time kBit = 100'000, kGap = 96 * kBit;
+
+}  // namespace
+
+TEST_CASE("wire: a frame of n bytes takes (8 + n + 4) * 8 bits of 100 ns") {
+  for (const size_t bytes : {60, 61, 64, 100, 512, 1000, 1513, 1514}) {
+    Segment2 s;
+    s.wire.send(0, s.frame(bytes), 7 * kMicrosecond);
+    s.run();
+    REQUIRE(s.a.done.size() == 1);
+    const Time time = (8 + bytes + 4) * 8 * kBit;
+    CHECK(s.a.done[0].at == 7 * kMicrosecond + time);
+    CHECK(s.b.came[0].first == 7 * kMicrosecond);
+    CHECK(s.b.came[0].last == 7 * kMicrosecond + time);
+    CHECK(s.log.wire_busy == time);
+  }
+  // The two that everybody knows: 57.6 and 1220.8 us, 67.2 and 1230.4 with the gap.
+  Segment2 s;
+  CHECK(s.wire.frame_time(60) == 57'600'000);
+  CHECK(s.wire.frame_time(1514) == 1'220'800'000);
+}
+
+TEST_CASE("wire: frames of one station follow each other by a gap: 14881 small ones a second") {
+  Segment2 s;
+  int left = 14881;
+  s.a.then = [&](Time now) {
+    if (--left) s.wire.send(0, s.frame(60), now);
+  };
+  s.wire.send(0, s.frame(60), 0);
+  s.run();
+  CHECK(s.a.done.size() == 14881);
+  CHECK(s.a.done.back().at == 14881 * (57'600'000 + kGap) - kGap);
+  CHECK(s.a.done.back().at + kGap > kSecond);
+  CHECK(s.a.done.back().at + kGap - kSecond < 67 * kMicrosecond);
+}
+
+TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
+  Segment2 s;
+  s.wire.send(0, s.frame(1514), 0);
+  s.agenda.at(500 * kMicrosecond, [&](Time now) { s.wire.send(1, s.frame(60), now); });
+  s.run();
+  CHECK(s.a.came[0].first == 1'220'800'000 + kGap);
+  CHECK(s.log.collisions == 0);
+  // In the gap as well.
+  Segment2 t;
+  t.wire.send(0, t.frame(60), 0);
+  t.agenda.at(57'600'000 + kGap / 2, [&](Time now) { t.wire.send(1, t.frame(60), now); });
+  t.run();
+  CHECK(t.a.came[0].first == 57'600'000 + kGap);
+}
+
+TEST_CASE("wire: two that have waited for the same moment collide, then one goes first") {
+  std::map<uint32_t, int> winners;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    Segment2 s({10'000'000, true, seed});
+    s.wire.send(0, s.frame(100), 0);
+    s.agenda.at(10, [&](Time now) { s.wire.send(1, s.frame(200), now); });
+    s.a.then = [&](Time now) {
+      if (s.a.done.size() == 1) s.wire.send(0, s.frame(300), now);
+    };
+    s.run();
+    REQUIRE(s.a.done.size() == 2);
+    REQUIRE(s.b.done.size() == 1);
+    CHECK(s.log.collisions >= 1);
+    CHECK(s.b.done[0].collisions >= 1);
+    // Preamble and jam, a gap, and whole slots of 51.2 us behind the collision.
+    const Time collided = s.wire.frame_time(100) + kGap, over = collided + 96 * kBit;
+    const Time first = std::min(s.b.came[1].first, s.a.came[0].first);
+    const Time behind = first - over;
+    if (s.log.collisions == 1) CHECK((behind == kGap || behind == 512 * kBit));
+    winners[s.b.came[1].first < s.a.came[0].first]++;
+    // They do not overlap.
+    const Time second = std::max(s.b.came[1].first, s.a.came[0].first);
+    CHECK(second >= first + kGap);
+  }
+  CHECK(winners[0] > 60);
+  CHECK(winners[1] > 60);
+}
+
+TEST_CASE("wire: with collisions off the one that has waited longer goes, then the other") {
+  Segment2 s({10'000'000, false, 0});
+  s.wire.send(0, s.frame(100), 0);
+  s.agenda.at(10, [&](Time now) { s.wire.send(1, s.frame(200), now); });
+  s.a.then = [&](Time now) {
+    if (s.a.done.size() == 1) s.wire.send(0, s.frame(300), now);
+  };
+  s.run();
+  CHECK(s.log.collisions == 0);
+  CHECK(s.a.came[0].first == s.wire.frame_time(100) + kGap);
+  CHECK(s.b.came[1].first == s.a.came[0].last + kGap);
+}
+
+TEST_CASE("wire: after 16 collisions a station gives up") {
+  // Another that always begins with it and never waits longer: here, by drawing until it happens.
+  uint32_t most = 0;
+  for (uint64_t seed = 0; seed < 3000; seed++) {
+    Segment2 s({10'000'000, true, seed});
+    s.wire.send(0, s.frame(60), 0);
+    s.wire.send(1, s.frame(60), 0);
+    s.run();
+    CHECK(s.a.done.size() == 1);
+    CHECK(s.b.done.size() == 1);
+    most = std::max({most, s.a.done[0].collisions, s.b.done[0].collisions});
+    CHECK((s.a.done[0].aborted == (s.a.done[0].collisions == kAttempts)));
+  }
+  CHECK(most >= 4);  // 2 * 4 * 8 = 64: some of 3000 have four
+}
+
+TEST_CASE("path: frames come in order and after the latency") {
+  Agenda agenda;
+  std::vector<std::pair<Time, size_t>> came;
+  Path path({3 * kMillisecond, 0, 0, 0, 1}, 0, agenda,
+            [&](Time now, const FramePtr& frame) { came.push_back({now, frame->size()}); },
+            [](Fault) { CHECK(false); });
+  for (size_t i = 0; i < 100; i++) path.send(std::make_shared<Frame>(i), Time(i));
+  agenda.run(kSecond);
+  REQUIRE(came.size() == 100);
+  for (size_t i = 0; i < 100; i++) CHECK(came[i] == std::pair<Time, size_t>(3 * kMillisecond + i, i));
+}
+
+TEST_CASE("path: what is lost, doubled and late follows from the seed") {
+  const auto drive = [](uint64_t seed, double loss, double twice, double late, uint64_t* faults) {
+    Agenda agenda;
+    std::vector<size_t> came;
+    Path path({0, loss, twice, late, seed}, 0, agenda,
+              [&](Time, const FramePtr& frame) { came.push_back(frame->size()); },
+              [&](Fault fault) { faults[int(fault)]++; });
+    for (size_t i = 0; i < 10000; i++) path.send(std::make_shared<Frame>(i), Time(i));
+    agenda.run(kSecond);
+    return came;
+  };
+  uint64_t once[3] = {}, again[3] = {}, other[3] = {};
+  const auto first = drive(1, 0.1, 0.05, 0.02, once);
+  CHECK(first == drive(1, 0.1, 0.05, 0.02, again));
+  CHECK(first != drive(2, 0.1, 0.05, 0.02, other));
+  CHECK(double(once[0]) == doctest::Approx(1000).epsilon(0.1));
+  CHECK(double(once[1]) == doctest::Approx(10000 * 0.9 * 0.98 * 0.05).epsilon(0.15));
+  CHECK(double(once[2]) == doctest::Approx(10000 * 0.9 * 0.02).epsilon(0.25));
+  CHECK(first.size() == 10000 - once[0] + once[1]);
+  // Each late one has just been passed, by one that came next and was not lost.
+  uint64_t late = 0;
+  for (size_t i = 1; i < first.size(); i++) late += first[i] < first[i - 1];
+  CHECK(late == once[2]);
+  // Which are lost does not depend on what else happens.
+  uint64_t alone[3] = {};
+  auto kept = drive(1, 0.1, 0, 0, alone);
+  CHECK(alone[0] == once[0]);
+  auto all = first;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  CHECK(all == kept);
+}
+
+TEST_CASE("path: a late frame that nobody follows comes after 20 ms") {
+  Agenda agenda;
+  std::vector<Time> came;
+  Path path({0, 0, 0, 0.9, 3}, 0, agenda, [&](Time now, const FramePtr&) { came.push_back(now); },
+            [](Fault) {});
+  path.send(std::make_shared<Frame>(60), kMillisecond);
+  agenda.run(kSecond);
+  REQUIRE(came.size() == 1);
+  CHECK(came[0] == 21 * kMillisecond);
+}
