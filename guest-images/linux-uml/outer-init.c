@@ -46,12 +46,9 @@ static void mount_one(const char *type, const char *target, const char *options)
 
 /* Append a kernel parameter that was given to this kernel, `name=value`, for the one inside. */
 static int pass_on(char **arguments, int count, const char *name) {
-  static char text[1024];
   const char *value = getenv(name);
-  if (!value) return count;
-  snprintf(text, sizeof(text), "%s=%s", name, value);
-  arguments[count] = text;
-  return count + 1;
+  if (value && asprintf(&arguments[count], "%s=%s", name, value) > 0) count++;
+  return count;
 }
 
 /* User-Mode Linux asks this kernel for random numbers when it starts. Nothing in this machine is
@@ -98,6 +95,10 @@ static _Noreturn void run_uml(void) {
   snprintf(device, sizeof(device), "ubd0=%s", disk ? disk : "");
   if (disk) arguments[count++] = device;
   count = pass_on(arguments, count, "p5job");
+  /* Here the seed scatters what User-Mode Linux itself lies on. By the time it has started, the rest
+   * of its memory is on neighbouring pages again: its init scatters what programs get.
+   */
+  count = pass_on(arguments, count, "p5seed");
   arguments[count] = NULL;
   char *environment[] = {"TMPDIR=/tmp", "HOME=/tmp", NULL};
   execve(UML, arguments, environment);

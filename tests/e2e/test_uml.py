@@ -127,9 +127,7 @@ def test_contiguous_buffer_has_no_conflicts(uml):
         return uml(job.format(placement), system=system, seed=3).totals(262144, "l2_read_misses")[0]
 
     for name in GUESTS:
-        # A tick of linux-uml goes through two kernels, and their lines replace the buffer's.
-        bound = 0.1 if name == "linux" else 0.5
-        assert misses(name, "contiguous") < bound * misses(name, "guest"), name
+        assert misses(name, "contiguous") < 0.1 * misses(name, "guest"), name
 
 
 def test_same_run_same_events(uml, tmp_path):
