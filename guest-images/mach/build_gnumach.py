@@ -49,6 +49,10 @@ EXECUTABLE = 4  # SHF_EXECINSTR
 VECTORS = (0, 1, *range(3, 32))  # of the kernel's table: NMI has a place of its own
 GATES, SPACE = (0xF0, 0xF1, 0xF2, 0xF3), 64  # gates.S
 UNUSED = (0x1C, 0x1D, 0x1E, 0x1F)  # whose entries they take; the Pentium never raises them
+ADAPTERS = (b"BusLogic",)
+"""SCSI host adapters that the engine may have; the kernel would look for 15 others, for seconds."""
+PROBING = b"\rprobing scsi %d/%d"
+DRIVER, DRIVER_NAME = 0x48, 0x10  # an entry of the table of drivers, and where its name stands
 USER_GATE = 0x6E  # an interrupt gate that ring 3 may use
 LINE = re.compile(r"([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(.*)")
 FRAME = re.compile(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)")
@@ -218,6 +222,32 @@ def set_gates(image: bytearray, address: int) -> None:
                          address + number * SPACE, vector, USER_GATE)
 
 
+def keep_adapters(image: bytearray, kept: tuple[bytes, ...] = ADAPTERS) -> None:
+    """Have the kernel look for no other SCSI host adapters than these. Its table of drivers stands
+    between two constants around the message with which it goes through it; a driver without a function
+    that looks is passed over."""
+    known = sections(image)
+    text, rodata, data = known[b".text"], known[b".rodata"], known[b".data"]
+    message = image.find(PROBING, rodata.offset, rodata.offset + rodata.size)
+    pushed = b"\x68" + struct.pack("<I", message - rodata.offset + rodata.address)
+    at = image.find(pushed, text.offset, text.offset + text.size)
+    first, last = image.rfind(b"\xbb", 0, at) + 1, image.find(b"\x81\xfb", at) + 2
+    if message < 0 or at < 0 or at - first > 100 or not 2 <= last < at + 200:
+        raise BuildError("no table of SCSI drivers")
+    begin, end = (struct.unpack_from("<I", image, place)[0] for place in (first, last))
+    found = set()
+    for driver in range(begin, end, DRIVER):
+        place = driver - data.address + data.offset
+        name, = struct.unpack_from("<I", image, place + DRIVER_NAME)
+        start = name - rodata.address + rodata.offset
+        called = bytes(image[start : image.index(0, start)]) if name else b""
+        found |= {one for one in kept if called.startswith(one)}
+        if not called.startswith(kept):
+            struct.pack_into("<I", image, place + DRIVER_NAME + 4, 0)
+    if found != set(kept):
+        raise BuildError("a SCSI driver that is to stay is not there")
+
+
 def rewrite(image: bytearray, kernel: Path, gates: bytes) -> int:
     """Take the CMOVs out of the image and put the gates in; returns the number of sites."""
     known = sections(image)
@@ -271,6 +301,8 @@ def main() -> int:
             original.write_bytes(image)
             base = sections(image)[b".text"].address
             bounds = functions(original)
+            keep_adapters(image)
+            original.write_bytes(image)
             count = rewrite(image, original, assemble(args.gates, Path(tmp)))
             kernel.write_bytes(image)
             with_symbols(kernel, named, bounds, base)

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -45,8 +46,13 @@ def main() -> int:
         for number, directory in enumerate(args.include):
             shutil.copytree(directory, work / f"include{number}")
             includes += ["-I", f"include{number}"]
+        headers = args.libc / "headers.tar"  # of the kernel
+        with tarfile.open(headers) as archive:
+            archive.extractall(work / "kernel", filter="data")
+        includes += ["-I", "kernel"]
         for name in ("crt1.o", "crti.o", "libc.a", "libcompiler_rt.a", "crtn.o"):
             shutil.copyfile(args.libc / name, work / name)
+        includes.append('-DOTHER_DISK="/dev/hd0"')  # of init.c: the kernel's first IDE disk
         target, processor = TARGETS["pentium"]
         link = [*zig, "ld.lld", *LINK, "crt1.o", "crti.o", "object.o", "libc.a", "libcompiler_rt.a",
                 "crtn.o"]

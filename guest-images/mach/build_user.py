@@ -5,7 +5,7 @@
 MIG comes from Debian's source and runs on the host; it makes the stubs of the kernel's interfaces
 (.defs of the package gnumach-dev) and of our own. The C library is musl with another way to the
 system (libc/): the same functions, but a call is a message. Writes crt1.o, crti.o, crtn.o, libc.a,
-libc.so and libcompiler_rt.a to the output directory, and the server's objects in one, `server.o`,
+libc.so, libcompiler_rt.a and headers.tar to the output directory, and the server's objects in one, `server.o`,
 to which the programs it serves are yet to be linked (link_server.py). The products depend on the
 sources and the ziglang version only.
 """
@@ -29,11 +29,15 @@ from build_musl import BuildError
 HERE = Path(__file__).resolve().parent
 HEADERS = "usr/include/i386-linux-gnu"
 KERNEL = ("mach/mach.defs", "mach/mach_port.defs", "mach/mach_host.defs", "mach/gnumach.defs",
-          "mach/machine/mach_i386.defs", "device/device.defs")
+          "mach/machine/mach_i386.defs", "device/device.defs", "device/device_request.defs")
 """Interfaces of the kernel whose stubs go to the library."""
+SERVED = ("mach/exc.defs", "mach/memory_object.defs", "device/device_reply.defs")
+"""What the kernel asks of the server, or answers later."""
+SHARED = ("unix_types.h", "sysv.h")
+"""Headers that the library and the server have in common."""
 REPLACED = ("src/thread/i386/__set_thread_area.s", "src/thread/i386/__unmapself.s",
             "src/thread/i386/clone.s", "src/thread/i386/syscall_cp.s",
-            "src/internal/i386/defsysinfo.s", "src/process/i386/vfork.s",
+            "src/internal/i386/defsysinfo.s", "src/process/i386/vfork.s", "src/process/vfork.c",
             "src/signal/i386/restore.s", "src/thread/__set_thread_area.c")
 """Of musl, what speaks to Linux by itself; musl's plain C stands in, or libc/."""
 SERVER_FLAGS = ["-std=gnu11", "-Os", "-g0", "-fno-stack-protector", "-fno-pic",
@@ -112,7 +116,8 @@ def prepare(tree: Path, mig: Mig) -> None:
     shutil.copyfile(HERE / "libc/syscall_arch.h", tree / "arch/i386/syscall_arch.h")
     ours = tree / "src/mach"
     shutil.copytree(HERE / "libc", ours)
-    shutil.copyfile(HERE / "unix_types.h", ours / "unix_types.h")
+    for name in SHARED:
+        shutil.copyfile(HERE / name, ours / name)
     with (tree / "Makefile").open("a") as makefile:
         makefile.write(f"CFLAGS_ALL += -isystem {mig.headers} -isystem src/mach\n")
     for interface in KERNEL:
@@ -120,6 +125,7 @@ def prepare(tree: Path, mig: Mig) -> None:
         mig.stubs(path, ours, path.stem)
     mig.stubs(HERE / "unix.defs", ours, "unix")
     mig.stubs(HERE / "unix_reply.defs", ours, "unix_reply")
+    mig.stubs(HERE / "fs.defs", ours, "fs")
 
 
 def machine_links(headers: Path) -> None:
@@ -133,10 +139,12 @@ def build_server(tree: Path, mig: Mig, zig: Path, env: dict[str, str], device: P
                  output: Path) -> None:
     work = mig.work / "server"
     work.mkdir()
-    for file in [*sorted((HERE / "server").iterdir()), HERE / "unix_types.h", device]:
+    for file in [*sorted((HERE / "server").iterdir()), *(HERE / name for name in SHARED), device]:
         shutil.copyfile(file, work / file.name)
     mig.server(HERE / "unix.defs", work, "unix")
-    mig.server(mig.headers / "mach/exc.defs", work, "exc")
+    mig.server(HERE / "fs.defs", work, "fs")
+    for interface in SERVED:
+        mig.server(mig.headers / interface, work, Path(interface).stem)
     objects = []
     for file in sorted([*work.glob("*.c"), *work.glob("*.S")]):
         generated = file.name.endswith("_server.c")
@@ -146,6 +154,15 @@ def build_server(tree: Path, mig: Mig, zig: Path, env: dict[str, str], device: P
              "-isystem", mig.headers, "-c", "-o", target, file.name], work, env)
         objects.append(target)
     run([zig, "ld.lld", "-m", "elf_i386", "-r", "-o", output / "server.o", *objects], work, env)
+
+
+def collect_headers(tree: Path, mig: Mig, output: Path) -> None:
+    """What a program needs that asks the kernel itself: its headers, and those of the stubs."""
+    output.mkdir()
+    for part in ("mach", "device"):
+        shutil.copytree(mig.headers / part, output / part)
+    for header in [*(tree / "src/mach").glob("*.h"), tree / "src/mach/mach/mig_support.h"]:
+        shutil.copyfile(header, output / header.relative_to(tree / "src/mach"))
 
 
 def main() -> int:
@@ -175,6 +192,8 @@ def main() -> int:
             prepare(tree, mig)
             build_musl.build(tree, zig, env, args.jobs)
             build_server(tree, mig, zig, env, args.device, output)
+            collect_headers(tree, mig, work / "headers")
+            build_musl.write_headers(work / "headers", output / "headers.tar")
             for name in ("libc.a", "libc.so", "libcompiler_rt.a", "crt1.o", "crti.o", "crtn.o"):
                 shutil.copyfile(tree / "lib" / name, output / name)
     except (BuildError, OSError, tarfile.TarError) as error:

@@ -63,7 +63,12 @@ static void mount_one(const char *type, const char *target) {
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
-/* Mount the disk, if there is one: the first IDE disk of a PC, or the first one of User-Mode Linux.
+/* The disk of a system that does not say of its disks what they are: User-Mode Linux's first one. */
+#ifndef OTHER_DISK
+#define OTHER_DISK "/dev/ubda"
+#endif
+
+/* Mount the disk, if there is one: the first IDE disk of a PC, or the system's other one.
  * P5LAB_DATA tells programs where it is.
  */
 static void mount_disk(void) {
@@ -73,7 +78,7 @@ static void mount_disk(void) {
     return;
   }
   const char *disk = ide_disk();
-  if (!disk) disk = "/dev/ubda";
+  if (!disk) disk = OTHER_DISK;
   if (access(disk, F_OK) != 0) return;
   if (mount(disk, DATA, "ext2", 0, NULL) == 0)
     setenv("P5LAB_DATA", DATA, 1);

@@ -7,7 +7,7 @@ at its end (`cmdline_add`); what it says in [cannot] adds to what the base canno
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
 LINUX, MULTIBOOT = PROTOCOLS = ("linux", "multiboot")
 X86_64 = "x86-64"
 ISAS = ("pentium", "pentium+cmov", X86_64)
-KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "image", "cannot")
+KEYS = ("name", "title", "structure", "isa", "clock_vector", "programs", "boot", "image", "calls",
+        "cannot")  # fmt: skip
+CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline")
 IMAGE_KEYS = ("distribution", "suite", "options")
 CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
@@ -34,6 +36,16 @@ class Image:
     distribution: str  # ID in its os-release
     suite: str
     options: tuple[str, ...]  # more of mmdebstrap's
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a call takes by the system's design, when nothing has to be waited for: address spaces that
+    it runs in, the caller's among them; changes of ring by instructions; changes of CR3."""
+
+    domains: int
+    ring_crossings: int
+    cr3_loads: int
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,7 @@ class Guest:
     cannot: dict[str, str]  # workload, or `workload parameter=value` -> why it does not run here
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
+    calls: Mapping[str, Call] = field(default_factory=dict)  # workload and parameters -> one bracket
 
     def why_not(self, workload: str, parameters: Mapping[str, int | str]) -> str:
         """Why a workload with these parameters does not run here; empty: it does."""
@@ -117,6 +130,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
         cannot={workload: cannot.text(workload) for workload in cannot.data},
         image=_image(table.table("image")) if "image" in table.data else None,
         modules=tuple(_module(lab, text) for text in modules),
+        calls=_calls(table.table("calls", {})),
     )
     if not 0 <= guest.clock_vector <= 255:
         raise UserError(f"{table.where}: clock_vector: expected a vector, 0 to 255")
@@ -127,6 +141,17 @@ def _guest(lab: Lab, table: Table) -> Guest:
         if not text.isascii() or not text.isprintable():
             raise UserError(f"{boot.where}: {key}: expected printable ASCII")
     return guest
+
+
+def _calls(table: Table) -> dict[str, Call]:
+    calls = {}
+    for name in table.data:
+        one = table.table(name)
+        one.only(CALL_KEYS)
+        calls[name] = Call(*(one.number(key) for key in CALL_KEYS))
+        if calls[name].domains < 1 or min(calls[name].ring_crossings, calls[name].cr3_loads) < 0:
+            raise UserError(f"{one.where}: expected at least one domain, and no negative number")
+    return calls
 
 
 def _module(lab: Lab, text: str) -> tuple[Path, str]:

@@ -16,7 +16,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -27,6 +29,8 @@
 
 #include "mach_calls.h"
 #include "mach_host_calls.h"
+#include "signals.h"
+#include "system.h"
 #include "traps.h"
 #include "unix_calls.h"
 #include "unix_types.h"
@@ -111,8 +115,15 @@ static long call(long number, const int *arguments, const struct shape *shape) {
   return result;
 }
 
-static long plain(long number, const int *arguments) {
+long __mach_plain_call(long number, const int *arguments) {
   return call(number, arguments, &(struct shape){0});
+}
+
+long __mach_data_call(long number, const int *arguments, const void *in, size_t in_length, void *out,
+                      size_t out_length) {
+  struct shape shape = {in, in_length, out, out_length};
+  long error = probe(&shape);
+  return error ? error : call(number, arguments, &shape);
 }
 
 /* --- what the kernel does itself ------------------------------------------------------------- */
@@ -147,7 +158,7 @@ static long map(const int *arguments) {
   if (flags & MAP_ANONYMOUS) return (long)address;
   /* A file: the server writes its pages there. */
   int request[6] = {(int)address, (int)size, protection, flags, arguments[4], arguments[5]};
-  long result = plain(SYS_mmap2, request);
+  long result = __mach_plain_call(SYS_mmap2, request);
   if (result) syscall_vm_deallocate(self(), address, size);
   else if (!(protection & PROT_WRITE))
     vm_protect(self(), address, size, 0, protection_of(protection));
@@ -194,13 +205,17 @@ static long clock_time(void *out, int wide) {
   return 0;
 }
 
-/* Sleep by waiting for a message that never comes. */
+/* Sleep by waiting for a message that never comes; where a signal may come, in the server. */
 static long sleep_ms(int64_t milliseconds) {
   struct {
     mach_msg_header_t header;
     char rest[64];
   } nothing;
   if (milliseconds < 0) return 0;
+  if (__mach_signals_known) {
+    int request[6] = {milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds};
+    return call(UNIX_SLEEP, request, &(struct shape){0});
+  }
   /* The kernel counts ticks from now on, the first of which may come at once. */
   milliseconds = milliseconds > INT32_MAX - TICK_MS ? INT32_MAX : milliseconds + TICK_MS;
   mach_msg_trap(&nothing.header, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof(nothing),
@@ -208,8 +223,18 @@ static long sleep_ms(int64_t milliseconds) {
   return 0;
 }
 
+static long time_of_day(int32_t *out) {
+  int64_t seconds;
+  long nanoseconds, result = now(&seconds, &nanoseconds);
+  if (result || !out) return result;
+  if (__mach_probe_write(out)) return -EFAULT;
+  out[0] = (int32_t)seconds;
+  out[1] = nanoseconds / 1000;
+  return 0;
+}
+
 /* `wide`: seconds and their part of 64 bits each, not of 32. */
-static long sleep_until(const void *request, int wide, int absolute) {
+static long sleep_until(const void *request, int32_t *left, int wide, int absolute) {
   if (__mach_probe_read(request)) return -EFAULT;
   int64_t seconds = wide ? ((const int64_t *)request)[0] : ((const int32_t *)request)[0];
   int64_t nanoseconds = ((const int32_t *)request)[wide ? 2 : 1];
@@ -221,12 +246,22 @@ static long sleep_until(const void *request, int wide, int absolute) {
     seconds -= at;
     nanoseconds -= part;
   }
-  return sleep_ms(seconds * 1000 + (nanoseconds + 999999) / 1000000);
+  int64_t wanted = seconds * 1000 + (nanoseconds + 999999) / 1000000, begin, end;
+  long part, end_part, result;
+  if (!__mach_signals_known || absolute || !left) return sleep_ms(wanted);
+  now(&begin, &part);
+  if ((result = sleep_ms(wanted)) != -EINTR || __mach_probe_write(left)) return result;
+  now(&end, &end_part);
+  wanted -= (end - begin) * 1000 + (end_part - part) / 1000000;
+  if (wanted < 0) wanted = 0;
+  left[0] = (int32_t)(wanted / 1000);
+  left[1] = (int32_t)(wanted % 1000) * 1000000;
+  return result;
 }
 
-__attribute__((__visibility__("hidden"))) long __mach_fork_call(int address, int stack) {
+__attribute__((__visibility__("hidden"))) long __mach_fork_call(int address, int stack, int number) {
   int arguments[6] = {address, stack};
-  return plain(SYS_fork, arguments);
+  return __mach_plain_call(number, arguments);
 }
 
 /* --- what the server does ---------------------------------------------------------------------- */
@@ -252,8 +287,12 @@ static long vector(long number, const int *arguments, int writing) {
   long done = 0;
   for (int i = 0; i < count; i++) {
     if (!parts[i].iov_len) continue;
-    long one = __mach_syscall(number, arguments[0], (long)parts[i].iov_base, (long)parts[i].iov_len,
-                              0, 0, 0);
+    int one_part[6] = {arguments[0], (int)parts[i].iov_base, (int)parts[i].iov_len};
+    struct shape shape = {0};
+    if (writing) shape.in = parts[i].iov_base, shape.in_length = parts[i].iov_len;
+    else shape.out = parts[i].iov_base, shape.out_length = parts[i].iov_len;
+    long one = probe(&shape);
+    if (!one) one = call(number, one_part, &shape);
     if (one < 0) return done ? done : one;
     done += one;
     /* A read is over when something has come: the rest might never. */
@@ -313,6 +352,20 @@ static long choose(const int *arguments, int wide, int unit) {
   (shape->in = (const void *)(pointer), shape->in_length = (size_t)(length))
 #define OUT(pointer, length) (shape->out = (void *)(pointer), shape->out_length = (size_t)(length))
 
+/* Controls of a terminal, whose numbers do not tell how much they move. */
+static int terminal(const int *a, struct shape *shape) {
+  switch (a[1]) {
+    case TCGETS: OUT(a[2], 36); return 1;
+    case TCSETS:
+    case TCSETSW:
+    case TCSETSF: IN(a[2], 36); return 1;
+    case TIOCGWINSZ: OUT(a[2], 8); return 1;
+    case TIOCGPGRP: OUT(a[2], 4); return 1;
+    case TIOCSPGRP: IN(a[2], 4); return 1;
+    default: return 0;
+  }
+}
+
 /* Fill in what the call reads and writes. Returns 0, or an error of a path. */
 static long shape_of(long number, const int *a, struct shape *shape) {
   int path = -1;
@@ -321,7 +374,9 @@ static long shape_of(long number, const int *a, struct shape *shape) {
     case SYS_pread64:
     case SYS_getdents64: OUT(a[1], a[2]); break;
     case SYS_write:
-    case SYS_pwrite64: IN(a[1], a[2]); break;
+    case SYS_pwrite64:
+    case SYS_sendto: IN(a[1], a[2]); break;
+    case SYS_recvfrom: OUT(a[1], a[2]); break;
     case SYS_getcwd: OUT(a[0], a[1] > UNIX_INLINE_MAX ? UNIX_INLINE_MAX : a[1]); break;
     case SYS_pipe:
     case SYS_pipe2: OUT(a[0], 8); break;
@@ -333,7 +388,20 @@ static long shape_of(long number, const int *a, struct shape *shape) {
       IN(a[0], a[1] * (int)sizeof(struct pollfd));
       OUT(a[0], a[1] * (int)sizeof(struct pollfd));
       break;
+    case UNIX_DEBUG: OUT(a[0], sizeof(struct unix_debug)); break;
+    case SYS_socketpair: OUT(a[3], 8); break;
+    case SYS_bind:
+    case SYS_connect: IN(a[1], a[2] > 128 ? 128 : a[2]); break;
+    case SYS_setsockopt: IN(a[3], a[4] > 128 ? 128 : a[4]); break;
+    case SYS_rt_sigpending: OUT(a[0], 8); break;
+    case SYS_getitimer: OUT(a[1], 16); break;
+    case SYS_setitimer:
+      if (!a[1]) return -EFAULT;
+      IN(a[1], 16);
+      if (a[2]) OUT(a[2], 16);
+      break;
     case SYS_ioctl:
+      if (terminal(a, shape)) break;
       if (_IOC_DIR((unsigned)a[1]) & _IOC_WRITE) IN(a[2], _IOC_SIZE((unsigned)a[1]));
       if (_IOC_DIR((unsigned)a[1]) & _IOC_READ) OUT(a[2], _IOC_SIZE((unsigned)a[1]));
       break;
@@ -345,7 +413,12 @@ static long shape_of(long number, const int *a, struct shape *shape) {
       path = 0;
       OUT(a[1], a[2] > UNIX_INLINE_MAX ? UNIX_INLINE_MAX : a[2]);
       break;
+    case SYS_readlinkat:
+      path = 1;
+      OUT(a[2], a[3] > UNIX_INLINE_MAX ? UNIX_INLINE_MAX : a[3]);
+      break;
     case SYS_openat:
+    case SYS_fchmodat:
     case SYS_faccessat:
     case SYS_faccessat2:
     case SYS_mkdirat:
@@ -356,6 +429,7 @@ static long shape_of(long number, const int *a, struct shape *shape) {
     case SYS_rmdir:
     case SYS_unlink:
     case SYS_chdir:
+    case SYS_umount2:
     case SYS_chmod:
     case SYS_truncate64: path = 0; break;
     default: break;
@@ -366,7 +440,7 @@ static long shape_of(long number, const int *a, struct shape *shape) {
   return length < 0 ? length : 0;
 }
 
-/* rename(), mount(), link(): two paths, one behind the other. */
+/* rename(), link(), symlink(): two paths, one behind the other. */
 static long two_paths(long number, const int *a, int first, int second) {
   char both[2 * PATH_MAX_BYTES];
   long one = string_length((const char *)a[first]), other = string_length((const char *)a[second]);
@@ -376,63 +450,113 @@ static long two_paths(long number, const int *a, int first, int second) {
   return call(number, a, &(struct shape){.in = both, .in_length = (size_t)(one + other)});
 }
 
-/* There are no handlers yet: a signal ends the process, or does nothing. */
-static long set_action(const int *a) {
-  const uintptr_t *action = (const uintptr_t *)a[1];
-  int request[6] = {a[0], -1};
-  if (action && __mach_probe_read(action)) return -EFAULT;
-  if (action && action[0] > 1) return -ENOSYS; /* neither SIG_DFL nor SIG_IGN */
-  if (action) request[1] = (int)action[0];
-  long before = plain(SYS_rt_sigaction, request);
-  if (before >= 0 && a[2]) {
-    if (__mach_probe_write((void *)a[2])) return -EFAULT;
-    memset((void *)a[2], 0, 4 * sizeof(uintptr_t));
-    *(uintptr_t *)a[2] = (uintptr_t)before;
+/* mount(): device, path and type go as path, device, type. */
+static long mount_call(const int *a) {
+  char all[3 * PATH_MAX_BYTES];
+  size_t used = 0;
+  static const int order[3] = {1, 0, 2};
+  for (int i = 0; i < 3; i++) {
+    long length = string_length((const char *)a[order[i]]);
+    if (length < 0) return length;
+    memcpy(all + used, (const char *)a[order[i]], (size_t)length);
+    used += (size_t)length;
   }
-  return before < 0 ? before : 0;
+  return used > UNIX_INLINE_MAX ? -ENAMETOOLONG
+                                : call(SYS_mount, a, &(struct shape){.in = all, .in_length = used});
+}
+
+/* accept4(), getsockname(), ...: an address or a value, and a word that says how much room there is. */
+static long with_length(long number, const int *a, int where) {
+  char answer[128];
+  uint32_t *length = (uint32_t *)a[where + 1];
+  int request[6] = {a[0], a[1], a[2], number == SYS_accept4 ? a[3] : 0};
+  struct shape shape = {.out = answer, .out_length = sizeof(answer)};
+  if (a[where] && (__mach_probe_write(length) || __mach_probe_write((void *)a[where])))
+    return -EFAULT;
+  memset(answer, 0, sizeof(answer));
+  long result = call(number, request, &shape);
+  if (result < 0 || !a[where]) return result;
+  uint32_t there = number == SYS_getsockopt ? 4 : 2 + (uint32_t)strlen(answer + 2);
+  if (there > 2 && number != SYS_getsockopt) there++;
+  memcpy((void *)a[where], answer, *length < there ? *length : there);
+  *length = there;
+  return result;
+}
+
+/* sendmsg(), recvmsg(): the bytes, and nothing beside them. */
+static long message(const int *a, int writing) {
+  const struct msghdr *header = (const struct msghdr *)a[1];
+  if (__mach_probe_read(header)) return -EFAULT;
+  if (header->msg_controllen && writing) return -EOPNOTSUPP;
+  int parts[6] = {a[0], (int)header->msg_iov, header->msg_iovlen};
+  return vector(writing ? SYS_write : SYS_read, parts, writing);
+}
+
+static long map_call(long number, const int *a) {
+  size_t size = ((size_t)a[1] + PAGE - 1) & ~(PAGE - 1);
+  vm_offset_t address = (vm_offset_t)a[0];
+  if (number == SYS_mmap2) return map(a);
+  if (number == SYS_mprotect) return vm_protect(self(), address, size, 0, protection_of(a[2])) ? -ENOMEM : 0;
+  if (address % PAGE || !a[1]) return -EINVAL;
+  return syscall_vm_deallocate(self(), address, size) ? -EINVAL : 0;
+}
+
+static long perform(long number, const int *a) {
+  switch (number) {
+    case SYS_brk: return 0; /* musl takes mmap() then */
+    case SYS_mmap2:
+    case SYS_munmap:
+    case SYS_mprotect: return map_call(number, a);
+    case SYS_msync: return 0; /* a shared mapping is the file's own memory */
+    case SYS_madvise: return advise(a);
+    case SYS_clock_gettime64: return clock_time((void *)a[1], 1);
+    case SYS_clock_gettime32: return clock_time((void *)a[1], 0);
+    case SYS_gettimeofday_time32: return time_of_day((int32_t *)a[0]);
+    case SYS_clock_nanosleep_time64: return sleep_until((const void *)a[2], (int32_t *)a[3], 1, a[1] & 1);
+    case SYS_clock_nanosleep_time32: return sleep_until((const void *)a[2], (int32_t *)a[3], 0, a[1] & 1);
+    case SYS_nanosleep: return sleep_until((const void *)a[0], (int32_t *)a[1], 0, 0);
+    case SYS_sched_yield: return swtch_pri(0), 0;
+    case SYS_fork:
+    case SYS_vfork: return __mach_fork((int)number);
+    case SYS_execve: return execute(a);
+    case SYS_readv: return vector(SYS_read, a, 0);
+    case SYS_writev: return vector(SYS_write, a, 1);
+    case SYS_sendmsg: return message(a, 1);
+    case SYS_recvmsg: return message(a, 0);
+    case SYS__newselect: return choose(a, 0, 1000000);
+    case SYS_pselect6: return choose(a, 0, 1000000000);
+    case SYS_pselect6_time64: return choose(a, 1, 1000000000);
+    case SYS_rename:
+    case SYS_link:
+    case SYS_symlink: return two_paths(number, a, 0, 1);
+    case SYS_renameat:
+    case SYS_linkat: return two_paths(number, a, 1, 3);
+    case SYS_symlinkat: return two_paths(number, a, 0, 2);
+    case SYS_mount: return mount_call(a);
+    case SYS_accept4:
+    case SYS_getsockname:
+    case SYS_getpeername: return with_length(number, a, 1);
+    case SYS_getsockopt: return with_length(number, a, 3);
+    case SYS_ipc: return __mach_sysv(a);
+    case SYS_rt_sigprocmask:
+    case SYS_rt_sigaction:
+    case SYS_rt_sigsuspend: return __mach_signal_call(number, a);
+    default: break;
+  }
+  struct shape shape = {0};
+  long error = shape_of(number, a, &shape);
+  if (!error) error = probe(&shape);
+  return error ? error : call(number, a, &shape);
 }
 
 long __mach_syscall(long number, long a, long b, long c, long d, long e, long f) {
   const int arguments[6] = {a, b, c, d, e, f};
-  switch (number) {
-    case SYS_brk: return 0; /* musl takes mmap() then */
-    case SYS_mmap2: return map(arguments);
-    case SYS_munmap:
-      if (a % (long)PAGE || !b) return -EINVAL;
-      return syscall_vm_deallocate(self(), (vm_offset_t)a, ((size_t)b + PAGE - 1) & ~(PAGE - 1))
-                 ? -EINVAL
-                 : 0;
-    case SYS_mprotect:
-      return vm_protect(self(), (vm_offset_t)a, ((size_t)b + PAGE - 1) & ~(PAGE - 1), 0,
-                        protection_of(c))
-                 ? -ENOMEM
-                 : 0;
-    case SYS_madvise: return advise(arguments);
-    case SYS_clock_gettime64: return clock_time((void *)b, 1);
-    case SYS_clock_gettime32:
-    case SYS_clock_nanosleep_time64: return sleep_until((const void *)c, 1, b & 1);
-    case SYS_clock_nanosleep_time32: return sleep_until((const void *)c, 0, b & 1);
-    case SYS_nanosleep: return sleep_until((const void *)a, 0, 0);
-    case SYS_sched_yield: return swtch_pri(0), 0;
-    case SYS_fork:
-    case SYS_vfork: return __mach_fork();
-    case SYS_execve: return execute(arguments);
-    case SYS_readv: return vector(SYS_read, arguments, 0);
-    case SYS_writev: return vector(SYS_write, arguments, 1);
-    case SYS__newselect: return choose(arguments, 0, 1000000);
-    case SYS_pselect6: return choose(arguments, 0, 1000000000);
-    case SYS_pselect6_time64: return choose(arguments, 1, 1000000000);
-    case SYS_rename: return two_paths(number, arguments, 0, 1);
-    case SYS_mount: return two_paths(number, arguments, 2, 1);
-    case SYS_rt_sigprocmask: /* nothing is ever delivered to a handler */
-      if (c && __mach_probe_write((void *)c)) return -EFAULT;
-      if (c) memset((void *)c, 0, (size_t)d);
-      return 0;
-    case SYS_rt_sigaction: return set_action(arguments);
-    default: break;
+  for (;;) {
+    __mach_signals.in_call++;
+    long result = perform(number, arguments);
+    __mach_signals.in_call--;
+    if (!__mach_signals.pending || __mach_signals.in_call) return result;
+    int again = __mach_signals_deliver();
+    if (result != -EINTR || !again || !__mach_is_restarted(number)) return result;
   }
-  struct shape shape = {0};
-  long error = shape_of(number, arguments, &shape);
-  if (!error) error = probe(&shape);
-  return error ? error : call(number, arguments, &shape);
 }

@@ -22,8 +22,9 @@ kern_return_t syscall_vm_allocate(mach_port_t task, vm_offset_t *address, vm_siz
 kern_return_t syscall_vm_deallocate(mach_port_t task, vm_offset_t address, vm_size_t size);
 
 mach_port_t mig_get_reply_port(void);
+void mig_dealloc_reply_port(mach_port_t);
 
-__attribute__((__visibility__("hidden"))) long __mach_fork(void);
+__attribute__((__visibility__("hidden"))) long __mach_fork(int number);
 int __mach_probe_read(const void *);
 int __mach_probe_write(void *);
 

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "device_calls.h"
 #include "exc_server.h"
 #include "mach_calls.h"
 #include "mach_host_calls.h"
@@ -29,10 +28,10 @@
 #define WORDS_MAX 64
 #define ANSWER_MAX 65536   /* of a call that does not say how much it wants */
 #define BULK_MAX (1 << 20) /* of one that does */
+#define VFORK_WAIT 1005    /* for a child to have a program of its own */
 
 mach_port_t host_port, device_port, port_set;
 int woken;
-static mach_port_t console;
 /* The programs that it serves, put there by the linker (link_server.py). */
 extern const char _binary_archive_cpio_start[], _binary_archive_cpio_end[];
 
@@ -78,20 +77,28 @@ int64_t now_seconds(void) {
   return time.seconds;
 }
 
-void console_write(const char *bytes, size_t length) {
-  while (length) {
-    int written = 0;
-    size_t part = length < 128 ? length : 128;
-    if (device_write_inband(console, 0, 0, (char *)bytes, part, &written) || written <= 0) return;
-    bytes += written;
-    length -= (size_t)written;
-  }
+unsigned ports_held(void) {
+  mach_port_t *names, *types;
+  mach_msg_type_number_t count = 0, type_count = 0;
+  if (mach_port_names(mach_task_self(), &names, &count, &types, &type_count)) return 0;
+  pages_free(names, count * sizeof(*names));
+  pages_free(types, type_count * sizeof(*types));
+  return count;
+}
+
+unsigned bytes_held(void) {
+  struct task_basic_info info;
+  mach_msg_type_number_t count = TASK_BASIC_INFO_COUNT;
+  return task_info(mach_task_self(), TASK_BASIC_INFO, (task_info_t)&info, &count)
+             ? 0
+             : (unsigned)info.virtual_size;
 }
 
 _Noreturn void panic(const char *what, int status) {
   static char text[128];
   snprintf(text, sizeof(text), "unix-server: %s: %#x\n", what, (unsigned)status);
   mach_print(text);
+  host_reboot(host_port, 0); /* the end of the run */
   for (;;) task_terminate(mach_task_self());
 }
 
@@ -127,17 +134,21 @@ static struct request made(int number, const int *arguments, char *in, size_t le
 
 static struct process *first_waiting;
 
+static void wait_on(struct process *process, struct waiting waiting) {
+  process->waiting = waiting;
+  process->waiting.request.out = NULL;
+  process->next_waiting = first_waiting;
+  first_waiting = process;
+}
+
 /* Keep a call until it can go on. What it brought inline would be overwritten by the next message. */
-static void keep(struct process *process, mach_port_t reply, struct request request, int bulk) {
-  if (!bulk && request.in_length) {
+static void keep(struct process *process, mach_port_t reply, struct request request) {
+  if (!request.bulk && request.in_length) {
     char *copy = malloc(request.in_length);
     if (!copy) panic("no memory for a waiting call", 0);
     request.in = memcpy(copy, request.in, request.in_length);
   }
-  request.out = NULL;
-  process->waiting = (struct waiting){1, bulk, reply, request};
-  process->next_waiting = first_waiting;
-  first_waiting = process;
+  wait_on(process, (struct waiting){1, reply, request});
 }
 
 static void forget(struct process *process) {
@@ -145,6 +156,30 @@ static void forget(struct process *process) {
   while (*place != process) place = &(*place)->next_waiting;
   *place = process->next_waiting;
   process->waiting.active = 0;
+}
+
+/* What the call brought goes. */
+static void discard(struct request *request) {
+  if (request->bulk) pages_free(request->in, request->in_length);
+  else if (request->in_length) free(request->in);
+}
+
+/* fork() is carried out; vfork() then waits for the child. */
+static long carry_out(struct process *process, struct request *request) {
+  if (request->number == VFORK_WAIT) {
+    const struct process *child = process_of_pid(request->arguments[0]);
+    return child && child->vfork_of == process->pid ? WOULD_BLOCK : request->arguments[0];
+  }
+  long value = call_carry_out(process, request);
+  if (value == WOULD_BLOCK && signal_waits(process)) {
+    int written = request->number == SYS_write || request->number == SYS_sendto;
+    return written && request->done ? (long)request->done : -EINTR;
+  }
+  if (request->number != SYS_vfork || value <= 0) return value;
+  process_of_pid((int)value)->vfork_of = process->pid;
+  request->number = VFORK_WAIT;
+  request->arguments[0] = (int)value;
+  return WOULD_BLOCK;
 }
 
 kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
@@ -155,8 +190,8 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   struct request request = made(number, arguments, (char *)data, length);
   request.out = answer;
   request.out_room = UNIX_INLINE_MAX;
-  long value = process ? call_carry_out(process, &request) : -ESRCH;
-  if (value == WOULD_BLOCK) keep(process, reply, request, 0);
+  long value = process ? carry_out(process, &request) : -ESRCH;
+  if (value == WOULD_BLOCK) keep(process, reply, request);
   if (value == NO_ANSWER) mach_port_deallocate(mach_task_self(), reply);
   if (value == WOULD_BLOCK || value == NO_ANSWER) return MIG_NO_REPLY;
   *result = (int)value;
@@ -164,20 +199,22 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* A call that reads or writes more than fits into a message. Returns what the answer's memory is. */
+/* A call that reads or writes more than fits into a message: its answer is pages. */
 static long carry_out_bulk(struct process *process, struct request *request) {
   switch (request->number) {
     case SYS_write:
-    case SYS_pwrite64: request->out_room = 0; break;
+    case SYS_pwrite64:
+    case SYS_sendto: request->out_room = 0; break;
     case SYS_read:
     case SYS_pread64:
+    case SYS_recvfrom:
     case SYS_getdents64: request->out_room = (size_t)request->arguments[2]; break;
     default: request->out_room = ANSWER_MAX;
   }
   if (request->out_room > BULK_MAX) request->out_room = BULK_MAX;
   request->out = pages_new(request->out_room);
   if (request->out_room && !request->out) return -ENOMEM;
-  long value = call_carry_out(process, request);
+  long value = carry_out(process, request);
   if (!request->out_length) {
     pages_free(request->out, request->out_room);
     request->out = NULL;
@@ -194,12 +231,13 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
                           boolean_t *deallocate) {
   struct process *process = process_of_port(port);
   struct request request = made(number, arguments, data, length);
+  request.bulk = 1;
   long value = process ? carry_out_bulk(process, &request) : -ESRCH;
   if (value == WOULD_BLOCK) {
-    keep(process, reply, request, 1);
+    keep(process, reply, request);
     return MIG_NO_REPLY;
   }
-  pages_free(data, length);
+  discard(&request);
   if (value == NO_ANSWER) {
     mach_port_deallocate(mach_task_self(), reply);
     return MIG_NO_REPLY;
@@ -211,6 +249,19 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
+/* Answer a call that has waited; the caller may be gone. */
+static void answer_late(const struct waiting *waiting, long value, const struct request *request) {
+  kern_return_t status = MACH_SEND_INVALID_DEST;
+  if (value != NO_ANSWER && request->bulk)
+    status = unix_bulk_reply(waiting->reply, KERN_SUCCESS, (int)value, request->out,
+                             request->out_length);
+  else if (value != NO_ANSWER)
+    status = unix_call_reply(waiting->reply, KERN_SUCCESS, (int)value, request->out,
+                             request->out_length);
+  if (status != KERN_SUCCESS) mach_port_deallocate(mach_task_self(), waiting->reply);
+  if (request->bulk) pages_free(request->out, request->out_length);
+}
+
 /* Try a waiting call again; it is answered or goes on waiting. */
 static void again(struct process *process) {
   struct waiting waiting = process->waiting;
@@ -219,33 +270,32 @@ static void again(struct process *process) {
   long value;
   forget(process);
   request->out_length = 0;
-  if (waiting.bulk) {
+  if (request->bulk) {
     value = carry_out_bulk(process, request);
   } else {
     request->out = answer;
     request->out_room = UNIX_INLINE_MAX;
-    value = call_carry_out(process, request);
+    value = carry_out(process, request);
   }
   if (value == WOULD_BLOCK) {
-    request->out = NULL;
-    process->waiting = waiting;
-    process->next_waiting = first_waiting;
-    first_waiting = process;
+    wait_on(process, waiting);
     return;
   }
-  kern_return_t status = MACH_SEND_INVALID_DEST;
-  if (value != NO_ANSWER && waiting.bulk)
-    status = unix_bulk_reply(waiting.reply, KERN_SUCCESS, (int)value, request->out,
-                             request->out_length);
-  else if (value != NO_ANSWER)
-    status = unix_call_reply(waiting.reply, KERN_SUCCESS, (int)value, answer, request->out_length);
-  if (status != KERN_SUCCESS) mach_port_deallocate(mach_task_self(), waiting.reply);
-  if (waiting.bulk) {
-    pages_free(request->out, request->out_length);
-    pages_free(request->in, request->in_length);
-  } else if (request->in_length) {
-    free(request->in);
-  }
+  answer_late(&waiting, value, request);
+  discard(request);
+}
+
+/* A signal came. What a write() has written already is its result. */
+void waiting_interrupt(struct process *process) {
+  struct waiting waiting = process->waiting;
+  struct request *request = &waiting.request;
+  if (request->number == VFORK_WAIT) return;
+  forget(process);
+  int written = request->number == SYS_write || request->number == SYS_sendto;
+  request->out = NULL;
+  request->out_length = 0;
+  answer_late(&waiting, written && request->done ? (long)request->done : -EINTR, request);
+  discard(request);
 }
 
 /* Forget a waiting call, for its process ends. */
@@ -254,8 +304,7 @@ void waiting_drop(struct process *process) {
   if (!waiting->active) return;
   forget(process);
   mach_port_deallocate(mach_task_self(), waiting->reply);
-  if (waiting->bulk) pages_free(waiting->request.in, waiting->request.in_length);
-  else if (waiting->request.in_length) free(waiting->request.in);
+  discard(&waiting->request);
 }
 
 /* Something has happened: try what waits again, each once a round. */
@@ -270,11 +319,14 @@ static void wake(void) {
   }
 }
 
-/* The first deadline of all waiting calls. */
+/* When the first of all waiting calls and alarms is due. */
 static uint64_t deadline(void) {
   uint64_t first = NO_TIME;
-  for (struct process *one = first_waiting; one; one = one->next_waiting)
+  for (const struct process *one = first_waiting; one; one = one->next_waiting)
     if (one->waiting.request.deadline < first) first = one->waiting.request.deadline;
+  if (alarms)
+    for (int i = 0; i < PROCESSES; i++)
+      if (processes[i].used && processes[i].alarm < first) first = processes[i].alarm;
   return first;
 }
 
@@ -293,10 +345,11 @@ static int signal_of(int exception, int code) {
 /* Whether the thread was at an instruction that may meet a bad address (libc/traps.S): it then goes
  * on behind the mark.
  */
-static int was_probe(mach_port_t task, mach_port_t thread) {
+static int was_probe(const struct process *process, mach_port_t task, mach_port_t thread) {
   struct i386_thread_state state;
   mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
   if (thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count)) return 0;
+  if (process->entry && state.eip == process->entry) return 1; /* a signal came between */
   vm_offset_t bytes, page = state.eip & ~(PAGE - 1);
   mach_msg_type_number_t length;
   size_t at = state.eip - page;
@@ -315,10 +368,10 @@ kern_return_t catch_exception_raise(mach_port_t port, mach_port_t thread, mach_p
                                     integer_t exception, integer_t code, integer_t subcode) {
   (void)subcode;
   struct process *process = process_of_port(port);
-  int handled = exception == EXC_BAD_ACCESS && was_probe(task, thread);
+  int handled = process && exception == EXC_BAD_ACCESS && was_probe(process, task, thread);
   mach_port_deallocate(mach_task_self(), thread);
   mach_port_deallocate(mach_task_self(), task);
-  if (process && !handled) process_end(process, signal_of(exception, code));
+  if (process && !handled) signal_fault(process, signal_of(exception, code));
   return KERN_SUCCESS;
 }
 
@@ -330,10 +383,14 @@ union message {
   char bytes[MESSAGE_MAX];
 };
 
+static mig_routine_t routine_of(const mach_msg_header_t *header) {
+  mig_routine_t routine = unix_server_routine((mach_msg_header_t *)header);
+  if (!routine) routine = exc_server_routine((mach_msg_header_t *)header);
+  return routine ? routine : console_routine(header);
+}
+
 /* Carry out what a message asks for. Returns whether there is an answer to send. */
-static int serve(union message *in, union message *out) {
-  mig_routine_t routine = unix_server_routine(&in->header);
-  if (!routine) routine = exc_server_routine(&in->header);
+static int serve(union message *in, union message *out, mig_routine_t routine) {
   out->header = (mach_msg_header_t){
       .msgh_bits = MACH_MSGH_BITS(MACH_MSGH_BITS_REMOTE(in->header.msgh_bits), 0),
       .msgh_size = sizeof(mig_reply_header_t),
@@ -344,6 +401,26 @@ static int serve(union message *in, union message *out) {
   if (routine) routine(&in->header, &out->header);
   else out->reply.RetCode = MIG_BAD_ID;
   return out->reply.RetCode != MIG_NO_REPLY && out->header.msgh_remote_port != MACH_PORT_NULL;
+}
+
+_Noreturn void serve_port(mach_port_t port, mig_routine_t (*find)(const mach_msg_header_t *)) {
+  union message *in = pages_new(2 * sizeof(*in)), *out = in + 1;
+  for (int answer = 0;;) {
+    union message *message = answer ? out : in;
+    mach_msg_return_t status = mach_msg_trap(
+        &message->header, MACH_RCV_MSG | (answer ? MACH_SEND_MSG : 0),
+        answer ? message->header.msgh_size : 0, sizeof(*message), port, 0, MACH_PORT_NULL);
+    if (status != MACH_MSG_SUCCESS && !answer) panic("receive", status);
+    if (status != MACH_MSG_SUCCESS) { /* who asked is gone */
+      answer = 0;
+      continue;
+    }
+    if (answer) { /* the request stands where the answer was */
+      out = in;
+      in = message;
+    }
+    answer = serve(in, out, find(&in->header));
+  }
 }
 
 static _Noreturn void run(void) {
@@ -357,20 +434,20 @@ static _Noreturn void run(void) {
     mach_msg_timeout_t time = 0;
     if (until != NO_TIME) {
       uint64_t now = now_ms();
+      if (until <= now) {
+        alarms_ring();
+        woken = 1;
+        wake();
+        continue;
+      }
       option |= MACH_RCV_TIMEOUT;
-      time = until > now ? (mach_msg_timeout_t)(until - now) : 0;
+      time = (mach_msg_timeout_t)(until - now);
     }
     mach_msg_return_t status =
         mach_msg_trap(&message->header, option, answer ? message->header.msgh_size : 0,
                       sizeof(*message), port_set, time, MACH_PORT_NULL);
-    if (status == MACH_RCV_TIMED_OUT) {
-      answer = 0;
-      woken = 1;
-      wake();
-      continue;
-    }
-    if (status != MACH_MSG_SUCCESS && answer) { /* the caller is gone: its answer too */
-      answer = 0;
+    if (status != MACH_MSG_SUCCESS && (answer || status == MACH_RCV_TIMED_OUT)) {
+      answer = 0; /* sent; or the caller is gone, its answer too */
       continue;
     }
     if (status != MACH_MSG_SUCCESS) panic("receive", status);
@@ -378,7 +455,7 @@ static _Noreturn void run(void) {
       out = in;
       in = message;
     }
-    answer = serve(in, out);
+    answer = serve(in, out, routine_of(&in->header));
     wake();
   }
 }
@@ -386,20 +463,21 @@ static _Noreturn void run(void) {
 int main(int argc, char **argv) {
   static char seed[32];
   char *environment[] = {seed, NULL};
+  int apart = 0;
   if (argc < 3) panic("arguments", argc);
   host_port = (mach_port_t)strtoul(argv[1], NULL, 10);
   device_port = (mach_port_t)strtoul(argv[2], NULL, 10);
-  kern_return_t status = device_open(device_port, 3, "console", &console);
-  if (status) panic("console", status);
-  status = mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_PORT_SET, &port_set);
-  if (status) panic("port set", status);
   for (int i = 3; i < argc; i++) {
     const char *found = strstr(argv[i], "p5seed=");
     if (found) snprintf(seed, sizeof(seed), "p5seed=%d", atoi(found + 7));
+    if (strcmp(argv[i], "split") == 0) apart = 1;
   }
   if (!*seed) environment[0] = NULL;
-  files_start(_binary_archive_cpio_start,
-              (size_t)(_binary_archive_cpio_end - _binary_archive_cpio_start));
+  file_side_start(apart, _binary_archive_cpio_start,
+                  (size_t)(_binary_archive_cpio_end - _binary_archive_cpio_start));
+  kern_return_t status = mach_port_allocate(mach_task_self(), MACH_PORT_RIGHT_PORT_SET, &port_set);
+  if (status) panic("port set", status);
+  console_start();
   process_start_first("/init", environment);
   run();
 }

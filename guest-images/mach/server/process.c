@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -52,8 +51,9 @@ static struct process *process_new(void) {
     return NULL;
   }
   process->used = 1;
-  process->pid = ++last_pid;
+  process->pid = process->group = process->session = ++last_pid;
   process->mask = 022;
+  process->alarm = NO_TIME;
   by_port[process->port] = process;
   return process;
 }
@@ -79,6 +79,16 @@ static int task_equip(struct process *process, mach_port_t task) {
   return status;
 }
 
+/* A second reference to a directory. */
+static int node_again(int node) {
+  if (!node) return 0;
+  return fs_call(&(struct fs_request){.operation = FS_HOLD, .node = node}) ? 0 : node;
+}
+
+static void node_leave(int node) {
+  if (node) fs_call(&(struct fs_request){.operation = FS_RELEASE, .node = node});
+}
+
 static void task_end(mach_port_t task, mach_port_t thread) {
   mach_port_t self = mach_task_self();
   if (thread) mach_port_deallocate(self, thread);
@@ -87,7 +97,8 @@ static void task_end(mach_port_t task, mach_port_t thread) {
   mach_port_deallocate(self, task);
 }
 
-long process_fork(struct process *parent, int address, int stack) {
+long process_fork(struct process *parent, struct request *request) {
+  int address = request->arguments[0], stack = request->arguments[1];
   struct i386_thread_state state;
   mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
   if (thread_get_state(parent->thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count))
@@ -116,15 +127,20 @@ long process_fork(struct process *parent, int address, int stack) {
     return -EAGAIN;
   }
   child->parent = parent->pid;
+  child->group = parent->group;
+  child->session = parent->session;
   child->mask = parent->mask;
   child->ignored = parent->ignored;
+  child->caught = parent->caught;
+  child->signals = parent->signals;
+  child->entry = parent->entry;
+  sysv_fork(parent, child);
   for (int i = 0; i < OPEN_MAX_FILES; i++)
     if ((child->files[i] = parent->files[i])) {
       child->close_on_exec[i] = parent->close_on_exec[i];
       file_hold(child->files[i]);
     }
-  child->directory = parent->directory;
-  inode_hold(child->directory);
+  child->directory = node_again(parent->directory);
   thread_resume(child->thread);
   return child->pid;
 }
@@ -132,7 +148,7 @@ long process_fork(struct process *parent, int address, int stack) {
 /* --- exec ------------------------------------------------------------------------------------ */
 
 /* Put a segment of a program in place. Whole pages are the file's own, copied on write. */
-static int load_segment(mach_port_t task, const struct inode *file, const Elf32_Phdr *segment,
+static int load_segment(mach_port_t task, const struct image *file, const Elf32_Phdr *segment,
                         uint32_t base) {
   uint32_t begin = (base + segment->p_vaddr) & ~(PAGE - 1), skew = segment->p_vaddr % PAGE;
   uint32_t in_file = skew + segment->p_filesz, in_memory = PAGES(skew + segment->p_memsz);
@@ -156,13 +172,13 @@ static int load_segment(mach_port_t task, const struct inode *file, const Elf32_
 }
 
 /* Check an ELF file; returns its header or NULL. */
-static const Elf32_Ehdr *program(const struct inode *file) {
+static const Elf32_Ehdr *program(const struct image *file) {
   const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
-  if (file->kind != REGULAR || file->size < sizeof(*header)) return NULL;
+  if (file->size < sizeof(*header)) return NULL;
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS32 ||
       header->e_machine != EM_386 || (header->e_type != ET_EXEC && header->e_type != ET_DYN))
     return NULL;
-  if (header->e_phentsize != sizeof(Elf32_Phdr) ||
+  if (header->e_phentsize != sizeof(Elf32_Phdr) || header->e_phoff > file->size ||
       header->e_phoff + (uint64_t)header->e_phnum * sizeof(Elf32_Phdr) > file->size)
     return NULL;
   const Elf32_Phdr *segments = (const Elf32_Phdr *)(file->bytes + header->e_phoff);
@@ -174,7 +190,7 @@ static const Elf32_Ehdr *program(const struct inode *file) {
   return header;
 }
 
-static int load_program(mach_port_t task, const struct inode *file, uint32_t base) {
+static int load_program(mach_port_t task, const struct image *file, uint32_t base) {
   const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
   const Elf32_Phdr *segments = (const Elf32_Phdr *)(file->bytes + header->e_phoff);
   for (int i = 0; i < header->e_phnum; i++)
@@ -215,39 +231,68 @@ static uint32_t make_stack(mach_port_t task, const char *words, size_t length, i
   return status ? 0 : pointer;
 }
 
-/* The interpreter that a program names; NULL and *error 0 when it names none. */
-static struct inode *interpreter(const struct inode *file, int *error) {
-  const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
-  const Elf32_Phdr *segments = (const Elf32_Phdr *)(file->bytes + header->e_phoff);
-  *error = 0;
-  for (int i = 0; i < header->e_phnum; i++) {
-    if (segments[i].p_type != PT_INTERP) continue;
-    const char *path = file->bytes + segments[i].p_offset;
-    struct inode *found = NULL;
-    if (!memchr(path, 0, segments[i].p_filesz)) *error = -ENOEXEC;
-    else *error = inode_find(root, path, &found, NULL, NULL, NULL);
-    if (!*error && !program(found)) *error = -ELIBBAD;
-    return *error ? NULL : found;
-  }
-  return NULL;
+/* A program and the interpreter that it names, as they are in their files. */
+struct programs {
+  int node, loader_node;
+  struct image file, loader; /* loader.bytes NULL: there is none */
+};
+
+static void programs_leave(struct programs *programs) {
+  fs_image_free(&programs->file);
+  fs_image_free(&programs->loader);
+  node_leave(programs->node);
+  node_leave(programs->loader_node);
 }
 
-long process_load(struct process *process, const char *path, const char *words, size_t length,
-                  int arguments, int environment) {
-  struct inode *file, *loader;
-  int error = inode_find(process->directory, path, &file, NULL, NULL, NULL);
+/* Open a file that may be executed, and look at it. */
+static long program_open(int from, const char *path, int *node, struct image *image) {
+  struct fs_request r = {.operation = FS_OPEN, .node = from, .a = FS_EXECUTE, .in = path,
+                         .in_length = strlen(path) + 1};
+  long kind = fs_call(&r);
+  if (kind < 0) return kind;
+  *node = r.more;
+  long error = fs_image(*node, 0, (uint32_t)FILE_MAX, image);
   if (error) return error;
-  if (file->kind != REGULAR || !(file->mode & 0111)) return -EACCES;
-  const Elf32_Ehdr *header = program(file);
-  if (!header) return -ENOEXEC;
-  loader = interpreter(file, &error);
-  if (error) return error;
-  if (length > ARGUMENTS_MAX) return -E2BIG;
+  return program(image) ? 0 : -ENOEXEC;
+}
 
+static long programs_open(int from, const char *path, struct programs *programs) {
+  *programs = (struct programs){0};
+  long error = program_open(from, path, &programs->node, &programs->file);
+  if (error) return error;
+  const struct image *file = &programs->file;
+  const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
+  const Elf32_Phdr *segments = (const Elf32_Phdr *)(file->bytes + header->e_phoff);
+  for (int i = 0; i < header->e_phnum; i++) {
+    if (segments[i].p_type != PT_INTERP) continue;
+    const char *name = file->bytes + segments[i].p_offset;
+    if (!memchr(name, 0, segments[i].p_filesz)) return -ENOEXEC;
+    error = program_open(0, name, &programs->loader_node, &programs->loader);
+    return error == -ENOEXEC ? -ELIBBAD : error;
+  }
+  return 0;
+}
+
+/* The process's task from now on is this one. */
+static void take_over(struct process *process, mach_port_t task, mach_port_t thread) {
+  task_end(process->task, process->thread);
+  process->task = task;
+  process->thread = thread;
+  sysv_end(process);
+  signals_after_exec(process);
+  if (process->vfork_of) process->vfork_of = 0, woken = 1;
+  for (int i = 0; i < OPEN_MAX_FILES; i++)
+    if (process->files[i] && process->close_on_exec[i]) descriptor_close(process, i);
+}
+
+static long load(struct process *process, const struct programs *programs, const char *words,
+                 size_t length, int arguments, int environment) {
+  const struct image *file = &programs->file, *loader = &programs->loader;
+  const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
   mach_port_t task = MACH_PORT_NULL, thread = MACH_PORT_NULL;
   uint32_t base = header->e_type == ET_DYN ? 0x10000000u : 0, loader_base = 0;
   uint32_t entry = base + header->e_entry, stack = 0;
-  if (loader) {
+  if (loader->bytes) {
     const Elf32_Ehdr *own = (const Elf32_Ehdr *)loader->bytes;
     loader_base = own->e_type == ET_DYN ? INTERPRETER_BASE : 0;
     entry = loader_base + own->e_entry;
@@ -265,7 +310,7 @@ long process_load(struct process *process, const char *path, const char *words, 
   int status = task_create(mach_task_self(), 0, &task);
   if (!status) status = task_equip(process, task);
   if (!status) status = load_program(task, file, base);
-  if (!status && loader) status = load_program(task, loader, loader_base);
+  if (!status && loader->bytes) status = load_program(task, loader, loader_base);
   if (!status)
     stack = make_stack(task, words, length, arguments, environment, auxiliary,
                        sizeof(auxiliary) / 4);
@@ -278,17 +323,20 @@ long process_load(struct process *process, const char *path, const char *words, 
     task_end(task, thread);
     return -ENOMEM;
   }
-  task_end(process->task, process->thread);
-  process->task = task;
-  process->thread = thread;
-  for (int i = 0; i < OPEN_MAX_FILES; i++)
-    if (process->files[i] && process->close_on_exec[i]) {
-      file_release(process->files[i]);
-      process->files[i] = NULL;
-      process->close_on_exec[i] = 0;
-    }
+  take_over(process, task, thread);
   thread_resume(thread);
   return NO_ANSWER;
+}
+
+/* Take over program `path`; the words are arguments and environment, each with its NUL. */
+static long process_load(struct process *process, const char *path, const char *words,
+                         size_t length, int arguments, int environment) {
+  struct programs programs;
+  if (length > ARGUMENTS_MAX) return -E2BIG;
+  long result = programs_open(process->directory, path, &programs);
+  if (!result) result = load(process, &programs, words, length, arguments, environment);
+  programs_leave(&programs);
+  return result;
 }
 
 long process_exec(struct process *process, const struct request *request) {
@@ -312,12 +360,9 @@ void process_start_first(const char *path, char *const environment[]) {
     length += (size_t)snprintf(words + length, sizeof(words) - length, "%s",
                                environment[variables]) + 1;
   struct process *first = process_new();
-  struct inode *console;
-  if (!first || inode_find(root, "/dev/console", &console, NULL, NULL, NULL)) panic("init", 0);
-  first->directory = root;
-  inode_hold(root);
+  if (!first) panic("init", 0);
   for (int i = 0; i < 3; i++) {
-    first->files[i] = i ? first->files[0] : file_new(console, O_RDWR);
+    first->files[i] = i ? first->files[0] : file_new(CONSOLE, O_RDWR);
     if (i) file_hold(first->files[0]);
   }
   long status = process_load(first, path, words, length, 1, variables);
@@ -326,26 +371,39 @@ void process_start_first(const char *path, char *const environment[]) {
 
 /* --- end and wait ---------------------------------------------------------------------------- */
 
+static int reaps_itself(const struct process *parent) {
+  return parent && parent->ignored & 1u << (SIGCHLD - 1);
+}
+
 void process_end(struct process *process, int status) {
   if (process->pid == 1) panic("init ended", status);
   waiting_drop(process);
   task_end(process->task, process->thread);
   process->task = process->thread = MACH_PORT_NULL;
   for (int i = 0; i < OPEN_MAX_FILES; i++)
-    if (process->files[i]) {
-      file_release(process->files[i]);
-      process->files[i] = NULL;
-    }
-  inode_release(process->directory);
-  process->directory = NULL;
+    if (process->files[i]) descriptor_close(process, i);
+  sysv_end(process);
+  node_leave(process->directory);
+  process->directory = process->vfork_of = 0;
   process->zombie = 1;
   process->status = status;
   for (int i = 0; i < PROCESSES; i++) {
-    if (!processes[i].used || processes[i].parent != process->pid) continue;
-    if (processes[i].zombie) process_free(&processes[i]);
-    else processes[i].parent = 1;
+    struct process *child = &processes[i];
+    if (!child->used || child->parent != process->pid) continue;
+    child->parent = 1;
+    child->orphan = 1; /* which init does not wait for */
+    if (child->zombie) process_free(child);
   }
+  struct process *parent = process_of_pid(process->parent);
   woken = 1;
+  if (process->orphan || reaps_itself(parent)) process_free(process);
+  else if (parent) signal_send(parent, SIGCHLD);
+}
+
+/* Whether wait() for `wanted` is about this child. */
+static int is_wanted(const struct process *child, int wanted, int group) {
+  if (wanted > 0) return child->pid == wanted;
+  return wanted == -1 || child->group == (wanted ? -wanted : group);
 }
 
 long process_wait(struct process *process, struct request *request) {
@@ -353,32 +411,52 @@ long process_wait(struct process *process, struct request *request) {
   for (int i = 0; i < PROCESSES; i++) {
     struct process *child = &processes[i];
     if (!child->used || child->parent != process->pid) continue;
-    if (wanted > 0 && child->pid != wanted) continue;
+    if (!is_wanted(child, wanted, process->group)) continue;
     children++;
-    if (!child->zombie) continue;
-    memcpy(request->out, &child->status, sizeof(int));
+    int stopped = options & WUNTRACED && child->stopped && !child->told;
+    if (!child->zombie && !stopped) continue;
+    int status = child->zombie ? child->status : child->stopped << 8 | 0x7F;
+    memcpy(request->out, &status, sizeof(int));
     request->out_length = sizeof(int);
     int pid = child->pid;
-    process_free(child);
+    child->told = 1;
+    if (child->zombie) process_free(child);
     return pid;
   }
   if (!children) return -ECHILD;
   return options & WNOHANG ? 0 : WOULD_BLOCK;
 }
 
-/* Signals end processes, or do nothing; there are no handlers. */
-static void deliver(struct process *process, int signal) {
-  if (process->zombie || process->pid == 1) return;
-  if (signal != SIGKILL && process->ignored & 1u << (signal - 1)) return;
-  if (signal == SIGCHLD || signal == SIGURG || signal == SIGWINCH || signal == SIGCONT) return;
-  process_end(process, signal);
+/* --- groups and sessions --------------------------------------------------------------------- */
+
+static int group_is_of(int group, int session) {
+  for (int i = 0; i < PROCESSES; i++)
+    if (processes[i].used && processes[i].group == group && processes[i].session == session) return 1;
+  return 0;
 }
 
-long process_kill(struct process *process, int pid, int signal) {
-  if (signal < 0 || signal > 31) return -EINVAL;
-  if (pid <= 0) return -ENOSYS; /* no process groups */
-  struct process *target = process_of_pid(pid);
-  if (!target) return -ESRCH;
-  if (signal) deliver(target, signal);
-  return process->used && !process->zombie ? 0 : NO_ANSWER;
+static long set_group(struct process *process, int pid, int group) {
+  struct process *other = pid ? process_of_pid(pid) : process;
+  if (group < 0) return -EINVAL;
+  if (!other || (other != process && other->parent != process->pid)) return -ESRCH;
+  if (other->session != process->session || other->session == other->pid) return -EPERM;
+  if (!group) group = other->pid;
+  if (group != other->pid && !group_is_of(group, process->session)) return -EPERM;
+  other->group = group;
+  return 0;
+}
+
+long process_group_call(struct process *process, const struct request *request) {
+  const int *a = request->arguments;
+  const struct process *other = a[0] ? process_of_pid(a[0]) : process;
+  switch (request->number) {
+    case SYS_getpgrp: return process->group;
+    case SYS_getpgid: return other ? other->group : -ESRCH;
+    case SYS_getsid: return other ? other->session : -ESRCH;
+    case SYS_setpgid: return set_group(process, a[0], a[1]);
+    default: /* setsid */
+      for (int i = 0; i < PROCESSES; i++)
+        if (processes[i].used && processes[i].group == process->pid) return -EPERM;
+      return process->session = process->group = process->pid;
+  }
 }

@@ -1,78 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* The UNIX server: what its files share. One thread serves all processes, a message at a time. */
+/*
+ * The UNIX server: what its files share. One thread serves all processes, a message at a time. What is
+ * about files goes through fs.h to the file side, which may be another task.
+ */
 #ifndef P5LAB_SERVER_H
 #define P5LAB_SERVER_H
 
 #include <mach/mach_types.h>
 #include <mach/message.h>
+#include <mach/mig_errors.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fs.h"
 #include "unix_types.h"
 
-#define PAGE 4096u
-#define PAGES(size) (((size) + PAGE - 1) & ~(PAGE - 1))
 #define OPEN_MAX_FILES 256
 #define PROCESSES 128
-#define NAME_MAX_BYTES 255
 #define NO_TIME UINT64_MAX
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
 
 /* Results of a call besides numbers and -errno. */
 #define WOULD_BLOCK (-10000) /* answered later: what it waits for has not happened */
 #define NO_ANSWER (-10001)   /* never: the caller's task is gone */
 
-/* --- files ----------------------------------------------------------------------------------- */
+/* --- open files ------------------------------------------------------------------------------------ */
 
-enum kind { REGULAR, DIRECTORY, PIPE, CONSOLE, NULL_DEVICE, ZERO_DEVICE, COUNTERS };
-
-/* A file in memory. Its bytes begin at a page, so that the kernel can map them. */
-struct inode {
-  enum kind kind;
-  mode_t mode;
-  unsigned number, references; /* names and open files; at 0 it goes */
-  uint64_t size;
-  size_t capacity;
-  char *bytes;
-  struct inode *parent, *children, *next; /* of the directory it is in; next in it */
-  char *name;
-  int64_t changed;
-  struct pipe *pipe;
-};
-
+/* Bytes on their way from somebody to somebody else. */
 struct pipe {
   unsigned readers, writers;
   size_t begin, used;
   char *bytes;
 };
 
-/* An open file: what dup() and fork() share. */
+/* An open file: what dup() and fork() share. Regular files, directories and devices have a node on
+ * the file side; pipes and sockets are here.
+ */
 struct file {
   unsigned references;
   int flags; /* of open() */
-  uint64_t offset;
-  struct inode *inode;
+  enum kind kind;
+  int node;
+  uint32_t offset;
+  struct pipe *in, *out; /* what it reads from, and writes to */
+  struct socket *socket;
   uint32_t counters; /* what they are to count: CESR */
 };
-
-extern struct inode *root;
-
-struct inode *inode_new(enum kind kind, mode_t mode);
-void inode_hold(struct inode *inode);
-void inode_release(struct inode *inode);
-int inode_link(struct inode *directory, const char *name, size_t length, struct inode *inode);
-void inode_unlink(struct inode *inode);
-int inode_resize(struct inode *inode, uint64_t size);
-/* Find what `path` names. Returns 0, or -errno; with `last` non-null the last component may be
- * missing: *found is NULL then, and *last and *directory say where it belongs.
- */
-int inode_find(struct inode *from, const char *path, struct inode **found, struct inode **directory,
-               const char **last, size_t *length);
-void files_start(const char *archive, size_t size);
-
-struct file *file_new(struct inode *inode, int flags);
-void file_hold(struct file *file);
-void file_release(struct file *file);
 
 /* --- processes ----------------------------------------------------------------------------------- */
 
@@ -85,24 +59,37 @@ struct request {
   size_t out_room, out_length;
   size_t done; /* of a call that is carried out in parts */
   uint64_t deadline;
+  int bulk; /* `out` are pages of its own */
 };
 
 /* A call that waits. */
 struct waiting {
-  int active, bulk;
+  int active;
   mach_port_t reply;
   struct request request;
 };
 
+/* System V memory that a process has mapped. */
+struct attached {
+  struct attached *next;
+  struct segment *segment;
+  vm_offset_t address;
+};
+
 struct process {
-  int pid, parent, used, zombie;
+  int pid, parent, group, session, used, zombie, orphan;
   int status; /* as wait() gives it */
+  int stopped, told; /* by a signal; whether the parent knows */
+  int vfork_of;      /* who waits until this one has a program of its own */
   mach_port_t task, thread, port;
   struct file *files[OPEN_MAX_FILES];
   unsigned char close_on_exec[OPEN_MAX_FILES];
-  struct inode *directory;
+  int directory; /* a node, held */
   mode_t mask;
-  uint32_t ignored; /* signals */
+  uint32_t ignored, caught, pending; /* signals, from bit 0 on */
+  vm_offset_t signals, entry; /* the library's struct unix_signals and its way in; 0: not known */
+  uint64_t alarm, alarm_every;
+  struct attached *attached;
   struct waiting waiting;
   struct process *next_waiting;
 };
@@ -112,36 +99,88 @@ extern struct process processes[PROCESSES];
 struct process *process_of_port(mach_port_t port);
 struct process *process_of_pid(int pid);
 void process_start_first(const char *path, char *const environment[]);
-long process_fork(struct process *parent, int address, int stack);
+long process_fork(struct process *parent, struct request *request);
 long process_exec(struct process *process, const struct request *request);
 void process_end(struct process *process, int status);
 long process_wait(struct process *process, struct request *request);
-long process_kill(struct process *process, int pid, int signal);
-/* Take over program `path`; the words are arguments and environment, each with its NUL. */
-long process_load(struct process *process, const char *path, const char *words, size_t length,
-                  int arguments, int environment);
+long process_group_call(struct process *process, const struct request *request);
+
+/* --- signals ------------------------------------------------------------------------------------- */
+
+enum outcome { NOTHING, ENDED };
+
+/* Send a signal; the process may be gone afterwards. */
+enum outcome signal_send(struct process *process, int signal);
+long signal_call(struct process *process, struct request *request);
+long signal_take(struct process *process, const struct request *request);
+long signal_action(struct process *process, const struct request *request);
+void signals_after_exec(struct process *process);
+extern int alarms; /* somebody has set one, ever */
+void alarms_ring(void);
+int signal_waits(struct process *process);
+void signal_fault(struct process *process, int signal);
+/* Have a call that waits return EINTR. */
+void waiting_interrupt(struct process *process);
+void waiting_drop(struct process *process);
 
 /* --- calls --------------------------------------------------------------------------------------- */
 
 long call_carry_out(struct process *process, struct request *request);
+long name_call(struct process *process, struct request *request);
+int is_name_call(int number);
 
-long call_read(struct file *file, struct request *request);
-long call_write(struct file *file, struct request *request);
+struct file *file_new(enum kind kind, int flags);
+void file_hold(struct file *file);
+void file_release(struct file *file);
+struct file *file_of(struct process *process, int number);
+/* Enter a file, whose reference the table takes over, from number `from` on. */
+long descriptor_new(struct process *process, struct file *file, int from, int close_on_exec);
+long descriptor_close(struct process *process, int number);
 int file_ready(struct file *file, int events); /* poll()'s events that are true */
+long file_read(struct file *file, struct request *request, size_t wanted);
+long file_write(struct file *file, struct request *request);
+
+long duplicate(struct process *process, int number, int from);
+long duplicate_to(struct process *process, int number, int to, int close_on_exec);
+long new_pipe(struct process *process, struct request *request, int flags);
+long positioned(struct file *file, struct request *request); /* pread(), pwrite() */
+long seek(struct file *file, struct request *request);
+long list_directory(struct file *file, struct request *request);
+long resize(struct file *file, int low, int high);
+long poll_files(struct process *process, struct request *request);
+long select_files(struct process *process, struct request *request);
+
+struct pipe *pipe_new(void);
+void pipe_release(struct pipe *pipe, int reading);
+
+long socket_call(struct process *process, struct request *request);
+int socket_ready(struct socket *socket, int events);
+void socket_release(struct socket *socket);
+
+long sysv_call(struct process *process, struct request *request);
+void sysv_fork(struct process *parent, struct process *child);
+void sysv_end(struct process *process);
+void sysv_count(uint32_t *objects);
+
+long console_read(struct file *file, struct request *request, size_t wanted);
+int console_ready(void);
+void console_start(void);
+long console_control(struct process *process, struct request *request);
+mig_routine_t console_routine(const mach_msg_header_t *header);
 
 long counters_control(struct file *file, struct request *request);
 long counters_memory(struct process *process, uint32_t length, uint32_t offset);
+long map_file(struct process *process, struct file *file, const struct request *request);
 
 /* --- the server's own means ------------------------------------------------------------------- */
 
-extern mach_port_t host_port, device_port, port_set;
+extern mach_port_t port_set;
 extern int woken; /* something happened for which a call may wait */
 
-void *pages_new(size_t size);
-void pages_free(void *pages, size_t size);
-uint64_t now_ms(void);
-int64_t now_seconds(void);
 void console_write(const char *bytes, size_t length);
-_Noreturn void panic(const char *what, int status);
+void file_side_start(int apart, const char *archive, size_t size);
+kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack);
+/* Answer what comes to a port, for ever. */
+_Noreturn void serve_port(mach_port_t port, mig_routine_t (*routine_of)(const mach_msg_header_t *));
 
 #endif

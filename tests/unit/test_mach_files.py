@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The file systems of guest mach's server, run on the host with a file as their disk."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from p5lab import fetch
+
+ROOT = Path(__file__).parents[2]
+SERVER = ROOT / "guest-images/mach/server"
+PARTS = ("names.c", "memory.c", "files.c", "ext2.c", "cache.c")
+MACH_TYPES = """
+#include <sys/types.h>
+#include <string.h>
+typedef unsigned mach_port_t;
+typedef unsigned long vm_offset_t;
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """For 32 bits, as the server is: it names nodes by their addresses."""
+    place = tmp_path_factory.mktemp("files")
+    (place / "mach").mkdir()
+    (place / "mach/mach_types.h").write_text(MACH_TYPES)
+    cache = str(fetch.cache_directory() / "zig")
+    subprocess.run(
+        [sys.executable, "-m", "ziglang", "cc", "-target", "x86-linux-musl", "-static", "-O1", "-g0",
+         "-I", place, "-I", SERVER, "-o", place / "files",
+         ROOT / "tests/unit/mach_files.c", *(SERVER / part for part in PARTS)],
+        check=True, env={"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": str(place / "zig"),
+                         "PATH": "/usr/bin:/bin", "HOME": str(place)},
+    )  # fmt: skip
+    return place / "files"
+
+
+def made(path, block_size, kilobytes=8064):
+    subprocess.run(
+        ["mke2fs", "-q", "-t", "ext2", "-F", "-O", "none,filetype,sparse_super", "-b", block_size,
+         path, f"{kilobytes}k"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return path
+
+
+def is_clean(image):
+    done = subprocess.run(["e2fsck", "-fn", image], capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("block_size", ["1024", "2048", "4096"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_disk_has_what_memory_has(program, tmp_path, block_size, seed):
+    """1500 random calls on both; and e2fsck finds nothing to mend."""
+    image = made(tmp_path / "disk", block_size)
+    subprocess.run([program, image, str(seed), "1500"], check=True)
+    assert is_clean(image) == (True, is_clean(image)[1])
+
+
+def test_a_full_disk(program, tmp_path):
+    """ENOSPC for a write and for a directory; what was half done is taken back."""
+    image = made(tmp_path / "disk", "1024")
+    subprocess.run([program, image, "3", "200", "fill"], check=True)
+    good, said = is_clean(image)
+    assert good, said
+
+
+def test_what_cannot_be_mounted(program, tmp_path):
+    image = tmp_path / "disk"
+    image.write_bytes(bytes(1 << 20))
+    assert subprocess.run([program, image, "1", "1"], check=False, capture_output=True).returncode == 3
