@@ -224,8 +224,8 @@ def set_gates(image: bytearray, address: int) -> None:
 
 def keep_adapters(image: bytearray, kept: tuple[bytes, ...] = ADAPTERS) -> None:
     """Have the kernel look for no other SCSI host adapters than these. Its table of drivers stands
-    between two constants around the message with which it goes through it; a driver without a function
-    that looks is passed over."""
+    between two constants around the message with which it goes through it; a driver without a
+    function that looks is passed over."""
     known = sections(image)
     text, rodata, data = known[b".text"], known[b".rodata"], known[b".data"]
     message = image.find(PROBING, rodata.offset, rodata.offset + rodata.size)

@@ -5,9 +5,9 @@
 MIG comes from Debian's source and runs on the host; it makes the stubs of the kernel's interfaces
 (.defs of the package gnumach-dev) and of our own. The C library is musl with another way to the
 system (libc/): the same functions, but a call is a message. Writes crt1.o, crti.o, crtn.o, libc.a,
-libc.so, libcompiler_rt.a and headers.tar to the output directory, and the server's objects in one, `server.o`,
-to which the programs it serves are yet to be linked (link_server.py). The products depend on the
-sources and the ziglang version only.
+libc.so, libcompiler_rt.a and headers.tar to the output directory, and the server's objects in one,
+`server.o`, to which the programs it serves are yet to be linked (link_server.py). The products
+depend on the sources and the ziglang version only.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ class Image:
 
 @dataclass(frozen=True)
 class Call:
-    """What a call takes by the system's design, when nothing has to be waited for: address spaces that
-    it runs in, the caller's among them; changes of ring by instructions; changes of CR3."""
+    """What a call takes by the system's design, when nothing has to be waited for: address spaces
+    that it runs in, the caller's among them; changes of ring by instructions; changes of CR3."""
 
     domains: int
     ring_crossings: int
@@ -66,7 +66,7 @@ class Guest:
     cannot: dict[str, str]  # workload, or `workload parameter=value` -> why it does not run here
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
-    calls: Mapping[str, Call] = field(default_factory=dict)  # workload and parameters -> one bracket
+    calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
 
     def why_not(self, workload: str, parameters: Mapping[str, int | str]) -> str:
         """Why a workload with these parameters does not run here; empty: it does."""

@@ -184,8 +184,8 @@ def test_fork_and_exec_leave_nothing_behind(mach):
     [("rounds=40", 120), pytest.param("rounds=1000 seconds=3600", 4500, marks=pytest.mark.full)],
 )
 def test_nothing_is_lost(mach, system, load, seconds):
-    """Programs, processes killed in any state, pipes, sockets, System V, files, over and over: as many
-    names of ports and as much memory as at first."""
+    """Programs, processes killed in any state, pipes, sockets, System V, files, over and over: as
+    many names of ports and as much memory as at first."""
     booted = mach(f"test-endurance {load}", system=system, limit_seconds=seconds)
     assert booted.output == "nothing was lost\n"
 

@@ -28,8 +28,8 @@ def program(tmp_path_factory):
     (place / "mach/mach_types.h").write_text(MACH_TYPES)
     cache = str(fetch.cache_directory() / "zig")
     subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", "-target", "x86-linux-musl", "-static", "-O1", "-g0",
-         "-I", place, "-I", SERVER, "-o", place / "files",
+        [sys.executable, "-m", "ziglang", "cc", "-target", "x86-linux-musl", "-static", "-O1",
+         "-g0", "-I", place, "-I", SERVER, "-o", place / "files",
          ROOT / "tests/unit/mach_files.c", *(SERVER / part for part in PARTS)],
         check=True, env={"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": str(place / "zig"),
                          "PATH": "/usr/bin:/bin", "HOME": str(place)},
@@ -71,4 +71,5 @@ def test_a_full_disk(program, tmp_path):
 def test_what_cannot_be_mounted(program, tmp_path):
     image = tmp_path / "disk"
     image.write_bytes(bytes(1 << 20))
-    assert subprocess.run([program, image, "1", "1"], check=False, capture_output=True).returncode == 3
+    done = subprocess.run([program, image, "1", "1"], check=False, capture_output=True)
+    assert done.returncode == 3
