@@ -72,7 +72,8 @@ def running(place, *options, workers=2, protocol="tcp"):
     try:
         start("dask_scheduler", "--host", f"{protocol}://127.0.0.1", "--port", "0",
               "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(file))  # fmt: skip
-        wait_for(file.exists)
+        # It is there before there is anything in it.
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         for _ in range(workers):
             start("dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny",
                   "--dashboard-address", "127.0.0.1:0", "--memory-limit", "0",
