@@ -20,7 +20,7 @@ ROOT = LAB.root
 CHECK_ISA = ROOT / "guest-images/check_isa.py"
 SOURCES = sorted(
     source
-    for part in ("apps", "micro", "tests")
+    for part in ("apps", "micro", "net", "tests")
     for source in (ROOT / "workloads" / part).glob("*.c")
 )
 PROGRAMS = sorted(source.stem for source in SOURCES)

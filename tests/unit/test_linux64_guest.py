@@ -14,7 +14,7 @@ ROOT = LAB.root
 def test_what_it_cannot_run_is_there_to_be_run_elsewhere():
     programs = {
         source.stem
-        for part in ("micro", "apps", "mach", "tests")
+        for part in ("micro", "apps", "mach", "net", "tests")
         for source in (ROOT / "workloads" / part).glob("*.c")
     }
     cannot = guest.load(LAB, "linux64").cannot

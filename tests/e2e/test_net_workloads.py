@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""The workloads of networks (chen95, lai96, wpi92) over loopback: that they do what they say, and
+notice when they did not."""
+
+import re
+import subprocess
+
+import pytest
+
+from p5lab.lab import Lab
+
+ROOT = Lab.here().root
+
+# The third call in each process spoils all that it has read, in the first process in another way;
+# the end of a stream does not count.
+SPOILED = """
+    #include <unistd.h>
+    ssize_t __real_read(int, void *, size_t);
+    static pid_t first;
+    __attribute__((constructor)) static void start(void) { first = getpid(); }
+    ssize_t __wrap_read(int file, void *to, size_t size) {
+      static int calls;
+      ssize_t count = __real_read(file, to, size);
+      if (count > 0 && ++calls == 3)
+        for (ssize_t i = 0; i < count; i++) ((char *)to)[i] ^= first == getpid() ? 4 : 8;
+      return count;
+    }"""
+# A document of which the server's file system has another.
+OTHER_FILE = """
+    #include <fcntl.h>
+    #include <string.h>
+    int __real_open(const char *, int, ...);
+    int __wrap_open(const char *name, int flags, int mode) {
+      int other = strncmp(name, "dir", 3) == 0 && flags == 0;
+      return __real_open(other ? "dir00/class1_4.html" : name, flags, mode);
+    }"""
+# Every third record is not stored.
+LOST_RECORD = """
+    #include <unistd.h>
+    ssize_t __real_pwrite(int, const void *, size_t, off_t);
+    ssize_t __wrap_pwrite(int file, const void *from, size_t size, off_t at) {
+      static int calls;
+      if (at > 64 * 136 && ++calls % 3 == 0) return (ssize_t)size;
+      return __real_pwrite(file, from, size, at);
+    }"""
+WRONG = {
+    "read": SPOILED,
+    "open": OTHER_FILE,
+    "pwrite": LOST_RECORD,
+}
+
+
+def compiled(name, tmp_path, *options):
+    program = tmp_path / name
+    subprocess.run(
+        ["cc", "-O2", "-D_GNU_SOURCE", "-I", ROOT / "workloads/lib",
+         "-I", ROOT / "guest-images/linux/p5ctr", *options, "-o", program,
+         ROOT / f"workloads/net/{name}.c"],
+        check=True,
+    )  # fmt: skip
+    return program
+
+
+def told(program, arguments, tmp_path):
+    done = subprocess.run([program, *arguments], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=60, check=False)  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("job", "call", "said"),
+    [
+        ("netbw kilobytes=1024", "read", "received: byte [0-9]+ is not what was written"),
+        ("tcp-transfer", "read", "received: byte [0-9]+ is not what was written"),
+        ("tcp-transfer direction=send", "read", "received: byte [0-9]+ is not what was written"),
+        ("udp-send kilobytes=8", "read", "udp: byte"),
+        ("ipc-net bytes=64", "read", "ipc: transaction [0-9]+: not the answer to it"),
+        ("sftp buffer=8192", "read", "file: byte [0-9]+ is not what was written"),
+        ("sftp buffer=8192 direction=get", "read", "sftp: received: byte [0-9]+ is not what"),
+        ("sdbase clients=5", "read", "sdbase: client( [0-9]+: transaction 2: not the answer)?"),
+        ("sdbase clients=5 records=64", "pwrite", "sdbase: records: [0-9]+, not [0-9]+"),
+        ("sxipc clients=4 type=terminal", "read", "sxipc: (byte of an answer|batch|client)"),
+        ("web requests=64 server=event", "open", "web: document: byte [0-9]+ is not what"),
+    ],
+)
+def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
+    name, *arguments = job.split()
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(WRONG[call])
+    program = compiled(name, tmp_path, f"-Wl,--wrap={call}", wrong)
+    status, error = told(program, arguments, tmp_path)
+    assert status == 1
+    assert re.search(said, error), error
+
+
+def test_a_real_network_is_left_alone(tmp_path):
+    program = compiled("netbw", tmp_path)
+    assert told(program, ["peer=remote"], tmp_path) == (
+        77, "eth0: the remote host is part of the simulation, and this is none\n",
+    )  # fmt: skip
+
+
+# --- on the guest ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counted(boot):
+    """The run of a job that ended well."""
+
+    def run(job, **how):
+        booted = boot(job, **how)
+        ended = booted.outcome.status, booted.events.guest_status, booted.output
+        assert ended == ("ok", 0, ""), booted.outcome.reason
+        return booted
+
+    return run
+
+
+def test_transfers_move_each_word_twice(counted):
+    """Into the system and out of it, by one processor."""
+    for job, size in (("netbw iterations=1 kilobytes=96", 96), ("tcp-transfer kilobytes=96", 96)):
+        words = size << 8
+        assert 1.5 * words < counted(job).totals(0, "data_writes")[0] < 10 * words
+
+
+def test_larger_datagrams_and_buffers_cost_less(counted):
+    run = counted("udp-send kilobytes=16")
+    cycles = [run.totals(size, "cycles.busy")[0] for size in (64, 512, 4096)]
+    assert cycles == sorted(cycles, reverse=True)
+    cycles = [
+        counted(f"sftp buffer={size} kilobytes=64 filesystem=memory").totals(size, "cycles.busy")[0]
+        for size in (64, 4096)
+    ]
+    assert cycles[0] > 4 * cycles[1]
+
+
+@pytest.mark.parametrize("mechanism", ["tcp", "udp"])
+def test_a_transaction_switches_twice(counted, mechanism):
+    run = counted(f"ipc-net mechanism={mechanism} bytes=256 transactions=50")
+    assert 100 <= run.totals(256, "cr3_loads.changed")[0] <= 1.25 * 100
+
+
+def test_clients_of_a_server(counted):
+    """Each answer that is waited for switches to the server and back."""
+    few, many = (
+        counted(f"sxipc clients={clients} steps=16 type=manager warmup=0")
+        for clients in (1, 8)
+    )  # fmt: skip
+    assert few.totals(1, "cr3_loads.changed")[0] > 2 * 13
+    assert many.totals(8, "instructions")[0] > 5 * few.totals(1, "instructions")[0]
+    counted("sdbase clients=5 transactions=5 records=64 filesystem=memory warmup=0")
+
+
+@pytest.mark.parametrize("server", ["fork", "prefork", "event", "mini-httpd"])
+def test_web_servers(counted, server):
+    run = counted(f"web server={server} requests=24 concurrency=4 processes=3 filesystem=memory")
+    assert run.totals(0, "instructions")[0] > 24 * 10_000

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The network of the network benchmarks, and the other side of it: the parameter `peer`.
+ *
+ *   loopback   a process of this system, over the loopback interface
+ *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
+ *              (docs/network-benchmarks.md). Only a program that has found the engine looks for it, so that no
+ *              real network is touched
+ *
+ * What moves has contents that are known by their place in the stream (data.h); who receives it looks
+ * at every byte, or compares the check sequence of what the remote host says it has seen.
+ */
+#ifndef P5LAB_NET_H
+#define P5LAB_NET_H
+
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "child.h"
+#include "data.h"
+#include "loopback.h"
+
+enum net_peer { NET_LOOPBACK, NET_REMOTE };
+static const char *const net_peers[] = {"loopback", "remote", NULL};
+
+#define NET_PEER(peer) \
+  {"peer", "a process here, or the remote host", &(peer), 0, net_peers}
+
+#define NET_INTERFACE "eth0"
+#define NET_OWN_ADDRESS "10.0.0.2"
+#define NET_REMOTE_ADDRESS "10.0.0.1"
+#define NET_MASK "255.255.255.0"
+
+/* Ports of the remote host's services. */
+#define NET_ECHO 7
+#define NET_SINK 9
+#define NET_SOURCE 19
+#define NET_CONTROL 7000
+
+#define NET_LINE 1024
+
+static inline _Noreturn void net_missing(const char *why) {
+  fprintf(stderr, NET_INTERFACE ": %s\n", why);
+  exit(P5W_EXIT_UNAVAILABLE);
+}
+
+static inline struct sockaddr_in net_address(const char *host, int port) {
+  struct sockaddr_in address;
+  memset(&address, 0, sizeof(address));
+  address.sin_family = AF_INET;
+  address.sin_port = htons((uint16_t)port);
+  address.sin_addr.s_addr = inet_addr(host);
+  return address;
+}
+
+#if defined(__linux__) && !defined(P5LAB_NATIVE)
+static inline void net_set(int any, unsigned long request, const char *address) {
+  struct ifreq interface = {.ifr_name = NET_INTERFACE};
+  struct sockaddr_in value = net_address(address, 0);
+  memcpy(&interface.ifr_addr, &value, sizeof(value));
+  if (ioctl(any, request, &interface) != 0) net_missing(strerror(errno));
+}
+
+/* Give the card its address and switch it on. Exits with P5W_EXIT_UNAVAILABLE without a card. */
+static inline void net_card_up(void) {
+  struct ifreq interface = {.ifr_name = NET_INTERFACE};
+  int any = socket(AF_INET, SOCK_DGRAM, 0);
+  if (!p5_marker_enabled) net_missing("the remote host is part of the simulation, and this is none");
+  if (any < 0 || ioctl(any, SIOCGIFFLAGS, &interface) != 0)
+    net_missing("this system has no network card");
+  net_set(any, SIOCSIFADDR, NET_OWN_ADDRESS);
+  net_set(any, SIOCSIFNETMASK, NET_MASK);
+  interface.ifr_flags |= IFF_UP | IFF_RUNNING;
+  if (ioctl(any, SIOCSIFFLAGS, &interface) != 0) net_missing(strerror(errno));
+  close(any);
+}
+#else
+static inline void net_card_up(void) {
+  net_missing("the remote host is part of the simulation, and this is none");
+}
+#endif
+
+/* Bring the way to this peer up. First call of a network benchmark after p5w_start(). */
+static inline void net_up(long peer) {
+  loopback_up();
+  if (peer == NET_REMOTE) net_card_up();
+}
+
+/* Connect to a port of the peer. */
+static inline int net_connect_to(const struct sockaddr_in *address) {
+  int made = socket(AF_INET, SOCK_STREAM, 0);
+  if (made < 0 || connect(made, (const struct sockaddr *)address, sizeof(*address)) != 0)
+    p5w_fail("connect");
+  return made;
+}
+
+static inline int net_connect(const char *host, int port) {
+  struct sockaddr_in address = net_address(host, port);
+  return net_connect_to(&address);
+}
+
+/* A socket that listens on all addresses of this system at `port`, 0: one that is free; *address is
+ * what a process here connects to.
+ */
+static inline int net_listen(int port, int backlog, struct sockaddr_in *address) {
+  int made = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+  socklen_t length = sizeof(*address);
+  *address = net_address("0.0.0.0", port);
+  if (made < 0 || setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+      bind(made, (struct sockaddr *)address, sizeof(*address)) != 0 || listen(made, backlog) != 0 ||
+      getsockname(made, (struct sockaddr *)address, &length) != 0)
+    p5w_fail("listen");
+  address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return made;
+}
+
+static inline int net_accept(int listener) {
+  int made = accept(listener, NULL, NULL);
+  if (made < 0) p5w_fail("accept");
+  return made;
+}
+
+/* Room for received bytes; 0: as the system has it. It must be said before a connection is made. */
+static inline void net_receive_buffer(int socket, long bytes) {
+  int size = (int)bytes;
+  if (bytes > 0 && setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)) != 0)
+    p5w_fail("receive buffer");
+}
+
+/* Small messages leave at once. */
+static inline void net_no_delay(int socket) {
+  int on = 1;
+  if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) p5w_fail("TCP_NODELAY");
+}
+
+/* All of `size` bytes, in as many calls as it takes. */
+static inline void net_write(int to, const void *from, long size, const char *name) {
+  for (const char *at = from; size > 0;) {
+    ssize_t count = write(to, at, (size_t)size);
+    if (count < 0) p5w_fail(name);
+    at += count, size -= count;
+  }
+}
+
+static inline void net_read(int from, void *to, long size, const char *name) {
+  for (char *at = to; size > 0;) {
+    errno = EPIPE; /* of one that ends too early */
+    ssize_t count = read(from, at, (size_t)size);
+    if (count <= 0) p5w_fail(name);
+    at += count, size -= count;
+  }
+}
+
+/* The check sequence of Ethernet over what came before (0: nothing) and these bytes, as the remote host
+ * calculates it (engine/net/check.hh).
+ */
+static inline uint32_t net_crc(uint32_t before, const void *bytes, long size) {
+  const unsigned char *at = bytes;
+  uint32_t value = ~before;
+  for (; size > 0; size--, at++) {
+    value ^= *at;
+    for (int bit = 0; bit < 8; bit++) value = value >> 1 ^ (value & 1 ? 0xedb88320u : 0);
+  }
+  return ~value;
+}
+
+static inline _Noreturn void net_wrong(const char *what, long found, long expected) {
+  fprintf(stderr, "%s: %ld, not %ld\n", what, found, expected);
+  exit(P5W_EXIT_FAILED);
+}
+
+/* The server of a benchmark ends with it, also when the benchmark gives up: a run is over when all its
+ * processes are.
+ */
+static pid_t net_server, net_server_owner;
+
+static inline void net_server_stop(void) {
+  if (net_server <= 0 || net_server_owner != getpid()) return;
+  kill(-net_server, SIGTERM); /* if it is one of many processes and has made them its group */
+  kill(net_server, SIGTERM);
+}
+
+static inline void net_server_started(pid_t server) {
+  static int registered;
+  if (server < 0) p5w_fail("fork");
+  net_server = server, net_server_owner = getpid();
+  if (!registered && atexit(net_server_stop) != 0) p5w_fail("server");
+  registered = 1;
+}
+
+/* Wait for the end of a server that ends by itself. */
+static inline void net_server_wait(void) {
+  pid_t server = net_server;
+  child_wait(server);
+  net_server = 0;
+}
+
+/* What the remote host is asked to do: a line, answered by lines of which the last is a dot. */
+static inline void net_control(const char *command, char answer[NET_LINE]) {
+  static int control = -1;
+  size_t length = 0;
+  if (control < 0) control = net_connect(NET_REMOTE_ADDRESS, NET_CONTROL);
+  net_write(control, command, (long)strlen(command), "control");
+  net_write(control, "\n", 1, "control");
+  answer[0] = '\0';
+  while (length < 2 || strcmp(answer + length - 2, ".\n") != 0) {
+    errno = EPIPE;
+    ssize_t count = read(control, answer + length, NET_LINE - 1 - length);
+    if (count <= 0) p5w_fail("control");
+    length += (size_t)count;
+    answer[length] = '\0';
+  }
+  if (strncmp(answer, "error", 5) == 0) {
+    fprintf(stderr, "remote host: %s: %s", command, answer);
+    exit(P5W_EXIT_FAILED);
+  }
+}
+
+/* The number behind `key=` in the line that begins with `name`; of a check sequence (key crc) it is
+ * hexadecimal.
+ */
+static inline unsigned long net_number(const char *answer, const char *name, const char *key) {
+  size_t length = strlen(name), size = strlen(key);
+  for (const char *line = answer; *line; line += strcspn(line, "\n"), line += *line != '\0') {
+    if (strncmp(line, name, length) != 0 || line[length] != ' ') continue;
+    for (const char *at = line + length; *at == ' '; at += 1 + strcspn(at + 1, " \n"))
+      if (strncmp(at + 1, key, size) == 0 && at[1 + size] == '=')
+        return strtoul(at + size + 2, NULL, strcmp(key, "crc") == 0 ? 16 : 10);
+  }
+  fprintf(stderr, "remote host: no %s %s in its answer: %s", name, key, answer);
+  exit(P5W_EXIT_FAILED);
+}
+
+/* Byte number `at` of what the source sends. */
+static inline char net_source_byte(long at) { return (char)(at ^ at >> 8 ^ at >> 16); }
+
+#endif
