@@ -41,7 +41,7 @@ void Dp8390::reset() {
   address_.fill(0);
   multicast_.fill(0);
   coming_ = next_ = nullptr;
-  sending_ = false;
+  running_ = sending_ = false;
   epoch_++;
   update();
 }
@@ -101,7 +101,7 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
     case 0x3:
       boundary_ = value;
       // After an overflow RST stays until a packet has been removed.
-      if (!(command_ & kStop)) isr_ &= uint8_t(~kRst);
+      if (running_) isr_ &= uint8_t(~kRst);
       break;
     case 0x4: tpsr_ = value; break;
     case 0x5: set_low(&tbcr_, value); break;
@@ -126,12 +126,14 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 }
 
 void Dp8390::command(uint8_t value, Time now) {
-  const bool was_stopped = command_ & kStop;
   // TXP stays until the frame is over; writing a 0 does nothing to it.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
+  // STA starts it, STP stops it; with neither, as drivers write to choose a page, it goes on.
   if (value & kStop) {
+    running_ = false;
     if (!sending_ && !coming_) stopped();
-  } else if (was_stopped && value & kStart) {
+  } else if (value & kStart && !running_) {
+    running_ = true;
     isr_ &= uint8_t(~kRst);
   }
   const uint8_t remote = value & kRemote;
@@ -142,10 +144,10 @@ void Dp8390::command(uint8_t value, Time now) {
                      board_.read_memory(uint16_t(rsar_ + 3)) << 8);
   }
   // Drivers look for their interrupt by a transfer of nothing.
-  if ((remote == kRemoteRead || remote == kRemoteWrite) && rbcr_ == 0 && value & kStart) {
+  if ((remote == kRemoteRead || remote == kRemoteWrite) && rbcr_ == 0 && running_) {
     raise(kRdc);
   }
-  if (value & kTransmit && !sending_ && value & kStart && !(value & kStop)) transmit(now);
+  if (value & kTransmit && !sending_ && running_) transmit(now);
 }
 
 void Dp8390::stopped() { isr_ |= kRst; }
@@ -192,14 +194,14 @@ void Dp8390::done(bool aborted, uint32_t collisions) {
   command_ &= uint8_t(~kTransmit);
   collisions_ = uint8_t(collisions & 0x0F);
   tsr_ = uint8_t((aborted ? kAborted : kSent) | (collisions ? kCollided : 0));
-  if (command_ & kStop && !coming_) stopped();
+  if (!running_ && !coming_) stopped();
   raise(aborted ? kTxe : kPtx);
 }
 
 // --- reception ----------------------------------------------------------------------------------
 
 bool Dp8390::online() const {
-  return command_ & kStart && !(command_ & kStop) && !(tcr_ & kLoopback) && pstart_ < pstop_;
+  return running_ && !(tcr_ & kLoopback) && pstart_ < pstop_;
 }
 
 bool Dp8390::accepts(const Frame& frame) const {
@@ -276,7 +278,7 @@ void Dp8390::store(Time) {
   for (int shift = 0; shift < 32; shift += 8) put(uint8_t(check >> shift));
   current_ = next;
   witness_.received(frame->size());
-  if (command_ & kStop && !sending_) stopped();
+  if (!running_ && !sending_) stopped();
   raise(kPrx);
 }
 

@@ -76,6 +76,7 @@ class Dp8390 : public Station {
   Address address_;
   std::array<uint8_t, 8> multicast_;
   bool line_ = false;
+  bool running_ = false;
   bool sending_ = false;   // a frame has been given to the wire, or goes round inside
   bool on_wire_ = false;   // the wire has a frame of ours, be it one from before a reset
   FramePtr next_;          // what goes after that one

@@ -137,6 +137,18 @@ TEST_CASE("card: frames of all sizes come into the ring whole, interrupt at the 
   CHECK(bench.log.misses == 0);
 }
 
+TEST_CASE("card: it receives while a driver chooses a page without saying start again") {
+  NetBench bench;
+  bench.start();
+  bench.out(0x0, 0x60);
+  from_wire(&bench, to_guest(60));
+  bench.run_until(kMillisecond);
+  bench.out(0x0, 0x20);
+  from_wire(&bench, to_guest(61));
+  bench.run_until(2 * kMillisecond);
+  CHECK(bench.take().size() == 2);
+}
+
 TEST_CASE("card: what it takes: its own address, broadcasts and groups if told to, all if told to") {
   const auto takes = [](uint8_t receive, const Frame& frame, uint8_t groups = 0) {
     NetBench bench;
