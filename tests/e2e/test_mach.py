@@ -178,6 +178,19 @@ def test_fork_and_exec_leave_nothing_behind(mach):
     assert 0.9 * early < late < 1.1 * early
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    ("load", "seconds"),
+    [("rounds=40", 120),
+     pytest.param("rounds=1000 seconds=3600 pause=3000", 7200, marks=pytest.mark.full)],
+)  # fmt: skip
+def test_nothing_is_lost(mach, system, load, seconds):
+    """Programs, processes killed in any state, pipes, sockets, System V, files, over and over: as
+    many names of ports and as much memory as at first."""
+    booted = mach(f"test-endurance {load}", system=system, limit_seconds=seconds)
+    assert booted.output == "nothing was lost\n"
+
+
 def test_output_and_exit_status(mach):
     booted = mach("test-output status=5 lines=40")
     assert booted.events.guest_status == 5

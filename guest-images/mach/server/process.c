@@ -29,7 +29,11 @@ static int last_pid;
 
 void waiting_drop(struct process *process);
 
-struct process *process_of_port(mach_port_t port) { return port < PORTS ? by_port[port] : NULL; }
+/* Of one that has ended a last message may still come. */
+struct process *process_of_port(mach_port_t port) {
+  struct process *process = port < PORTS ? by_port[port] : NULL;
+  return process && !process->zombie ? process : NULL;
+}
 
 struct process *process_of_pid(int pid) {
   for (int i = 0; i < PROCESSES; i++)
@@ -377,9 +381,10 @@ static int reaps_itself(const struct process *parent) {
 
 void process_end(struct process *process, int status) {
   if (process->pid == 1) panic("init ended", status);
-  waiting_drop(process);
+  /* The task first: a thread whose answer is dropped would hear of that, and go on. */
   task_end(process->task, process->thread);
   process->task = process->thread = MACH_PORT_NULL;
+  waiting_drop(process);
   for (int i = 0; i < OPEN_MAX_FILES; i++)
     if (process->files[i]) descriptor_close(process, i);
   sysv_end(process);
