@@ -195,7 +195,7 @@ def test_a_run_for_each_guest_machine_and_seed(lab, given):
     assert (first.experiment, first.job, first.seed, second.seed) == (
         "program", "@program -v 2", 0, 4,
     )  # fmt: skip
-    assert first.label == "my prog -v 2, toy, p90-premiere2, l2.size=524288"
+    assert first.label == "my prog -v 2, toy, p90-premiere2, l2.size=512K"
     assert first.parameter_text == "file=my_prog arguments=-v,2"
     assert first.workload.phases[0xFFFFFFFE] == "whole"
     assert first.workload.operations_in(first.parameters) == 1
