@@ -166,7 +166,7 @@ def test_another_l2_is_another_run(smoke):
     arguments = ("run", "smoke", "--no-build", "--workload", "getpid", "--set")
     status, _, err = command(lab, *arguments, "l2.size=512K")
     assert status == 0, err
-    assert "l2.size=524288: ok" in err
+    assert "l2.size=512K: ok" in err
 
 
 @pytest.mark.parametrize("key", ["run.events", "run.output"])
