@@ -18,7 +18,8 @@ from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
-AFTER_BOOT = ("run.job", "run.program", "run.power_cut")  # what of engine.conf matters only then
+# What of engine.conf matters only then.
+AFTER_BOOT = ("run.job", "run.program", "run.power_cut", "run.pcap")
 
 
 @dataclass(frozen=True)

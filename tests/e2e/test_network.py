@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The network in guest linux: its own driver on the modelled card, against the remote host, with
+every byte looked at (wire.c); the capture of it; faults by seed."""
+
+import struct
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+
+from p5lab.fetch import cache_directory
+
+CARD = {"net.card": "ne2000"}
+BYTES = 100_000
+GAP, OVERHEAD, BIT = 96, (8 + 4) * 8, 100  # bits, bits, ns: IEEE 802.3
+EPOCH = 788_918_400  # 1 January 1995
+
+
+@dataclass
+class Frame:
+    time: int  # ns since power-up
+    data: bytes
+
+    @property
+    def long(self):
+        """Nanoseconds on the wire."""
+        return (OVERHEAD + 8 * len(self.data)) * BIT
+
+    @property
+    def segment(self):
+        """Of TCP: source, destination (address and port), sequence, flags, data; else None."""
+        ip = self.data[14:]
+        if self.data[12:14] != b"\x08\x00" or ip[9] != 6:
+            return None
+        total, header = struct.unpack_from(">H", ip, 2)[0], (ip[0] & 15) * 4
+        tcp = ip[header:total]
+        ports = struct.unpack_from(">HH", tcp)
+        start = (tcp[12] >> 4) * 4
+        return (ip[12:16], ports[0]), (ip[16:20], ports[1]), struct.unpack_from(">I", tcp, 4)[0], \
+            tcp[13], tcp[start:]  # fmt: skip
+
+
+def read_capture(path):
+    """The classic format of libpcap, as its manual page (pcap-savefile) describes it."""
+    content = path.read_bytes()
+    magic, major, minor, zone, sigfigs, longest, link = struct.unpack_from("<IHHiIII", content)
+    assert (magic, major, minor, zone, sigfigs, link) == (0xA1B23C4D, 2, 4, 0, 0, 1)
+    frames, at = [], 24
+    while at < len(content):
+        seconds, ns, kept, length = struct.unpack_from("<IIII", content, at)
+        assert kept == length <= longest
+        assert ns < 10**9
+        data = content[at + 16 : at + 16 + kept]
+        assert len(data) == kept
+        frames.append(Frame((seconds - EPOCH) * 10**9 + ns, data))
+        at += 16 + kept
+    return frames
+
+
+def ones_sum(data):
+    total = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) & ~1]))
+    total += data[-1] << 8 if len(data) & 1 else 0
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, lab):
+    built = tmp_path_factory.mktemp("wire") / "wire"
+    headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/rootfs")
+    subprocess.run(
+        [
+            sys.executable, lab.root / "workloads/build_workload.py",
+            "--cache", cache_directory() / "zig",
+            *(word for path in headers for word in ("--include", lab.root / path)),
+            "--output", built, lab.root / "tests/e2e/wire.c",
+        ],
+        check=True,
+    )  # fmt: skip
+    return built
+
+
+@pytest.fixture
+def network(boot, program):
+    def run(arguments, *, settings=None, **more):
+        return boot(
+            f"@program {arguments}", program=program, settings=CARD | (settings or {}), **more
+        )
+
+    return run
+
+
+def microseconds(booted, phase):
+    (bracket,) = [b for b in booted.events.brackets if b.phase == phase]
+    return (bracket.end.tsc - bracket.begin.tsc) / 90
+
+
+def test_bytes_arrive_both_ways_and_datagrams_come_back(network):
+    ran = network(f"bytes={BYTES} datagrams=20")
+    assert ran.outcome.status == "ok", ran.output
+    sent, received = ran.totals(0, "net.bytes_sent"), ran.totals(1, "net.bytes_received")
+    assert sent[0] > BYTES
+    assert received[0] > BYTES
+    assert ran.totals(0, "net.missed") == [0]
+
+
+def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
+    ran = network(f"bytes={BYTES}", conf=("run.pcap = wire.pcap",))
+    assert ran.outcome.status == "ok", ran.output
+    frames = read_capture(ran.directory / "wire.pcap")
+    # Half duplex: a frame and the gap behind it are over before the next begins (to the nanosecond
+    # to which times are cut).
+    for before, frame in pairwise(frames):
+        assert frame.time - before.time >= before.long + GAP * BIT - 1
+    # Two frames that wait for each other leave no more than the gap.
+    gaps = Counter(b.time - a.time - a.long for a, b in pairwise(frames))
+    assert any(GAP * BIT - 1 <= gap <= GAP * BIT + 1 for gap in gaps)
+    streams = {}
+    for frame in frames:
+        assert 60 <= len(frame.data) <= 1514
+        if not frame.segment:
+            continue
+        ip = frame.data[14:]
+        header, total = (ip[0] & 15) * 4, struct.unpack_from(">H", ip, 2)[0]
+        assert ones_sum(ip[:header]) == 0xFFFF
+        tcp = ip[header:total]
+        assert ones_sum(ip[12:20] + struct.pack(">HH", 6, len(tcp)) + tcp) == 0xFFFF
+        source, destination, sequence, flags, data = frame.segment
+        streams.setdefault((source, destination), []).append((sequence, flags, data))
+    # Of each direction of each connection: SYN first, all bytes once, FIN.
+    expected = bytes((i ^ i >> 8 ^ i >> 16) & 0xFF for i in range(BYTES))
+    whole = 0
+    for (source, destination), segments in streams.items():
+        assert segments[0][1] & 0x02
+        first = segments[0][0] + 1
+        content = {}
+        for sequence, _, data in segments:
+            content |= {sequence - first + i: byte for i, byte in enumerate(data)}
+        if destination[1] == 9 or source[1] == 19:
+            assert bytes(content[i] for i in range(len(content))) == expected
+            assert any(flags & 0x01 for _, flags, _ in segments)
+            whole += 1
+    assert whole == 2
+
+
+def test_a_run_is_the_same_to_the_byte_captured_or_not(network):
+    faults = {"net.loss": "0.01", "net.duplicate": "0.01", "net.reorder": "0.01"}
+    runs = [
+        network(f"bytes={BYTES}", settings=faults, seed=3, conf=conf)
+        for conf in ((), ("run.pcap = wire.pcap",), ("run.pcap = wire.pcap",))
+    ]
+    assert [ran.outcome.status for ran in runs] == ["ok"] * 3
+    events = {(ran.directory / "events.jsonl").read_bytes() for ran in runs}
+    assert len(events) == 1
+    captures = {(ran.directory / "wire.pcap").read_bytes() for ran in runs[1:]}
+    assert len(captures) == 1
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2, 10))]
+)
+@pytest.mark.parametrize(
+    "faults",
+    [{"net.loss": "0.03"}, {"net.duplicate": "0.1"}, {"net.reorder": "0.1"},
+     {"net.loss": "0.02", "net.duplicate": "0.05", "net.reorder": "0.05",
+      "net.latency_us": "5000"}],
+    ids=["loss", "twice", "out of order", "all"],
+)  # fmt: skip
+def test_every_transfer_ends_with_the_right_bytes(network, faults, seed):
+    ran = network(f"bytes={BYTES}", settings=faults, seed=seed, limit_seconds=600)
+    assert ran.outcome.status == "ok", ran.output
+    names = {"net.loss": "net.lost", "net.duplicate": "net.duplicated",
+             "net.reorder": "net.reordered"}  # fmt: skip
+    for key, event in names.items():
+        number = sum(ran.totals(0, event) + ran.totals(1, event))
+        assert (number > 0) == (key in faults)
+
+
+def test_a_large_transfer_fills_the_wire(network):
+    """At least 85 % of 10 Mbit/s with the program's own work on each byte left out: it sends
+    from a buffer that it fills again before each call."""
+    ran = network("bytes=1000000")
+    assert ran.outcome.status == "ok", ran.output
+    assert 1_000_000 * 8 / microseconds(ran, 0) > 0.8 * 10
+
+
+def test_without_a_card_there_is_none(boot, program):
+    ran = boot("@program bytes=1", program=program)
+    assert ran.events.guest_status == 77
+    assert not any(name.startswith("net.") for name in ran.events.units)
