@@ -155,3 +155,53 @@ def test_clients_of_a_server(counted):
 def test_web_servers(counted, server):
     run = counted(f"web server={server} requests=24 concurrency=4 processes=3 filesystem=memory")
     assert run.totals(0, "instructions")[0] > 24 * 10_000
+
+
+# --- the remote host ------------------------------------------------------------------------------
+
+CARD = {"net.card": "ne2000"}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        "netbw peer=remote iterations=1 kilobytes=64",
+        "tcp-transfer peer=remote kilobytes=96",
+        "udp-send peer=remote kilobytes=16",
+        "ipc-net peer=remote mechanism=udp bytes=4096 transactions=5",
+        "ipc-net peer=remote mechanism=tcp bytes=1024 transactions=5",
+        "sftp peer=remote kilobytes=32 buffer=4096 filesystem=memory",
+        "sftp peer=remote kilobytes=32 buffer=4096 filesystem=memory direction=get",
+        "sdbase peer=remote clients=3 transactions=5 records=64 filesystem=memory warmup=0",
+        "sxipc place=both clients=2 steps=8 warmup=0",
+        "web peer=remote requests=12 concurrency=4 filesystem=memory",
+        "andrew filesystem=nfs-async files=10 kilobytes=20 directories=4 warmup=0",
+    ],
+)
+def test_the_remote_host_does_its_part(counted, job):
+    run = counted(job, settings=CARD)
+    phase = next(p for p in (0, 64, 4096, 1024, 3, 2) if run.totals(p, "net.frames_sent"))
+    assert sum(run.totals(phase, "net.frames_sent")) > 0
+
+
+@pytest.mark.parametrize("fault", ["net.loss", "net.duplicate", "net.reorder"])
+@pytest.mark.parametrize("job", ["netbw peer=remote iterations=1 kilobytes=64 warmup=0",
+                                 "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory"])
+def test_a_bad_wire_spoils_nothing(counted, job, fault):
+    """The programs fail when anything else comes than what was sent."""
+    counted(job, settings={**CARD, fault: 0.05})
+
+
+def test_a_synchronous_server_is_waited_for(counted):
+    job = "andrew filesystem=nfs-{} files=10 kilobytes=20 directories=4 warmup=0"
+    later, first = (counted(job.format(policy), settings=CARD) for policy in ("async", "sync"))
+    make, copy, status = 0, 1, 2
+    for phase in (make, copy):
+        assert first.totals(phase, "cycles.idle")[0] > 5 * later.totals(phase, "cycles.idle")[0]
+    assert first.totals(status, "net.frames_sent") == later.totals(status, "net.frames_sent")
+
+
+def test_without_a_card(boot):
+    run = boot("netbw peer=remote")
+    assert run.events.guest_status == 77
+    assert "this system has no network card" in run.output

@@ -11,6 +11,9 @@
  *   ext2-sync  the same, but whoever changes a directory waits for the disk, as under FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
  *   raid0      an ext2 of 256 MB in blocks of 4 KB, on a stripe over all modelled disks
+ *   nfs-async  the file server of the remote host (docs/network-benchmarks.md), which answers before
+ *              its disk has what was written
+ *   nfs-sync   the same, answers wait for its disk
  *
  * The program mounts and unmounts what it uses (data_mount, data_leave), outside its brackets.
  * What only Linux has is in disk.h.
@@ -26,13 +29,22 @@
 
 #include "p5w.h"
 
-enum data_filesystem { DATA_DISK, DATA_MEMORY, DATA_EXT2, DATA_EXT2_SYNC, DATA_FAT, DATA_RAID0 };
-static const char *const data_filesystems[] = {"data", "memory", "ext2", "ext2-sync",
-                                               "fat",  "raid0",  NULL};
+enum data_filesystem {
+  DATA_DISK,
+  DATA_MEMORY,
+  DATA_EXT2,
+  DATA_EXT2_SYNC,
+  DATA_FAT,
+  DATA_RAID0,
+  DATA_NFS_ASYNC,
+  DATA_NFS_SYNC
+};
+static const char *const data_filesystems[] = {"data", "memory", "ext2",      "ext2-sync", "fat",
+                                               "raid0", "nfs-async", "nfs-sync", NULL};
 
 #define DATA_FILESYSTEM(filesystem)                                                \
   {                                                                                \
-    "filesystem", "data, memory, ext2, ext2-sync, fat or raid0", &(filesystem), 0, \
+    "filesystem", "data, memory, ext2, ext2-sync, fat, raid0 or nfs", &(filesystem), 0, \
         data_filesystems                                                           \
   }
 

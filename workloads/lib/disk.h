@@ -111,12 +111,16 @@ static inline const char *disk_path(int n, int partition) {
 
 static inline int disk_open_raw(const char *path) { return open(path, O_RDWR | O_DIRECT); }
 
+#include "card.h"
 #include "stripe.h"
 
 /* Mount one of data.h's file systems; returns NULL, or why it cannot be had here. */
 static inline const char *disk_mount(long filesystem) {
   static const char none[] = "needs a modelled disk, and this machine has none";
   static char why[160];
+  mkdir(DISK_MOUNTED_ON, 0755);
+  if (filesystem >= DATA_NFS_ASYNC)
+    return card_mount(filesystem == DATA_NFS_SYNC ? "sync" : "async", DISK_MOUNTED_ON);
   if (!disk_path(0, 0)) return none;
   const char *device, *type = "ext2";
   unsigned long flags = filesystem == DATA_EXT2_SYNC ? MS_DIRSYNC : 0;
@@ -127,7 +131,6 @@ static inline const char *disk_mount(long filesystem) {
     if (!device) return "needs a partition that the modelled disk does not have";
   }
   if (filesystem == DATA_FAT) type = "vfat";
-  mkdir(DISK_MOUNTED_ON, 0755);
   if (mount(device, DISK_MOUNTED_ON, type, flags, NULL) == 0) return NULL;
   snprintf(why, sizeof(why), "mount %s as %s: %s", device, type, strerror(errno));
   return why;

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#include "card.h"
 #include "child.h"
 #include "data.h"
 #include "loopback.h"
@@ -27,11 +28,6 @@ static const char *const net_peers[] = {"loopback", "remote", NULL};
 #define NET_PEER(peer) \
   {"peer", "a process here, or the remote host", &(peer), 0, net_peers}
 
-#define NET_INTERFACE "eth0"
-#define NET_OWN_ADDRESS "10.0.0.2"
-#define NET_REMOTE_ADDRESS "10.0.0.1"
-#define NET_MASK "255.255.255.0"
-
 /* Ports of the remote host's services. */
 #define NET_ECHO 7
 #define NET_SINK 9
@@ -39,47 +35,6 @@ static const char *const net_peers[] = {"loopback", "remote", NULL};
 #define NET_CONTROL 7000
 
 #define NET_LINE 1024
-
-static inline _Noreturn void net_missing(const char *why) {
-  fprintf(stderr, NET_INTERFACE ": %s\n", why);
-  exit(P5W_EXIT_UNAVAILABLE);
-}
-
-static inline struct sockaddr_in net_address(const char *host, int port) {
-  struct sockaddr_in address;
-  memset(&address, 0, sizeof(address));
-  address.sin_family = AF_INET;
-  address.sin_port = htons((uint16_t)port);
-  address.sin_addr.s_addr = inet_addr(host);
-  return address;
-}
-
-#if defined(__linux__) && !defined(P5LAB_NATIVE)
-static inline void net_set(int any, unsigned long request, const char *address) {
-  struct ifreq interface = {.ifr_name = NET_INTERFACE};
-  struct sockaddr_in value = net_address(address, 0);
-  memcpy(&interface.ifr_addr, &value, sizeof(value));
-  if (ioctl(any, request, &interface) != 0) net_missing(strerror(errno));
-}
-
-/* Give the card its address and switch it on. Exits with P5W_EXIT_UNAVAILABLE without a card. */
-static inline void net_card_up(void) {
-  struct ifreq interface = {.ifr_name = NET_INTERFACE};
-  int any = socket(AF_INET, SOCK_DGRAM, 0);
-  if (!p5_marker_enabled) net_missing("the remote host is part of the simulation, and this is none");
-  if (any < 0 || ioctl(any, SIOCGIFFLAGS, &interface) != 0)
-    net_missing("this system has no network card");
-  net_set(any, SIOCSIFADDR, NET_OWN_ADDRESS);
-  net_set(any, SIOCSIFNETMASK, NET_MASK);
-  interface.ifr_flags |= IFF_UP | IFF_RUNNING;
-  if (ioctl(any, SIOCSIFFLAGS, &interface) != 0) net_missing(strerror(errno));
-  close(any);
-}
-#else
-static inline void net_card_up(void) {
-  net_missing("the remote host is part of the simulation, and this is none");
-}
-#endif
 
 /* Bring the way to this peer up. First call of a network benchmark after p5w_start(). */
 static inline void net_up(long peer) {

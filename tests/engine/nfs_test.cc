@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// The file server of the remote host, asked as a client would: by calls, byte for byte.
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+
+#include "nfs_server.hh"
+
+using net::kMillisecond;
+using net::NfsServer;
+using net::Time;
+
+namespace {
+
+void put(std::string& to, uint32_t word) {
+  for (int shift = 24; shift >= 0; shift -= 8) to.push_back(char(word >> shift));
+}
+
+void put(std::string& to, const std::string& text) {
+  put(to, uint32_t(text.size()));
+  to += text;
+  to.resize((to.size() + 3) & ~size_t(3), '\0');
+}
+
+uint32_t word(const std::string& from, size_t at) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < 4; i++) value = value << 8 | uint8_t(from.at(at * 4 + i));
+  return value;
+}
+
+// A client that sends each call once.
+struct Client {
+  NfsServer server;
+  Time now = 0, ready = 0;
+  uint32_t xid = 0;
+
+  std::string message(uint32_t program, uint32_t procedure, const std::string& arguments) {
+    std::string bytes;
+    for (const uint32_t value : {++xid, 0u, 2u, program, program == 100003 ? 2u : 1u, procedure, 1u}) {
+      put(bytes, value);
+    }
+    put(bytes, std::string(20, '\0'));  // AUTH_UNIX
+    put(bytes, 0);
+    put(bytes, 0);
+    return bytes + arguments;
+  }
+
+  std::optional<NfsServer::Reply> send(const std::string& bytes) {
+    return server.call(now, 1, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  }
+
+  // The results, behind what every reply begins with.
+  std::string ask(uint32_t program, uint32_t procedure, const std::string& arguments) {
+    const auto reply = send(message(program, procedure, arguments));
+    REQUIRE(reply);
+    CHECK(word(reply->bytes, 0) == xid);
+    CHECK(word(reply->bytes, 1) == 1);
+    CHECK(word(reply->bytes, 5) == 0);  // accepted
+    ready = reply->ready;
+    return reply->bytes.substr(24);
+  }
+
+  std::string mount(const std::string& path) {
+    std::string arguments;
+    put(arguments, path);
+    const std::string result = ask(100005, 1, arguments);
+    return word(result, 0) == 0 ? result.substr(4, 32) : "";
+  }
+
+  std::string nfs(uint32_t procedure, const std::string& arguments) {
+    return ask(100003, procedure, arguments);
+  }
+
+  std::string named(const std::string& directory, const std::string& name) {
+    std::string arguments = directory;
+    put(arguments, name);
+    return arguments;
+  }
+
+  // Handle of a new file or directory.
+  std::string make(uint32_t procedure, const std::string& directory, const std::string& name) {
+    std::string arguments = named(directory, name);
+    put(arguments, 0640);
+    for (int i = 0; i < 7; i++) put(arguments, ~0u);
+    const std::string result = nfs(procedure, arguments);
+    CHECK(word(result, 0) == 0);
+    return result.substr(4, 32);
+  }
+
+  uint32_t write(const std::string& file, uint32_t offset, const std::string& data) {
+    std::string arguments = file;
+    put(arguments, offset);
+    put(arguments, offset);
+    put(arguments, uint32_t(data.size()));
+    put(arguments, data);
+    return word(nfs(8, arguments), 0);
+  }
+
+  std::string read(const std::string& file, uint32_t offset, uint32_t count) {
+    std::string arguments = file;
+    for (const uint32_t value : {offset, count, count}) put(arguments, value);
+    const std::string result = nfs(6, arguments);
+    CHECK(word(result, 0) == 0);
+    return result.substr(19 * 4, word(result, 18));
+  }
+};
+
+constexpr uint32_t kCreate = 9, kRemove = 10, kMkdir = 14, kRmdir = 15, kReaddir = 16;
+
+}  // namespace
+
+TEST_CASE("nfs: what is written is read, and the tree has it") {
+  Client client;
+  const std::string root = client.mount("/async");
+  REQUIRE(root.size() == 32);
+  CHECK(client.mount("/other").empty());
+  const std::string directory = client.make(kMkdir, root, "d");
+  const std::string file = client.make(kCreate, directory, "f");
+  CHECK(client.write(file, 0, std::string(8192, 'a')) == 0);
+  CHECK(client.write(file, 8190, "xyz") == 0);
+  CHECK(client.read(file, 8188, 100) == "aaxyz");
+  CHECK(client.read(file, 9000, 100).empty());
+  const std::string found = client.nfs(4, client.named(directory, "f"));
+  CHECK(word(found, 0) == 0);
+  CHECK(found.substr(4, 32) == file);
+  CHECK(word(found, 9) == 1);            // a file
+  CHECK(word(found, 10) == 0100640);     // its mode
+  CHECK(word(found, 14) == 8193);        // its size
+  CHECK(word(client.nfs(kRmdir, client.named(root, "d")), 0) == 66);  // not empty
+  CHECK(word(client.nfs(kRemove, client.named(directory, "f")), 0) == 0);
+  CHECK(word(client.nfs(1, file), 0) == 70);  // stale
+  CHECK(word(client.nfs(kRmdir, client.named(root, "d")), 0) == 0);
+  CHECK(client.server.updates() == 6);
+}
+
+TEST_CASE("nfs: a directory that one answer does not hold comes in several") {
+  Client client;
+  const std::string root = client.mount("/async");
+  for (int i = 0; i < 100; i++) client.make(kCreate, root, "file" + std::to_string(i));
+  uint32_t cookie = 0, names = 0, calls = 0;
+  for (bool end = false; !end; calls++) {
+    std::string arguments = root;
+    put(arguments, cookie);
+    put(arguments, 1024);
+    const std::string result = client.nfs(kReaddir, arguments);
+    CHECK(result.size() <= 1024 + 8);
+    size_t at = 1;
+    for (; word(result, at) == 1; names++) {
+      at += 3 + (word(result, at + 2) + 3) / 4;
+      cookie = word(result, at);
+      at++;
+    }
+    end = word(result, at + 1) == 1;
+  }
+  CHECK(names == 102);
+  CHECK(calls > 2);
+}
+
+TEST_CASE("nfs: who changes something waits for the disk of a synchronous server") {
+  Client client;
+  for (const std::string tree : {"/async", "/sync"}) {
+    client.now += net::kSecond;
+    const Time disk = tree == "/sync" ? NfsServer::kDiskWrite : 0;
+    const std::string root = client.mount(tree);
+    CHECK(client.ready == client.now);
+    const std::string file = client.make(kCreate, root, "f");
+    CHECK(client.ready == client.now + 2 * disk);
+    CHECK(client.write(file, 0, "data") == 0);
+    CHECK(client.ready == client.now + 4 * disk);  // one disk, one after the other
+    client.now += net::kSecond;
+    CHECK(client.write(file, NfsServer::kDirectBytes, "data") == 0);
+    CHECK(client.ready == client.now + 3 * disk);
+    CHECK(client.read(file, 0, 4) == "data");
+    CHECK(client.ready == client.now);
+  }
+}
+
+TEST_CASE("nfs: a call that comes twice is carried out once") {
+  Client client;
+  const std::string root = client.mount("/sync");
+  std::string arguments = client.named(root, "f");
+  for (int i = 0; i < 8; i++) put(arguments, ~0u);
+  const std::string call = client.message(100003, kMkdir, arguments);
+  const auto first = client.send(call);
+  REQUIRE(first);
+  CHECK(word(first->bytes, 6) == 0);
+  CHECK_FALSE(client.send(call));  // it is being worked on
+  client.now = first->ready;
+  const auto again = client.send(call);
+  REQUIRE(again);
+  CHECK(again->bytes == first->bytes);
+  CHECK(again->ready == client.now);
+  CHECK(client.server.updates() == 1);
+}
+
+TEST_CASE("nfs: nonsense is refused and harms nobody") {
+  Client client;
+  const std::string root = client.mount("/async");
+  const std::string file = client.make(kCreate, root, "f");
+  CHECK(client.write(file, 0x7fffffff, "x") == 27);
+  CHECK(client.write(root, 0, "x") == 21);
+  CHECK(client.write(file, NfsServer::kCapacity, "x") == 28);
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; i++) {
+    std::string call = client.message(i % 7 ? 100003 : 100005, random() % 20, root);
+    for (uint32_t words = random() % 20; words > 0; words--) put(call, random() % 3 ? random() % 40 : random());
+    for (uint32_t flips = random() % 4; flips > 0; flips--) call[random() % call.size()] ^= char(1 << random() % 8);
+    call.resize(call.size() - random() % 5);
+    client.send(call);
+    client.now += kMillisecond;
+  }
+  CHECK(client.mount("/async") == root);
+  CHECK(word(client.nfs(17, root), 0) == 0);
+}
