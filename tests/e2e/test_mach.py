@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Guest mach on the engine: boot, jobs, what a system call crosses, what a UNIX has to do."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
-from p5lab import fetch, guest
+from p5lab import fetch, guest, workload
+from p5lab.lab import Lab
 from p5stats import crossings as crossings_of
 
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
@@ -150,6 +152,16 @@ def test_files_on_the_disk(mach, job, system):
 )  # fmt: skip
 def test_calls_of_the_kernel_itself(mach, job):
     assert mach(job).events.guest_status == 0
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in workload.load(Lab.here()) if name.startswith("mach-"))
+)
+def test_described_parameters_are_the_programs_own(boot, name):
+    """As of all other workloads in test_guest_images.py, where the host runs them."""
+    described = workload.load(Lab.here())[name].parameters
+    shown = dict(re.findall(r"^  ([a-z0-9]+)=(\S+)", boot(f"{name} ?", system="mach").output, re.M))
+    assert shown == {key: str(parameter.default) for key, parameter in described.items()}
 
 
 def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):

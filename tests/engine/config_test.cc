@@ -135,7 +135,7 @@ TEST_CASE("config: mistakes are answered with one line: where, key, what") {
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
-        "engine.conf:59: penalty.fgi: unknown key");
+        "engine.conf:60: penalty.fgi: unknown key");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = one")) ==
         "engine.conf:45: penalty.agi: `one` is not a whole number");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = -1")) ==
