@@ -362,7 +362,7 @@ def test_described_parameters_are_the_programs_own(native, name):
     if name in ("test-panic", "test-ud"):  # these do not parse arguments
         return
     usage = run_native(native, name, "?").stderr
-    shown = dict(re.findall(r"^  ([a-z0-9]+)=(\S+)", usage, re.MULTILINE))
+    shown = dict(re.findall(r"^  ([a-z0-9_]+)=(\S+)", usage, re.MULTILINE))
     assert shown == {key: str(parameter.default) for key, parameter in described.items()}
 
 
