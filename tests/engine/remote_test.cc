@@ -229,7 +229,8 @@ TEST_CASE("remote: control answers commands in their order") {
   CHECK(command(&host, "reset\nstats\nnothing\nrun echo\nrun gopher x=1\nrun echo x", 3002) ==
         ".\n"
         "sink.tcp bytes=0 pieces=0 crc=00000000\n"
-        "sink.udp bytes=0 pieces=0 crc=00000000\n.\n"
+        "sink.udp bytes=0 pieces=0 crc=00000000\n"
+        "nfs calls=0 updates=0 disk_writes=0\n.\n"
         "error expected `stats`, `reset` or `run SERVICE key=value ...`\n.\n"
         "error echo: cannot be run\n.\n"
         "error gopher: no such service\n.\n"
