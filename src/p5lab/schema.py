@@ -75,9 +75,8 @@ def _integer(name: str, low: int, high: int, unit: str, doc: str, *, hexa: bool 
     return Key(name, unit, doc, expected, parse, show=form)
 
 
-def _number(name: str, low: float, high: float, unit: str, doc: str) -> Key:
-    what = f"a number of {unit}" if unit else "a probability"
-    expected = f"{what}, {low:g} to {high:g}"
+def _number(name: str, low: float, high: float, unit: str, doc: str, what: str = "") -> Key:
+    expected = f"{what or f'a number of {unit}'}, {low:g} to {high:g}"
 
     def parse(value: object) -> Value:
         if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
@@ -92,7 +91,7 @@ def _number(name: str, low: float, high: float, unit: str, doc: str) -> Key:
 
 
 def _probability(name: str, doc: str) -> Key:
-    return _number(name, 0, 0.9, "", doc)
+    return _number(name, 0, 0.9, "", doc, "a probability")
 
 
 def _size(name: str, low: int, high: int, doc: str) -> Key:

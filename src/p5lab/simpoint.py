@@ -26,7 +26,7 @@ from p5lab import workload as workloads
 from p5lab.engines import EVENTS
 from p5lab.engines.bochs import VECTORS
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
-from p5lab.experiment import Interval, Run, Sample
+from p5lab.experiment import Cannot, Interval, Run, Sample
 from p5lab.files import replace_json
 from p5lab.lab import Lab
 from p5lab.runner import Result
@@ -93,7 +93,7 @@ def base(lab: Lab, names: Sequence[str], given: Sequence[str], guest: str, machi
             raise unknown("workload", name, known)
         resolved = known[name].resolve(parameters, "--parameter")
         if reason := system.why_not(name, resolved):
-            raise UserError(f"guest {guest} cannot run {name}: {reason}")
+            raise UserError(str(Cannot(guest, name, reason)))
         runs.append(
             Run(FULL, board, system, known[name], resolved, tuple(parameters), seed, True,
                 LIMIT_SECONDS)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from p5lab import cli, crosscheck, experiment, machine, store
-from p5lab.commands import check
+from p5lab.commands import execute
 from p5lab.crosscheck import Ask
 from p5lab.engines import gem5
 from p5lab.errors import UserError
@@ -269,7 +269,7 @@ def test_of_a_curve_three_sizes_are_shown():
 @pytest.fixture
 def p5lab(lab, engines, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.setattr(check, "execute", lambda lab, runs, progress, **options: engines(runs))
+    monkeypatch.setattr(execute, "execute", lambda lab, runs, progress, **options: engines(runs))
 
     def command(*arguments):
         words = ["cross-check", "tests", "--guest", "toy", "--workload", "call", *arguments]
@@ -320,7 +320,7 @@ def test_for_programs(p5lab, engines):
 
 
 def test_what_gem5_cannot_do_is_said_before_anything_runs(lab, capsys, monkeypatch):
-    monkeypatch.setattr(check, "execute", lambda *_, **__: pytest.fail("something ran"))
+    monkeypatch.setattr(execute, "execute", lambda *_, **__: pytest.fail("something ran"))
     assert cli.main(["cross-check", "tests", "--guest", "toy", "--workload", "call"], lab) == 2
     assert "--engine gem5: guest toy" in capsys.readouterr().err
 

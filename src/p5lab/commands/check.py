@@ -6,10 +6,9 @@ import argparse
 
 from p5lab import crosscheck, experiment, matrix, report, validate
 from p5lab.commands import options
-from p5lab.commands.execute import execute, tell_failures
+from p5lab.commands.execute import executor, tell_failures
 from p5lab.errors import STATUS_FAILED
 from p5lab.lab import Lab
-from p5lab.progress import Progress
 
 
 def add(commands: options.Commands) -> None:
@@ -62,13 +61,7 @@ def add(commands: options.Commands) -> None:
 
 def _validate(args: argparse.Namespace, lab: Lab) -> int:
     asked = validate.select(lab, args.source)
-    workers = options.workers(args)
-    found = validate.run(
-        lab, asked,
-        lambda runs: execute(
-            lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
-        ),
-    )  # fmt: skip
+    found = validate.run(lab, asked, executor(args, lab))
     validate.show(report.stdout(), found.results, args.form, everything=args.all)
     if tell_failures(lab, found.failed):
         return STATUS_FAILED
@@ -81,17 +74,11 @@ def _matrix(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _cross_check(args: argparse.Namespace, lab: Lab) -> int:
-    workers = options.workers(args)
+    run = executor(args, lab)
     explanations = crosscheck.choose(args.explain) if args.explain is not None else []
     ask = crosscheck.Ask(args.guest, args.machine, tuple(args.workload), args.seeds,
                          args.experiment)  # fmt: skip
-    found = crosscheck.check(
-        lab, ask,
-        lambda runs: execute(
-            lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
-        ),
-        None if args.explain == [] else explanations,
-    )  # fmt: skip
+    found = crosscheck.check(lab, ask, run, None if args.explain == [] else explanations)
     crosscheck.show(report.stdout(), found, args.form)
     failed = tell_failures(lab, found.failed)
     return STATUS_FAILED if failed or len(found.unexplained) else 0

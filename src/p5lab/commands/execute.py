@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Builds and runs what a command needs, and tells how it went."""
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Callable, Sequence
 
 from p5lab import build, cluster, experiment, image, index, plan, runner, store
+from p5lab.commands import options
 from p5lab.lab import Lab
 from p5lab.progress import Progress
+
+
+def executor(args: argparse.Namespace, lab: Lab
+             ) -> Callable[[list[experiment.Run]], list[runner.Result]]:  # fmt: skip
+    """`execute` as the command line asks (options.add_jobs, add_workers, add_no_build), for
+    commands that find out on their way what to run."""
+    workers = options.workers(args)
+    return lambda runs: execute(
+        lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
+    )
 
 
 def execute(lab: Lab, runs: list[experiment.Run], progress: Progress, *, no_build: bool, jobs: int,

@@ -117,9 +117,6 @@ def workers(args: argparse.Namespace) -> Wanted | None:
         return None
     if any(files) and not all(files):
         raise UserError("--tls-ca, --tls-cert, --tls-key: expected all three, or none")
-    if getattr(args, "engine", "") == experiment.NATIVE:
-        raise UserError("--engine native: expected without --workers and --scheduler: it measures"
-                        " this host, one run at a time")  # fmt: skip
     return Wanted(args.workers, args.scheduler, Tls(*files) if all(files) else None, args.ship)
 
 

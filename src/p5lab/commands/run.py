@@ -108,10 +108,11 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         sweeps=sweep.parse(args.sweeps),
     )
     engines.get(args.engine)
-    if args.power_cut and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
-        raise UserError("--power-cut: expected the embedded engine, which models the disk")
-    if args.pcap and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
-        raise UserError("--pcap: expected the embedded engine, which models the network")
+    for option, asked, what in (
+        ("--power-cut", args.power_cut, "disk"), ("--pcap", args.pcap, "network"),
+    ):  # fmt: skip
+        if asked and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
+            raise UserError(f"{option}: expected the embedded engine, which models the {what}")
     if (args.experiment is None) == (args.program is None):
         raise UserError(
             f"{args.name}: expected an experiment or --program FILE"
@@ -138,6 +139,9 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
     workers = options.workers(args)
+    if workers and args.engine == experiment.NATIVE:
+        raise UserError("--engine native: expected without --workers and --scheduler: it measures"
+                        " this host, one run at a time")  # fmt: skip
     expansion = _expansion(args, lab)
     if args.engine == gem5.NAME:
         for remark in gem5.examine(lab, expansion.runs):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from p5lab import experiment, machine, report, simpoint
 from p5lab.commands import options
-from p5lab.commands.execute import execute, tell_failures
+from p5lab.commands.execute import executor, tell_failures
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.lab import Lab
 from p5lab.progress import Progress
@@ -50,7 +50,7 @@ def add(commands: options.Commands) -> None:
 
 def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
     seed = options.one_seed(args, "simpoint")
-    workers = options.workers(args)
+    execute = executor(args, lab)
     program = simpoint.binary(args.simpoint)
     if bool(args.workload) == bool(args.vectors):
         raise UserError("simpoint: expected workloads or --vectors FILE")
@@ -63,10 +63,7 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
                          machine.parse_settings(args.settings), seed)  # fmt: skip
     found = simpoint.run(
         runs, interval=args.interval, max_k=args.max_k, warm_up=args.warm_up, program=program,
-        full=args.full,
-        execute=lambda asked: execute(
-            lab, asked, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
-        ),
+        full=args.full, execute=execute,
     )  # fmt: skip
     simpoint.show(report.stdout(), found.found, args.form)
     return STATUS_FAILED if tell_failures(lab, found.failed) else 0
