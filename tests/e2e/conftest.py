@@ -169,3 +169,16 @@ def boot(lab, servers):
         return Booted(place, engine.collect(place, status))
 
     return run
+
+
+@pytest.fixture
+def counted(boot):
+    """The run of a job that ended well."""
+
+    def run(job, **how):
+        booted = boot(job, **how)
+        ended = booted.outcome.status, booted.events.guest_status, booted.output
+        assert ended == ("ok", 0, ""), booted.outcome.reason
+        return booted
+
+    return run

@@ -3,35 +3,18 @@
 that they do what they say, the same way each time, and notice when they did not."""
 
 import re
-import subprocess
 
 import pytest
+from hostcc import ROOT, compiled, spoiled, told
 
-from p5lab.lab import Lab
-
-ROOT = Lab.here().root
 SELECT_ONE_EMPTY, SELECT_TEN_EMPTY, SELECT_TEN_FULL = 0, 1, 2
 CACHED, UNCACHED = 0, 1
 MECHANISMS = ("pipe", "message", "socket", "shm")
 SWITCHES = "cr3_loads.changed"
 
 
-@pytest.fixture
-def counted(boot):
-    """The run of a job that ended well."""
-
-    def run(job, **how):
-        booted = boot(job, **how)
-        ended = booted.outcome.status, booted.events.guest_status, booted.output
-        assert ended == ("ok", 0, ""), booted.outcome.reason
-        return booted
-
-    return run
-
-
 # --- that each can fail: the program again, with a call of the C library that goes wrong ----------
 
-# A call to what is wrapped comes to __wrap_NAME, which can ask __real_NAME.
 WRONG = {
     "select": """
         #include <sys/select.h>
@@ -151,19 +134,10 @@ def test_the_last_byte_of_the_last_datagram_is_looked_at(tmp_path):
 def gone_wrong(directory, job, call, byte=0):
     """What the program says that ends with an error as it should."""
     name, *arguments = job.split()
-    wrong = directory / "wrong.c"
-    wrong.write_text(WRONG[call])
-    program = directory / name
-    subprocess.run(
-        ["cc", "-O2", "-D_GNU_SOURCE", f"-DBYTE={byte}", "-I", ROOT / "workloads/lib",
-         "-I", ROOT / "guest-images/linux/p5ctr", *(f"-Wl,--wrap={one}" for one in call.split()),
-         "-o", program, next(ROOT.glob(f"workloads/*/{name}.c")), wrong],
-        check=True,
-    )  # fmt: skip
-    result = subprocess.run([program, *arguments], cwd=directory, capture_output=True, text=True,
-                            timeout=60, check=False)  # fmt: skip
-    assert result.returncode == 1
-    return result.stderr
+    program = spoiled(directory, name, call, WRONG[call], f"-DBYTE={byte}")
+    status, error = told(program, arguments, directory)
+    assert status == 1
+    return error
 
 
 @pytest.mark.parametrize(
@@ -175,7 +149,7 @@ def gone_wrong(directory, job, call, byte=0):
 )  # fmt: skip
 def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
     """The last copy of a phase leaves one bit wrong where it copied to, or from."""
-    source, program = tmp_path / "spoiled.c", tmp_path / "spoiled"
+    source = tmp_path / "spoiled.c"
     source.write_text(f"""
         #include "string1995.h"
         static void spoiled(char *to, const char *from, size_t size) {{
@@ -186,15 +160,9 @@ def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
         #define memcpy_1995 spoiled
         #include "bcopy.c"
     """)
-    include = ("workloads/lib", "workloads/micro", "guest-images/linux/p5ctr")
-    subprocess.run(
-        ["cc", "-O2", "-D_GNU_SOURCE", *(f"-I{ROOT / place}" for place in include), "-o", program,
-         source],
-        check=True,
-    )  # fmt: skip
-    result = subprocess.run([program, "words=8192", "uncached=16384"], capture_output=True,
-                            text=True, check=False)  # fmt: skip
-    assert (result.returncode, result.stderr) == (1, f"bcopy: {said}\n")
+    program = compiled(tmp_path / "spoiled", f"-I{ROOT / 'workloads/micro'}", source)
+    found = told(program, ["words=8192", "uncached=16384"], tmp_path)
+    assert found == (1, f"bcopy: {said}\n")
 
 
 # --- on the guest ---------------------------------------------------------------------------------

@@ -3,13 +3,9 @@
 notice when they did not."""
 
 import re
-import subprocess
 
 import pytest
-
-from p5lab.lab import Lab
-
-ROOT = Lab.here().root
+from hostcc import ROOT, compiled, spoiled, told
 
 # The third call in each process spoils all that it has read, in the first process in another way;
 # the end of a stream does not count.
@@ -50,23 +46,6 @@ WRONG = {
 }
 
 
-def compiled(name, tmp_path, *options):
-    program = tmp_path / name
-    subprocess.run(
-        ["cc", "-O2", "-D_GNU_SOURCE", "-I", ROOT / "workloads/lib",
-         "-I", ROOT / "guest-images/linux/p5ctr", *options, "-o", program,
-         ROOT / f"workloads/net/{name}.c"],
-        check=True,
-    )  # fmt: skip
-    return program
-
-
-def told(program, arguments, tmp_path):
-    done = subprocess.run([program, *arguments], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=60, check=False)  # fmt: skip
-    return done.returncode, done.stderr
-
-
 @pytest.mark.parametrize(
     ("job", "call", "said"),
     [
@@ -85,35 +64,20 @@ def told(program, arguments, tmp_path):
 )
 def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
     name, *arguments = job.split()
-    wrong = tmp_path / "wrong.c"
-    wrong.write_text(WRONG[call])
-    program = compiled(name, tmp_path, f"-Wl,--wrap={call}", wrong)
+    program = spoiled(tmp_path, name, call, WRONG[call])
     status, error = told(program, arguments, tmp_path)
     assert status == 1
     assert re.search(said, error), error
 
 
 def test_a_real_network_is_left_alone(tmp_path):
-    program = compiled("netbw", tmp_path)
+    program = compiled(tmp_path / "netbw", ROOT / "workloads/net/netbw.c")
     assert told(program, ["peer=remote"], tmp_path) == (
         77, "eth0: the remote host is part of the simulation, and this is none\n",
     )  # fmt: skip
 
 
 # --- on the guest ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def counted(boot):
-    """The run of a job that ended well."""
-
-    def run(job, **how):
-        booted = boot(job, **how)
-        ended = booted.outcome.status, booted.events.guest_status, booted.output
-        assert ended == ("ok", 0, ""), booted.outcome.reason
-        return booted
-
-    return run
 
 
 def test_transfers_move_each_word_twice(counted):
