@@ -3,6 +3,7 @@
 
 import itertools
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,13 +52,18 @@ class Booted:
             if read.insn == "rdtsc" or (read.insn == "rdmsr" and read.index in (0x12, 0x13))
         ]
 
-    def totals(self, phase: int, event: str) -> list[int]:
-        """Counts of one event in each bracket of a phase, over all rings and address spaces."""
+    def totals(self, phase: int, event: str, rings: Sequence[int] | None = None) -> list[int]:
+        """Counts of one event in each bracket of a phase, over all address spaces, and over all
+        rings or these."""
         parsed = self.events
         index = list(parsed.units).index(event)
 
         def total(marker: events.Marker) -> int:
-            return sum(values[index] for values in marker.banks.values() if index < len(values))
+            return sum(
+                values[index]
+                for (_, ring), values in marker.banks.items()
+                if index < len(values) and (rings is None or ring in rings)
+            )
 
         return [total(b.end) - total(b.begin) for b in parsed.brackets if b.phase == phase]
 
