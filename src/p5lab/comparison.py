@@ -9,18 +9,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from p5lab.experiment import EMBEDDED, NATIVE, Cannot
 from p5lab.guest import X86_64
 from p5lab.schema import readable
 from p5lab.store import Stored
 from p5lab.workload import EMPTY_NAME
-from p5stats import compare, tidy
+from p5stats import StatsError, compare, tidy
 
 CYCLES, TIME = "busy cycles", "microseconds"
 LOWEST, HIGHEST = ", lowest", ", highest"  # iteration of a phase, of CYCLES and of TIME
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
+BATCH = 50  # runs that are read and counted as one table
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,41 @@ class Measured:
     corrected: bool
 
 
-def measure(stored: Stored) -> list[Measured]:
-    """All phases of an ok run, corrected for the empty bracket, per operation."""
-    frame, clock_hz = tidy.read_run(stored.directory)
+def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
+    """For each ok run all its phases, corrected for the empty bracket, per operation."""
+    # What a table operation costs, it costs for one run as for many.
+    for batch in _batches(runs):
+        tables = [tidy.read_run(stored.directory) for stored in batch]
+        for stored, (frame, _) in zip(batch, tables, strict=True):
+            if frame.empty:
+                raise StatsError(f"{stored.directory}: no brackets: the table is empty")
+        table = pd.concat([frame for frame, _ in tables], ignore_index=True)
+        counts = compare.without_empty(compare.counts(table), EMPTY_NAME)
+        by_run = dict(iter(counts.groupby(level="run", sort=False)))
+        for stored, (frame, clock_hz) in zip(batch, tables, strict=True):
+            # The order of the rows is the order in which the phases ended.
+            phases = frame["phase"].unique().tolist()
+            yield _phases(stored, by_run[frame["run"].iloc[0]], phases, clock_hz)
+
+
+def _batches(runs: Sequence[Stored]) -> Iterator[list[Stored]]:
+    """Not too many at a time for the memory, and none of them twice."""
+    batch: dict[str, Stored] = {}
+    for stored in runs:
+        if len(batch) == BATCH or stored.id in batch:
+            yield list(batch.values())
+            batch = {}
+        batch[stored.id] = stored
+    if batch:
+        yield list(batch.values())
+
+
+def _phases(stored: Stored, counts: pd.DataFrame, phases: Sequence[str], clock_hz: int
+            ) -> list[Measured]:  # fmt: skip
     workload = stored.record["workload"]
     operations = workload["operations"]
     moved = workload.get("bytes", 0)  # records of older versions do not have it
-    counts = compare.without_empty(compare.counts(frame), EMPTY_NAME)
     vector = stored.record["guest"]["clock_vector"]
-
     events = list(counts.columns)
     brackets = counts.to_numpy(float)
     of = {name: counts.index.get_level_values(name) for name in ("phase", "geometry", "feedback")}
@@ -55,8 +83,6 @@ def measure(stored: Stored) -> list[Measured]:
         return compare.evaluate(means, operations, clock_hz, vector, moved, wanted)
 
     result = []
-    # The order of the rows is the order in which the phases ended.
-    phases = frame["phase"].unique()
     for phase in phases:
         for system in System.all_of(stored.record):
             rows = brackets[
@@ -156,11 +182,10 @@ class Comparison:
         )
         found: dict[Question, dict[System, list[Measured]]] = {}
         self.seeds: dict[int, None] = {}
-        for stored in runs:
-            if stored.status != "ok":
-                continue
+        done = [stored for stored in runs if stored.status == "ok"]
+        for stored, phases in zip(done, measure(done), strict=True):
             self.seeds[stored.record["seed"]] = None
-            for measured in measure(stored):
+            for measured in phases:
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
                 cells.setdefault(measured.system, []).append(measured)

@@ -455,7 +455,8 @@ def run(console: Console, stored: Stored, form: str = "table") -> None:
         for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
             console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
         return
-    cells = [Cell([measured]) for measured in comparison.measure(stored)]
+    (phases,) = comparison.measure([stored])
+    cells = [Cell([measured]) for measured in phases]
     if record["workload"]["curve"]:
         curve(cells, console.width).print(console)
     for grid in metrics(cells, console.width):
