@@ -109,8 +109,10 @@ class Cluster:
         self._session = beacon.name.removeprefix(worker.BEACON)
         self._watched: dict[str, _Watched] = {}
         self._shared: set[str] = set()  # boots that several runs have
+        self._unbegun: set[str] = set()  # those of them that no run has been given out of
         self._chain = threading.local()
         self._ranks = itertools.count()
+        self._own = bool(wanted.workers)
         self._sending: dict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
         client.subscribe_topic(self._session, self._hear)
 
@@ -122,11 +124,19 @@ class Cluster:
         for number, boot in enumerate(boots):
             groups.setdefault(boot or str(number), []).append(number)
         size = max(1, len(boots) // (GROUPS * max(1, self.threads)))
+        self._unbegun = set(self._shared)
         return [
             group[start : start + size]
             for group in groups.values()
             for start in range(0, len(group), size)
         ]
+
+    @property
+    def _others(self) -> bool:
+        """Whether a worker that has nothing to do may go on with another's chain. It would boot
+        once more, so not while there are boots that nobody has begun; on a scheduler that others
+        use too, the worker may be at work of theirs."""
+        return not self._own or not self._unbegun
 
     def run(
         self,
@@ -227,11 +237,14 @@ class Cluster:
         chain = getattr(self._chain, "now", None)
         if chain is None or not boot or chain.boot != boot:
             chain = self._chain.now = _Chain(boot, next(self._ranks))
+            self._unbegun.discard(boot)
         return chain
 
     def _submit(self, task: Task, directory: Path, chain: _Chain) -> "Future":
         order = Order(task, _inputs(task, directory), directory, self._beacon, self._session)
-        near = {"workers": [chain.worker], "allow_other_workers": True} if chain.worker else {}
+        near = (
+            {"workers": [chain.worker], "allow_other_workers": self._others} if chain.worker else {}
+        )
         try:
             return self._client.submit(
                 _execute_on_worker(),
