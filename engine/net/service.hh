@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,9 @@ class Service {
   virtual ~Service() = default;
   virtual void reset() {}
   virtual std::string stats() const { return ""; }  // lines
-  // False: it is a passive one.
-  virtual bool run(Arguments&, const Answer&) { return false; }
+  // What is wrong with the arguments, and nothing was begun; empty: nothing is, and `answer` will be
+  // called. Without a value: it is a passive one.
+  virtual std::optional<std::string> run(Arguments&, const Answer&) { return std::nullopt; }
 };
 
 using Make = std::unique_ptr<Service> (*)(Remote& host);

@@ -137,7 +137,9 @@ void Services::command(const std::string& line, const Service::Answer& answer) {
     Arguments arguments;
     if (!arguments.parse({words.begin() + 2, words.end()})) return wrong("expected key=value");
     const auto end = [answer](const std::string& lines) { answer(lines + ".\n"); };
-    if (!service->run(arguments, end)) wrong(name + ": cannot be run");
+    const auto problem = service->run(arguments, end);
+    if (!problem) return wrong(name + ": cannot be run");
+    if (!problem->empty()) wrong(*problem);
     return;
   }
   wrong(words[1] + ": no such service");

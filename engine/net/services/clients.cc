@@ -124,7 +124,7 @@ class Clients : public Service {
  public:
   explicit Clients(Remote& host) : host_(host) {}
 
-  bool run(Arguments& arguments, const Answer& answer) override {
+  std::optional<std::string> run(Arguments& arguments, const Answer& answer) override {
     const uint64_t port = arguments.number("port", 0), clients = arguments.number("clients", 1);
     std::string problem = read(arguments);
     if (problem.empty()) problem = arguments.problem();
@@ -132,15 +132,12 @@ class Clients : public Service {
     if (problem.empty() && (clients < 1 || clients > kClientsMax)) {
       problem = "clients: expected 1 to " + std::to_string(kClientsMax);
     }
-    if (!problem.empty()) {
-      answer("error " + problem + "\n");
-      return true;
-    }
+    if (!problem.empty()) return problem;
     auto crowd = std::make_shared<Crowd>(Crowd{name(), unit(), clients, 0, 0, host_.now(), answer});
     for (uint32_t i = 0; i < clients; i++) {
       host_.connect({kGuestAddress, uint16_t(port)}, client(crowd, i));
     }
-    return true;
+    return "";
   }
 
  protected:

@@ -102,7 +102,7 @@ class Http : public Service {
  public:
   explicit Http(Remote& host) : host_(host) {}
 
-  bool run(Arguments& arguments, const Answer& answer) override {
+  std::optional<std::string> run(Arguments& arguments, const Answer& answer) override {
     const uint64_t port = arguments.number("port", WEB_PORT);
     const uint64_t requests = arguments.number("requests", 1024), seed = arguments.number("seed", 0);
     const uint64_t concurrency = arguments.number("concurrency", 32);
@@ -114,15 +114,12 @@ class Http : public Service {
     if (problem.empty() && (concurrency < 1 || concurrency > 1024 || pause > 60'000 || port > 65535)) {
       problem = "concurrency, pause_ms or port: too large, or 0";
     }
-    if (!problem.empty()) {
-      answer("error " + problem + "\n");
-      return true;
-    }
+    if (!problem.empty()) return problem;
     auto replay = std::make_shared<Replay>(Replay{
         host_, {kGuestAddress, uint16_t(port)}, {}, pause * kMillisecond, host_.now(), answer});
     web_trace_new(&replay->trace, uint32_t(requests), uint32_t(seed));
     for (uint64_t i = 0; i < concurrency && i < requests; i++) replay->step(replay);
-    return true;
+    return "";
   }
 
  private:

@@ -73,7 +73,7 @@ class Sftp : public Service {
  public:
   explicit Sftp(Remote& host) : host_(host) {}
 
-  bool run(Arguments& arguments, const Answer& answer) override {
+  std::optional<std::string> run(Arguments& arguments, const Answer& answer) override {
     const uint64_t port = arguments.number("port", 2100), bytes = arguments.number("bytes", 1 << 20);
     const uint64_t buffer = arguments.number("buffer", 8192);
     const std::string direction = arguments.text("direction", "put");
@@ -84,13 +84,10 @@ class Sftp : public Service {
     if (problem.empty() && (port > 65535 || buffer < 1 || buffer > 1 << 20 || bytes > 1 << 30)) {
       problem = "port, buffer or bytes: too large, or 0";
     }
-    if (!problem.empty()) {
-      answer("error " + problem + "\n");
-    } else {
-      host_.connect({kGuestAddress, uint16_t(port)},
-                    std::make_unique<Transfer>(host_, direction == "put", bytes, buffer, answer));
-    }
-    return true;
+    if (!problem.empty()) return problem;
+    host_.connect({kGuestAddress, uint16_t(port)},
+                  std::make_unique<Transfer>(host_, direction == "put", bytes, buffer, answer));
+    return "";
   }
 
  private:
