@@ -41,12 +41,7 @@ static long change_directory(struct process *process, struct file *file) {
   if (file->kind != DIRECTORY) return -ENOTDIR;
   struct fs_request r = {.operation = FS_OPEN, .node = file->node, .a = O_RDONLY, .in = ".",
                          .in_length = 2};
-  long kind = fs_call(&r);
-  if (kind < 0) return kind;
-  if (process->directory)
-    fs_call(&(struct fs_request){.operation = FS_RELEASE, .node = process->directory});
-  process->directory = r.more;
-  return 0;
+  return directory_enter(process, &r);
 }
 
 static long file_call(struct process *process, struct request *request) {

@@ -79,16 +79,21 @@ static long status_of(struct process *process, struct request *request) {
   return ask(process, request, FS_STATUS, a[0], a[2], 0);
 }
 
+/* What this FS_OPEN opens becomes the process's directory. */
+long directory_enter(struct process *process, struct fs_request *opening) {
+  long kind = fs_call(opening);
+  if (kind < 0) return kind;
+  if (process->directory)
+    fs_call(&(struct fs_request){.operation = FS_RELEASE, .node = process->directory});
+  process->directory = opening->more;
+  return 0;
+}
+
 static long change_to(struct process *process, const struct request *request) {
   struct fs_request r = {.operation = FS_OPEN, .node = process->directory,
                          .a = O_RDONLY | O_DIRECTORY, .in = request->in,
                          .in_length = request->in_length};
-  long kind = fs_call(&r);
-  if (kind < 0) return kind;
-  if (process->directory)
-    fs_call(&(struct fs_request){.operation = FS_RELEASE, .node = process->directory});
-  process->directory = r.more;
-  return 0;
+  return directory_enter(process, &r);
 }
 
 /* Two paths: the directory of the second is a node, too. */

@@ -128,6 +128,7 @@ void waiting_drop(struct process *process);
 long call_carry_out(struct process *process, struct request *request);
 long name_call(struct process *process, struct request *request);
 int is_name_call(int number);
+long directory_enter(struct process *process, struct fs_request *opening);
 
 struct file *file_new(enum kind kind, int flags);
 void file_hold(struct file *file);
