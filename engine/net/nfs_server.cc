@@ -190,31 +190,38 @@ void NfsServer::attributes(uint32_t number, Out& out) {
   for (const Time when : {file.accessed, file.modified, file.changed}) out.time(when);
 }
 
-void NfsServer::set_attributes(File& file, In& in) {
-  const uint32_t mode = in.word(), uid = in.word(), gid = in.word(), size = in.word();
-  uint32_t times[4];
-  for (uint32_t& word : times) word = in.word();
-  if (in.bad()) return;
-  if (mode != kUnset) file.mode = mode & 07777;
-  if (uid != kUnset) file.uid = uid;
-  if (gid != kUnset) file.gid = gid;
-  if (size != kUnset && file.type == kRegular && size <= file.data.size()) {
-    held_ -= file.data.size() - size;
-    file.data.resize(size);
+NfsServer::Wanted NfsServer::wanted(In& in) {
+  const Wanted asked{in.word(), in.word(), in.word(), in.word()};
+  for (int word = 0; word < 4; word++) in.word();  // times: the server's own
+  return asked;
+}
+
+// Whether a file may become so long; it then is.
+bool NfsServer::resize(File& file, uint64_t size) {
+  const uint64_t others = held_ - file.data.size();
+  if (others + size > kCapacity) return false;
+  file.data.resize(size_t(size), '\0');
+  held_ = others + size;
+  return true;
+}
+
+NfsServer::Status NfsServer::set_attributes(File& file, const Wanted& asked) {
+  if (asked.size != kUnset && file.type == kRegular) {
+    if (!resize(file, asked.size)) return kNoSpace;
     file.modified = now_;
   }
+  if (asked.mode != kUnset) file.mode = asked.mode & 07777;
+  if (asked.uid != kUnset) file.uid = asked.uid;
+  if (asked.gid != kUnset) file.gid = asked.gid;
   file.changed = now_;
+  return kOk;
 }
 
 NfsServer::Status NfsServer::write(File& file, uint32_t offset, const std::string& data) {
   if (file.type != kRegular) return kIsDirectory;
   const uint64_t end = uint64_t(offset) + data.size();
   if (end > 0x7fffffff) return kTooLarge;
-  if (end > file.data.size()) {
-    if (held_ + (end - file.data.size()) > kCapacity) return kNoSpace;
-    held_ += end - file.data.size();
-    file.data.resize(size_t(end), '\0');
-  }
+  if (end > file.data.size() && !resize(file, end)) return kNoSpace;
   file.data.replace(offset, data.size(), data);
   file.modified = file.changed = now_;
   update(file.sync, end > kDirectBytes ? 3 : 2);
@@ -279,8 +286,10 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
     return kExists;
   } else if (procedure == kCreate && there) {  // only its size may be set
     const uint32_t file = directory->names.at(name);
+    const Wanted asked = wanted(in);
+    if (in.bad()) return kIo;
     if (files_.at(file).type != kRegular) return kExists;
-    set_attributes(files_.at(file), in);
+    status = set_attributes(files_.at(file), asked);
     out.handle(file);
     attributes(file, out);
   } else if (there) {
@@ -296,12 +305,19 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
   } else {
     const uint32_t type = procedure == kMkdir ? kDirectory : procedure == kSymlink ? kLink : kRegular;
     const std::string target = procedure == kSymlink ? in.text(kPathMax) : std::string();
+    const Wanted asked = wanted(in);
+    if (in.bad()) return kIo;
+    if (held_ + target.size() > kCapacity) return kNoSpace;
     const uint32_t file = add(type, 0777, sync, number);
-    directory->names[name] = file;
-    if (type == kDirectory) directory->links++;
     files_.at(file).data = target;
     held_ += target.size();
-    set_attributes(files_.at(file), in);
+    status = set_attributes(files_.at(file), asked);
+    if (status != kOk) {
+      files_.erase(file);
+      return status;
+    }
+    directory->names[name] = file;
+    if (type == kDirectory) directory->links++;
     if (procedure != kSymlink) {
       out.handle(file);
       attributes(file, out);
@@ -367,11 +383,13 @@ bool NfsServer::nfs(uint32_t procedure, In& in, Out& out) {
   };
   switch (procedure) {
     case kGetattr: answer(kOk); break;
-    case kSetattr:
-      set_attributes(*file, in);
-      update(file->sync, 1);
-      answer(kOk);
+    case kSetattr: {
+      const Wanted asked = wanted(in);
+      const Status status = in.bad() ? Status(kIo) : set_attributes(*file, asked);
+      if (status == kOk) update(file->sync, 1);
+      answer(status);
       break;
+    }
     case kLookup: {
       const std::string name = in.text(kNameMax);
       const auto found = file->names.find(name);

@@ -57,6 +57,9 @@ class NfsServer {
     uint32_t xid;
     Reply reply;
   };
+  struct Wanted {  // of a file's attributes
+    uint32_t mode, uid, gid, size;
+  };
   class In;
   class Out;
   using Status = uint32_t;
@@ -71,7 +74,9 @@ class NfsServer {
   Status rename(File& from, const std::string& name, File& to, const std::string& other);
   Status write(File& file, uint32_t offset, const std::string& data);
   void read_directory(uint32_t number, In& in, Out& out);
-  void set_attributes(File& file, In& in);
+  static Wanted wanted(In& in);
+  bool resize(File& file, uint64_t size);
+  Status set_attributes(File& file, const Wanted& asked);
   void attributes(uint32_t number, Out& out);
   void update(bool sync, uint32_t disk_writes);
 

@@ -3,6 +3,7 @@
 
 import itertools
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from p5lab import program as programs
 from p5lab.engines import Outcome
 from p5lab.engines.bochs import Bochs
 from p5lab.experiment import Run
+from p5lab.fetch import cache_directory
 from p5lab.forkserver import Server
 from p5lab.lab import Lab
 from p5stats import events
@@ -71,6 +73,27 @@ class Booted:
 @pytest.fixture(scope="session")
 def lab():
     return Lab.here()
+
+
+@pytest.fixture(scope="session")
+def guest_program(tmp_path_factory, lab):
+    """A C program beside the tests, built as workloads are; `boot(program=...)` takes it."""
+
+    def build(source):
+        built = tmp_path_factory.mktemp("program") / source.removesuffix(".c")
+        headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/rootfs")
+        subprocess.run(
+            [
+                sys.executable, lab.root / "workloads/build_workload.py",
+                "--cache", cache_directory() / "zig",
+                *(word for path in headers for word in ("--include", lab.root / path)),
+                "--output", built, lab.root / "tests/e2e" / source,
+            ],
+            check=True,
+        )  # fmt: skip
+        return built
+
+    return build
 
 
 @pytest.fixture

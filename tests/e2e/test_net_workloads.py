@@ -150,7 +150,8 @@ def test_the_remote_host_does_its_part(counted, job):
 
 @pytest.mark.parametrize("fault", ["net.loss", "net.duplicate", "net.reorder"])
 @pytest.mark.parametrize("job", ["netbw peer=remote iterations=1 kilobytes=64 warmup=0",
-                                 "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory"])
+                                 "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory",
+                                 "andrew filesystem=nfs-async files=10 kilobytes=20 directories=4"])
 def test_a_bad_wire_spoils_nothing(counted, job, fault):
     """The programs fail when anything else comes than what was sent."""
     counted(job, settings={**CARD, fault: 0.05})

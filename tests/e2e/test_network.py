@@ -2,18 +2,21 @@
 """The network in guest linux: its own driver on the modelled card, against the remote host, with
 every byte looked at (wire.c); the capture of it; faults by seed."""
 
+import os
+import re
 import struct
 import subprocess
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
+import debian
 import pytest
 
-from p5lab.fetch import cache_directory
-
 CARD = {"net.card": "ne2000"}
+FAULTS = {"net.loss": "0.01", "net.duplicate": "0.01", "net.reorder": "0.01"}
 BYTES = 100_000
 GAP, OVERHEAD, BIT = 96, (8 + 4) * 8, 100  # bits, bits, ns: IEEE 802.3
 EPOCH = 788_918_400  # 1 January 1995
@@ -69,19 +72,8 @@ def ones_sum(data):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory, lab):
-    built = tmp_path_factory.mktemp("wire") / "wire"
-    headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/rootfs")
-    subprocess.run(
-        [
-            sys.executable, lab.root / "workloads/build_workload.py",
-            "--cache", cache_directory() / "zig",
-            *(word for path in headers for word in ("--include", lab.root / path)),
-            "--output", built, lab.root / "tests/e2e/wire.c",
-        ],
-        check=True,
-    )  # fmt: skip
-    return built
+def program(guest_program):
+    return guest_program("wire.c")
 
 
 @pytest.fixture
@@ -147,10 +139,47 @@ def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
     assert whole == 2
 
 
+SHOWN = re.compile(
+    r"^    (?P<source>\S+) > (?P<destination>\S+): Flags \[(?P<flags>\S+)\], cksum 0x\w+ "
+    r"\((?P<sum>[^)]*)\), seq (?P<first>\d+)(:(?P<last>\d+))?,", re.MULTILINE
+)  # fmt: skip
+
+
+def test_a_standard_tool_sees_a_correct_tcp(network):
+    """tcpdump's own check of every sum, and the sequence numbers as it prints them."""
+    tcpdump = debian.program("tcpdump", packages=("tcpdump",))
+    ran = network(f"bytes={BYTES} datagrams=5", settings=FAULTS, seed=3,
+                  conf=("run.pcap = wire.pcap",))  # fmt: skip
+    assert ran.outcome.status == "ok", ran.output
+    with (ran.directory / "wire.pcap").open("rb") as capture:
+        shown = subprocess.run(
+            [tcpdump, "-r", "-", "-vv", "-nn", "-S"], stdin=capture, capture_output=True,
+            check=True, text=True,
+        ).stdout  # fmt: skip
+    assert not re.findall(r".*(?:bad|incorrect|truncated|malformed|\[\|).*", shown)
+    conversations = {}
+    for said in SHOWN.finditer(shown):
+        assert said["sum"] == "correct"
+        conversations.setdefault((said["source"], said["destination"]), []).append(said)
+    whole = 0
+    for (source, destination), segments in conversations.items():
+        assert segments[0]["flags"] in ("S", "S.")
+        if not (destination.endswith(".9") or source.endswith(".19")):
+            continue
+        # SYN, all bytes and FIN take a number each; there is no hole, whatever was sent twice.
+        first = reached = int(segments[0]["first"])
+        for said in sorted(segments, key=lambda one: int(one["first"])):
+            assert int(said["first"]) <= reached
+            end = int(said["last"] or said["first"]) + any(c in said["flags"] for c in "SF")
+            reached = max(reached, end)
+        assert reached == first + 1 + BYTES + 1
+        whole += 1
+    assert whole == 2
+
+
 def test_a_run_is_the_same_to_the_byte_captured_or_not(network):
-    faults = {"net.loss": "0.01", "net.duplicate": "0.01", "net.reorder": "0.01"}
     runs = [
-        network(f"bytes={BYTES}", settings=faults, seed=3, conf=conf)
+        network(f"bytes={BYTES}", settings=FAULTS, seed=3, conf=conf)
         for conf in ((), ("run.pcap = wire.pcap",), ("run.pcap = wire.pcap",))
     ]
     assert [ran.outcome.status for ran in runs] == ["ok"] * 3
@@ -158,6 +187,35 @@ def test_a_run_is_the_same_to_the_byte_captured_or_not(network):
     assert len(events) == 1
     captures = {(ran.directory / "wire.pcap").read_bytes() for ran in runs[1:]}
     assert len(captures) == 1
+
+
+@contextmanager
+def busy_processes():
+    """Twice as many as there are cores, that do nothing but take their time."""
+    command = [sys.executable, "-c", "while True: pass"]
+    started = [subprocess.Popen(command) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_a_busy_host_changes_nothing(boot, tmp_path):
+    """What was forked from another's boot on a host as it is, and again, from reset, beside
+    processes that take most of the host."""
+    job = "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory"
+    how = {"settings": CARD | FAULTS, "seed": 3, "conf": ("run.pcap = wire.pcap",)}
+    quiet = boot(job, **how)
+    with busy_processes():
+        loaded = boot(job, directory=tmp_path / "run", **how)
+    for ran in (quiet, loaded):
+        assert ran.outcome.status == "ok", ran.output
+    for name in ("events.jsonl", "wire.pcap"):
+        content = (quiet.directory / name).read_bytes()
+        assert content
+        assert content == (loaded.directory / name).read_bytes(), name
 
 
 @pytest.mark.parametrize(
@@ -192,3 +250,10 @@ def test_without_a_card_there_is_none(boot, program):
     ran = boot("@program bytes=1", program=program)
     assert ran.events.guest_status == 77
     assert not any(name.startswith("net.") for name in ran.events.units)
+
+
+def test_a_file_server_that_is_full_says_so(boot, guest_program):
+    """The programs are told, and the server goes on."""
+    ran = boot("@program", program=guest_program("nfs_full.c"), settings=CARD)
+    assert ran.outcome.status == "ok", ran.output
+    assert Counter(re.findall(r": (.*)", ran.output)) == {"No space left on device": 3, "done": 5}

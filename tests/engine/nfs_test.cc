@@ -29,6 +29,9 @@ uint32_t word(const std::string& from, size_t at) {
   return value;
 }
 
+constexpr uint32_t kSetattr = 2, kCreate = 9, kRemove = 10, kSymlink = 13, kMkdir = 14, kRmdir = 15,
+                   kReaddir = 16, kNoSpace = 28;
+
 // A client that sends each call once.
 struct Client {
   NfsServer server;
@@ -97,6 +100,15 @@ struct Client {
     return word(nfs(8, arguments), 0);
   }
 
+  uint32_t resize(const std::string& file, uint32_t size) {
+    std::string arguments = file;
+    for (const uint32_t value : {~0u, ~0u, ~0u, size, ~0u, ~0u, ~0u, ~0u}) put(arguments, value);
+    return word(nfs(kSetattr, arguments), 0);
+  }
+
+  // Blocks of 8 KB that are free.
+  uint32_t free_blocks(const std::string& root) { return word(nfs(17, root), 4); }
+
   std::string read(const std::string& file, uint32_t offset, uint32_t count) {
     std::string arguments = file;
     for (const uint32_t value : {offset, count, count}) put(arguments, value);
@@ -105,8 +117,6 @@ struct Client {
     return result.substr(19 * 4, word(result, 18));
   }
 };
-
-constexpr uint32_t kCreate = 9, kRemove = 10, kMkdir = 14, kRmdir = 15, kReaddir = 16;
 
 }  // namespace
 
@@ -192,6 +202,41 @@ TEST_CASE("nfs: a call that comes twice is carried out once") {
   CHECK(again->bytes == first->bytes);
   CHECK(again->ready == client.now);
   CHECK(client.server.updates() == 1);
+}
+
+TEST_CASE("nfs: what does not fit is refused, and room that is given up is there again") {
+  Client client;
+  const std::string root = client.mount("/async");
+  const std::string big = client.make(kCreate, root, "big"), small = client.make(kCreate, root, "small");
+  const uint32_t capacity = NfsServer::kCapacity;
+  CHECK(client.free_blocks(root) == capacity / 8192);
+  CHECK(client.resize(big, capacity + 1) == kNoSpace);
+  CHECK(client.resize(big, capacity - 8192) == 0);
+  CHECK(client.read(big, capacity - 8192 - 3, 100) == std::string(3, '\0'));
+  CHECK(client.free_blocks(root) == 1);
+  CHECK(client.write(small, 1, std::string(8192, 'x')) == kNoSpace);
+  CHECK(client.read(small, 0, 1).empty());  // nothing of it
+  CHECK(client.write(small, 0, std::string(8192, 'x')) == 0);
+  std::string link = client.named(root, "link");
+  put(link, "target");
+  for (int i = 0; i < 8; i++) put(link, ~0u);
+  CHECK(word(client.nfs(kSymlink, link), 0) == kNoSpace);
+  CHECK(client.free_blocks(root) == 0);
+  CHECK(client.write(small, 4000, std::string(4000, 'y')) == 0);  // in place
+  CHECK(word(client.nfs(kRemove, client.named(root, "big")), 0) == 0);
+  CHECK(client.free_blocks(root) == capacity / 8192 - 1);
+  CHECK(word(client.nfs(kSymlink, link), 0) == 0);
+}
+
+TEST_CASE("nfs: a call that is cut short makes nothing") {
+  Client client;
+  const std::string root = client.mount("/async");
+  const std::string call = client.message(100003, kCreate, client.named(root, "f"));
+  const auto reply = client.send(call);
+  REQUIRE(reply);
+  CHECK(word(reply->bytes, 5) == 4);                             // GARBAGE_ARGS
+  CHECK(word(client.nfs(4, client.named(root, "f")), 0) == 2);  // no such file
+  CHECK(client.server.updates() == 0);
 }
 
 TEST_CASE("nfs: nonsense is refused and harms nobody") {

@@ -4,10 +4,9 @@ a file without errors and asks no host for anything; its charts are there and in
 on a desktop and on a phone, in light and in dark."""
 
 import json
-import os
 import shutil
-import subprocess
 
+import debian
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -35,19 +34,7 @@ LETTERS = """
 @pytest.fixture(scope="session")
 def chromedriver():
     """Path of Debian's driver; installs it and the browser where that can be done."""
-    if not all(map(shutil.which, ("chromium", "chromedriver"))):
-        if os.geteuid() != 0 or not shutil.which("apt-get"):
-            pytest.skip(
-                f"no chromium and chromedriver; Debian has them in {' and '.join(PACKAGES)}"
-            )
-        command = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "install",
-                   "--no-install-recommends", *PACKAGES]  # fmt: skip
-        done = subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-                              capture_output=True, text=True)  # fmt: skip
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            pytest.skip(f"apt-get could not install {' and '.join(PACKAGES)}: {reason}")
-    return shutil.which("chromedriver")
+    return debian.program("chromedriver", "chromium", packages=PACKAGES)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Programs of Debian that some tests want and p5lab itself does not."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+
+def program(name, *others, packages):
+    """The path of a program; installs it and the others where that can be done, else skips."""
+    if not all(map(shutil.which, (name, *others))):
+        if os.geteuid() != 0 or not shutil.which("apt-get"):
+            pytest.skip(
+                f"no {' and '.join((name, *others))}; Debian has them in {' and '.join(packages)}"
+            )
+        command = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "install",
+                   "--no-install-recommends", *packages]  # fmt: skip
+        done = subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+                              capture_output=True, text=True)  # fmt: skip
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            pytest.skip(f"apt-get could not install {' and '.join(packages)}: {reason}")
+    return shutil.which(name)
