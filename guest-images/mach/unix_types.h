@@ -45,6 +45,8 @@ typedef int fs_words_t[4];
 typedef mach_port_t task_port_t;
 typedef char small_t[UNIX_INLINE_MAX];
 typedef char *bulk_t;
+typedef char *answer_t;
+typedef const char *const_answer_t; /* as MIG calls what goes in */
 typedef mach_port_t reply_port_t;
 typedef mach_port_t send_once_t;
 

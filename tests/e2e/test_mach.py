@@ -170,6 +170,22 @@ def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):
     assert min(booted.totals(0, "cr3_loads.changed")) == 2
 
 
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
+    """Each page that the library touches is one that the new process has to be given: with two
+    more for the child of vfork() and two for its program there were 30 faults, and a fifth more
+    clocks."""
+    booted = mach("exec-static iterations=10", system=system)
+    assert min(booted.totals(0, "exceptions")) <= (28 if system == "mach" else 30)
+
+
+def test_a_short_message_comes_inline(mach):
+    """msgrcv() asks for 8 KB; what is there is a byte, and no page is made for it."""
+    booted = mach("ipc mechanism=message transactions=20")
+    assert booted.totals(1, "exceptions")[0] < 20
+    assert booted.totals(8192, "exceptions")[0] > 200
+
+
 def test_threads_exchange_without_a_change_of_address_space(mach):
     booted = mach("mach-threads transactions=10")
     assert min(booted.totals(1, "cr3_loads.changed")) == 0

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/ioctl.h>
 #include <mach/message.h>
+#include <mach/mig_errors.h>
 #include <mach/time_value.h>
 #include <mach/vm_inherit.h>
 #include <mach/vm_prot.h>
@@ -38,6 +39,7 @@
 #define PAGE 4096u
 #define PATH_MAX_BYTES 1024
 #define TICK_MS 10 /* of the kernel's clock */
+#define OWN_FRAME __attribute__((noinline)) /* of what needs much stack: not all calls' */
 
 mach_port_t __mach_reply_port = UNIX_REPLY_PORT;
 
@@ -92,26 +94,25 @@ static long unsent(kern_return_t status) {
   return status == MACH_SEND_INVALID_MEMORY ? -EFAULT : -EIO;
 }
 
-/* Ask the server. */
+/* Ask the server. The answer is put where the caller wants it: on the way here are no 2 KB for it, for
+ * each page of stack that a call touches is one that a new process has to be given.
+ */
 static long call(long number, const int *arguments, const struct shape *shape) {
   int result = -EIO;
-  if (shape->in_length > UNIX_INLINE_MAX || shape->out_length > UNIX_INLINE_MAX) {
-    char *answer;
-    mach_msg_type_number_t count;
-    kern_return_t status = unix_bulk(UNIX_PROCESS_PORT, number, arguments, (char *)shape->in,
-                                     shape->in_length, &result, &answer, &count);
-    if (status != KERN_SUCCESS) return unsent(status);
-    if (!count) return result;
+  char *answer = shape->out;
+  mach_msg_type_number_t count = shape->out_length;
+  if (shape->in_length <= UNIX_INLINE_MAX && shape->out_length <= UNIX_INLINE_MAX) {
+    kern_return_t status = unix_call(UNIX_PROCESS_PORT, number, arguments, (char *)shape->in,
+                                     shape->in_length, &result, answer, &count);
+    return status == KERN_SUCCESS || status == MIG_ARRAY_TOO_LARGE ? result : unsent(status);
+  }
+  kern_return_t status = unix_bulk(UNIX_PROCESS_PORT, number, arguments, (char *)shape->in,
+                                   shape->in_length, &result, &answer, &count);
+  if (status != KERN_SUCCESS) return unsent(status);
+  if (answer != shape->out) { /* it came out of line */
     memcpy(shape->out, answer, count < shape->out_length ? count : shape->out_length);
     syscall_vm_deallocate(self(), (vm_offset_t)answer, count);
-    return result;
   }
-  small_t answer;
-  mach_msg_type_number_t count = sizeof(answer);
-  kern_return_t status = unix_call(UNIX_PROCESS_PORT, number, arguments, (char *)shape->in,
-                                   shape->in_length, &result, answer, &count);
-  if (status != KERN_SUCCESS) return unsent(status);
-  if (count) memcpy(shape->out, answer, count < shape->out_length ? count : shape->out_length);
   return result;
 }
 
@@ -266,7 +267,7 @@ __attribute__((__visibility__("hidden"))) long __mach_fork_call(int address, int
 
 /* --- what the server does ---------------------------------------------------------------------- */
 
-static long vector(long number, const int *arguments, int writing) {
+OWN_FRAME static long vector(long number, const int *arguments, int writing) {
   const struct iovec *parts = (const struct iovec *)arguments[1];
   int count = arguments[2];
   if (count < 0 || count > 1024) return -EINVAL;
@@ -301,7 +302,7 @@ static long vector(long number, const int *arguments, int writing) {
   return done;
 }
 
-static long execute(const int *arguments) {
+OWN_FRAME static long execute(const int *arguments) {
   char *const *lists[2] = {(char *const *)arguments[1], (char *const *)arguments[2]};
   int request[6] = {0};
   long length = string_length((const char *)arguments[0]), total = length;
@@ -441,7 +442,7 @@ static long shape_of(long number, const int *a, struct shape *shape) {
 }
 
 /* rename(), link(), symlink(): two paths, one behind the other. */
-static long two_paths(long number, const int *a, int first, int second) {
+OWN_FRAME static long two_paths(long number, const int *a, int first, int second) {
   char both[2 * PATH_MAX_BYTES];
   long one = string_length((const char *)a[first]), other = string_length((const char *)a[second]);
   if (one < 0 || other < 0) return one < 0 ? one : other;
@@ -451,7 +452,7 @@ static long two_paths(long number, const int *a, int first, int second) {
 }
 
 /* mount(): device, path and type go as path, device, type. */
-static long mount_call(const int *a) {
+OWN_FRAME static long mount_call(const int *a) {
   char all[3 * PATH_MAX_BYTES];
   size_t used = 0;
   static const int order[3] = {1, 0, 2};

@@ -161,7 +161,7 @@ static long node_read(const struct file *file, struct request *request, uint32_t
                       size_t wanted) {
   struct fs_request r = {.operation = FS_READ, .node = file->node, .a = (int)offset,
                          .b = (int)wanted, .out = request->out, .out_room = request->out_room,
-                         .may_replace = request->bulk};
+                         .may_replace = request->pages};
   long count = fs_call(&r);
   request->out = r.out;
   request->out_room = r.out_room;
@@ -262,16 +262,16 @@ long list_directory(struct file *file, struct request *request) {
   struct fs_request r = {.operation = FS_LIST, .node = file->node, .a = (int)file->offset,
                          .out = request->out,
                          .out_room = MIN((size_t)request->arguments[2], request->out_room),
-                         .may_replace = request->bulk};
+                         .may_replace = request->pages};
   if (file->kind != DIRECTORY) return -ENOTDIR;
   size_t rest = PAGES(request->out_room), used = PAGES(r.out_room);
-  if (request->bulk && used < rest) { /* what may be replaced is all there is */
+  if (request->pages && used < rest) { /* what may be replaced is all there is */
     pages_free(request->out + used, rest - used);
     request->out_room = r.out_room;
   }
   long count = fs_call(&r);
   request->out = r.out;
-  if (request->bulk) request->out_room = r.out_room;
+  if (request->pages) request->out_room = r.out_room;
   request->out_length = r.out_length;
   if (count >= 0) file->offset = (uint32_t)r.more;
   return count;

@@ -199,25 +199,42 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* A call that reads or writes more than fits into a message: its answer is pages. */
-static long carry_out_bulk(struct process *process, struct request *request) {
+/* How much a call may answer: of one that reads, what is there. */
+static size_t room_of(struct process *process, const struct request *request) {
+  size_t wanted = (size_t)request->arguments[2];
+  const struct file *file;
   switch (request->number) {
     case SYS_write:
     case SYS_pwrite64:
-    case SYS_sendto: request->out_room = 0; break;
+    case SYS_sendto:
+    case SYS_execve: return 0;
     case SYS_read:
-    case SYS_pread64:
     case SYS_recvfrom:
-    case SYS_getdents64: request->out_room = (size_t)request->arguments[2]; break;
-    default: request->out_room = ANSWER_MAX;
+      file = file_of(process, request->arguments[0]);
+      return file && file->in ? MIN(wanted, file->in->used) : wanted;
+    case SYS_pread64:
+    case SYS_getdents64: return wanted;
+    case SYS_ipc: return sysv_room(request);
+    default: return ANSWER_MAX;
   }
-  if (request->out_room > BULK_MAX) request->out_room = BULK_MAX;
-  request->out = pages_new(request->out_room);
-  if (request->out_room && !request->out) return -ENOMEM;
+}
+
+/* A call that brings, or asks for, more than fits into a message. Its answer is pages, or if it is
+ * short in `brief`, which has room for what goes inline.
+ */
+static long carry_out_bulk(struct process *process, struct request *request, char *brief) {
+  size_t room = MIN(room_of(process, request), BULK_MAX);
+  request->pages = room > UNIX_INLINE_MAX;
+  request->out_room = request->pages ? room : UNIX_INLINE_MAX;
+  request->out = request->pages ? pages_new(room) : brief;
+  if (!request->out) return request->pages = 0, -ENOMEM;
   long value = carry_out(process, request);
-  if (!request->out_length) {
+  if (!request->pages) return value;
+  if (request->out_length <= UNIX_INLINE_MAX) {
+    if (request->out_length) memcpy(brief, request->out, request->out_length);
     pages_free(request->out, request->out_room);
-    request->out = NULL;
+    request->out = brief;
+    request->pages = 0;
   } else if (PAGES(request->out_length) < PAGES(request->out_room)) {
     size_t used = PAGES(request->out_length);
     pages_free(request->out + used, PAGES(request->out_room) - used);
@@ -227,12 +244,12 @@ static long carry_out_bulk(struct process *process, struct request *request) {
 
 kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
                           const arguments_t arguments, bulk_t data, mach_msg_type_number_t length,
-                          int *result, bulk_t *answer, mach_msg_type_number_t *answer_length,
+                          int *result, answer_t *answer, mach_msg_type_number_t *answer_length,
                           boolean_t *deallocate) {
   struct process *process = process_of_port(port);
   struct request request = made(number, arguments, data, length);
   request.bulk = 1;
-  long value = process ? carry_out_bulk(process, &request) : -ESRCH;
+  long value = process ? carry_out_bulk(process, &request, *answer) : -ESRCH;
   if (value == WOULD_BLOCK) {
     keep(process, reply, request);
     return MIG_NO_REPLY;
@@ -243,7 +260,7 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
     return MIG_NO_REPLY;
   }
   *result = (int)value;
-  *answer = request.out;
+  if (request.pages) *answer = request.out; /* else it is there already */
   *answer_length = request.out_length;
   *deallocate = 1;
   return KERN_SUCCESS;
@@ -259,7 +276,7 @@ static void answer_late(const struct waiting *waiting, long value, const struct 
     status = unix_call_reply(waiting->reply, KERN_SUCCESS, (int)value, request->out,
                              request->out_length);
   if (status != KERN_SUCCESS) mach_port_deallocate(mach_task_self(), waiting->reply);
-  if (request->bulk) pages_free(request->out, request->out_length);
+  if (request->pages) pages_free(request->out, request->out_length);
 }
 
 /* Try a waiting call again; it is answered or goes on waiting. */
@@ -271,7 +288,7 @@ static void again(struct process *process) {
   forget(process);
   request->out_length = 0;
   if (request->bulk) {
-    value = carry_out_bulk(process, request);
+    value = carry_out_bulk(process, request, answer);
   } else {
     request->out = answer;
     request->out_room = UNIX_INLINE_MAX;

@@ -59,7 +59,8 @@ struct request {
   size_t out_room, out_length;
   size_t done; /* of a call that is carried out in parts */
   uint64_t deadline;
-  int bulk; /* `out` are pages of its own */
+  int bulk;  /* what it brought are pages */
+  int pages; /* `out` are pages of its own */
 };
 
 /* A call that waits. */
@@ -162,6 +163,8 @@ long sysv_call(struct process *process, struct request *request);
 void sysv_fork(struct process *parent, struct process *child);
 void sysv_end(struct process *process);
 void sysv_count(uint32_t *objects);
+/* How long the answer is going to be. */
+size_t sysv_room(const struct request *request);
 
 long console_read(struct file *file, struct request *request, size_t wanted);
 int console_ready(void);

@@ -211,6 +211,14 @@ static long receive_message(struct request *request, int name, size_t room, int 
   return (long)size;
 }
 
+/* A message is the only long answer. */
+size_t sysv_room(const struct request *request) {
+  const int *a = request->arguments;
+  struct slot *slot = a[0] == CALL_MSGRCV ? slot_of(QUEUE, a[1]) : NULL;
+  struct message **place = slot ? choose(slot, a[4], a[3]) : NULL;
+  return place ? (*place)->size + sizeof(long) : 0;
+}
+
 /* --- semaphores ------------------------------------------------------------------------------ */
 
 /* All steps, or none. */
