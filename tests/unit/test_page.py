@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab report`: what the page says, and that nothing it shows can be more than text."""
 
+import dataclasses
 import html.parser
 import json
 import re
@@ -195,6 +196,40 @@ def test_functions_of_a_run_have_their_cycles():
     assert dict(rows["value"]) == {"dup<b> (linux, ring 0)": 40, "main (/bin/dup, ring 3)": 2}
     assert figure.runs == ("0123456789abcdef",)
     assert "dup&lt;b&gt; (linux, ring 0)" in svg.panel(charts.panels(figure)[0])
+
+
+def test_long_names_and_numbers_of_bars_have_room(drawn):
+    """A number is drawn inside its panel, so not over the names of the next one."""
+    bars = drawn["bars"]
+    names = {
+        "toy": "linux, l1d.write_allocate=true",
+        "other": "linux-uml, dtlb.entries=256 itlb.entries=128",
+    }
+    frame = bars.frame[bars.frame["metric"] == "busy cycles"].replace({"series": names})
+    frame = frame.assign(**dict.fromkeys(("value", "lowest seed", "highest seed"), 12345678.0))
+    figure = dataclasses.replace(bars, frame=frame)
+    drawing = ElementTree.fromstring(svg.panel(charts.panels(figure)[0]))
+    texts = [one for one in drawing.iter() if one.tag.endswith("text")]
+    lines = [one.text for one in drawing.iter() if one.tag.endswith("tspan")]
+    assert " ".join(lines) == names["other"]  # the only one that needs two
+    assert len(lines) == 2
+    numbers = [text for text in texts if text.text == "12,345,678"]
+    width = float(drawing.get("viewBox").split()[2])
+    for text in numbers:
+        assert drawn_at(drawing, text) + len(text.text) * charts.LETTER <= width
+    assert len(numbers) == 2
+
+
+def drawn_at(drawing, wanted, at=0.0):
+    """From the left, with all that it is moved by."""
+    for child in drawing:
+        moved = re.match(r"translate\(([-\d.]+)", child.get("transform", ""))
+        there = at + (float(moved[1]) if moved else 0)
+        if child is wanted:
+            return there
+        if (found := drawn_at(child, wanted, there)) is not None:
+            return found
+    return None
 
 
 def test_a_missing_value_has_a_word(drawn):

@@ -2,7 +2,9 @@
 """Figures as Altair charts: a panel for each metric, all of one width, so that a page can set them
 side by side or one below the other without making any letter smaller."""
 
+import json
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,8 @@ WIDTH = 344  # of a panel in pixels: two margins less than the narrowest phone
 PLOT_WIDTH = 240  # the same without the labels beside it, where a figure stands alone
 CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
 LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
+LETTER, LINE_HEIGHT = 6.4, 15  # a letter's mean width and a line's height in pixels, at 12 pixels
+LABEL_LINES = 2
 # Eight colours that differ in lightness too; each figure also has shapes. Every one is used for one
 # thing only, so that a page can have others in the dark (page.css).
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
@@ -109,13 +113,11 @@ def _config(*, legend: bool) -> dict[str, Any]:
 
 def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = _shown(rows, by="series")
-    top = data[["value", "highest seed"]].max(axis=None)
-    axis = alt.Axis(labelLimit=BAR_LABEL_WIDTH)
-    y = alt.Y("series:N", sort=None, title=None, axis=axis)
+    labels = _Labels(data["series"], BAR_LABEL_WIDTH)
+    y = alt.Y("series:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
     x = alt.X(
         "value:Q", title=None, axis=_few_ticks(),
-        # Room for the number at the end of the longest bar.
-        scale=alt.Scale(domain=[min(0.0, data["value"].min()), top * 1.35], nice=False),
+        scale=alt.Scale(domain=[min(0.0, data["value"].min()), _top(data, labels)], nice=False),
     )  # fmt: skip
     base = _chart(data).encode(y=y, description="text:N")
     color = _color(figure) if len(figure.series) <= len(SERIES) else alt.value(SERIES[0])
@@ -123,7 +125,7 @@ def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     if _spreads(data):
         layers.append(_spread(data).encode(y=y, x="lowest seed:Q", x2="highest seed:Q"))
     layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"))
-    return _layer(layers, len(data) * BAR_STEP)
+    return _layer(layers, len(data) * max(BAR_STEP, labels.height))
 
 
 def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
@@ -142,8 +144,9 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
     # Series of equal values would hide one another.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
+    labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
-        "benchmark:N", sort=None, title=None, axis=alt.Axis(grid=True),
+        "benchmark:N", sort=None, title=None, axis=alt.Axis(grid=True, **labels.axis),
         scale=alt.Scale(paddingInner=0.5) if beside else alt.Undefined,
     )  # fmt: skip
     base = _chart(data).encode(y=y, description="text:N")
@@ -168,7 +171,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_text(align="left", dx=7, color=INK)
             .encode(x=x, text="label:N")
         )
-    step = BAR_STEP if beside else DOT_STEP
+    step = max(BAR_STEP if beside else DOT_STEP, labels.height)
     return _layer(layers, data["benchmark"].nunique() * step)
 
 
@@ -211,6 +214,51 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             edges.mark_rule(strokeDash=[2, 3], color=INK).encode(x=x, description="text:N")
         )
     return _layer(layers, CURVE_HEIGHT)
+
+
+class _Labels:
+    """The names beside an axis; long ones go on in a second line."""
+
+    def __init__(self, names: pd.Series, limit: int) -> None:
+        """limit: of a line, in pixels."""
+        self._limit = limit
+        self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
+
+    @property
+    def axis(self) -> dict[str, Any]:
+        """Of the Axis that has them."""
+        lines = f"({json.dumps(self._lines)})[datum.label]"
+        return {"labelLimit": self._limit, "labelExpr": lines} if self.height else {
+            "labelLimit": self._limit
+        }  # fmt: skip
+
+    @property
+    def width(self) -> float:
+        """Of the longest line, in pixels."""
+        longest = max(len(line) for lines in self._lines.values() for line in lines)
+        return min(self._limit, LETTER * longest)
+
+    @property
+    def height(self) -> int:
+        """That a name needs, in pixels; 0: none has more than one line."""
+        most = max(map(len, self._lines.values()))
+        return LINE_HEIGHT * most + 4 if most > 1 else 0
+
+
+def _wrapped(name: str, letters: int) -> list[str]:
+    """What is too long for the last line is cut by whoever draws it."""
+    lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
+    return [*lines[: LABEL_LINES - 1], " ".join(lines[LABEL_LINES - 1 :])][: len(lines)]
+
+
+def _top(data: pd.DataFrame, labels: _Labels) -> float:
+    """Where an axis of bars ends, so that the number at the end of each bar has room."""
+    plot = WIDTH - labels.width - 20
+    ends = [
+        row["end"] / (1 - min(0.6, (LETTER * len(row["label"]) + 8) / plot))
+        for _, row in data.iterrows()
+    ]
+    return max(*ends, data[["value", "highest seed"]].max(axis=None))
 
 
 def _chart(data: pd.DataFrame) -> alt.Chart:
@@ -288,7 +336,9 @@ def _shape(figure: Figure) -> alt.Shape:
 
 
 def _few_ticks(values: list[float] | None = None) -> alt.Axis:
-    return alt.Axis(tickCount=4, values=values or alt.Undefined, labelExpr=NUMBER)
+    return alt.Axis(
+        tickCount=4, values=values or alt.Undefined, labelExpr=NUMBER, labelSeparation=6
+    )
 
 
 def _thinned(steps: list[float]) -> list[float]:
