@@ -34,7 +34,7 @@ RESULT = ("events.jsonl", "counts.parquet")
 @dataclass(frozen=True)
 class Size:
     """`dead` workers at most are killed; `kills` is how often the whole command is killed, each
-    time at a moment of its first `moment` seconds."""
+    time at a moment of its first `moment` seconds, or of more where the host is slow."""
 
     seeds: str
     l2: str
@@ -149,13 +149,14 @@ def test_workers_that_are_killed(size, undisturbed, tmp_path):
 def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path):
     """Every other time on workers; those and the engines are killed with it."""
     moments = random.Random(1996)
+    moment = max(size.moment, 4 * undisturbed.longest)  # on a busy host runs end later
     lab = Lab(Lab.here().root, results_in=tmp_path)
     there = []
     for number in range(size.kills):
         where = ["--workers", "2"] if number % 2 else []
         command = start(tmp_path, *size.options, *where)
         with suppress(subprocess.TimeoutExpired):
-            command.wait(moments.uniform(0, size.moment))
+            command.wait(moments.uniform(0, moment))
             assert command.returncode == 0
         family = (
             [command, *psutil.Process(command.pid).children(recursive=True)]
@@ -171,6 +172,7 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
         assert all(undisturbed.contents[name] == result for name, result in done.items())
         there = list(done)
     print(f"runs finished before the last of {size.kills} kills: {len(there)}")
+    assert there or size is not MANY
     command = start(tmp_path, *size.options, "--workers", "2")
     said = command.communicate()[1]
     assert command.returncode == 0, said
