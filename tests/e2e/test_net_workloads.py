@@ -148,6 +148,17 @@ def test_the_remote_host_does_its_part(counted, job):
     assert sum(run.totals(phase, "net.frames_sent")) > 0
 
 
+@pytest.mark.parametrize(
+    ("job", "phase"),
+    [("ipc-net mechanism=tcp bytes=2048 transactions=4", 2048),
+     ("sdbase clients=1 transactions=5 records=64 filesystem=memory warmup=0", 1)],
+)  # fmt: skip
+def test_nobody_waits_for_an_acknowledgement_that_is_late(counted, job, phase):
+    """It comes after 40 ms and more, where a side holds back what fills no segment."""
+    run = counted(f"{job} peer=remote", settings=CARD)
+    assert run.totals(phase, "cycles.idle")[0] < 0.03 * 90e6
+
+
 @pytest.mark.parametrize("fault", ["net.loss", "net.duplicate", "net.reorder"])
 @pytest.mark.parametrize("job", ["netbw peer=remote iterations=1 kilobytes=64 warmup=0",
                                  "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory",

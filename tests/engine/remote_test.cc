@@ -195,6 +195,21 @@ TEST_CASE("remote: TCP echo, to the end") {
   CHECK(!(client.flags & kRst));
 }
 
+TEST_CASE("remote: what TCP echo answers waits for no acknowledgement") {
+  Host host;
+  const auto opened = host.ask(tcp({3000, 7, 1000, 0, kSyn, ""}));
+  REQUIRE(opened.size() == 1);
+  const uint32_t first = get32(opened[0], 38) + 1;
+  host.ask(tcp({3000, 7, 1001, first, kAck, ""}));
+  for (uint32_t i = 0; i < 3; i++) {
+    size_t came = 0;
+    for (const Frame& frame : host.ask(tcp({3000, 7, 1001 + i, first, kAck, "x"}))) {
+      came += get16(frame, 16) == 41 && get32(frame, 38) == first + i && frame[54] == 'x';
+    }
+    CHECK(came == 1);
+  }
+}
+
 TEST_CASE("remote: the source gives what was asked for, and closes") {
   // A host that takes no time for its frames can keep the wire for itself, collision by collision.
   Config config = quick_network();

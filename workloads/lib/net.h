@@ -151,13 +151,16 @@ static inline void net_server_wait(void) {
   net_server = 0;
 }
 
-/* What the remote host is asked to do: a line, answered by lines of which the last is a dot. */
+/* What the remote host is asked to do: a line, answered by lines of which the last is a dot. The line
+ * is one call: TCP would keep what comes in a second one until the first is acknowledged, up to 250 ms
+ * of a bracket.
+ */
 static inline void net_control(const char *command, char answer[NET_LINE]) {
   static int control = -1;
+  char line[NET_LINE + 1];
   size_t length = 0;
   if (control < 0) control = net_connect(NET_REMOTE_ADDRESS, NET_CONTROL);
-  net_write(control, command, (long)strlen(command), "control");
-  net_write(control, "\n", 1, "control");
+  net_write(control, line, snprintf(line, sizeof(line), "%.*s\n", NET_LINE - 1, command), "control");
   answer[0] = '\0';
   while (length < 2 || strcmp(answer + length - 2, ".\n") != 0) {
     errno = EPIPE;

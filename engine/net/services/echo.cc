@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Port 7, TCP and UDP: what comes goes back (RFC 862).
+// Port 7, TCP and UDP: what comes goes back (RFC 862), at once: a piece that fills no segment does not
+// wait for the acknowledgement of the last one (Nagle's algorithm is off), which the guest may delay.
 #include "service.hh"
 #include "tcp.hh"
 
@@ -11,6 +12,7 @@ constexpr uint16_t kPort = 7;
 class Stream : public Connection {
  public:
   explicit Stream(Remote& host) : Connection(host) {}
+  void opened() override { no_delay(); }
   void received(const uint8_t* bytes, size_t count) override { send(bytes, count); }
 };
 
