@@ -32,6 +32,8 @@ def read(path: Path) -> dict[str, Any]:
         raise StatsError(f"{path}: not valid JSON") from None
     if not isinstance(record, dict):
         raise StatsError(f"{path}: not the record of a run")
+    if not isinstance(record.get("request", {}), dict):  # older records have none
+        raise StatsError(f"{path}: request: expected a table")
     seal = record.pop(SEAL, None)
     if seal is not None and seal != _digest(record):
         raise StatsError(f"{path}: damaged: it is not what its own digest says")

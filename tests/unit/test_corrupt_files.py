@@ -53,6 +53,7 @@ from p5stats import (
     gem5,
     gem5_events,
     papers,
+    record,
     simpoint,
     tidy,
 )
@@ -485,6 +486,14 @@ def test_links_out_of_a_tarball_and_devices(tmp_path):
         assert not (tmp_path / "out.tar").exists()
     assert sorted(path.name for path in tmp_path.parent.iterdir()) == before
     shutil.rmtree(tmp_path)
+
+
+def test_a_request_that_is_no_table(tmp_path):
+    """Mutation 984 of a record: papers.load asked a text for its members."""
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(record.sealed({"run": "0", "request": "power_cut"})))
+    with pytest.raises(StatsError, match=r"run\.json: request: expected a table$"):
+        record.read(path)
 
 
 def test_mutations_are_the_same_each_time():
