@@ -12,10 +12,11 @@ from p5lab.runner import Runner
 from p5stats.claims import FAILS, HOLDS
 
 # Their sweeps and files take minutes; in the fast set test_memory_workloads.py has the plateaus of
-# the first two, test_ipc_workloads.py and test_file_workloads.py less of the others.
+# the first two, test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py less of the
+# others.
 LONG = ("mem-bandwidth", "copy-routines", "ctx", "pipe-bandwidth", "udp-bandwidth", "bonnie",
         "create-delete", "small-files", "disk-read", "disk-write", "parallel-read",
-        "web")  # fmt: skip
+        "web", "sftp", "sdbase", "sxipc", "ipc-net")  # fmt: skip
 MANY_BOOTS = "page-colours"  # one for each seed; in the fast set test_analysis.py has a few of them
 # A kernel that another compiler built moves the clocks of a guest a little.
 LOOSE = 0.03
