@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""docs/crossings.md: what a call costs in crossings, from traced runs.
+"""What a call costs in crossings, from traced runs: docs/crossings.md, docs/mach.md, docs/dup.svg.
 
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.crossings` runs what the document shows and
-writes the tables in it anew; the text between them is written by hand.
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.crossings` runs what the documents show and
+writes the tables in them, and the picture, anew; the text between them is written by hand.
 """
 
 import re
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from p5lab import build, experiment
+from p5lab.crossings_picture import Panel, draw
 from p5lab.engines.bochs import CROSSINGS
 from p5lab.errors import UserError, status_of
 from p5lab.execution import cores
@@ -19,10 +21,15 @@ from p5lab.lab import Lab
 from p5lab.progress import Progress
 from p5lab.runner import Runner
 from p5stats import crossings
-from p5stats.crossings import Bracket, Service
+from p5stats.crossings import Bracket, Service, Step
 
 DOCUMENT = "docs/crossings.md"
-EXPERIMENT = "chen95-core"
+MACH = "docs/mach.md"
+EXPERIMENTS = {DOCUMENT: "chen95-core", MACH: "structure"}
+PICTURE = "docs/dup.svg"
+SHOWN = ("linux", "linux-uml", "mach", "mach-split")
+# Of a microkernel the programs are, in the order in which they come to run:
+SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -93,35 +100,68 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def render(lab: Lab, text: str) -> str:
+def render(lab: Lab, text: str, experiment_name: str) -> str:
     """The document with its tables made anew; runs what they need."""
     wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
-    choice = Filter(
-        workloads=tuple(sorted({workload for workload, _ in wanted})),
-        guests=tuple(sorted({guest for _, guest in wanted})),
-        trace=("crossings",),
-    )
-    brackets = {}
-    for result in Runner(lab, jobs=cores()).run_all(experiment.load(lab, EXPERIMENT, choice)):
-        if result.status != "ok":
-            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-        traced = crossings.read(result.directory / CROSSINGS)
-        (phase,) = traced.values()
-        brackets[result.run.workload.name, result.run.guest.name] = crossings.typical(phase)
+    found = brackets(lab, experiment_name, wanted)
 
     def table(match: re.Match[str]) -> str:
         start, kind, workload, guest, _, end = match.groups()
-        bracket = brackets[workload, guest]
+        bracket = found[workload, guest]
         return start + (steps(bracket) if kind == "steps" else services(bracket)) + end
 
     return TABLE.sub(table, text)
 
 
+def picture(lab: Lab) -> str:
+    """A dup() on all systems."""
+    found = brackets(lab, EXPERIMENTS[MACH], {("dup", guest) for guest in SHOWN})
+    return draw([Panel(guest, found["dup", guest]) for guest in SHOWN])
+
+
+def brackets(
+    lab: Lab, experiment_name: str, wanted: set[tuple[str, str]]
+) -> dict[tuple[str, str], Bracket]:
+    """The typical bracket of each workload on each guest, traced."""
+    choice = Filter(
+        workloads=tuple(sorted({workload for workload, _ in wanted})),
+        guests=tuple(sorted({guest for _, guest in wanted})),
+        trace=("crossings",),
+    )
+    runs = [
+        run
+        for run in experiment.load(lab, experiment_name, choice)
+        if (run.workload.name, run.guest.name) in wanted
+    ]
+    found = {}
+    for result in Runner(lab, jobs=cores()).run_all(runs):
+        if result.status != "ok":
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        traced = crossings.read(result.directory / CROSSINGS)
+        bracket = crossings.typical(traced[min(traced)])  # the operation itself has phase 0
+        if result.run.guest.structure == "microkernel":
+            bracket = Bracket([_named(step) for step in bracket.steps])
+        found[result.run.workload.name, result.run.guest.name] = bracket
+    return found
+
+
+def _named(step: Step) -> Step:
+    """The same, with the servers called that."""
+    who, end = SERVERS.get(step.who, step.who), step.end
+    for before, after in SERVERS.items():
+        if end.endswith(f" {before}"):
+            end = end.removesuffix(before) + after
+    return replace(step, who=who, end=end)
+
+
 def main() -> None:
     lab = Lab.here()
-    document = lab.root / DOCUMENT
     build.ensure(lab, Progress())
-    document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, experiment_name in EXPERIMENTS.items():
+        document = lab.root / name
+        text = document.read_text(encoding="utf-8")
+        document.write_text(render(lab, text, experiment_name), encoding="utf-8")
+    (lab.root / PICTURE).write_text(picture(lab), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 """Tests that boot the guest on the engine. `./p5lab test` builds everything before them."""
 
 import itertools
+import os
+import select
 import subprocess
 import sys
+import tty
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,10 +30,11 @@ AFTER_BOOT = ("run.job", "run.program", "run.power_cut", "run.pcap")
 
 @dataclass(frozen=True)
 class Booted:
-    """A finished simulation: its run directory and how it ended."""
+    """A finished simulation: its run directory, how it ended, what its serial line said."""
 
     directory: Path
     outcome: Outcome
+    line: bytes = b""
 
     @property
     def events(self) -> events.Events:
@@ -77,10 +81,11 @@ def lab():
 
 @pytest.fixture(scope="session")
 def guest_program(tmp_path_factory, lab):
-    """A C program beside the tests, built as workloads are; `boot(program=...)` takes it."""
+    """A C program beside the tests, or elsewhere by its path, built as workloads are;
+    `boot(program=...)` takes it."""
 
     def build(source):
-        built = tmp_path_factory.mktemp("program") / source.removesuffix(".c")
+        built = tmp_path_factory.mktemp("program") / Path(source).stem
         headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/rootfs")
         subprocess.run(
             [
@@ -120,6 +125,32 @@ def servers(tmp_path_factory):
         server.close()
 
 
+def _typing(plan, place, typed):
+    """Run the engine with a terminal for its serial line; how it ended, and what the line said."""
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    command = (*plan.command, f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}")
+    said, rest, seen = b"", list(typed), 0
+    try:
+        with (place / "engine.out").open("wb") as console:
+            process = subprocess.Popen(
+                command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
+                stdout=console, stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        while True:
+            ended = process.poll() is not None
+            if select.select([master], [], [], 0 if ended else 0.02)[0]:
+                said += os.read(master, 512)
+            elif ended:
+                return process.returncode, said
+            if rest and (at := said.find(rest[0][0], seen)) >= 0:
+                seen = at + len(rest[0][0])
+                os.write(master, rest.pop(0)[1])
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
 @pytest.fixture
 def boot(lab, servers):
     """Boot a guest, run one job, return what it left. `job` is the guest's command line.
@@ -134,6 +165,8 @@ def boot(lab, servers):
     `power_cut` the microseconds from the ready marker on until the power is cut.
     Each run has a directory of its own.
 
+    `typed`: pairs of what the serial line has to say, and what is then typed there.
+
     With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
     real mode. `isa`: on a processor of another level than the guest's.
     """
@@ -142,7 +175,7 @@ def boot(lab, servers):
         job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
         bare=None, program=None, seed=0, disk=True, system="linux",
         fast=True, feedback=True, shadows=(), trace=(), accesses=0, vectors=0, sample=None,
-        attribute=(), conf=(), isa=None, power_cut=0,
+        attribute=(), conf=(), isa=None, power_cut=0, typed=(),
     ):  # fmt: skip
         name = job.split()[0]
         booted = guest.load(lab, system)
@@ -177,7 +210,10 @@ def boot(lab, servers):
             lines += ["boot.segment = 0", "boot.sp = 0x7000"]
         text = "\n".join(lines) + "\n"
         (place / "engine.conf").write_text(text)
-        if directory or bare:
+        line = b""
+        if typed:
+            status, line = _typing(plan, place, typed)
+        elif directory or bare:
             with (place / "engine.out").open("wb") as console:
                 status = subprocess.run(
                     plan.command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
@@ -195,7 +231,7 @@ def boot(lab, servers):
                 status = booted_engines[key].run(
                     place, lock.fileno(), engine.outputs, give_up=lambda: False
                 )
-        return Booted(place, engine.collect(place, status))
+        return Booted(place, engine.collect(place, status), line)
 
     return run
 

@@ -20,7 +20,10 @@ def tables(tmp_path_factory, full):
     text = (root / crossings.DOCUMENT).read_text()
     if not full:
         text = "".join(found[0] for found in crossings.TABLE.finditer(text) if found[3] == "dup")
-    now = crossings.render(Lab(root, tmp_path_factory.mktemp("crossings") / "results"), text)
+    now = crossings.render(
+        Lab(root, tmp_path_factory.mktemp("crossings") / "results"), text,
+        crossings.EXPERIMENTS[crossings.DOCUMENT],
+    )  # fmt: skip
     return _tables(text), _tables(now)
 
 

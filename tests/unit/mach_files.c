@@ -31,6 +31,8 @@ void *pages_new(size_t size) {
 }
 void pages_free(void *pages, size_t size) { (void)size, free(pages); }
 int64_t now_seconds(void) { return 788918400; }
+
+uint64_t memory_left(void) { return UINT64_MAX / 2; }
 unsigned ports_held(void) { return 0; }
 unsigned bytes_held(void) { return 0; }
 _Noreturn void panic(const char *what, int status) {
@@ -156,11 +158,27 @@ static unsigned long sum(const char *path) {
   return total;
 }
 
-/* Write until nothing more goes; then make room again. */
+/* What stands at an offset of a big file. */
+static char at_offset(uint32_t offset) { return (char)(offset / 512 * 37 + offset / 131072); }
+
+/* See that a big file has what was written. More than the cache holds is read ahead while what else
+ * is in it has yet to be written.
+ */
+static void look_at(const char *path) {
+  if (path_call(FS_OPEN, O_RDONLY, 0, path) < 0) panic(path, 0);
+  int file = node;
+  struct fs_request r = {.operation = FS_READ, .node = file, .b = 10000, .out = bytes,
+                         .out_room = sizeof(bytes)};
+  for (long count; (count = fs_carry_out(&r)) > 0; r.a += (int)count)
+    for (long i = 0; i < count; i++)
+      if (bytes[i] != at_offset((uint32_t)(r.a + i))) panic("what was written", r.a);
+  ask((struct fs_request){.operation = FS_RELEASE, .node = file}, 0);
+}
+
+/* Write until nothing more goes, read it back; then make room again. */
 static void fill_disk(void) {
   char path[64];
   long result = 0, files = 0;
-  memset(bytes, 'x', sizeof(bytes));
   while (result >= 0 && files < 1000) {
     snprintf(path, sizeof(path), "/data/full%ld", files++);
     result = path_call(FS_OPEN, O_WRONLY | O_CREAT, S_IFREG | 0644, path);
@@ -168,7 +186,9 @@ static void fill_disk(void) {
     int file = node;
     struct fs_request r = {.operation = FS_WRITE, .node = file, .in = bytes,
                            .in_length = sizeof(bytes)};
-    while ((result = fs_carry_out(&r)) == (long)sizeof(bytes) && r.more < 3000000) r.a = r.more;
+    do {
+      for (size_t i = 0; i < sizeof(bytes); i++) bytes[i] = at_offset((uint32_t)r.a + (uint32_t)i);
+    } while ((result = fs_carry_out(&r)) == (long)sizeof(bytes) && (r.a = r.more) < 3000000);
     if (result >= 0 && result < (long)sizeof(bytes)) { /* in part; then not at all */
       r.a = r.more;
       result = fs_carry_out(&r);
@@ -177,6 +197,10 @@ static void fill_disk(void) {
   }
   if (result != -ENOSPC) panic("a full disk", (int)result);
   if (path_call(FS_MKDIR, 0755, 0, "/data/new") != -ENOSPC) panic("a directory on a full disk", 0);
+  for (long i = 0; i < files - 1; i++) {
+    snprintf(path, sizeof(path), "/data/full%ld", i);
+    look_at(path);
+  }
   while (files-- > 1) {
     snprintf(path, sizeof(path), "/data/full%ld", files);
     path_call(FS_REMOVE, 0, 0, path);

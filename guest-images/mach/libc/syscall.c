@@ -363,6 +363,8 @@ static int terminal(const int *a, struct shape *shape) {
     case TIOCGWINSZ: OUT(a[2], 8); return 1;
     case TIOCGPGRP: OUT(a[2], 4); return 1;
     case TIOCSPGRP: IN(a[2], 4); return 1;
+    case TIOCSWINSZ: IN(a[2], 8); return 1;
+    case FIONREAD: OUT(a[2], 4); return 1;
     default: return 0;
   }
 }

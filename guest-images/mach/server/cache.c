@@ -18,7 +18,7 @@
 static struct buffer *chains[CHAINS], *buffers;
 static struct buffer order = {.newer = &order, .older = &order}; /* newer: the oldest; older: the newest */
 static uint32_t size, number;
-static char *cluster;
+static char *cluster, *ahead; /* what is about to be written, and what has been read */
 
 static struct buffer **chain_of(const struct disk *disk, uint32_t block) {
   return &chains[(block ^ (uint32_t)(uintptr_t)disk >> 4) % CHAINS];
@@ -73,7 +73,8 @@ int cache_start(struct disk *disk, uint32_t block_size) {
   buffers = calloc(number, sizeof(*buffers));
   char *bytes = buffers ? pages_new(CACHE_BYTES) : NULL;
   if (!cluster) cluster = pages_new(CLUSTER);
-  if (!bytes || !cluster) {
+  if (!ahead) ahead = pages_new(CLUSTER);
+  if (!bytes || !cluster || !ahead) {
     number = 0;
     return -ENOMEM;
   }
@@ -141,14 +142,14 @@ struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
 
 int cache_has(struct disk *disk, uint32_t block) { return look_up(disk, block) != NULL; }
 
-/* Read neighbours at once, none of which is there. */
+/* Read neighbours at once, none of which is there. To make places for them others may be written. */
 int cache_fill(struct disk *disk, uint32_t block, uint32_t count) {
   if (count > CLUSTER / size) count = CLUSTER / size;
-  int error = disk_read(disk, block * (size / SECTOR), cluster, count * size);
+  int error = disk_read(disk, block * (size / SECTOR), ahead, count * size);
   for (uint32_t i = 0; i < count && !error; i++) {
     struct buffer *buffer = place_for(disk, block + i);
     if (!buffer) return -EIO;
-    memcpy(buffer->bytes, cluster + i * size, size);
+    memcpy(buffer->bytes, ahead + i * size, size);
     buffer->valid = 1;
   }
   return error;

@@ -34,7 +34,7 @@ static long control(struct process *process, struct file *file, const struct req
 
 static long device_control(struct process *process, struct file *file, struct request *request) {
   if (file->kind == COUNTERS) return counters_control(file, request);
-  return file->kind == CONSOLE ? console_control(process, request) : -ENOTTY;
+  return file->kind == CONSOLE ? terminal_control(process, request) : -ENOTTY;
 }
 
 static long change_directory(struct process *process, struct file *file) {
@@ -49,14 +49,14 @@ static long file_call(struct process *process, struct request *request) {
   struct file *file = file_of(process, request->number == SYS_mmap2 ? a[4] : a[0]);
   if (!file) return -EBADF;
   switch (request->number) {
-    case SYS_read: return file_read(file, request, (size_t)a[2]);
+    case SYS_read: return file_read(process, file, request, (size_t)a[2]);
     case SYS_write: {
       long result = file_write(file, request);
       if (result == -EPIPE && signal_send(process, SIGPIPE) == ENDED) return NO_ANSWER;
       return result;
     }
     case SYS_pread64:
-    case SYS_pwrite64: return positioned(file, request);
+    case SYS_pwrite64: return positioned(process, file, request);
     case SYS__llseek: return seek(file, request);
     case SYS_getdents64: return list_directory(file, request);
     case SYS_fcntl64: return control(process, file, request);
@@ -121,16 +121,15 @@ static long debug(struct request *request) {
   struct unix_debug *out = (struct unix_debug *)request->out;
   struct fs_debug files;
   struct fs_request r = {.operation = FS_DEBUG, .out = (char *)&files, .out_room = sizeof(files)};
-  struct vm_statistics memory;
   memset(out, 0, sizeof(*out));
-  if (fs_call(&r) < 0 || vm_statistics(mach_task_self(), &memory)) return -EIO;
+  if (fs_call(&r) < 0) return -EIO;
   for (int i = 0; i < PROCESSES; i++) {
     out->processes += processes[i].used != 0;
     for (int j = 0; processes[i].used && j < OPEN_MAX_FILES; j++)
       out->files += processes[i].files[j] != NULL;
   }
   sysv_count(&out->sysv);
-  out->free_pages = (unsigned)memory.free_count;
+  out->free_pages = (unsigned)(memory_left() / PAGE);
   out->ports = ports_held();
   out->bytes = bytes_held();
   out->file_nodes = files.nodes;

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The terminal: the kernel's console. It edits lines itself; the server asks it for one when a program
- * reads, and gets it as a message. One foreground group, one size.
+ * The kernel's console. From when a program first reads it or waits for it, the kernel owes the server a
+ * message with what is typed; terminal.c makes lines of it.
  */
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
-
 #include "device_calls.h"
 #include "device_reply_server.h"
 #include "device_request_calls.h"
@@ -18,14 +10,10 @@
 #include "server.h"
 #include "traps.h"
 
-#define LINE 256
-#define WRITE_MAX 128 /* of a message */
+#define PART 128 /* of what a message carries (device_types.h, IO_INBAND_MAX), at most */
 
-static mach_port_t console, lines; /* `lines`: where what was read comes to */
-static char line[LINE];
-static size_t line_used, line_begin;
-static int asked, ended;
-static int foreground; /* group */
+static mach_port_t console, typed; /* `typed`: where what was typed comes to */
+static int asked;
 
 void console_start(void) {
   kern_return_t status = device_open(device_port, D_READ | D_WRITE, "console", &console);
@@ -35,7 +23,7 @@ void console_start(void) {
 void console_write(const char *bytes, size_t length) {
   while (length) {
     int written = 0;
-    size_t part = MIN(length, WRITE_MAX);
+    size_t part = MIN(length, PART);
     if (device_write_inband(console, 0, 0, (char *)bytes, part, &written) || written <= 0) return;
     bytes += written;
     length -= (size_t)written;
@@ -49,27 +37,23 @@ mig_routine_t console_routine(const mach_msg_header_t *header) {
 static void ask(void) {
   mach_port_t self = mach_task_self();
   if (asked) return;
-  if (!lines) {
-    if (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &lines) ||
-        mach_port_move_member(self, lines, port_set))
+  if (!typed) {
+    if (mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &typed) ||
+        mach_port_move_member(self, typed, port_set))
       panic("console", 0);
   }
-  asked = device_read_request_inband(console, lines, 0, 0, WRITE_MAX) == 0;
+  asked = device_read_request_inband(console, typed, 0, 0, PART) == 0;
 }
 
 int console_ready(void) {
-  if (line_begin == line_used && !ended) ask();
-  return line_begin < line_used || ended;
+  ask();
+  return terminal_ready();
 }
 
-long console_read(struct file *file, struct request *request, size_t wanted) {
-  if (!console_ready()) return file->flags & O_NONBLOCK ? -EAGAIN : WOULD_BLOCK;
-  size_t count = MIN(wanted, line_used - line_begin);
-  memcpy(request->out, line + line_begin, count);
-  line_begin += count;
-  ended = 0;
-  request->out_length = count;
-  return (long)count;
+long console_read(const struct process *process, const struct file *file, struct request *request,
+                  size_t wanted) {
+  ask();
+  return terminal_read(process, file, request, wanted);
 }
 
 kern_return_t device_read_reply_inband(mach_port_t port, kern_return_t status,
@@ -77,13 +61,9 @@ kern_return_t device_read_reply_inband(mach_port_t port, kern_return_t status,
                                        mach_msg_type_number_t count) {
   (void)port;
   asked = 0;
-  line_begin = 0;
-  line_used = status ? 0 : MIN(count, LINE);
-  memcpy(line, data, line_used);
-  for (size_t i = 0; i < line_used; i++)
-    if (line[i] == '\r') line[i] = '\n';
-  if (!line_used || line[0] == 4) ended = 1, line_used = 0; /* ^D */
-  woken = 1;
+  if (status) return KERN_SUCCESS; /* nothing more is to be had */
+  terminal_input(data, count);
+  ask();
   return KERN_SUCCESS;
 }
 
@@ -107,47 +87,4 @@ kern_return_t device_read_reply(mach_port_t port, kern_return_t status, io_buf_p
                                 mach_msg_type_number_t count) {
   (void)port, (void)status, (void)data, (void)count;
   return KERN_FAILURE;
-}
-
-/* As the kernel of Linux lays a struct termios out. */
-struct kernel_termios {
-  unsigned input, output, control, local;
-  unsigned char line, characters[19];
-};
-
-long console_control(struct process *process, struct request *request) {
-  static struct kernel_termios settings = {
-      ICRNL, OPOST | ONLCR, CREAD | CS8 | B115200, ISIG | ICANON | ECHO | ECHOE, 0,
-      {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26}};
-  switch (request->arguments[1]) {
-    case TCGETS:
-      memcpy(request->out, &settings, sizeof(settings));
-      request->out_length = sizeof(settings);
-      return 0;
-    case TCSETS:
-    case TCSETSW:
-    case TCSETSF:
-      if (request->in_length != sizeof(settings)) return -EINVAL;
-      memcpy(&settings, request->in, sizeof(settings));
-      return 0;
-    case TIOCGWINSZ: {
-      struct winsize size = {.ws_row = 25, .ws_col = 80};
-      memcpy(request->out, &size, sizeof(size));
-      request->out_length = sizeof(size);
-      return 0;
-    }
-    case TIOCGPGRP: {
-      int group = foreground ? foreground : process->group;
-      memcpy(request->out, &group, sizeof(group));
-      request->out_length = sizeof(group);
-      return 0;
-    }
-    case TIOCSPGRP:
-      if (request->in_length != sizeof(int)) return -EINVAL;
-      memcpy(&foreground, request->in, sizeof(int));
-      return 0;
-    case TIOCSCTTY:
-    case TCSBRK: return 0;
-    default: return -ENOTTY;
-  }
 }

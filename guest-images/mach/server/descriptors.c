@@ -179,7 +179,7 @@ static long node_write(const struct file *file, const struct request *request, i
   return count;
 }
 
-long file_read(struct file *file, struct request *request, size_t wanted) {
+long file_read(struct process *process, struct file *file, struct request *request, size_t wanted) {
   wanted = MIN(wanted, request->out_room);
   if ((file->flags & O_ACCMODE) == O_WRONLY) return -EBADF;
   switch (file->kind) {
@@ -192,7 +192,7 @@ long file_read(struct file *file, struct request *request, size_t wanted) {
       memset(request->out, 0, wanted);
       request->out_length = wanted;
       return (long)wanted;
-    case CONSOLE: return console_read(file, request, wanted);
+    case CONSOLE: return console_read(process, file, request, wanted);
     case REGULAR: {
       long count = node_read(file, request, file->offset, wanted);
       if (count > 0) file->offset += (uint32_t)count;
@@ -224,7 +224,7 @@ long file_write(struct file *file, struct request *request) {
 }
 
 /* pread(), pwrite(): at an offset of their own. */
-long positioned(struct file *file, struct request *request) {
+long positioned(struct process *process, struct file *file, struct request *request) {
   const int *a = request->arguments;
   uint32_t behind, wanted = (uint32_t)MIN((size_t)a[2], request->out_room);
   int writing = request->number == SYS_pwrite64, access = file->flags & O_ACCMODE;
@@ -234,7 +234,7 @@ long positioned(struct file *file, struct request *request) {
   if (access == (writing ? O_RDONLY : O_WRONLY)) return -EBADF;
   if (file->kind == DIRECTORY) return -EISDIR;
   if (file->kind != REGULAR)
-    return writing ? file_write(file, request) : file_read(file, request, wanted);
+    return writing ? file_write(file, request) : file_read(process, file, request, wanted);
   return writing ? node_write(file, request, a[3], &behind)
                  : node_read(file, request, (uint32_t)a[3], wanted);
 }

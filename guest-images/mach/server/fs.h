@@ -202,6 +202,7 @@ extern mach_port_t host_port, device_port;
 
 void *pages_new(size_t size);
 void pages_free(void *pages, size_t size);
+uint64_t memory_left(void); /* of the machine, in bytes */
 unsigned ports_held(void); /* names of ports that this task has */
 unsigned bytes_held(void); /* of its address space */
 uint64_t now_ms(void);

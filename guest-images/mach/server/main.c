@@ -77,6 +77,11 @@ int64_t now_seconds(void) {
   return time.seconds;
 }
 
+uint64_t memory_left(void) {
+  struct vm_statistics memory;
+  return vm_statistics(mach_task_self(), &memory) ? 0 : (uint64_t)memory.free_count * PAGE;
+}
+
 unsigned ports_held(void) {
   mach_port_t *names, *types;
   mach_msg_type_number_t count = 0, type_count = 0;

@@ -12,6 +12,11 @@
 
 #define SIZE_MAX_BYTES (1u << 28)
 #define SHARED_ROOM (16u << 20) /* to which a file may grow that somebody has mapped */
+#define LOOK_EVERY (256u << 10) /* bytes of new pages after which to see how much memory is left */
+/* What stays for programs. Below 4.8 MB (vm_page: low, twice 600 pages) the kernel looks for pages that
+ * it could put elsewhere, and there is nowhere.
+ */
+#define MEMORY_KEPT (6u << 20)
 
 struct entry {
   struct entry *next;
@@ -142,23 +147,48 @@ static long read_bytes(struct node *node, uint32_t offset, char *bytes, size_t s
   return (long)size;
 }
 
+static size_t unwritten; /* what all files have room for, and no page yet */
+
+static size_t spare(const struct node *node) {
+  return node->memory.shared ? 0 : node->memory.capacity - node->size;
+}
+
+/* Whether the machine has so many bytes more. A page comes when it is first written to, and where
+ * there is none who writes waits for ever: what there is room for counts as taken. Not every small file
+ * is a question to the kernel.
+ */
+static int is_memory(size_t more) {
+  static size_t unseen = LOOK_EVERY;
+  unseen += more;
+  if (unseen < LOOK_EVERY) return 1;
+  if (memory_left() < (uint64_t)more + unwritten + MEMORY_KEPT) return 0;
+  unseen = 0;
+  return 1;
+}
+
+/* Room for `size` bytes; what is there moves. */
+static int make_room(struct node *node, uint32_t size) {
+  size_t capacity = node->memory.capacity ? node->memory.capacity : PAGE;
+  if (node->memory.shared) return -ENOSPC; /* others have its pages where they are */
+  while (capacity < size) capacity *= 2;
+  char *bytes = is_memory(capacity) ? pages_new(capacity) : NULL;
+  if (!bytes) return -ENOSPC;
+  if (node->size) memcpy(bytes, node->memory.bytes, node->size);
+  pages_free(node->memory.bytes, node->memory.capacity);
+  node->memory.bytes = bytes;
+  node->memory.capacity = capacity;
+  return 0;
+}
+
 /* Make the file `size` bytes long; what it grows by is zero. */
 static int resize(struct node *node, uint32_t size) {
   if (size > SIZE_MAX_BYTES) return -EFBIG;
-  if (size > node->memory.capacity) {
-    size_t capacity = node->memory.capacity ? node->memory.capacity : PAGE;
-    if (node->memory.shared) return -ENOSPC; /* others have its pages where they are */
-    while (capacity < size) capacity *= 2;
-    char *bytes = pages_new(capacity);
-    if (!bytes) return -ENOSPC;
-    if (node->size) memcpy(bytes, node->memory.bytes, node->size);
-    pages_free(node->memory.bytes, node->memory.capacity);
-    node->memory.bytes = bytes;
-    node->memory.capacity = capacity;
-  } else if (size < node->size) {
-    memset(node->memory.bytes + size, 0, node->size - size);
-  }
+  size_t before = spare(node);
+  int error = size > node->memory.capacity ? make_room(node, size) : 0;
+  if (error) return error;
+  if (size < node->size) memset(node->memory.bytes + size, 0, node->size - size);
   node->size = size;
+  unwritten += spare(node) - before;
   return 0;
 }
 
@@ -175,6 +205,7 @@ static long write_bytes(struct node *node, uint32_t offset, const char *bytes, s
 static void nothing(struct node *node) { (void)node; }
 
 static void drop(struct node *node) {
+  unwritten -= spare(node);
   if (node->memory.shared) shared_free(node->memory.shared);
   else pages_free(node->memory.bytes, node->memory.capacity);
 }
@@ -192,6 +223,7 @@ int memory_share(struct node *node, struct shared_memory **memory) {
     struct shared_memory *shared = shared_new(room);
     if (!shared) return -ENOMEM;
     if (node->size) memcpy(shared_bytes(shared), node->memory.bytes, node->size);
+    unwritten -= spare(node);
     pages_free(node->memory.bytes, node->memory.capacity);
     node->memory.bytes = shared_bytes(shared);
     node->memory.capacity = room;

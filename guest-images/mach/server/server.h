@@ -139,13 +139,13 @@ struct file *file_of(struct process *process, int number);
 long descriptor_new(struct process *process, struct file *file, int from, int close_on_exec);
 long descriptor_close(struct process *process, int number);
 int file_ready(struct file *file, int events); /* poll()'s events that are true */
-long file_read(struct file *file, struct request *request, size_t wanted);
+long file_read(struct process *process, struct file *file, struct request *request, size_t wanted);
 long file_write(struct file *file, struct request *request);
 
 long duplicate(struct process *process, int number, int from);
 long duplicate_to(struct process *process, int number, int to, int close_on_exec);
 long new_pipe(struct process *process, struct request *request, int flags);
-long positioned(struct file *file, struct request *request); /* pread(), pwrite() */
+long positioned(struct process *process, struct file *file, struct request *request); /* pread(), pwrite() */
 long seek(struct file *file, struct request *request);
 long list_directory(struct file *file, struct request *request);
 long resize(struct file *file, int low, int high);
@@ -166,10 +166,15 @@ void sysv_count(uint32_t *objects);
 /* How long the answer is going to be. */
 size_t sysv_room(const struct request *request);
 
-long console_read(struct file *file, struct request *request, size_t wanted);
+long console_read(const struct process *process, const struct file *file, struct request *request,
+                  size_t wanted);
 int console_ready(void);
 void console_start(void);
-long console_control(struct process *process, struct request *request);
+void terminal_input(const char *bytes, size_t count);
+int terminal_ready(void);
+long terminal_read(const struct process *process, const struct file *file, struct request *request,
+                   size_t wanted);
+long terminal_control(const struct process *process, struct request *request);
 mig_routine_t console_routine(const mach_msg_header_t *header);
 
 long counters_control(struct file *file, struct request *request);

@@ -215,7 +215,7 @@ static long transfer(struct process *process, struct file *file, struct request 
   long result;
   if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_WAITALL)) return -EOPNOTSUPP;
   if (flags & MSG_DONTWAIT) file->flags |= O_NONBLOCK;
-  if (request->number == SYS_recvfrom) result = file_read(file, request, (size_t)a[2]);
+  if (request->number == SYS_recvfrom) result = file_read(process, file, request, (size_t)a[2]);
   else result = file_write(file, request);
   file->flags = before;
   if (result == -EPIPE && !(flags & MSG_NOSIGNAL) && signal_send(process, SIGPIPE) == ENDED)
