@@ -151,8 +151,12 @@ def test_killed_in_any_state(mach, system):
     assert mach("test-kill", system=system).output == "all are gone\n"
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("place", ["/tmp", "/data"])
+@pytest.mark.parametrize(
+    ("system", "place"),
+    [("mach", "/tmp"), ("mach-split", "/data"),
+     pytest.param("mach-split", "/tmp", marks=pytest.mark.full),
+     pytest.param("mach", "/data", marks=pytest.mark.full)],
+)  # fmt: skip
 def test_a_full_disk(mach, system, place):
     """ENOSPC, of memory and of the disk; programs start all the while, and room comes back. That
     the disk is clean then, test_mach_files.py sees of the same code."""
