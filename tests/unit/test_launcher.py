@@ -186,6 +186,16 @@ def test_a_moved_clone_is_set_up_anew(host):
     assert host.calls == ["venv", "pip "] * 2
 
 
+def test_an_environment_of_somebody_else_is_not_emptied(host, tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "p5lab-stamp").write_text("theirs")
+    (host.root / ".venv").symlink_to(theirs)
+    host.run("list")
+    assert [path.name for path in theirs.iterdir()] == ["p5lab-stamp"]
+    assert not (host.root / ".venv").is_symlink()
+
+
 def test_an_interpreter_that_has_gone(host):
     host.run("list")
     (host.root / ".venv/bin/python").unlink()
