@@ -87,10 +87,11 @@ def rows(text):
     }
 
 
-def near(before, after):
-    """Counts as printed; a kernel built by another compiler moves them a little."""
+def near(before, after, loose=0.25):
+    """Counts as printed. A library a few bytes longer lies elsewhere in the caches, which moves
+    clocks from step to step."""
     one, other = (int(re.sub(r"[*,]", "", cell)) for cell in (before, after))
-    return abs(one - other) <= max(150, 0.1 * one)
+    return abs(one - other) <= max(200, loose * one)
 
 
 def test_the_document_shows_the_way_of_a_call(counted_documents):
@@ -101,6 +102,7 @@ def test_the_document_shows_the_way_of_a_call(counted_documents):
         assert [row[::2] for row in shown[which]] == [row[::2] for row in now[which]], which
         for before, after in zip(shown[which][2:], now[which][2:], strict=True):
             assert near(before[1], after[1]), (which, before, after)
+        assert near(shown[which][-1][1], now[which][-1][1], 0.1), which
 
 
 def test_the_picture_shows_it_too(counted_documents):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stubs made by MIG expect of a C library. One thread a task: one reply port. */
+/* What stubs made by MIG expect of a C library. */
 #include <mach/message.h>
 #include <mach/port.h>
 #include <mach/std_types.h>
@@ -12,15 +12,22 @@ static mach_port_t reply_port;
 /* The reply port is UNIX_REPLY_PORT in programs; the server has one of its own. */
 weak mach_port_t __mach_reply_port = 0;
 
+/* Where the thread's reply port stands. Two threads of a server must not wait for their answers at the
+ * same port: they have a function like this of their own.
+ */
+weak mach_port_t *__mach_reply_place(void) { return &reply_port; }
+
 mach_port_t mig_get_reply_port(void) {
   if (__mach_reply_port) return __mach_reply_port;
-  if (!reply_port) reply_port = mach_reply_port();
-  return reply_port;
+  mach_port_t *place = __mach_reply_place();
+  if (!*place) *place = mach_reply_port();
+  return *place;
 }
 
 /* After an error the port may still get an answer, which nobody must take for the next. */
 void mig_dealloc_reply_port(mach_port_t port) {
-  if (port == reply_port) reply_port = 0;
+  mach_port_t *place = __mach_reply_place();
+  if (port == *place) *place = 0;
 }
 
 void mig_put_reply_port(mach_port_t port) { (void)port; }

@@ -23,6 +23,7 @@ kern_return_t syscall_vm_deallocate(mach_port_t task, vm_offset_t address, vm_si
 
 mach_port_t mig_get_reply_port(void);
 void mig_dealloc_reply_port(mach_port_t);
+mach_port_t *__mach_reply_place(void);
 
 __attribute__((__visibility__("hidden"))) long __mach_fork(int number);
 int __mach_probe_read(const void *);

@@ -25,6 +25,7 @@ struct shared_memory {
 
 static struct shared_memory *all;
 static mach_port_t objects = MACH_PORT_NULL; /* all of them, a set */
+static char stack[0x10000] __attribute__((aligned(PAGE))); /* of the thread */
 
 static mig_routine_t routine_of(const mach_msg_header_t *header) {
   return memory_object_server_routine((mach_msg_header_t *)header);
@@ -32,8 +33,16 @@ static mig_routine_t routine_of(const mach_msg_header_t *header) {
 
 static _Noreturn void pager(void) { serve_port(objects, routine_of); }
 
+/* The answers to this thread and those to the main one, which may be waiting for the file server, come
+ * to different ports.
+ */
+mach_port_t *__mach_reply_place(void) {
+  static mach_port_t places[2];
+  const char *here = __builtin_frame_address(0);
+  return &places[here >= stack && here < stack + sizeof(stack)];
+}
+
 static int start(void) {
-  static char stack[0x10000] __attribute__((aligned(PAGE)));
   mach_port_t self = mach_task_self(), thread;
   kern_return_t status = mach_port_allocate(self, MACH_PORT_RIGHT_PORT_SET, &objects);
   if (!status) status = thread_create(self, &thread);
