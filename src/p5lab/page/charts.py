@@ -227,10 +227,10 @@ class _Labels:
     @property
     def axis(self) -> dict[str, Any]:
         """Of the Axis that has them."""
-        lines = f"({json.dumps(self._lines)})[datum.label]"
-        return {"labelLimit": self._limit, "labelExpr": lines} if self.height else {
-            "labelLimit": self._limit
-        }  # fmt: skip
+        axis: dict[str, Any] = {"labelLimit": self._limit}
+        if self.height:
+            axis["labelExpr"] = f"({json.dumps(self._lines)})[datum.label]"
+        return axis
 
     @property
     def width(self) -> float:
@@ -248,7 +248,9 @@ class _Labels:
 def _wrapped(name: str, letters: int) -> list[str]:
     """What is too long for the last line is cut by whoever draws it."""
     lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
-    return [*lines[: LABEL_LINES - 1], " ".join(lines[LABEL_LINES - 1 :])][: len(lines)]
+    if len(lines) > LABEL_LINES:
+        lines[LABEL_LINES - 1 :] = [" ".join(lines[LABEL_LINES - 1 :])]
+    return lines
 
 
 def _top(data: pd.DataFrame, labels: _Labels) -> float:
