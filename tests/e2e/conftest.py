@@ -19,7 +19,7 @@ from p5lab.engines import Outcome
 from p5lab.engines.bochs import Bochs
 from p5lab.experiment import Run
 from p5lab.fetch import cache_directory
-from p5lab.forkserver import Server
+from p5lab.forkserver import Server, start
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -132,11 +132,8 @@ def _typing(plan, place, typed):
     command = (*plan.command, f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}")
     said, rest, seen = b"", list(typed), 0
     try:
-        with (place / "engine.out").open("wb") as console:
-            process = subprocess.Popen(
-                command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
-                stdout=console, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+        with (place / store.LOCK).open("w") as lock:
+            process = start(replace(plan, command=command), place, lock.fileno())
         while True:
             ended = process.poll() is not None
             if select.select([master], [], [], 0 if ended else 0.02)[0]:
