@@ -114,7 +114,6 @@ void Run::start(Pentium* storage, Platform& platform, Attribution::Guest& guest)
   output_path_ = settings_.text("run.output");
   limit_ = settings_.number("run.limit_cycles");
   const bool timing_on = settings_.flag("run.timing");
-  trace_reads_ = settings_.flag("run.trace_reads");
   if (settings_.has("run.crossings")) crossings_path_ = settings_.text("run.crossings");
   if (settings_.has("run.accesses")) {
     accesses_path_ = settings_.text("run.accesses");
@@ -242,6 +241,7 @@ void Run::read_shadows() {
 // What may differ between runs that share a boot.
 void Run::read_job() {
   job_ = settings_.text("run.job");
+  reads_asked_ = settings_.flag("run.trace_reads");
   program_.clear();
   power_cut_us_ = settings_.has("run.power_cut_us") ? settings_.number("run.power_cut_us") : 0;
   if (power_cut_us_) {
@@ -315,6 +315,7 @@ MarkerResult Run::marker(const MarkerCall& call) {
     case kReady:
       write_marker("marker", "ready", 0);
       if (server_) serve();
+      trace_reads_ = reads_asked_;
       capture();
       if (power_cut_us_) cut_power_in(power_cut_us_, power_cut_image_);
       attribute();
@@ -356,8 +357,9 @@ void Run::serve() {
   Settings own;
   std::string error;
   if (!own.load(conf_path_, &error)) reject(error);
-  const std::string other = own.difference(settings_, {"run.job", "run.program", "run.server", "run.power_cut_us",
-                                                  "run.power_cut_image", "run.pcap"});
+  const std::string other = own.difference(settings_, {
+      "run.job", "run.program", "run.server", "run.trace_reads", "run.power_cut_us",
+      "run.power_cut_image", "run.pcap"});
   if (!other.empty()) reject(conf_path_ + ": " + other + ": differs from what was booted");
   settings_ = own;
   read_job();

@@ -187,7 +187,8 @@ class Run {
   uint32_t signature_ = 0;
   uint64_t limit_ = ~uint64_t(0);
   std::vector<uint32_t> counted_;  // the events that are written
-  bool cmov_ = false, trace_reads_ = false, server_ = false, fast_paths_ = true, finished_ = false;
+  bool reads_asked_ = false, trace_reads_ = false;  // the second from the ready marker on
+  bool cmov_ = false, server_ = false, fast_paths_ = true, finished_ = false;
   std::vector<uint32_t> open_;  // phases begun and not ended
   std::string line_;            // of the event stream, being written
 };

@@ -25,7 +25,7 @@ from p5stats import events
 
 MACHINE = "p90-premiere2"
 # What of engine.conf matters only then.
-AFTER_BOOT = ("run.job", "run.program", "run.power_cut", "run.pcap")
+AFTER_BOOT = ("run.job", "run.program", "run.trace_reads", "run.power_cut", "run.pcap")
 
 
 @dataclass(frozen=True)
