@@ -331,10 +331,11 @@ def test_hdf5_errors(h5, tmp_path):
         pass
     with pytest.raises(StatsError, match="no statistics: expected a dataset"):
         read(tmp_path / "empty.h5")
-    with h5py.File(tmp_path / "text.h5", "w") as file:
-        file["words"] = ["a"]
-    with pytest.raises(StatsError, match="/words: expected numbers in one to three dimensions"):
-        read(tmp_path / "text.h5")
+    for name, values in (("words", ["a"]), ("wide", np.array([1], np.longdouble))):
+        with h5py.File(tmp_path / "other.h5", "w") as file:
+            file[name] = values
+        with pytest.raises(StatsError, match=f"/{name}: expected numbers of up to 64 bits in one"):
+            read(tmp_path / "other.h5")
 
 
 # --- JSON -----------------------------------------------------------------------------------------

@@ -87,8 +87,11 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
         if isinstance(node, h5py.Group):
             _collect(path, node, f"{name}.", found, h5py)
             continue
-        if not 1 <= node.ndim <= 3 or node.dtype.kind not in "fiu":
-            raise StatsError(f"{path}: {node.name}: expected numbers in one to three dimensions")
+        # gem5 writes doubles; what is wider has no number of Python's.
+        if not 1 <= node.ndim <= 3 or node.dtype.kind not in "fiu" or node.dtype.itemsize > 8:
+            raise StatsError(
+                f"{path}: {node.name}: expected numbers of up to 64 bits in one to three dimensions"
+            )
         found.append(_Series(node, _columns(node, name), "".join(_texts(node, "description"))))
 
 
