@@ -4,8 +4,10 @@
 `./p5lab test` takes no more than 5 minutes on 2 quiet cores with everything built. So a test of the
 fast set shares its runs with others (a fixture of its module; `boot` shares boots) and asks for the
 smallest sizes that prove its point. The same for more sizes, or for a whole document, is marked
-`full` and runs with `./p5lab test --full` only. Whatever takes longer than BUDGET, its fixtures
-included, is named at the end of a fast run.
+`full` and runs with `./p5lab test --full` only; what measures time is marked `alone` as well.
+Whatever takes longer than BUDGET, its fixtures included, is named at the end of a fast run.
+
+Files of tests run side by side, each whole in one process, in the order of FIRST and then of names.
 """
 
 import os
@@ -16,6 +18,8 @@ import pytest
 os.environ["P5LAB_PROGRESS"] = "plain"  # what tests read goes to a pipe
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
+# Files that take longest.
+FIRST = ("test_mach", "test_uml", "test_net_workloads", "test_sweeps", "test_chen95_core")
 spent = Counter()  # by test
 
 
@@ -27,9 +31,11 @@ def full():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: only with `./p5lab test --full`")
+    config.addinivalue_line("markers", "alone: measures time, with nothing beside it")
 
 
 def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: (*FIRST, item.path.stem).index(item.path.stem))
     for item in items:
         if item.get_closest_marker("full") and not FULL:
             item.add_marker(pytest.mark.skip(reason="only with --full"))

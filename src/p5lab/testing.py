@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from p5lab.errors import STATUS_FAILED
+from p5lab.execution import cores
 from p5lab.lab import Lab
 
 CHECKS = (
@@ -20,6 +21,8 @@ CHECKS = (
     ("mypy",),
     ("mypy", "bench/run.py"),
 )
+TESTS = ("tests/e2e", "tests/unit")
+_DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
 ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
@@ -46,19 +49,24 @@ class Tally:
 def run(lab: Lab, *, full: bool = False, arguments: Sequence[str] = ()) -> int:
     """Runs everything, also after something has failed; 0 when all is green.
 
-    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. The end-to-end tests
-    run beside everything else, which is about as long and as busy. With arguments for pytest only
-    pytest runs: a person who asks for one test wants that one.
+    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. pytest has a process
+    for each processor; files go to them whole, because a file's tests share what it made, the long
+    ones first. What measures time runs alone, at the end. With arguments for pytest only pytest
+    runs, in one process: a person who asks for one test wants that one.
     """
     environment = {**os.environ, **({"P5LAB_FULL": "1"} if full else {})}
     if arguments:
         total, failed = _Pytest(lab, arguments, environment).finish(), []
     else:
-        beside = _Pytest(lab, ["tests/e2e"], environment, held=True)
+        tests = _Pytest(
+            lab, [*_DISTRIBUTED, f"--numprocesses={cores()}", "-m", "not alone", *TESTS],
+            environment, held=True,
+        )  # fmt: skip
         failed = [" ".join(one[:2]) for one in CHECKS if _python(lab, one, environment) != 0]
         total = sum((_engine_tests(lab, one, environment) for one in ENGINE_TESTS), Tally())
-        total += _Pytest(lab, ["tests/unit"], environment).finish()
-        total += beside.finish()
+        total += tests.finish()
+        if full:
+            total += _Pytest(lab, ["-m", "alone", *TESTS], environment).finish()
     if failed:
         print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr, flush=True)
     print(f"p5lab: {total}", flush=True)

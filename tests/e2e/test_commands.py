@@ -75,10 +75,10 @@ def test_a_program_with_an_instruction_of_later_processors_is_told(results, tmp_
 
 
 def test_another_seed_is_another_placement(results):
-    choice = Filter(workloads=("exec-static",), seeds=(0, 1, 2))
+    choice = Filter(workloads=("exec-static",), seeds=(0, 1))
     stored = ran(results, experiment.load(results, "smoke", choice))
-    assert [one.record["seed"] for one in stored] == [0, 1, 2]
-    assert len({tuple(cycles(one, "program")) for one in stored}) == 3
+    assert [one.record["seed"] for one in stored] == [0, 1]
+    assert len({tuple(cycles(one, "program")) for one in stored}) == 2
 
 
 def shell(*lines, guest="linux"):

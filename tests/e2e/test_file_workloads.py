@@ -156,9 +156,9 @@ def test_a_stripe_of_three_disks_is_faster_than_one(measured):
     rates = {}
     for disks in (1, 3):
         settings = {"disk.count": disks, "disk.adapters": disks}
-        counts = measured("disk-read kb=4096 filesystem=raid0", settings=settings)
-        assert counts["disk.sectors_read"] >= 4096 * 2
-        rates[disks] = megabytes_a_second(counts, 4096, 90e6)
+        counts = measured("disk-read kb=2048 filesystem=raid0", settings=settings)
+        assert counts["disk.sectors_read"] >= 2048 * 2
+        rates[disks] = megabytes_a_second(counts, 2048, 90e6)
     assert rates[3] > 1.7 * rates[1]
 
 

@@ -30,10 +30,11 @@ def forked(request, tmp_path_factory, full):
     return run(tmp_path_factory.mktemp("forked"), request.param, workloads, jobs=2)
 
 
-def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path):
-    workloads = tuple(one.run.workload.name for one in forked)
+def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path, full):
+    compared = forked if full else forked[-1:]
+    workloads = tuple(one.run.workload.name for one in compared)
     alone = run(tmp_path, forked[0].run.guest.name, workloads, fork=False, jobs=2)
-    for one, other in zip(forked, alone, strict=True):
+    for one, other in zip(compared, alone, strict=True):
         assert one.id == other.id
         # The emulator's own log and its console name the files it was given.
         for name in set(Bochs.outputs) - {CONSOLE, LOG}:

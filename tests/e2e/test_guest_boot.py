@@ -171,9 +171,9 @@ def test_unbalanced_markers_fail_the_run(boot):
 
 
 @pytest.mark.parametrize("job", ["exec-dynamic iterations=3", "create iterations=1", "pipe"])
-def test_short_cuts_change_nothing(boot, tmp_path, job):
-    """Repeated string instructions in blocks, and one access after the other."""
-    fast, slow = (boot(job, directory=tmp_path / str(on), fast=on) for on in (True, False))
+def test_short_cuts_change_nothing(boot, job):
+    """Repeated string instructions in blocks, and one access after the other, since reset."""
+    fast, slow = (boot(job, fast=on) for on in (True, False))
     assert fast.outcome.status == "ok", fast.outcome.reason
     one, two = ((x.directory / "events.jsonl").read_bytes() for x in (fast, slow))
     assert one == two
@@ -312,12 +312,12 @@ def test_seeds_change_the_placement_of_pages(boot, tmp_path):
         assert booted.events.guest_status == 0, booted.output
         return booted
 
-    runs = {seed: measure(seed) for seed in (0, 1, 2, 3)}
+    runs = {seed: measure(seed) for seed in (0, 1, 2)}
     misses = {seed: run.totals(131072, "l2_read_misses")[0] for seed, run in runs.items()}
     cycles = {seed: run.totals(131072, CYCLES)[0] for seed, run in runs.items()}
     assert misses[0] < 500
-    assert min(misses[seed] for seed in (1, 2, 3)) > 2000
-    assert len(set(misses.values())) == len(set(cycles.values())) == 4
-    assert min(cycles[seed] for seed in (1, 2, 3)) > 1.1 * cycles[0]
+    assert min(misses[seed] for seed in (1, 2)) > 2000
+    assert len(set(misses.values())) == len(set(cycles.values())) == 3
+    assert min(cycles[seed] for seed in (1, 2)) > 1.1 * cycles[0]
     one, other = (run.directory / "events.jsonl" for run in (runs[2], measure(2, tmp_path / "2")))
     assert one.read_bytes() == other.read_bytes()

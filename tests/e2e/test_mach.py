@@ -57,8 +57,9 @@ def test_a_call_crosses_what_its_design_says(mach, lab, system):
     "job",
     ["getpid iterations=2", "dup iterations=2", "exec-static iterations=2",
      "exec-dynamic iterations=1", "cswitch iterations=3", "null iterations=2",
-     "ipc mechanism=pipe", "ipc mechanism=message", "ipc mechanism=socket", "ipc mechanism=shm",
-     "pipe-bandwidth", "select iterations=2", "ctx processes=8 switches=80",
+     "ipc mechanism=pipe transactions=5", "ipc mechanism=message transactions=5",
+     "ipc mechanism=socket transactions=5", "ipc mechanism=shm transactions=5", "pipe-bandwidth",
+     "select iterations=2", "ctx processes=8 switches=80",
      "create-delete filesystem=memory iterations=1", "open-close filesystem=memory iterations=2"],
 )  # fmt: skip
 def test_the_same_source_gives_the_same_results(mach, job, system):
@@ -155,9 +156,9 @@ def test_killed_in_any_state(mach, system):
 
 @pytest.mark.parametrize(
     ("system", "place"),
-    [("mach", "/tmp"), ("mach-split", "/data"),
-     pytest.param("mach-split", "/tmp", marks=pytest.mark.full),
-     pytest.param("mach", "/data", marks=pytest.mark.full)],
+    [("mach-split", "/tmp"),
+     pytest.param("mach", "/tmp", marks=pytest.mark.full),
+     *(pytest.param(name, "/data", marks=pytest.mark.full) for name in SYSTEMS)],
 )  # fmt: skip
 def test_a_full_disk(mach, system, place):
     """ENOSPC, of memory and of the disk; programs start all the while, and room comes back. That
@@ -184,7 +185,9 @@ last: 2 79 0a
 """
 
 
-@pytest.mark.parametrize("system", ["linux", *SYSTEMS])
+@pytest.mark.parametrize(
+    "system", ["linux", "mach", pytest.param("mach-split", marks=pytest.mark.full)]
+)
 def test_the_console_is_a_terminal(mach, for_linux, system):
     """Lines and keys, echoed or not, erased, killed, ended, thrown away; Linux does the same."""
     program = for_linux("test-terminal") if system == "linux" else None
@@ -204,7 +207,7 @@ def test_the_console_is_a_terminal(mach, for_linux, system):
      "create filesystem=memory iterations=1", "file-read filesystem=memory",
      "small-files filesystem=memory iterations=1 files=32 directories=4",
      "open-close filesystem=memory", "create-delete filesystem=memory", "select",
-     "ctx processes=100 switches=200", "andrew filesystem=memory", "bcopy",
+     "ctx processes=40 switches=80", "andrew filesystem=memory", "bcopy",
      "counted iterations=2", "mem-write iterations=1 max=16K", "branch", "pairing", "segload",
      "int-iret"],
 )  # fmt: skip
@@ -281,17 +284,17 @@ def test_a_program_runs_at_its_full_speed_between_calls(mach):
 
 
 def test_fork_and_exec_leave_nothing_behind(mach):
-    """The last takes as long as the fortieth: no list grows, and memory is left."""
-    booted = mach("exec-static iterations=150", limit_seconds=200)
+    """The last take as long as the first: no list grows, and memory is left."""
+    booted = mach("exec-static iterations=70", limit_seconds=200)
     clocks = booted.totals(0, CYCLES)
-    early, late = sorted(clocks[20:60])[20], sorted(clocks[-40:])[20]
+    early, late = (sorted(part)[len(part) // 2] for part in (clocks[10:30], clocks[-20:]))
     assert 0.9 * early < late < 1.1 * early
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize(
     ("load", "seconds"),
-    [("rounds=40", 120),
+    [("rounds=12", 120),
      pytest.param("rounds=1000 seconds=3600 pause=3000", 7200, marks=pytest.mark.full)],
 )  # fmt: skip
 def test_nothing_is_lost(mach, system, load, seconds):
@@ -335,16 +338,14 @@ def test_clock_ticks_are_told_apart(mach, lab):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_same_run_same_events(mach, tmp_path, system):
-    """From reset each, and forked from one boot."""
+    """From reset, and forked from a boot."""
     job = "exec-static iterations=2"
-    first, second = (mach(job, system=system, directory=tmp_path / name) for name in "ab")
-    forked = mach(job, system=system)
+    alone, forked = (mach(job, system=system, directory=place) for place in (tmp_path / "a", None))
     for name in ("events.jsonl", "output.log"):
-        assert (first.directory / name).read_bytes() == (second.directory / name).read_bytes()
-        assert (first.directory / name).read_bytes() == (forked.directory / name).read_bytes()
+        assert (alone.directory / name).read_bytes() == (forked.directory / name).read_bytes()
 
 
 def test_seeds_place_pages_differently(mach):
     job = "mem-read size=192K iterations=50000 placement=guest"
-    cycles = {mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in (0, 1, 2)}
-    assert len(cycles) == 3
+    cycles = {mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in (0, 1)}
+    assert len(cycles) == 2

@@ -159,13 +159,18 @@ def test_nobody_waits_for_an_acknowledgement_that_is_late(counted, job, phase):
     assert run.totals(phase, "cycles.idle")[0] < 0.03 * 90e6
 
 
-@pytest.mark.parametrize("fault", ["net.loss", "net.duplicate", "net.reorder"])
+FAULTS = ("net.loss", "net.duplicate", "net.reorder")
+
+
+@pytest.mark.parametrize(
+    "faults", [FAULTS, *(pytest.param((one,), marks=pytest.mark.full) for one in FAULTS)]
+)
 @pytest.mark.parametrize("job", ["netbw peer=remote iterations=1 kilobytes=64 warmup=0",
                                  "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory",
                                  "andrew filesystem=nfs-async files=10 kilobytes=20 directories=4"])
-def test_a_bad_wire_spoils_nothing(counted, job, fault):
+def test_a_bad_wire_spoils_nothing(counted, job, faults):
     """The programs fail when anything else comes than what was sent."""
-    counted(job, settings={**CARD, fault: 0.05})
+    counted(job, settings={**CARD, **dict.fromkeys(faults, 0.05)})
 
 
 def test_a_synchronous_server_is_waited_for(counted):

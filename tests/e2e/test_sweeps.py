@@ -212,6 +212,7 @@ def bare(lab, seeds):
 
 
 @pytest.mark.full
+@pytest.mark.alone
 def test_two_workers_take_half_the_time_of_one(tmp_path):
     """0.55 where two processors do twice the work of one. How much they do here is measured with
     two bare engines before and after each sweep, as it changes with the host's other guests."""
