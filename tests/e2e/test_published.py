@@ -17,8 +17,9 @@ from p5stats.claims import FAILS, HOLDS
 LONG = ("mem-bandwidth", "copy-routines", "ctx", "pipe-bandwidth", "udp-bandwidth", "bonnie",
         "create-delete", "small-files", "disk-read", "disk-write", "parallel-read", "bitblt",
         "netbw", "web", "sftp", "sdbase", "sxipc", "ipc-net")  # fmt: skip
-# One boot for each seed, and four systems; test_analysis.py and test_mach.py have a few of them.
-MANY_BOOTS = ("page-colours", "structure")
+# One boot for each seed or clock, and four systems; test_analysis.py, test_machines.py and
+# test_mach.py have a few of them.
+MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure")
 # A kernel that another compiler built moves the clocks of a guest a little.
 LOOSE = 0.03
 
