@@ -22,6 +22,7 @@ CHECKS = (
     ("mypy", "bench/run.py"),
 )
 TESTS = ("tests/e2e", "tests/unit")
+MOST = 8  # processes; each keeps some booted guests
 _DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
 ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
@@ -59,7 +60,7 @@ def run(lab: Lab, *, full: bool = False, arguments: Sequence[str] = ()) -> int:
         total, failed = _Pytest(lab, arguments, environment).finish(), []
     else:
         tests = _Pytest(
-            lab, [*_DISTRIBUTED, f"--numprocesses={cores()}", "-m", "not alone", *TESTS],
+            lab, [*_DISTRIBUTED, f"--numprocesses={min(cores(), MOST)}", "-m", "not alone", *TESTS],
             environment, held=True,
         )  # fmt: skip
         failed = [" ".join(one[:2]) for one in CHECKS if _python(lab, one, environment) != 0]

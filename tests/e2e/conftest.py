@@ -7,6 +7,7 @@ import select
 import subprocess
 import sys
 import tty
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +25,8 @@ from p5lab.lab import Lab
 from p5stats import events
 
 MACHINE = "p90-premiere2"
-# What of engine.conf matters only then.
+KEPT = 8  # boots, each with the guest's memory
+# What of engine.conf matters only after the boot.
 AFTER_BOOT = ("run.job", "run.program", "run.trace_reads", "run.power_cut", "run.pcap")
 
 
@@ -118,8 +120,9 @@ def bare_program(tmp_path):
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory):
-    """Directories for runs, and engines that have booted beside them, by their parameters."""
-    place, booted = tmp_path_factory.mktemp("boots"), {}
+    """Directories for runs, and engines that have booted beside them, by their parameters; the one
+    that was asked last is the last."""
+    place, booted = tmp_path_factory.mktemp("boots"), OrderedDict()
     yield (place / str(number) for number in itertools.count()), booted
     for server in booted.values():
         server.close()
@@ -224,6 +227,9 @@ def boot(lab, servers):
             if key not in booted_engines:
                 own = {"engine.conf": f"{text}run.server = on\n".encode()}
                 booted_engines[key] = Server(replace(plan, server=own), place)
+                if len(booted_engines) > KEPT:
+                    booted_engines.popitem(last=False)[1].close()
+            booted_engines.move_to_end(key)
             with (place / store.LOCK).open("w") as lock:
                 status = booted_engines[key].run(
                     place, lock.fileno(), engine.outputs, give_up=lambda: False
