@@ -331,6 +331,11 @@ def test_hdf5_errors(h5, tmp_path):
         pass
     with pytest.raises(StatsError, match="no statistics: expected a dataset"):
         read(tmp_path / "empty.h5")
+    heap = content.index(b"GCOL\1")
+    free = next(at for at in range(heap + 16, len(content), 8) if content[at : at + 8] == bytes(8))
+    damaged = content[: free + 8] + bytes(8) + content[free + 16 :]
+    with pytest.raises(StatsError, match="not HDF5, or cut short: a damaged heap"):
+        read(put(tmp_path, damaged, "heap.h5"))
     for name, values in (("words", ["a"]), ("wide", np.array([1], np.longdouble))):
         with h5py.File(tmp_path / "other.h5", "w") as file:
             file[name] = values

@@ -7,8 +7,10 @@ Distributions and histograms are not written, nor are units and totals. Names ar
 them.
 """
 
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from p5stats.errors import StatsError
 from p5stats.gem5.section import SEPARATOR, Number, Section, whole
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
+SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # where they stand, by the version of the superblock
+HEAP = b"GCOL\1"  # signature and version of a heap
+LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")  # of a heap; index and size
 CHUNK = 10  # dumps that gem5 packs together unless it is told otherwise
 
 
@@ -40,6 +45,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     except ImportError:
         raise StatsError(f"{path}: an HDF5 file: expected the Python package h5py") from None
     try:
+        _check(path)
         with h5py.File(path, "r") as file:
             found: list[_Series] = []
             _collect(path, file, "", found, h5py)
@@ -62,9 +68,28 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
         raise
     # What h5py makes of a damaged file has many names.
     except (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError,
-            TypeError, ValueError) as error:  # fmt: skip
+            TypeError, ValueError, struct.error) as error:  # fmt: skip
         reason = " ".join(str(error).split()) or type(error).__name__
         raise StatsError(f"{path}: not HDF5, or cut short: {reason}") from None
+
+
+def _check(path: Path) -> None:
+    """Refuse a damaged heap of texts: HDF5's library (2.0) reads for ever where the free space of
+    one is said to have no size. Layout: HDF5 File Format Specification 3.0, II.A and III.E.
+    """
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        sizes = SIZES.get(data[len(SIGNATURE)]) if data[: len(SIGNATURE)] == SIGNATURE else None
+        if sizes is None or data[sizes : sizes + 2] != bytes((8, 8)):
+            raise ValueError("expected its signature, and addresses and lengths of 8 bytes")
+        heap = -1
+        while (heap := data.find(HEAP, heap + 1)) >= 0:
+            end = min(heap + LENGTH.unpack_from(data, heap + len(HEAP))[0], len(data))
+            at = heap + OBJECT.size
+            while at + OBJECT.size <= end:
+                index, _, size = OBJECT.unpack_from(data, at)
+                at += OBJECT.size + (size + 7) // 8 * 8 if index else size
+                if at > end or (not index and size < OBJECT.size):
+                    raise ValueError("a damaged heap")
 
 
 def _chunk(path: Path, found: list[_Series], first: int, end: int) -> Iterator[Section]:
