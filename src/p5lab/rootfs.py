@@ -100,7 +100,7 @@ def _read(archive: Path, where: str, spool: IO[bytes]) -> _Members:
     """All members, from front to back: a compressed archive cannot be read otherwise."""
     members: _Members = {}
     try:
-        with tarfile.open(archive, "r|*") as tar:
+        with _opened(archive) as tar:
             for info in tar:
                 if path := _path(info.name, where):
                     members[path] = _member(tar, info, path, where, members, spool)
@@ -113,6 +113,13 @@ def _read(archive: Path, where: str, spool: IO[bytes]) -> _Members:
             if not members.setdefault(parent, _directory(parent)).info.isdir():
                 raise UserError(f"{where}: {path}: lies below {parent}, which is no directory")
     return members
+
+
+def _opened(archive: Path) -> tarfile.TarFile:
+    try:
+        return tarfile.open(archive, "r|*")
+    except TypeError:  # tarfile, of a file that ends within gzip's header
+        raise tarfile.ReadError("cut short") from None
 
 
 def _path(name: str, where: str) -> str:
