@@ -166,6 +166,7 @@ def test_only_what_is_wanted(tmp_path):
         (TEXT.replace(END, "") + TEXT, r"section 0 .* line 26: expected '.*End.* before the next"),
         (f"\n{END}\n", r"line 2: '.*End.*' without its beginning"),
         ("simTicks 57\n", r"line 1: expected '.*Begin.*', found 'simTicks 57'"),
+        (TEXT.replace("\nsystem.", "\n::", 1), r"expected the name of a statistic, found '::"),
         (TEXT.replace(" 114934 ", " many "), r"line 5: expected a name and a value, found 'system"),
         ("", "no statistics: expected '.*Begin"),
         (gzip.compress(TEXT.encode())[:-200], "cut short after line .*: expected more packed data"),

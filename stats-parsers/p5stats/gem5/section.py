@@ -39,6 +39,8 @@ class Section:
     def add(self, name: str, number: Number) -> None:
         """Takes `component.statistic` or `component.statistic::element`."""
         statistic, _, element = name.partition(SEPARATOR)
+        if not statistic:
+            raise StatsError(f"{self.where}: expected the name of a statistic, found {name[:60]!r}")
         self.statistics.setdefault(statistic, {})[element] = number
 
     def __contains__(self, name: str) -> bool:
