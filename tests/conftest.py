@@ -11,11 +11,14 @@ Files of tests run side by side, each whole in one process, in the order of FIRS
 """
 
 import os
+import signal
 from collections import Counter
 
 import pytest
 
 os.environ["P5LAB_PROGRESS"] = "plain"  # what tests read goes to a pipe
+# A shell without job control has what it starts in the background ignore SIGINT, and all below it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
 # Files that take longest.
