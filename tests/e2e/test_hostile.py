@@ -48,7 +48,7 @@ def test_nothing_of_it_is_obeyed(failed, capsys, monkeypatch):
     assert b"\x1b]52;c;ZWNobyBoaQ==\x07" in (directory / OUTPUT).read_bytes()  # kept as it came
     for words in (
         ["list", "runs"], ["show", directory.name], ["show", directory.name, "--json"],
-        [*asked, "--format", "markdown"], [*asked, "--json"],
+        [*asked, "--format", "markdown"], [*asked, "--format", "csv"], [*asked, "--json"],
         ["plan", "--program", str(binary)],
     ):  # fmt: skip
         cli.main(words, lab)
