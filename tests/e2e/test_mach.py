@@ -60,7 +60,9 @@ def test_a_call_crosses_what_its_design_says(mach, lab, system):
      "ipc mechanism=pipe transactions=5", "ipc mechanism=message transactions=5",
      "ipc mechanism=socket transactions=5", "ipc mechanism=shm transactions=5", "pipe-bandwidth",
      "select iterations=2", "ctx processes=8 switches=80",
-     "create-delete filesystem=memory iterations=1", "open-close filesystem=memory iterations=2"],
+     "create-delete filesystem=memory iterations=1", "open-close filesystem=memory iterations=2",
+     *(pytest.param(f"ipc mechanism={name}", marks=pytest.mark.full)
+       for name in ("pipe", "message", "socket", "shm"))],
 )  # fmt: skip
 def test_the_same_source_gives_the_same_results(mach, job, system):
     """Each checks what it read and what came back; it ends well on all four or says why not."""
@@ -207,7 +209,9 @@ def test_the_console_is_a_terminal(mach, for_linux, system):
      "create filesystem=memory iterations=1", "file-read filesystem=memory",
      "small-files filesystem=memory iterations=1 files=32 directories=4",
      "open-close filesystem=memory", "create-delete filesystem=memory", "select",
-     "ctx processes=40 switches=80", "andrew filesystem=memory", "bcopy",
+     "ctx processes=40 switches=80",
+     pytest.param("ctx processes=100 switches=200", marks=pytest.mark.full),
+     "andrew filesystem=memory", "bcopy",
      "counted iterations=2", "mem-write iterations=1 max=16K", "branch", "pairing", "segload",
      "int-iret"],
 )  # fmt: skip
@@ -283,9 +287,9 @@ def test_a_program_runs_at_its_full_speed_between_calls(mach):
         assert here.totals(size, CYCLES)[0] < 1.02 * linux.totals(size, CYCLES)[0], size
 
 
-def test_fork_and_exec_leave_nothing_behind(mach):
+def test_fork_and_exec_leave_nothing_behind(mach, full):
     """The last take as long as the first: no list grows, and memory is left."""
-    booted = mach("exec-static iterations=70", limit_seconds=200)
+    booted = mach(f"exec-static iterations={150 if full else 70}", limit_seconds=200)
     clocks = booted.totals(0, CYCLES)
     early, late = (sorted(part)[len(part) // 2] for part in (clocks[10:30], clocks[-20:]))
     assert 0.9 * early < late < 1.1 * early
@@ -337,15 +341,18 @@ def test_clock_ticks_are_told_apart(mach, lab):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_same_run_same_events(mach, tmp_path, system):
-    """From reset, and forked from a boot."""
+def test_same_run_same_events(mach, tmp_path, system, full):
+    """Forked from a boot, and from reset; with --full from reset twice."""
     job = "exec-static iterations=2"
-    alone, forked = (mach(job, system=system, directory=place) for place in (tmp_path / "a", None))
-    for name in ("events.jsonl", "output.log"):
-        assert (alone.directory / name).read_bytes() == (forked.directory / name).read_bytes()
+    forked = mach(job, system=system)
+    for place in "ab" if full else "a":
+        alone = mach(job, system=system, directory=tmp_path / place)
+        for name in ("events.jsonl", "output.log"):
+            assert (alone.directory / name).read_bytes() == (forked.directory / name).read_bytes()
 
 
-def test_seeds_place_pages_differently(mach):
+def test_seeds_place_pages_differently(mach, full):
     job = "mem-read size=192K iterations=50000 placement=guest"
-    cycles = {mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in (0, 1)}
-    assert len(cycles) == 2
+    seeds = (0, 1, 2) if full else (0, 1)
+    cycles = {mach(job, seed=seed).totals(196608, CYCLES)[0] for seed in seeds}
+    assert len(cycles) == len(seeds)
