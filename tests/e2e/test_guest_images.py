@@ -306,9 +306,9 @@ def native(tmp_path_factory):
     return program
 
 
-def run_native(native, name, *arguments, directory=None):
+def run_native(program, *arguments, directory=None):
     return subprocess.run(
-        [native(name), *arguments], capture_output=True, text=True, check=False, timeout=60,
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=60,
         cwd=directory,
     )  # fmt: skip
 
@@ -336,32 +336,32 @@ def test_the_hosts_compiler_takes_it(native, name):
 def test_native_run(native, name, tmp_path):
     if name == "exec-static":
         native("true-static")  # what it executes, beside it
-    result = run_native(native, name, "iterations=3", "warmup=1", directory=tmp_path)
+    result = run_native(native(name), "iterations=3", "warmup=1", directory=tmp_path)
     assert result.returncode == 0, result.stderr
     assert not list(tmp_path.iterdir())
 
 
 def test_native_mem_read(native):
-    result = run_native(native, "mem-read", "placement=guest", "iterations=1000")
+    result = run_native(native("mem-read"), "placement=guest", "iterations=1000")
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.skipif(Path("/dev/p5ctr").exists(), reason="this host has the counter device")
 @pytest.mark.parametrize("name", ["null", "mem-read", "counted"])
 def test_native_without_the_device(native, name):
-    result = run_native(native, name)
+    result = run_native(native(name))
     assert result.returncode == 77
     assert "/dev/p5ctr" in result.stderr
 
 
 def test_panic_needs_consent(native):
-    assert run_native(native, "test-panic").returncode == 2
+    assert run_native(native("test-panic")).returncode == 2
 
 
 @pytest.mark.parametrize("argument", ["iterations", "iterations=", "iterations=x", "iterations=0",
                                       "iterations=3G", "iterations=-1", "iter=3"])  # fmt: skip
 def test_wrong_arguments(native, argument):
-    result = run_native(native, "getpid", argument)
+    result = run_native(native("getpid"), argument)
     assert result.returncode == 2
     assert argument in result.stderr
 
@@ -377,8 +377,7 @@ def test_described_parameters_are_the_programs_own(native, name):
     if name in ("test-panic", "test-ud"):  # these do not parse arguments
         return
     built = ROOT / "build/workloads/native" / name
-    program = (lambda _: built) if built.exists() else native
-    usage = run_native(program, name, "?").stderr
+    usage = run_native(built if built.exists() else native(name), "?").stderr
     shown = dict(re.findall(r"^  ([a-z0-9_]+)=(\S+)", usage, re.MULTILINE))
     assert shown == {key: str(parameter.default) for key, parameter in described.items()}
 

@@ -10,8 +10,26 @@ from p5lab import testing
 from p5lab.lab import Lab
 
 CONFIG = "[pytest]\nmarkers =\n    alone\npythonpath = .\n"
-PLACES = 'import os, pathlib\nHERE = pathlib.Path(__file__).with_name("ran")\n'
-NOTE = "    HERE.open('a').write(f'{os.getpid()} {__name__}\\n')\n"
+NOTE = """
+import os, pathlib
+def note(name):
+    with pathlib.Path(__file__).with_name("ran").open("a") as file:
+        file.write(f"{os.getpid()} {name}\\n")
+"""
+ONE = """
+from note import note
+def test_a(): note(__name__)
+def test_b(): note(__name__)
+"""
+TWO = """
+import pytest
+from note import note
+def test_c(): note(__name__)
+@pytest.mark.skip
+def test_d(): pass
+@pytest.mark.alone
+def test_e(): note(__name__)
+"""
 
 
 @pytest.fixture
@@ -22,13 +40,10 @@ def lab(tmp_path, monkeypatch):
     monkeypatch.setattr(testing, "cores", lambda: 2)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     (tmp_path / "pytest.ini").write_text(CONFIG)
-    (tmp_path / "note.py").write_text(PLACES)
+    (tmp_path / "note.py").write_text(NOTE)
     made = Lab(tmp_path)
-    write(made, "e2e/test_one", "import os\nfrom note import HERE\n"
-          f"def test_a():\n{NOTE}def test_b():\n{NOTE}")  # fmt: skip
-    write(made, "unit/test_two", "import os, pytest\nfrom note import HERE\n"
-          f"def test_c():\n{NOTE}@pytest.mark.skip\ndef test_d(): pass\n"
-          f"@pytest.mark.alone\ndef test_e():\n{NOTE}")  # fmt: skip
+    write(made, "e2e/test_one", ONE)
+    write(made, "unit/test_two", TWO)
     return made
 
 

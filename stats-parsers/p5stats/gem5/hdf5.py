@@ -78,9 +78,9 @@ def _check(path: Path) -> None:
     one is said to have no size. Layout: HDF5 File Format Specification 3.0, II.A and III.E.
     """
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        sizes = SIZES.get(data[len(SIGNATURE)]) if data[: len(SIGNATURE)] == SIGNATURE else None
+        sizes = SIZES.get(data[len(SIGNATURE)])
         if sizes is None or data[sizes : sizes + 2] != bytes((8, 8)):
-            raise ValueError("expected its signature, and addresses and lengths of 8 bytes")
+            raise ValueError("expected addresses and lengths of 8 bytes")
         heap = -1
         while (heap := data.find(HEAP, heap + 1)) >= 0:
             end = min(heap + LENGTH.unpack_from(data, heap + len(HEAP))[0], len(data))
