@@ -24,10 +24,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab import build, engines, experiment
+from p5lab import engines
+from p5lab.describe import experiment
 from p5lab.errors import STATUS_FAILED, UserError, status_of
+from p5lab.host import build
+from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.progress import Progress
 from p5stats import events
 
 LOADS = {"getpid": "boot", "forkexec": "forkexec"}
@@ -136,8 +138,10 @@ def profile(lab: Lab, run: experiment.Run) -> str:
         measure(lab, run, Path(d), (perf, *record, "--"))
         shown = subprocess.run(
             [perf, "report", "--stdio", "--no-children", "-F", "overhead,symbol", "-i", data],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     parts, functions = shares(shown.stdout)
     lines = [f"{share:6.1f} %  {part}" for part, share in parts.items()]
     lines += ["", *(f"{share:6.1f} %  {name[4:]}" for share, name in functions[:FUNCTIONS])]

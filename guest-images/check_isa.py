@@ -27,8 +27,9 @@ SKIPPED_SECTIONS = {
     ".bstext": "boot sector of the setup code, fill bytes without an EFI stub",
 }
 
-CONDITIONS = ("o no b nb c nc ae nae e ne z nz be nbe a na s ns p np pe po l nl ge nge le nle g ng"
-              ).split()
+CONDITIONS = (
+    "o no b nb c nc ae nae e ne z nz be nbe a na s ns p np pe po l nl ge nge le nle g ng"
+).split()
 
 PENTIUM = frozenset(
     # Integer and string instructions, INTEL-DM vol. 3 ch. 25, by their names in Intel syntax.
@@ -61,8 +62,10 @@ PENTIUM = frozenset(
 )
 """Mnemonics of the Pentium in objdump's Intel syntax."""
 
-PREFIXES = frozenset("lock rep repz repnz repe repne data16 data32 addr16 addr32 cs ds es fs gs ss "
-                     "notrack bnd".split())
+PREFIXES = frozenset(
+    "lock rep repz repnz repe repne data16 data32 addr16 addr32 cs ds es fs gs ss "
+    "notrack bnd".split()
+)
 """Prefixes that objdump prints in front of a mnemonic; all of them are ignored or known on P5."""
 
 SECTION = re.compile(r"Disassembly of section (\S+):")
@@ -141,8 +144,9 @@ def read_exceptions(file: Path) -> dict[str, str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--exceptions", type=Path, help="functions that may break the rule")
-    parser.add_argument("--machine", default="i386", choices=["i386", "i8086"],
-                        help="i8086 for 16-bit code")
+    parser.add_argument(
+        "--machine", default="i386", choices=["i386", "i8086"], help="i8086 for 16-bit code"
+    )
     parser.add_argument("--objdump", default="objdump")
     parser.add_argument("files", nargs="+", type=Path, metavar="ELF")
     args = parser.parse_args()

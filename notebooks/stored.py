@@ -44,9 +44,11 @@ SAMPLES: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
     # P5LAB_GEM5=/path/to/gem5.opt ./p5lab cross-check
     "engines": (
         "chen95-core",
-        lambda run: run["guest"]["name"] == "linux64"
-        and not run["machine"]["geometry"]
-        and run["workload"]["name"] != "mem-read",
+        lambda run: (
+            run["guest"]["name"] == "linux64"
+            and not run["machine"]["geometry"]
+            and run["workload"]["name"] != "mem-read"
+        ),
     ),
 }
 

@@ -15,10 +15,22 @@ def program(name, *others, packages):
             pytest.skip(
                 f"no {' and '.join((name, *others))}; Debian has them in {' and '.join(packages)}"
             )
-        command = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300", "install",
-                   "--no-install-recommends", *packages]  # fmt: skip
-        done = subprocess.run(command, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-                              capture_output=True, text=True)  # fmt: skip
+        command = [
+            "apt-get",
+            "-q",
+            "-y",
+            "-o",
+            "DPkg::Lock::Timeout=300",
+            "install",
+            "--no-install-recommends",
+            *packages,
+        ]
+        done = subprocess.run(
+            command,
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             pytest.skip(f"apt-get could not install {' and '.join(packages)}: {reason}")

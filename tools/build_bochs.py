@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from p5lab.errors import UserError
-from p5lab.fetch import Fetcher, read_resolved
+from p5lab.host.fetch import Fetcher, read_resolved
 
 CXXFLAGS = "-O3 -std=c++17 -w"
 # Compiler calls of the configuration in configure.flags, for the progress line only.

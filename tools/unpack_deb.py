@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from p5lab.errors import UserError
-from p5lab.fetch import Fetcher, read_resolved
+from p5lab.host.fetch import Fetcher, read_resolved
 
 
 def main() -> int:

@@ -3,7 +3,8 @@
 """Compile one C file to a dynamically linked ELF program, or a shared library, for a Pentium.
 
 The compiler is the one of build_workload.py; the C library and the loader are our own build of musl
-(guest-images/musl). Two segments, text and data, no relocation-only pages, fixed addresses for a
+(guest-images/parts/musl). Two segments, text and data, no relocation-only pages, fixed addresses
+for a
 program: what linkers of the nineties made. The output depends on the inputs and the ziglang version
 only, not on paths.
 """
@@ -20,10 +21,31 @@ from importlib.util import find_spec
 from pathlib import Path
 
 LOADER = "/lib/ld-musl-i386.so.1"
-COMPILE = ["-target", "x86-linux-musl", "-mcpu=pentium", "-std=gnu11", "-O2", "-g0", "-nostdinc",
-           "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra", "-Werror"]
-LINK = ["-m", "elf_i386", "--hash-style=both", "--no-rosegment", "-z", "norelro",
-        "-z", "noexecstack", "--no-undefined"]
+COMPILE = [
+    "-target",
+    "x86-linux-musl",
+    "-mcpu=pentium",
+    "-std=gnu11",
+    "-O2",
+    "-g0",
+    "-nostdinc",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+]
+LINK = [
+    "-m",
+    "elf_i386",
+    "--hash-style=both",
+    "--no-rosegment",
+    "-z",
+    "norelro",
+    "-z",
+    "noexecstack",
+    "--no-undefined",
+]
 
 
 def main() -> int:
@@ -36,8 +58,13 @@ def main() -> int:
     parser.add_argument("--rpath", help="where the loader looks for libraries first")
     parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--shared", action="store_true", help="a library, not a program")
-    parser.add_argument("--needed", type=Path, action="append", default=[],
-                        help="a library that the program needs, in this order")
+    parser.add_argument(
+        "--needed",
+        type=Path,
+        action="append",
+        default=[],
+        help="a library that the program needs, in this order",
+    )
     parser.add_argument("source", type=Path)
     args = parser.parse_args()
     spec = find_spec("ziglang")
@@ -46,8 +73,11 @@ def main() -> int:
         return 1
     zig = Path(spec.origin).parent / "zig"
     cache = args.cache.resolve()
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache),
-                   "ZIG_LOCAL_CACHE_DIR": str(cache / "local")}
+    environment = {
+        **os.environ,
+        "ZIG_GLOBAL_CACHE_DIR": str(cache),
+        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
+    }
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a tool could record.
         work = Path(tmp)
@@ -57,19 +87,32 @@ def main() -> int:
         if args.shared:
             pic, link = "-fPIC", ["-shared", "-soname", args.output.name, "object.o", *libraries]
         else:
-            pic, link = "-fno-pic", ["-dynamic-linker", args.loader, "crt1.o", "crti.o", "object.o",
-                                     *libraries, "crtn.o"]
+            pic, link = (
+                "-fno-pic",
+                [
+                    "-dynamic-linker",
+                    args.loader,
+                    "crt1.o",
+                    "crti.o",
+                    "object.o",
+                    *libraries,
+                    "crtn.o",
+                ],
+            )
         if args.rpath:
             link += ["-rpath", args.rpath]
         defines = [f"-D{definition}" for definition in args.define]
-        for command in (["cc", *COMPILE, pic, *defines, "-c", "-o", "object.o",
-                         args.source.name],
-                        ["ld.lld", *LINK, "-s", "-o", "output", *link],
-                        ["ld.lld", *LINK, "-o", "symbols", *link]):
+        for command in (
+            ["cc", *COMPILE, pic, *defines, "-c", "-o", "object.o", args.source.name],
+            ["ld.lld", *LINK, "-s", "-o", "output", *link],
+            ["ld.lld", *LINK, "-o", "symbols", *link],
+        ):
             result = subprocess.run([zig, *command], cwd=work, env=environment, check=False)
             if result.returncode != 0:
-                print(f"build_dynamic: {args.source.name}: {command[0]}: status "
-                      f"{result.returncode}", file=sys.stderr)
+                print(
+                    f"build_dynamic: {args.source.name}: {command[0]}: status {result.returncode}",
+                    file=sys.stderr,
+                )
                 return 1
         args.output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(work / "output", args.output)

@@ -45,15 +45,22 @@ def main() -> int:
     parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--isa", choices=TARGETS, default="pentium")
-    parser.add_argument("--glibc", metavar="VERSION",
-                        help="link to the guest's C library, of this version or a newer one")
+    parser.add_argument(
+        "--glibc",
+        metavar="VERSION",
+        help="link to the guest's C library, of this version or a newer one",
+    )
     parser.add_argument("--include", type=Path, action="append", default=[])
     parser.add_argument("--define", action="append", default=[], metavar="NAME")
     parser.add_argument("source", type=Path)
     args = parser.parse_args()
     cache = args.cache.resolve()
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache),
-                   "ZIG_LOCAL_CACHE_DIR": str(cache / "local"), "ZIG_VERBOSE_LINK": "1"}
+    environment = {
+        **os.environ,
+        "ZIG_GLOBAL_CACHE_DIR": str(cache),
+        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
+        "ZIG_VERBOSE_LINK": "1",
+    }
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a compiler could record.
         work = Path(tmp)
@@ -64,18 +71,36 @@ def main() -> int:
             includes += ["-I", f"include{number}"]
         target, processor = TARGETS[args.isa]
         # Of the libraries that Zig names, those that are used.
-        libc = ([f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"] if args.glibc
-                else [f"{target}-musl", "-static"])
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", *libc, f"-mcpu={processor}",
-                   *FLAGS, *includes, *(f"-D{name}" for name in args.define),
-                   "-o", "program", args.source.name]
-        result = subprocess.run(command, cwd=work, env=environment, check=False, text=True,
-                                stderr=subprocess.PIPE)
+        libc = (
+            [f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"]
+            if args.glibc
+            else [f"{target}-musl", "-static"]
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            *libc,
+            f"-mcpu={processor}",
+            *FLAGS,
+            *includes,
+            *(f"-D{name}" for name in args.define),
+            "-o",
+            "program",
+            args.source.name,
+        ]
+        result = subprocess.run(
+            command, cwd=work, env=environment, check=False, text=True, stderr=subprocess.PIPE
+        )
         link = link_command(result.stderr)
         if result.returncode != 0 or link is None:
             print(result.stderr, file=sys.stderr)
-            print(f"build_workload: {args.source.name}: compiler status {result.returncode}",
-                  file=sys.stderr)
+            print(
+                f"build_workload: {args.source.name}: compiler status {result.returncode}",
+                file=sys.stderr,
+            )
             return 1
         args.output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(work / "program", args.output)

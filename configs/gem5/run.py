@@ -32,10 +32,10 @@ from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E
 from p5pc.processor import PentiumProcessor  # noqa: E402
 
 from p5lab.errors import UserError  # noqa: E402
-from p5lab.files import sha256_of  # noqa: E402
 from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
 from p5lab.gem5.logs import reason  # noqa: E402
 from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
+from p5lab.host.files import sha256_of  # noqa: E402
 
 # Exit statuses. The last three are those of the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
@@ -111,43 +111,98 @@ def arguments() -> argparse.Namespace:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--machine", default="p90-premiere2", metavar="NAME",
-        help="a file of configs/machines (default: %(default)s)")  # fmt: skip
-    add("--guest", default="linux64", metavar="NAME",
-        help="a directory of guest-images whose isa is x86-64 (default: %(default)s)")  # fmt: skip
+    add(
+        "--machine",
+        default="p90-premiere2",
+        metavar="NAME",
+        help="a file of configs/machines (default: %(default)s)",
+    )
+    add(
+        "--guest",
+        default="linux64",
+        metavar="NAME",
+        help="a directory of guest-images whose isa is x86-64 (default: %(default)s)",
+    )
     add("--workload", metavar="NAME", help="a name of workloads/workloads.toml")
     add("parameters", nargs="*", metavar="key=value", help="the workload's own")
-    add("--program", type=Path, metavar="FILE",
-        help="in place of a workload: a static x86-64 program")  # fmt: skip
+    add(
+        "--program",
+        type=Path,
+        metavar="FILE",
+        help="in place of a workload: a static x86-64 program",
+    )
     add("--args", default="", metavar='"A B"', help="the program's arguments")
-    add("--set", action="append", default=[], dest="settings", metavar="KEY=VALUE",
-        help="change a key of the machine (docs/machine-keys.md); may be repeated")  # fmt: skip
-    add("--cpu", choices=list(versions.CPUS), default="timing",
-        help="gem5's CPU model (default: %(default)s)")  # fmt: skip
-    add("--extras", choices=EXTRAS, default="auto",
-        help="our SimObjects: where this gem5 has them (auto), or refuse to run without (on)"
-        )  # fmt: skip
+    add(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="KEY=VALUE",
+        help="change a key of the machine (docs/machine-keys.md); may be repeated",
+    )
+    add(
+        "--cpu",
+        choices=list(versions.CPUS),
+        default="timing",
+        help="gem5's CPU model (default: %(default)s)",
+    )
+    add(
+        "--extras",
+        choices=EXTRAS,
+        default="auto",
+        help="our SimObjects: where this gem5 has them (auto), or refuse to run without (on)",
+    )
     add("--seed", type=int, default=0, metavar="N", help="page placement in the guest")
-    add("--limit", type=int, default=120, metavar="SECONDS",
-        help="modelled time after which a run has failed (default: %(default)s)")  # fmt: skip
-    add("--checkpoints", type=Path, metavar="DIR",
+    add(
+        "--limit",
+        type=int,
+        default=120,
+        metavar="SECONDS",
+        help="modelled time after which a run has failed (default: %(default)s)",
+    )
+    add(
+        "--checkpoints",
+        type=Path,
+        metavar="DIR",
         help="where checkpoints are kept (default: gem5/checkpoints below $P5LAB_CACHE or"
-        " ~/.cache/p5lab)")  # fmt: skip
-    add("--checkpoint", type=Path, metavar="DIR",
-        help="this one; refused when it was made of something else")  # fmt: skip
-    add("--setup", type=Path, metavar="FILE",
-        help="the setup.json of another run in place of all that")  # fmt: skip
-    add("--untested", action="store_true",
-        help=f"take a gem5 other than {' or '.join(versions.TESTED)}")  # fmt: skip
-    add("--bbv", type=int, metavar="N",
-        help="only basic-block vectors of intervals of N instructions, from the ready marker on"
-        )  # fmt: skip
-    add("--simpoints", type=Path, metavar="FILE",
-        help="only the intervals of FILE; their weights are in the .weights beside it")  # fmt: skip
+        " ~/.cache/p5lab)",
+    )
+    add(
+        "--checkpoint",
+        type=Path,
+        metavar="DIR",
+        help="this one; refused when it was made of something else",
+    )
+    add(
+        "--setup",
+        type=Path,
+        metavar="FILE",
+        help="the setup.json of another run in place of all that",
+    )
+    add(
+        "--untested",
+        action="store_true",
+        help=f"take a gem5 other than {' or '.join(versions.TESTED)}",
+    )
+    add(
+        "--bbv",
+        type=int,
+        metavar="N",
+        help="only basic-block vectors of intervals of N instructions, from the ready marker on",
+    )
+    add(
+        "--simpoints",
+        type=Path,
+        metavar="FILE",
+        help="only the intervals of FILE; their weights are in the .weights beside it",
+    )
     add("--interval", type=int, metavar="N", help="of --simpoints: instructions of an interval")
-    add("--warm-up", type=int, metavar="N",
-        help="instructions before an interval that warm the caches (default: one interval)"
-        )  # fmt: skip
+    add(
+        "--warm-up",
+        type=int,
+        metavar="N",
+        help="instructions before an interval that warm the caches (default: one interval)",
+    )
     add("--task", type=Path, metavar="FILE", help=argparse.SUPPRESS)  # for a child of run.py's own
     args = parser.parse_args()
     if not args.setup and (args.workload is None) == (args.program is None):
@@ -324,15 +379,22 @@ def estimate(
         place = child(outdir, "checkpoints", {"ready": str(ready), "starts": later})
     found = []
     for one, start in zip(chosen, starts, strict=True):
-        task = {"checkpoint": str(place / str(start) if start else ready), "length": length,
-                "warm_up": one.number * length - start}  # fmt: skip
+        task = {
+            "checkpoint": str(place / str(start) if start else ready),
+            "length": length,
+            "warm_up": one.number * length - start,
+        }
         done = child(outdir, f"{INTERVALS}/{one.number}", task)
         measured = json.loads((done / "interval.json").read_text())
         clocks = measured["ticks"] * machine.core_hz / markers.TICKS
         cpi = clocks / measured["instructions"]
         found.append({**asdict(one), "instructions": measured["instructions"], "cpi": cpi})
-    total = {"interval": length, "warm_up": warm_up, "intervals": found,
-             "cpi": sum(one["weight"] * one["cpi"] for one in found)}  # fmt: skip
+    total = {
+        "interval": length,
+        "warm_up": warm_up,
+        "intervals": found,
+        "cpi": sum(one["weight"] * one["cpi"] for one in found),
+    }
     (outdir / ESTIMATE).write_text(json.dumps(total, indent=1) + "\n")
     print(f"p5lab: {total['cpi']:.4g} clocks per instruction, from {len(found)} intervals")
     return 0

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The disk image mode "private": the image is read once; what the guest writes stays in the memory
 // of this process. The file never changes, and after a fork each process has a disk of its own.
-#include "bochs.h"
-#include "iodev/hdimage/hdimage.h"
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <vector>
+
+#include "bochs.h"
+#include "iodev/hdimage/hdimage.h"
 
 namespace {
 
@@ -56,9 +56,7 @@ class PrivateImage : public device_image_t {
   Bit32u get_timestamp() override { return 0; }  // the host's dates are nothing to the guest
 
  private:
-  size_t within(size_t count) const {
-    return std::min(count, content_.size() - size_t(position_));
-  }
+  size_t within(size_t count) const { return std::min(count, content_.size() - size_t(position_)); }
 
   std::vector<char> content_;
   Bit64s position_ = 0;

@@ -5,9 +5,8 @@
 
 #include "bochs.h"
 #include "iodev/iodev.h"
-#include "pc_system.h"
-
 #include "network.hh"
+#include "pc_system.h"
 #include "pcap.hh"
 #include "run.hh"
 
@@ -37,8 +36,10 @@ class Ethernet : public net::Pc, public net::Observer {
   }
 
   void interrupt(bool on) override {
-    if (on) DEV_pic_raise_irq(kIrq);
-    else DEV_pic_lower_irq(kIrq);
+    if (on)
+      DEV_pic_raise_irq(kIrq);
+    else
+      DEV_pic_lower_irq(kIrq);
   }
 
   void busy(net::Time from, net::Time until) override {

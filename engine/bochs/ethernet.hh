@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The network of the machine (engine/net): its card as a device of Bochs on the ISA bus.
+// The network of the machine (engine/devices/ne2000): its card as a device of Bochs on the ISA bus.
 #pragma once
 
 #include <cstdio>

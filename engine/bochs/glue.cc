@@ -5,16 +5,14 @@
 #include <cstring>
 #include <string_view>
 
-#include "run.hh"
-
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "cpu/cpudb/amd/athlon64_clawhammer.h"
 #include "cpu/cpudb/intel/pentium.h"
+#include "decode.hh"
 #include "memory/memory-bochs.h"
 #include "pc_system.h"
-
-#include "decode.hh"
+#include "run.hh"
 
 const Bit64u* p5_clock;
 Bit64u p5_ticked;
@@ -79,8 +77,8 @@ p5::Blocks* blocks;            // null: nobody wants to know them
 bool branches_watched;         // there is one of the two
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
-  p5::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
-                      cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
+  p5::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX), cpu->get_reg32(BX_32BIT_REG_ESI),
+                      cpu->real_mode()};
   const p5::MarkerResult result = p5::Run::instance().marker(call);
   attribution = p5::Run::instance().attribution();
   branches_watched = blocks || attribution;
@@ -141,17 +139,17 @@ union ModelStorage {
 } storage;
 p5::Pentium& model = storage.pentium;
 bool model_started;
-Bit64u limit;              // of virtual time, in clocks
-bool state_stale = true;   // ring, mode or address space may have changed
-bool delivery_known;       // p5_interrupt() is the tail of an exception or hardware interrupt
-bool breakpoints_stale;    // DR0 to DR3 or DR7 may have changed
-Linear last_linear;        // of the instruction begun last
+Bit64u limit;             // of virtual time, in clocks
+bool state_stale = true;  // ring, mode or address space may have changed
+bool delivery_known;      // p5_interrupt() is the tail of an exception or hardware interrupt
+bool breakpoints_stale;   // DR0 to DR3 or DR7 may have changed
+Linear last_linear;       // of the instruction begun last
 bool cmov_allowed;
-bool block_moves;          // repeated string instructions go in blocks
+bool block_moves;  // repeated string instructions go in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the same name
-bool booting = true;       // until the boot ROM has loaded the guest
-p5::Crossed crossed;       // what last made the state stale
-p5::ClassId last_class;    // of the instruction begun last, with attribution
+bool booting = true;     // until the boot ROM has loaded the guest
+p5::Crossed crossed;     // what last made the state stale
+p5::ClassId last_class;  // of the instruction begun last, with attribution
 
 // By the number that instructions have for it.
 bx_address general_register(unsigned number) {
@@ -193,9 +191,14 @@ void refresh_state() {
   state.cr3 = p5::Space(cpu()->cr3);
   state.mode = machine_mode();
   switch (state.mode) {
-    case p5::MachineMode::Real: state.ring = 0; break;
-    case p5::MachineMode::V86: state.ring = 3; break;
-    default: state.ring = Bit8u(cpu()->sregs[BX_SEG_REG_CS].selector.rpl);
+    case p5::MachineMode::Real:
+      state.ring = 0;
+      break;
+    case p5::MachineMode::V86:
+      state.ring = 3;
+      break;
+    default:
+      state.ring = Bit8u(cpu()->sregs[BX_SEG_REG_CS].selector.rpl);
   }
   state.paging = cpu()->cr0.get_PG();
 #if BX_SUPPORT_X86_64
@@ -211,9 +214,12 @@ void refresh_state() {
   state.user_io = state.ring > cpu()->get_IOPL();
   p5::Run& run = p5::Run::instance();
   if (__builtin_expect(run.traces_crossings(), 0)) {
-    const p5::Registers registers{
-        cpu()->get_instruction_pointer(), general_register(0), general_register(3),
-        general_register(1),              general_register(2), cpu()->cr2};
+    const p5::Registers registers{cpu()->get_instruction_pointer(),
+                                  general_register(0),
+                                  general_register(3),
+                                  general_register(1),
+                                  general_register(2),
+                                  cpu()->cr2};
     run.trace_crossing(crossed, state, registers);
   }
   if (blocks) blocks->leave();
@@ -256,8 +262,7 @@ void p5_reset(unsigned type) {
   }
 }
 
-void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32,
-                bool code64) {
+void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32, bool code64) {
   const p5::TimingTable& timing = p5::Run::instance().timing();
   const bool decoded = code64 ? p5::decode64(bytes, length, timing, &i->p5)
                               : p5::decode(bytes, length, code32, timing, &i->p5);
@@ -286,8 +291,7 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
     last_linear = linear;
     return;
   }
-  if (i->p5.cls == p5::Class::Cpuid &&
-      cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
+  if (i->p5.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
     return model.skip(i->p5, linear);
   }
   last_linear = linear;
@@ -383,8 +387,7 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
   if (count < 2) return false;
   // Where single iterations would have told Bochs the time, so is it told here, up to the one at
   // which a timer is due: that one Bochs finishes itself.
-  p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(),
-                kRepeatInterval};
+  p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.told != p5_ticked) {
     const Bit32u due = Bit32u(pace.told - p5_ticked);
@@ -392,15 +395,21 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
     BX_TICKN(due);
   }
   if (moves) {
-    if (bytes == 4) transfer<Bit32u>(to.host, source, count);
-    else if (bytes == 2) transfer<Bit16u>(to.host, source, count);
-    else transfer<Bit8u>(to.host, source, count);
+    if (bytes == 4)
+      transfer<Bit32u>(to.host, source, count);
+    else if (bytes == 2)
+      transfer<Bit16u>(to.host, source, count);
+    else
+      transfer<Bit8u>(to.host, source, count);
     cpu()->set_reg32(BX_32BIT_REG_ESI, esi + count * bytes);
   } else {
     const Bit32u value = cpu()->get_reg32(BX_32BIT_REG_EAX);
-    if (bytes == 4) fill<Bit32u>(to.host, value, count);
-    else if (bytes == 2) fill<Bit16u>(to.host, value, count);
-    else fill<Bit8u>(to.host, value, count);
+    if (bytes == 4)
+      fill<Bit32u>(to.host, value, count);
+    else if (bytes == 2)
+      fill<Bit16u>(to.host, value, count);
+    else
+      fill<Bit8u>(to.host, value, count);
   }
   cpu()->set_reg32(BX_32BIT_REG_EDI, edi + count * bytes);
   cpu()->set_reg32(BX_32BIT_REG_ECX, left - (count - 1));
@@ -443,11 +452,19 @@ static void far_transfer(p5::Crossing how, const char* kind) {
 void p5_far_branch(unsigned what) {
   state_stale = true;
   switch (what) {
-    case BX_INSTR_IS_RET: far_transfer(p5::Crossing::Far, "far"); break;
-    case BX_INSTR_IS_SYSRET: case BX_INSTR_IS_SYSEXIT:
-    case BX_INSTR_IS_IRET: far_transfer(p5::Crossing::Iret, "iret"); break;
-    case BX_INSTR_IS_INT: break;  // p5_interrupt() has told
-    default: far_transfer(p5::Crossing::Gate, "gate"); break;  // SYSCALL and SYSENTER too
+    case BX_INSTR_IS_RET:
+      far_transfer(p5::Crossing::Far, "far");
+      break;
+    case BX_INSTR_IS_SYSRET:
+    case BX_INSTR_IS_SYSEXIT:
+    case BX_INSTR_IS_IRET:
+      far_transfer(p5::Crossing::Iret, "iret");
+      break;
+    case BX_INSTR_IS_INT:
+      break;  // p5_interrupt() has told
+    default:
+      far_transfer(p5::Crossing::Gate, "gate");
+      break;  // SYSCALL and SYSENTER too
   }
 }
 
@@ -484,8 +501,8 @@ void p5_exception(unsigned vector, unsigned error_code) {
     const Linear address = cpu()->cr2;
     model.page_fault(address, address == at && last_linear != at, error_code & 1);
   }
-  const bool trap = vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION ||
-                    vector == BX_OF_EXCEPTION;
+  const bool trap =
+      vector == BX_DB_EXCEPTION || vector == BX_BP_EXCEPTION || vector == BX_OF_EXCEPTION;
   crossed = {"exception", int(vector)};
   model.exception(Bit8u(vector), !trap && last_linear == at, at);
   delivery_known = true;
@@ -499,8 +516,12 @@ void p5_tlb_control(unsigned what, bx_address value) {
       crossed = {"cr3", -1};
       model.load_cr3(value);
       break;
-    case BX_INSTR_INVLPG: model.invalidate_page(value); break;
-    default: model.serialize(); break;  // CR0, CR4: the Pentium flushes no TLB
+    case BX_INSTR_INVLPG:
+      model.invalidate_page(value);
+      break;
+    default:
+      model.serialize();
+      break;  // CR0, CR4: the Pentium flushes no TLB
   }
   state_stale = true;
 }

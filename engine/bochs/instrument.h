@@ -13,12 +13,12 @@
 class bxInstruction_c;
 
 // --- time: Bochs's ticks are the model's clocks (patch 0002)
-extern const Bit64u *p5_clock;  // the model's clock
+extern const Bit64u* p5_clock;  // the model's clock
 extern Bit64u p5_ticked;        // how much of it Bochs's timers have seen
 inline Bit32u p5_ticks_due(void) { return Bit32u(*p5_clock - p5_ticked); }
 inline Bit64u p5_now(void) { return *p5_clock; }
-void p5_tick(void);             // let Bochs's timers catch up
-void p5_idle(void);             // one step of HLT (patch 0003)
+void p5_tick(void);                 // let Bochs's timers catch up
+void p5_idle(void);                 // one step of HLT (patch 0003)
 Bit64u p5_read_tsc(Bit64s adjust);  // RDTSC, RDMSR 10h (patch 0004)
 
 // --- events
@@ -26,19 +26,20 @@ void p5_initialize(void);
 void p5_exit(void);
 void p5_devices(void);  // (patch 0009)
 void p5_reset(unsigned type);
-void p5_decoded(bxInstruction_c *i, const Bit8u *bytes, unsigned length, bool code32, bool code64);
-void p5_before(bxInstruction_c *i);
+void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32, bool code64);
+void p5_before(bxInstruction_c* i);
 void p5_repeat(void);
 // Some iterations of a repeated MOVS (`moves`) or STOS of 32-bit addressing at once (patch 0006):
 // all but the last one's count and the last one's p5_repeat() are done. False: none was.
-bool p5_block(bxInstruction_c *i, unsigned bytes, bool moves);
+bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves);
 void p5_read(bx_address linear, Bit32u physical, unsigned length);
 void p5_write(bx_address linear, Bit32u physical, unsigned length);
 void p5_read_write(bx_address linear, Bit32u physical, unsigned length);
 void p5_physical(Bit32u physical, unsigned rw);
 void p5_far_branch(unsigned what);
-// (patch 0008) The far transfer goes through a call gate; the transfer, interrupt or IRET switches to
-// the task of a TSS of 386 kind (`wide`) or for virtual-8086 mode; accesses from here on are locked.
+// (patch 0008) The far transfer goes through a call gate; the transfer, interrupt or IRET switches
+// to the task of a TSS of 386 kind (`wide`) or for virtual-8086 mode; accesses from here on are
+// locked.
 void p5_call_gate(unsigned parameters);
 void p5_task_switch(bool wide, bool v86);
 void p5_lock(bool on);
@@ -63,8 +64,7 @@ void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional);
 
 #define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip) \
   p5_branch(branch_eip, new_eip, true, true)
-#define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip) \
-  p5_branch(branch_eip, 0, false, true)
+#define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip) p5_branch(branch_eip, 0, false, true)
 #define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip) \
   p5_branch(branch_eip, new_eip, true, false)
 #define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) p5_far_branch(what)
@@ -84,8 +84,8 @@ void p5_branch(bx_address rip, bx_address target, bool taken, bool conditional);
 #define BX_INSTR_REPEAT_ITERATION(cpu_id, i) p5_repeat()
 
 #define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \
-  ((rw) == BX_READ    ? p5_read(lin, Bit32u(phy), len)  \
-   : (rw) == BX_WRITE ? p5_write(lin, Bit32u(phy), len) \
+  ((rw) == BX_READ    ? p5_read(lin, Bit32u(phy), len)          \
+   : (rw) == BX_WRITE ? p5_write(lin, Bit32u(phy), len)         \
                       : p5_read_write(lin, Bit32u(phy), len))
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw) p5_physical(Bit32u(phy), rw)
 

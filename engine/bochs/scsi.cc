@@ -6,19 +6,18 @@
 #include <vector>
 
 #include "bochs.h"
-#include "iodev/iodev.h"
-#include "pc_system.h"
-
 #include "disks.hh"
 #include "ethernet.hh"
+#include "iodev/iodev.h"
 #include "multimaster.hh"
+#include "pc_system.h"
 #include "run.hh"
 
 namespace {
 
 constexpr unsigned kFirstSlot = 3;  // PCI device number of the first adapter
 constexpr Bit8u kIntA = 1;
-constexpr Bit16u kVendor = 0x104B, kDevice = 0x1040;  // BusLogic, MultiMaster
+constexpr Bit16u kVendor = 0x104B, kDevice = 0x1040;                  // BusLogic, MultiMaster
 constexpr Bit8u kPortMask[disk::MultiMaster::kPorts] = {1, 1, 1, 1};  // byte accesses
 constexpr unsigned kPartitions = 446, kPartitionStart = 8, kPartitionSize = 12;  // in the MBR
 
@@ -100,7 +99,8 @@ class Disks {
   }
 
   // Requests of all disks that are under way: some disk is busy as long as there is one. What has
-  // passed is counted at the end of each, so that a long row of them is not counted at its end only.
+  // passed is counted at the end of each, so that a long row of them is not counted at its end
+  // only.
   void begun(disk::Time now) {
     if (active_++ == 0) busy_since_ = now;
   }
@@ -136,9 +136,7 @@ class Disks {
     return number < disk::MultiMaster::kId ? number : number + 1;
   }
 
-  disk::Time time(uint64_t clocks) const {
-    return disk::Time(wide(clocks) * disk::kSecond / hz_);
-  }
+  disk::Time time(uint64_t clocks) const { return disk::Time(wide(clocks) * disk::kSecond / hz_); }
   uint64_t clocks(disk::Time time) const { return uint64_t(wide(time) * hz_ / disk::kSecond); }
 
   static void count(p5::Event event, uint64_t number) { p5::count_event(event, number); }

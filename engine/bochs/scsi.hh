@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The SCSI host adapters of the machine, and their disks (engine/disk), as devices of Bochs.
+// The SCSI host adapters of the machine, and their disks (engine/devices/scsi), as devices of
+// Bochs.
 #pragma once
 
 #include <cstdint>

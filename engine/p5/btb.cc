@@ -12,7 +12,9 @@ std::string BtbConfig::problem() const {
 }
 
 Btb::Btb(const BtbConfig& config)
-    : entries_(config.entries), ways_(config.ways), mask_(config.entries / config.ways - 1),
+    : entries_(config.entries),
+      ways_(config.ways),
+      mask_(config.entries / config.ways - 1),
       replacement_(config.entries / config.ways, config.ways) {}
 
 void Btb::insert(uint32_t key, uint32_t target) {

@@ -70,7 +70,8 @@ class Btb {
 
   void flush();
 
-  // False: there is no entry of this key, or of any in the bytes from `first` on; true: there may be.
+  // False: there is no entry of this key, or of any in the bytes from `first` on; true: there may
+  // be.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {
@@ -93,7 +94,7 @@ class Btb {
   bool allocates_ = true;
   // How many entries have a key with such low bits, and one in such a piece of memory.
   uint16_t keys_[kKeys] = {}, grains_[kGrains] = {};
-  Random replacement_;       // the chip picks a way pseudo-randomly; here by a fixed sequence
+  Random replacement_;  // the chip picks a way pseudo-randomly; here by a fixed sequence
 };
 
 }  // namespace p5

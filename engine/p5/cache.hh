@@ -31,11 +31,11 @@ enum class Fill : uint8_t { None, Shared, Exclusive };
 // What one access did.
 struct CacheAccess {
   bool hit = false;
-  bool filled = false;          // the line was brought in
-  bool through = false;         // a write that goes on to the next level (miss, write-through
-                                // or shared line)
-  bool victim_dirty = false;    // the replaced line must be written back ...
-  uint32_t victim = 0;          // ... to this address (of its first byte)
+  bool filled = false;        // the line was brought in
+  bool through = false;       // a write that goes on to the next level (miss, write-through
+                              // or shared line)
+  bool victim_dirty = false;  // the replaced line must be written back ...
+  uint32_t victim = 0;        // ... to this address (of its first byte)
 };
 
 class Cache {
@@ -67,8 +67,10 @@ class Cache {
     uint32_t& tag = tag_[size_t(set) * ways_ + uint32_t(way)];
     if (write) {
       result.through = !config_.write_back || tag & kShared;
-      if (!result.through) tag |= kDirty;
-      else if (fill == Fill::Exclusive) tag &= ~kShared;
+      if (!result.through)
+        tag |= kDirty;
+      else if (fill == Fill::Exclusive)
+        tag &= ~kShared;
     }
     if (quick_) shortcut_.set(line, tag & kDirty);
     return result;

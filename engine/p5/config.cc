@@ -138,8 +138,8 @@ Config Config::read(Settings& settings) {
   c.isa16_clocks = uint32_t(settings.real("io.isa16_ns") * c.clock_mhz / 1000 + 0.5);
   c.pci_clocks = uint32_t(settings.real("io.pci_ns") * c.clock_mhz / 1000 + 0.5);
   c.memory.uncached_clocks = c.pci_clocks;
-  c.inta_clocks = uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks /
-                  c.memory.bus_clocks;
+  c.inta_clocks =
+      uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks / c.memory.bus_clocks;
   read_ranges(settings, "memory.uncached", &c.uncached);
   c.dram_bytes = uint32_t(settings.number("dram.size"));
   return c;

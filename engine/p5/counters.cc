@@ -38,7 +38,7 @@ namespace {
 // or take away.
 struct ChipEvent {
   struct Error {
-    bool event;       // of Event, else of Miscount
+    bool event;  // of Event, else of Miscount
     uint8_t which;
     int8_t times;
   };

@@ -20,12 +20,12 @@ enum class Entry : uint8_t { Irq, Fault, Soft };  // how control got to a vector
 // What the chip counts wrongly [INTEL-SU erratum 44; chen95, caveats of its event table], so far as
 // it is said what it counts instead: the difference to the right count. docs/counters.md.
 enum Miscount : uint8_t {
-  WriteParts,         // of misaligned writes, the parts beyond the first: not counted
-  DtlbMissFaults,     // a miss whose access faults: counted twice
+  WriteParts,      // of misaligned writes, the parts beyond the first: not counted
+  DtlbMissFaults,  // a miss whose access faults: counted twice
   ItlbMissFaults,
-  MisalignedMisses,   // reads of two parts in one line that missed: counted twice
-  MisalignedStores,   // by FST and FSTP: counted twice
-  MisalignedReads,    // that hit the TLB: 2 clocks of waiting counted, not 3
+  MisalignedMisses,  // reads of two parts in one line that missed: counted twice
+  MisalignedStores,  // by FST and FSTP: counted twice
+  MisalignedReads,   // that hit the TLB: 2 clocks of waiting counted, not 3
   kMiscountCount
 };
 
@@ -56,7 +56,7 @@ class Counters {
 
  private:
   template <class Counts>
-  uint64_t sum(Counts Bank::*counts, size_t index, uint32_t rings) const {
+  uint64_t sum(Counts Bank::* counts, size_t index, uint32_t rings) const {
     uint64_t sum = 0;
     for (const auto& bank : banks_) {
       if (rings >> bank->ring & 1) sum += ((*bank).*counts)[index];

@@ -14,8 +14,14 @@ namespace {
 using C = Class;
 
 enum Reg : RegMask {
-  kEax = 1 << 0, kEcx = 1 << 1, kEdx = 1 << 2, kEbx = 1 << 3,
-  kEsp = 1 << 4, kEbp = 1 << 5, kEsi = 1 << 6, kEdi = 1 << 7,
+  kEax = 1 << 0,
+  kEcx = 1 << 1,
+  kEdx = 1 << 2,
+  kEbx = 1 << 3,
+  kEsp = 1 << 4,
+  kEbp = 1 << 5,
+  kEsi = 1 << 6,
+  kEdi = 1 << 7,
 };
 
 // What follows the opcode and which general registers the operands are.
@@ -23,25 +29,25 @@ enum OpBit : uint32_t {
   kModRm = 1 << 0,
   kImm8 = 1 << 1,
   kImm16 = 1 << 2,
-  kImmZ = 1 << 3,      // 2 or 4 bytes by operand size
+  kImmZ = 1 << 3,  // 2 or 4 bytes by operand size
   kRel8 = 1 << 4,
   kRelZ = 1 << 5,
-  kMoffs = 1 << 6,     // address of 2 or 4 bytes by address size
-  kFarPtr = 1 << 7,    // 2 + 2 or 4 bytes by operand size
-  kRmR = 1 << 8,       // ModRM.rm, when a register, is read / written
+  kMoffs = 1 << 6,   // address of 2 or 4 bytes by address size
+  kFarPtr = 1 << 7,  // 2 + 2 or 4 bytes by operand size
+  kRmR = 1 << 8,     // ModRM.rm, when a register, is read / written
   kRmW = 1 << 9,
-  kRegR = 1 << 10,     // ModRM.reg is read / written
+  kRegR = 1 << 10,  // ModRM.reg is read / written
   kRegW = 1 << 11,
-  kOpR = 1 << 12,      // the register in the opcode's low three bits is read / written
+  kOpR = 1 << 12,  // the register in the opcode's low three bits is read / written
   kOpW = 1 << 13,
-  kRm8 = 1 << 14,      // the register operand is a byte: 4-7 are AH CH DH BH
+  kRm8 = 1 << 14,  // the register operand is a byte: 4-7 are AH CH DH BH
   kReg8 = 1 << 15,
   kOp8 = 1 << 16,
-  kPushPop = 1 << 17,  // addresses through and updates ESP implicitly
+  kPushPop = 1 << 17,   // addresses through and updates ESP implicitly
   kNoAccess = 1 << 18,  // the memory operand is only an address (LEA, INVLPG, NOP)
   kNoMemory = 1 << 19,  // ModRM.mod is ignored: rm is a register (MOV CRn/DRn)
-  kSized = 1 << 20,    // with a 32-bit operand the class is the next one
-  kThird = 1 << 21,    // another opcode byte precedes ModRM (0F 38, 0F 3A)
+  kSized = 1 << 20,     // with a 32-bit operand the class is the next one
+  kThird = 1 << 21,     // another opcode byte precedes ModRM (0F 38, 0F 3A)
 };
 
 constexpr uint32_t kRmRw = kRmR | kRmW;
@@ -52,11 +58,29 @@ constexpr uint8_t kRexW = 8;  // of a REX prefix: operands of 64 bits
 // Groups: opcodes whose operation ModRM.reg selects.
 enum GroupId : uint8_t {
   kNoGroup,
-  kAluRm8Imm8, kAluRmImmZ, kAluRmImm8,
-  kShiftRm8Imm, kShiftRmImm, kShiftRm8By1, kShiftRmBy1, kShiftRm8ByCl, kShiftRmByCl,
-  kPopRm, kMovImm8, kMovImmZ, kTest8, kTestZ, kIncDec8, kIncDecZ,
-  kMovFromSregs, kMovToSregs, kMovToCrs,
-  kLocalTables, kGlobalTables, kBitImm, kWideExchange,
+  kAluRm8Imm8,
+  kAluRmImmZ,
+  kAluRmImm8,
+  kShiftRm8Imm,
+  kShiftRmImm,
+  kShiftRm8By1,
+  kShiftRmBy1,
+  kShiftRm8ByCl,
+  kShiftRmByCl,
+  kPopRm,
+  kMovImm8,
+  kMovImmZ,
+  kTest8,
+  kTestZ,
+  kIncDec8,
+  kIncDecZ,
+  kMovFromSregs,
+  kMovToSregs,
+  kMovToCrs,
+  kLocalTables,
+  kGlobalTables,
+  kBitImm,
+  kWideExchange,
   kGroups
 };
 
@@ -256,7 +280,7 @@ constexpr Map two_byte_map() {
   m[0x06] = op(C::Clts, 0, 0, 0, kSystem);
   m[0x08] = op(C::Invd, 0, 0, 0, kSystem | kSerializing);
   m[0x09] = op(C::Wbinvd, 0, 0, 0, kSystem | kSerializing);
-  m[0x0E] = refused(0);              // FEMMS
+  m[0x0E] = refused(0);               // FEMMS
   m[0x0F] = refused(kModRm | kImm8);  // 3DNow!
   for (int i = 0x10; i < 0x18; i++) m[i] = refused();
   // Hint NOPs: from the P6 on the whole range runs, whatever its later meaning (prefetch, CET).
@@ -289,7 +313,7 @@ constexpr Map two_byte_map() {
   m[0xA5] = m[0xAD] = op2(C::ShldReg, C::ShldMem, kRmRw | kRegR, kEcx);
   m[0xAA] = op(C::Rsm, 0, 0, 0xFF, kSystem | kSerializing);
   m[0xAB] = m[0xB3] = m[0xBB] = op2(C::BtsReg, C::BtsMemReg, kRmRw | kRegR);
-  m[0xAE] = refused();  // FXSAVE, fences
+  m[0xAE] = refused();            // FXSAVE, fences
   m[0xA6] = m[0xA7] = refused();  // VIA PadLock
   m[0xAF] = op2(C::ImulRR, C::ImulRM, kRmR | kRegRw);
   m[0xB0] = op2(C::CmpxchgReg, C::CmpxchgMem, kRmRw | kRegR | kRm8 | kReg8, kEax, kEax);
@@ -298,7 +322,7 @@ constexpr Map two_byte_map() {
   m[0xB4] = m[0xB5] = loads_segment(mem_only(C::Lds, kRegW));
   m[0xB6] = m[0xBE] = op2(C::MovExtend, C::MovExtend, kRmR | kRegW | kRm8);
   m[0xB7] = m[0xBF] = op2(C::MovExtend, C::MovExtend, kRmR | kRegW);
-  m[0xB8] = refused();  // POPCNT
+  m[0xB8] = refused();               // POPCNT
   m[0xB9] = op(C::Unknown, kModRm);  // UD1
   m[0xBA] = group(kBitImm);
   m[0xBC] = op2(C::BsfReg16, C::BsfMem16, kRmR | kRegW | kSized);
@@ -376,10 +400,10 @@ constexpr GroupTable group_tables() {
   for (int sreg = 0; sreg < 8; sreg++) {
     const bool exists = sreg < 6, ss = sreg == 2, cs = sreg == 1;
     g[kMovFromSregs][sreg] = op(exists ? C::MovFromSreg : C::Unknown, kModRm | kRmW);
-    g[kMovToSregs][sreg] =
-        !exists || cs ? op(C::Unknown, kModRm)
-                      : loads_segment(op2(ss ? C::MovSs : C::MovSreg,
-                                          ss ? C::MovSsMem : C::MovSregMem, kRmR));
+    g[kMovToSregs][sreg] = !exists || cs
+                               ? op(C::Unknown, kModRm)
+                               : loads_segment(op2(ss ? C::MovSs : C::MovSreg,
+                                                   ss ? C::MovSsMem : C::MovSregMem, kRmR));
   }
   for (auto& o : g[kMovToCrs]) o = op(C::Unknown, kModRm | kNoMemory);
   constexpr uint32_t kToCr = kModRm | kNoMemory | kRmR;
@@ -466,24 +490,34 @@ constexpr ClassId kFpuReg[8][8] = {
 
 // D9 E0 - D9 FF: one operation each.
 constexpr ClassId kFpuD9[32] = {
-    C::Fchs, C::Fchs, C::Unknown, C::Unknown, C::Ftst, C::Fxam, C::Unknown, C::Unknown,
-    C::FldZero, C::FldConst, C::FldConst, C::FldConst, C::FldConst, C::FldConst, C::FldZero,
-    C::Unknown,
-    C::F2xm1, C::Fyl2x, C::Fptan, C::Fpatan, C::Fxtract, C::Fprem1, C::Ffree, C::Ffree,
-    C::Fprem, C::Fyl2xp1, C::Fsqrt, C::Fsincos, C::Frndint, C::Fscale, C::Fsin, C::Fsin,
+    C::Fchs,    C::Fchs,    C::Unknown,  C::Unknown,  C::Ftst,     C::Fxam,     C::Unknown,
+    C::Unknown, C::FldZero, C::FldConst, C::FldConst, C::FldConst, C::FldConst, C::FldConst,
+    C::FldZero, C::Unknown, C::F2xm1,    C::Fyl2x,    C::Fptan,    C::Fpatan,   C::Fxtract,
+    C::Fprem1,  C::Ffree,   C::Ffree,    C::Fprem,    C::Fyl2xp1,  C::Fsqrt,    C::Fsincos,
+    C::Frndint, C::Fscale,  C::Fsin,     C::Fsin,
 };
 
 ClassId fpu_single(uint8_t opcode, uint8_t modrm) {
   if (opcode == 0xD9 && modrm >= 0xE0) return kFpuD9[modrm - 0xE0];
   switch (opcode << 8 | modrm) {
-    case 0xD9D0: return C::Fnop;
-    case 0xDAE9: return C::Fcom;  // FUCOMPP
-    case 0xDBE0: case 0xDBE1: case 0xDBE4: return C::Fnop;  // FNENI FNDISI FNSETPM
-    case 0xDBE2: return C::Fnclex;
-    case 0xDBE3: return C::Fninit;
-    case 0xDED9: return C::Fcom;  // FCOMPP
-    case 0xDFE0: return C::Fnstsw;
-    default: return C::Unknown;
+    case 0xD9D0:
+      return C::Fnop;
+    case 0xDAE9:
+      return C::Fcom;  // FUCOMPP
+    case 0xDBE0:
+    case 0xDBE1:
+    case 0xDBE4:
+      return C::Fnop;  // FNENI FNDISI FNSETPM
+    case 0xDBE2:
+      return C::Fnclex;
+    case 0xDBE3:
+      return C::Fninit;
+    case 0xDED9:
+      return C::Fcom;  // FCOMPP
+    case 0xDFE0:
+      return C::Fnstsw;
+    default:
+      return C::Unknown;
   }
 }
 
@@ -569,8 +603,7 @@ void set_pairing_masks(Insn* insn, bool implicit) {
     insn->as_u = kAlways | (rule(Rule::PairFxAlone) ? kFx : 0);
     if (!rule(Rule::PairFxch)) insn->as_u |= kNotFx;
   }
-  if (rule(Rule::PairFirst) &&
-      (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV)) {
+  if (rule(Rule::PairFirst) && (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV)) {
     insn->as_u = kNothingJoins;
   }
 
@@ -607,11 +640,16 @@ bool decode_as(Code code, const uint8_t* bytes, unsigned available, const Timing
       insn.prefixes++;
       continue;
     }
-    if (byte == 0x66) operand32 = !wide;
-    else if (byte == 0x67) addr32 = !wide;
-    else if (byte == 0xF0) insn.flags |= kLocked;
-    else if (byte == 0xF2 || byte == 0xF3) rep = true;
-    else if ((byte & 0xE7) != 0x26 && byte != 0x64 && byte != 0x65) break;
+    if (byte == 0x66)
+      operand32 = !wide;
+    else if (byte == 0x67)
+      addr32 = !wide;
+    else if (byte == 0xF0)
+      insn.flags |= kLocked;
+    else if (byte == 0xF2 || byte == 0xF3)
+      rep = true;
+    else if ((byte & 0xE7) != 0x26 && byte != 0x64 && byte != 0x65)
+      break;
     insn.prefixes++;
     rex = 0;
   }
@@ -667,7 +705,8 @@ bool decode_as(Code code, const uint8_t* bytes, unsigned available, const Timing
   if (bits & kFarPtr) immediate += 2 + z;
   at += immediate;
   if (bits & kRel8) at += 1;
-  if (bits & kRelZ) at += code64 ? 4 : z;  // whatever the prefixes say, as Intel's processors have it
+  if (bits & kRelZ)
+    at += code64 ? 4 : z;  // whatever the prefixes say, as Intel's processors have it
   if (at > available) return false;
   insn.length = uint8_t(at);
 

@@ -19,8 +19,8 @@ constexpr unsigned kMaxInsnBytes = 15;
 bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
             Insn* out);
 
-// The same in 64-bit code. Of the record only length, class, flags and segment loads mean something;
-// nothing is refused.
+// The same in 64-bit code. Of the record only length, class, flags and segment loads mean
+// something; nothing is refused.
 bool decode64(const uint8_t* bytes, unsigned available, const TimingTable& timing, Insn* out);
 
 }  // namespace p5

@@ -24,8 +24,10 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
     const bool arithmetic = !(escape & 1);
     if (arithmetic) {
       use.sources[0] = 0;
-      if (reg == 2 || reg == 3) use.push = reg == 3 ? -1 : 0;  // compare, and pop
-      else use.result = 0;
+      if (reg == 2 || reg == 3)
+        use.push = reg == 3 ? -1 : 0;  // compare, and pop
+      else
+        use.result = 0;
     } else if (reg == 0 || (escape == 3 && reg == 5) || (escape == 7 && (reg == 4 || reg == 5))) {
       use.push = 1;  // FLD, FILD, FBLD
       use.result = -1;
@@ -38,11 +40,15 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
     return use;
   }
   switch (escape) {
-    case 0: case 4: case 6:  // arithmetic; DC and DE leave it in ST(i), DE pops
+    case 0:
+    case 4:
+    case 6:  // arithmetic; DC and DE leave it in ST(i), DE pops
       use.sources[0] = 0;
       use.sources[1] = sti;
-      if (reg == 2 || reg == 3) use.push = int8_t(escape == 6 ? -2 : reg == 3 ? -1 : 0);
-      else use.result = escape == 0 ? 0 : sti, use.push = escape == 6 ? -1 : 0;
+      if (reg == 2 || reg == 3)
+        use.push = int8_t(escape == 6 ? -2 : reg == 3 ? -1 : 0);
+      else
+        use.result = escape == 0 ? 0 : sti, use.push = escape == 6 ? -1 : 0;
       break;
     case 1:
       if (reg == 0) {  // FLD ST(i)
@@ -57,17 +63,32 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
         use.sources[0] = 0;
         use.result = 0;
         switch (insn.modrm) {
-          case 0xE4: case 0xE5: use.result = -1; break;               // FTST, FXAM
-          case 0xF1: case 0xF3: case 0xF9:                            // FYL2X, FPATAN, FYL2XP1
+          case 0xE4:
+          case 0xE5:
+            use.result = -1;
+            break;  // FTST, FXAM
+          case 0xF1:
+          case 0xF3:
+          case 0xF9:  // FYL2X, FPATAN, FYL2XP1
             use.sources[1] = use.result = 1, use.push = -1;
             break;
-          case 0xF2: case 0xF4: case 0xFB: use.push = 1; break;       // FPTAN, FXTRACT, FSINCOS
-          case 0xF6: case 0xF7:                                       // FDECSTP, FINCSTP
+          case 0xF2:
+          case 0xF4:
+          case 0xFB:
+            use.push = 1;
+            break;  // FPTAN, FXTRACT, FSINCOS
+          case 0xF6:
+          case 0xF7:  // FDECSTP, FINCSTP
             use = Use();
             use.push = insn.modrm == 0xF6 ? 1 : -1;
             break;
-          case 0xF5: case 0xF8: case 0xFD: use.sources[1] = 1; break;  // FPREM1, FPREM, FSCALE
-          default: break;
+          case 0xF5:
+          case 0xF8:
+          case 0xFD:
+            use.sources[1] = 1;
+            break;  // FPREM1, FPREM, FSCALE
+          default:
+            break;
         }
       }
       break;
@@ -85,7 +106,8 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
         use.push = reg == 5 ? -1 : 0;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   return use;
 }

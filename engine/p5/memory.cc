@@ -53,8 +53,7 @@ bool Memory::write_hits_l2(uint32_t address, Bank& bank) {
 
 Memory::Line Memory::read_line(uint32_t address, uint64_t now, Bank& bank) {
   const Answer from = read_answer(address, bank, Fill::Exclusive);
-  const uint64_t t =
-      start(now, rule(Rule::MissOverhead) ? config_.miss_overhead : 0, from.ready);
+  const uint64_t t = start(now, rule(Rule::MissOverhead) ? config_.miss_overhead : 0, from.ready);
   occupy(t, t + uint64_t(from.lead + from.pattern.burst_total()) * edge_);
   const uint64_t first =
       rule(Rule::FillFirst) ? t + uint64_t(from.lead + from.pattern.burst[0]) * edge_ : free_;
@@ -151,8 +150,8 @@ uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {
 void Memory::write_line(uint32_t address, uint64_t now, Bank& bank) {
   const bool hit = write_hits_l2(address, bank);
   const uint64_t t = start(now, 0, hit ? 0 : dram_free_);
-  const uint32_t bus_clocks = hit ? config_.l2_write.burst_total()
-                                  : open_page(address) + config_.dram_write.burst_total();
+  const uint32_t bus_clocks =
+      hit ? config_.l2_write.burst_total() : open_page(address) + config_.dram_write.burst_total();
   occupy(t, t + uint64_t(bus_clocks) * edge_);
 }
 

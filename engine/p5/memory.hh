@@ -36,20 +36,20 @@ struct MemoryConfig {
   uint32_t core_clocks = 3, bus_clocks = 2;  // 3 core clocks are 2 bus clocks: 90 and 60 MHz
   bool l2_present = true;
   CacheConfig l2;
-  BusPattern l2_read, l2_write;      // burst is the read resp. write-back pattern
+  BusPattern l2_read, l2_write;  // burst is the read resp. write-back pattern
   BusPattern dram_read, dram_write;
-  uint32_t miss_overhead = 4;        // core clocks before a line fill
-  uint32_t walk_overhead = 4;        // core clocks before a page-table read
-  uint32_t uncached_clocks = 0;      // core clocks of one uncached transfer
+  uint32_t miss_overhead = 4;    // core clocks before a line fill
+  uint32_t walk_overhead = 4;    // core clocks before a page-table read
+  uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
   // A write is in its buffer for so many core clocks before the bus can take it up (estimate). A
   // store alone therefore leaves the bus idle where the next one has to wait for its buffer; two
   // that pair fill both buffers and do not.
   uint32_t buffer_clocks = 1;
-  uint32_t post_buffer = 4;          // 8-byte writes to DRAM that the chip set takes at the
-                                     // speed of an L2 write before it makes the bus wait
-  uint32_t dram_page = 4096;         // bytes of one open DRAM page (row), a power of two
-  uint32_t snoop_clocks = 2;         // bus clocks of one inquire cycle
-  uint32_t page_miss = 0;            // bus clocks on top of a DRAM pattern in another page
+  uint32_t post_buffer = 4;   // 8-byte writes to DRAM that the chip set takes at the
+                              // speed of an L2 write before it makes the bus wait
+  uint32_t dram_page = 4096;  // bytes of one open DRAM page (row), a power of two
+  uint32_t snoop_clocks = 2;  // bus clocks of one inquire cycle
+  uint32_t page_miss = 0;     // bus clocks on top of a DRAM pattern in another page
 };
 
 // Division by a small constant that is known only at run time, by multiplication with its
@@ -170,16 +170,16 @@ class Memory {
   Cache l2_;
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
-  uint64_t free_ = 0;              // when the bus is free
-  uint64_t busy_ = 0;              // sum of all times that it was not
-  uint64_t writes_[2] = {0, 0};    // when each write buffer is empty, in core clocks
+  uint64_t free_ = 0;            // when the bus is free
+  uint64_t busy_ = 0;            // sum of all times that it was not
+  uint64_t writes_[2] = {0, 0};  // when each write buffer is empty, in core clocks
   Pipe newest_ = Pipe::U;
-  std::vector<uint64_t> posted_;   // when each place of the chip set's post buffer is free
+  std::vector<uint64_t> posted_;  // when each place of the chip set's post buffer is free
   size_t next_posted_ = 0;
   bool last_write_hit_ = false;
-  uint64_t dram_free_ = 0;         // when DRAM has taken the last posted write
+  uint64_t dram_free_ = 0;  // when DRAM has taken the last posted write
   uint32_t page_mask_;
-  uint32_t page_ = 0;              // the open DRAM page
+  uint32_t page_ = 0;  // the open DRAM page
 };
 
 }  // namespace p5

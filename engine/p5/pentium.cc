@@ -23,13 +23,25 @@ Mode timing_mode(MachineMode mode) {
 constexpr uint32_t kTranscendental = 10;  // estimate: terms of its series
 uint32_t flops(ClassId cls) {
   switch (cls) {
-    case Class::Fadd: case Class::Fmul: case Class::Fdiv: case Class::Fiadd: case Class::Fidiv:
-    case Class::Fprem: case Class::Fprem1: case Class::Fsqrt:
+    case Class::Fadd:
+    case Class::Fmul:
+    case Class::Fdiv:
+    case Class::Fiadd:
+    case Class::Fidiv:
+    case Class::Fprem:
+    case Class::Fprem1:
+    case Class::Fsqrt:
       return 1;
-    case Class::Fsin: case Class::Fsincos: case Class::F2xm1: case Class::Fyl2x:
-    case Class::Fyl2xp1: case Class::Fptan: case Class::Fpatan:
+    case Class::Fsin:
+    case Class::Fsincos:
+    case Class::F2xm1:
+    case Class::Fyl2x:
+    case Class::Fyl2xp1:
+    case Class::Fptan:
+    case Class::Fpatan:
       return kTranscendental;
-    default: return multiplies(cls);
+    default:
+      return multiplies(cls);
   }
 }
 
@@ -44,30 +56,47 @@ ClassId divide_class(ClassId cls, uint16_t control) {
 // The row of a transfer that switches tasks.
 ClassId task_class(ClassId cls) {
   switch (cls) {
-    case Class::JmpFar: case Class::JmpFarMem: return Class::JmpTask;
-    case Class::CallFar: case Class::CallFarMem: return Class::CallTask;
-    case Class::Iret: case Class::Iretd: return Class::IretTask;
-    default: return Class::IntTask;
+    case Class::JmpFar:
+    case Class::JmpFarMem:
+      return Class::JmpTask;
+    case Class::CallFar:
+    case Class::CallFarMem:
+      return Class::CallTask;
+    case Class::Iret:
+    case Class::Iretd:
+      return Class::IretTask;
+    default:
+      return Class::IntTask;
   }
 }
 
 Event mode_event(MachineMode mode) {
   switch (mode) {
-    case MachineMode::Real: return ModeReal;
-    case MachineMode::V86: return ModeV86;
-    case MachineMode::Prot16: return Mode16;
-    case MachineMode::Prot32: return Mode32;
-    default: return Mode64;
+    case MachineMode::Real:
+      return ModeReal;
+    case MachineMode::V86:
+      return ModeV86;
+    case MachineMode::Prot16:
+      return Mode16;
+    case MachineMode::Prot32:
+      return Mode32;
+    default:
+      return Mode64;
   }
 }
 
 Event crossing_event(Crossing crossing) {
   switch (crossing) {
-    case Crossing::Int: return CrossInt;
-    case Crossing::Gate: return CrossGate;
-    case Crossing::Far: return CrossFar;
-    case Crossing::Iret: return CrossIret;
-    default: return CrossAsync;
+    case Crossing::Int:
+      return CrossInt;
+    case Crossing::Gate:
+      return CrossGate;
+    case Crossing::Far:
+      return CrossFar;
+    case Crossing::Iret:
+      return CrossIret;
+    default:
+      return CrossAsync;
   }
 }
 
@@ -121,7 +150,8 @@ void Pentium::set_state(const State& state) {
       const uint32_t base = clocks_[transfer_class_];
       const bool iret = transfer_class_ == Class::Iret || transfer_class_ == Class::Iretd;
       uint32_t inner = timing_.inner_level()[transfer_class_];
-      if (state_.mode == MachineMode::V86) inner = base;
+      if (state_.mode == MachineMode::V86)
+        inner = base;
       else if (iret && state.mode == MachineMode::V86) {
         inner = timing_.clocks(Mode::Prot)[Class::IretToV86];
       }
@@ -145,8 +175,7 @@ void Pentium::set_state(const State& state) {
   }
   if (state.paging != state_.paging) drop_prefetch();
   // On x86-64 a change of CR0.PG or CR4.PGE empties the TLBs [AMD64 5.5].
-  if (kX86_64 &&
-      (state.paging != state_.paging || state.global_pages != state_.global_pages)) {
+  if (kX86_64 && (state.paging != state_.paging || state.global_pages != state_.global_pages)) {
     flush_tlbs(true);
   }
   state_ = state;
@@ -208,7 +237,8 @@ bool Pentium::warm(const Insn& insn, Linear linear) {
   return true;
 }
 
-// --- breakpoints [INTEL-DM 17; 16, events 23h to 26h: matches count whether enabled or not] -------
+// --- breakpoints [INTEL-DM 17; 16, events 23h to 26h: matches count whether enabled or not]
+// -------
 
 void Pentium::set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control) {
   watching_ = false;
@@ -229,13 +259,17 @@ void Pentium::step_aside(bool on) {
   constexpr uint64_t kNever = ~uint64_t(0);
   if (on == aside_) return;
   aside_ = on;
-  if (on) true_code_ready_ = std::exchange(code_ready_, kNever);
-  else code_ready_ = true_code_ready_;
+  if (on)
+    true_code_ready_ = std::exchange(code_ready_, kNever);
+  else
+    code_ready_ = true_code_ready_;
 }
 
 void Pentium::retire_aside(const Insn& insn, Linear linear) {
-  if (watching_) match_code(insn, linear);
-  else if (warming_ && warm(insn, linear)) return;
+  if (watching_)
+    match_code(insn, linear);
+  else if (warming_ && warm(insn, linear))
+    return;
   aside_ = false;
   std::swap(code_ready_, true_code_ready_);
   retire(insn, linear);
@@ -257,9 +291,8 @@ void Pentium::match_code(const Insn& insn, Linear linear) {
 void Pentium::watch_data(Linear linear, uint32_t bytes, DataKind kind) {
   for (unsigned i = 0; i < 4; i++) {
     const Breakpoint& breakpoint = breakpoints_[i];
-    const bool watched =
-        breakpoint.what == Breakpoint::Accesses ||
-        (breakpoint.what == Breakpoint::Writes && kind != DataKind::Read);
+    const bool watched = breakpoint.what == Breakpoint::Accesses ||
+                         (breakpoint.what == Breakpoint::Writes && kind != DataKind::Read);
     const Linear first = breakpoint.linear & ~Linear(breakpoint.bytes - 1);
     if (breakpoint.linear && watched && linear < first + breakpoint.bytes &&
         first < linear + bytes) {
@@ -325,15 +358,14 @@ bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
   if (rule(Rule::SerializingDrains) && insn.flags & kSerializing) {
     wait(memory_.writes_done(), StallWrite);
   }
-  if (rule(Rule::UserLevel) && protected_mode && ((insn.flags & kIo && state_.user_io) ||
-                         (insn.cls == Class::Rdtsc && state_.ring == 3))) {
+  if (rule(Rule::UserLevel) && protected_mode &&
+      ((insn.flags & kIo && state_.user_io) || (insn.cls == Class::Rdtsc && state_.ring == 3))) {
     clock_ += std::max<uint32_t>(timing_.user_level()[insn.cls], base) - base;
   }
   if (in_rep_) {
     // The first iteration pays for the set-up; with a count of zero there is none.
-    const uint32_t zero = rule(Rule::RepZero)
-                              ? std::min<uint32_t>(timing_.zero_iterations()[insn.cls], base)
-                              : base;
+    const uint32_t zero =
+        rule(Rule::RepZero) ? std::min<uint32_t>(timing_.zero_iterations()[insn.cls], base) : base;
     rep_setup_ = base - zero;
     clock_ -= rep_setup_;
   }
@@ -365,7 +397,8 @@ void Pentium::fetch_line(Linear linear) {
         bank_->count[ItlbMisses]++;
         const PageWalk found = walk(linear);
         code_attributes_ = found.attributes;
-        itlb_.insert(page, code_attributes_, found.global);  // large pages as 4 KB pages [INTEL-DM 2]
+        itlb_.insert(page, code_attributes_,
+                     found.global);  // large pages as 4 KB pages [INTEL-DM 2]
       }
     }
     code_page_ = page;
@@ -466,8 +499,10 @@ void Pentium::data_slow(Linear linear, uint32_t physical, uint32_t bytes, DataKi
     bank_->count[Misaligned]++;
     if (bank_->count[Instructions] == fp_store_) bank_->miscount[MisalignedStores]++;
     const uint32_t clocks = rule(Rule::Misaligned) ? config_.misaligned_clocks : 0;
-    if (kind == DataKind::Write) clock_ += clocks;
-    else stall_until(clock_ + clocks, StallRead);
+    if (kind == DataKind::Write)
+      clock_ += clocks;
+    else
+      stall_until(clock_ + clocks, StallRead);
     if (kind != DataKind::Write && !walked_) bank_->miscount[MisalignedReads]++;
     if (kind != DataKind::Read) bank_->miscount[WriteParts]++;
   }
@@ -636,8 +671,10 @@ uint32_t Pentium::look_up_data(Linear linear) {
   bank_->count[DtlbMisses]++;
   walked_ = true;
   const PageWalk found = walk(linear);
-  if (found.large) dtlb_large_.insert(large_page, found.attributes, found.global);
-  else dtlb_.insert(page, found.attributes, found.global);
+  if (found.large)
+    dtlb_large_.insert(large_page, found.attributes, found.global);
+  else
+    dtlb_.insert(page, found.attributes, found.global);
   return found.attributes;
 }
 
@@ -680,14 +717,17 @@ void Pentium::page_fault(Linear linear, bool code, bool present) {
   const Linear page = linear >> 12, large_page = linear >> kLargePageShift;
   const bool hit = code ? itlb_.lookup(page) : dtlb_.lookup(page) || dtlb_large_.lookup(large_page);
   if (shadows_) shadows_->limit_page(linear);  // hidden by the fault
-  if (hit) return;  // a protection fault on a page that the TLB holds
+  if (hit) return;                             // a protection fault on a page that the TLB holds
   bank_->count[code ? ItlbMisses : DtlbMisses]++;
   bank_->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
   const PageWalk found = walk(linear);
   if (!found.present || !present) return;
-  if (code) itlb_.insert(page, found.attributes, found.global);
-  else if (found.large) dtlb_large_.insert(large_page, found.attributes, found.global);
-  else dtlb_.insert(page, found.attributes, found.global);
+  if (code)
+    itlb_.insert(page, found.attributes, found.global);
+  else if (found.large)
+    dtlb_large_.insert(large_page, found.attributes, found.global);
+  else
+    dtlb_.insert(page, found.attributes, found.global);
   if (shadows_) shadows_->limit_page(linear);
 }
 
@@ -758,7 +798,8 @@ void Pentium::write_tr12(uint32_t value) {
 
 // A code segment is loaded; what ring and mode that leads to the next set_state() tells.
 void Pentium::transfer(Crossing crossing) {
-  // A branch foretold for the pair of the transfer itself comes to nothing: the pipeline is flushed.
+  // A branch foretold for the pair of the transfer itself comes to nothing: the pipeline is
+  // flushed.
   if (foretold_ != kNoPair && foretold_ != pair_ && foretold_ != pair_before_) false_hit();
   foretold_ = kNoPair;
   bank_->count[SegmentLoads]++;
@@ -768,7 +809,7 @@ void Pentium::transfer(Crossing crossing) {
   crossing_ = crossing;
   window_bytes_ = 0;
   u_ = kNothingJoins;
-  locked_ = false;  // of an instruction that did not complete ...
+  locked_ = false;    // of an instruction that did not complete ...
   v_bank_ = kNotInV;  // ... and its neighbour's
 }
 
@@ -820,15 +861,18 @@ void Pentium::leave_rep(Linear resume) {
 void Pentium::hard_interrupt(uint8_t vector, Linear resume) {
   leave_rep(resume);
   bank_->count[HwInterrupts]++;
-  bank_->count[Instructions] += rule(Rule::DeliveryCounts);  // INTEL-DM 16, event 16h: each delivery adds one
+  bank_->count[Instructions] +=
+      rule(Rule::DeliveryCounts);  // INTEL-DM 16, event 16h: each delivery adds one
   delivery(Entry::Irq, vector, Crossing::Async);
   transfer_class_ = Class::Interrupt;
   clock_ += timing_on_ ? clocks_[Class::Interrupt] + config_.inta_clocks : 1;
 }
 
 void Pentium::exception(uint8_t vector, bool fault, Linear resume) {
-  if (rep_continues(resume)) leave_rep(resume);
-  else if (fault) bank_->count[Instructions]--;
+  if (rep_continues(resume))
+    leave_rep(resume);
+  else if (fault)
+    bank_->count[Instructions]--;
   bank_->count[Exceptions]++;
   bank_->count[Instructions] += rule(Rule::DeliveryCounts);
   delivery(Entry::Fault, vector, Crossing::Async);

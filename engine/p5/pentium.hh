@@ -52,10 +52,10 @@ struct State {
   uint8_t ring = 0;
   MachineMode mode = MachineMode::Real;
   bool paging = false;
-  bool large_pages = false;      // CR4.PSE; always in long mode
-  bool global_pages = false;     // CR4.PGE, which the Pentium does not have
-  bool caching = false;          // CR0.CD = 0
-  bool user_io = false;          // CPL > IOPL
+  bool large_pages = false;   // CR4.PSE; always in long mode
+  bool global_pages = false;  // CR4.PGE, which the Pentium does not have
+  bool caching = false;       // CR0.CD = 0
+  bool user_io = false;       // CPL > IOPL
 };
 
 enum class DataKind : uint8_t { Read, Write, ReadWrite };
@@ -263,8 +263,8 @@ class Pentium {
   void serialize() { window_bytes_ = 0; }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);
-  void flush_caches(bool write_back);          // WBINVD, INVD
-  void page_table_update(uint32_t physical);   // accessed or dirty bit set: a locked cycle
+  void flush_caches(bool write_back);         // WBINVD, INVD
+  void page_table_update(uint32_t physical);  // accessed or dirty bit set: a locked cycle
   void port(uint16_t port, bool write, uint32_t bytes = 1);
   // A card on ISA answers at these with 16 bits (IOCS16).
   void wide_ports(uint16_t first, uint16_t last) { wide_first_ = first, wide_last_ = last; }
@@ -277,12 +277,12 @@ class Pentium {
   void lock(bool on) { locked_ = on && timing_on_; }
   void write_tr12(uint32_t value);
   uint32_t tr12() const { return tr12_; }
-  void idle(uint64_t clocks);                  // time in HLT
+  void idle(uint64_t clocks);  // time in HLT
   // DR0 to DR3, and DR7, which says what each of them watches [INTEL-DM 17]. A register that holds
   // zero, as after power-up, watches nothing.
   void set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control);
 
-  uint64_t clock() const { return clock_; }    // core clocks since power-up
+  uint64_t clock() const { return clock_; }  // core clocks since power-up
   // The counters with the time up to now in them.
   const Counters& counters() {
     if (foretold_ != kNoPair && foretold_ != pair_ && foretold_ != pair_before_) false_hit();
@@ -322,8 +322,7 @@ class Pentium {
     bank_->count[InstructionsV]++;
     u_ = kNothingJoins;
     const uint32_t own = rule(Rule::PairSerial) ? clocks_[insn.cls] : 1;
-    uint32_t clocks =
-        own ? own - 1 - (rule(Rule::PairOverlap) && own > 1 && u_clocks_ == 2) : 0;
+    uint32_t clocks = own ? own - 1 - (rule(Rule::PairOverlap) && own > 1 && u_clocks_ == 2) : 0;
     if (rule(Rule::AgiInV) && insn.address & agi_before_) {
       // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
       const uint32_t stall = address_interlock();
@@ -389,9 +388,9 @@ class Pentium {
     }
     flushed_ = pair_;
   }
-  // An entry of the branch target buffer may be told by a pair that has a branch itself, or that was
-  // another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here that
-  // is found out when the next branch comes.
+  // An entry of the branch target buffer may be told by a pair that has a branch itself, or that
+  // was another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here
+  // that is found out when the next branch comes.
   void foretell() {
     if (__builtin_expect(btb_.may_hold(pair_), 0)) foretell_branch();
   }
@@ -418,8 +417,7 @@ class Pentium {
   void data_timed(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                   bool first_piece) {
     if (__builtin_expect(
-            paging_ && !dtlb_.quick(linear >> 12) &&
-                !dtlb_large_.quick(linear >> kLargePageShift),
+            paging_ && !dtlb_.quick(linear >> 12) && !dtlb_large_.quick(linear >> kLargePageShift),
             0)) {
       return data_untranslated(linear, physical, bytes, kind, first_piece);
     }
@@ -452,8 +450,7 @@ class Pentium {
                     bool first_piece);
   void data_untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                          bool first_piece);
-  void data_slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
-                 bool first_piece);
+  void data_slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
   void read_piece(uint32_t physical);
   void write_piece(uint32_t physical);
   void write_again();
@@ -525,51 +522,51 @@ class Pentium {
 
   // Hot state first.
   uint64_t clock_ = 0;
-  uint64_t fill_done_ = 0;        // before this clock a data line is being filled
-  uint64_t code_ready_ = 0;       // before this clock the fetched line is incomplete, or each of
-                                  // its instructions is to be looked at
-  Bank* bank_;                    // of the current address space and ring
-  const uint16_t* clocks_;        // [class], of the current mode
-  Linear next_ = 0;               // linear address behind the last instruction
-  Linear window_ = 0;             // linear address of what was fetched last ...
-  uint32_t window_bytes_ = 0;     // ... and how much; 0: nothing (always with timing off)
+  uint64_t fill_done_ = 0;     // before this clock a data line is being filled
+  uint64_t code_ready_ = 0;    // before this clock the fetched line is incomplete, or each of
+                               // its instructions is to be looked at
+  Bank* bank_;                 // of the current address space and ring
+  const uint16_t* clocks_;     // [class], of the current mode
+  Linear next_ = 0;            // linear address behind the last instruction
+  Linear window_ = 0;          // linear address of what was fetched last ...
+  uint32_t window_bytes_ = 0;  // ... and how much; 0: nothing (always with timing off)
   static constexpr uint32_t kNoLine = ~0u;
   static constexpr Linear kNoPage = ~Linear(0), kNoPair = 1;
   uint32_t code_line_, data_line_;  // bytes in a line of L1I and L1D
-  uint32_t line_shift_;           // log2 of data_line_
-  uint32_t missed_ = kNoLine;     // line of the last write that missed without allocating; no
-                                  // cache has taken a line in since
-  Linear code_page_ = kNoPage;    // linear page that code was fetched from last: its translation
-  uint32_t code_frame_ = 0;       // stays that of the ITLB until something else is fetched
-  uint32_t last_clocks_ = 1;      // of the last instruction, 0 not allowed
+  uint32_t line_shift_;             // log2 of data_line_
+  uint32_t missed_ = kNoLine;       // line of the last write that missed without allocating; no
+                                    // cache has taken a line in since
+  Linear code_page_ = kNoPage;      // linear page that code was fetched from last: its translation
+  uint32_t code_frame_ = 0;         // stays that of the ITLB until something else is fetched
+  uint32_t last_clocks_ = 1;        // of the last instruction, 0 not allowed
   uint32_t prefix_cost_, agi_cost_;
-  uint32_t u_clocks_ = 1;         // of the instruction in U, all hits
-  Linear pair_ = 0;               // linear address of the instruction in U ...
-  Linear pair_before_ = 0;        // ... and of the one before it
-  Linear flushed_ = kNoPair;      // of the pair of the last branch if that was mispredicted
-  Linear foretold_ = kNoPair;     // of the pair behind which the branch target buffer has a branch
-  uint16_t u_ = kNothingJoins;    // what may join the instruction in U (Insn::as_u)
-  uint16_t cold_ = 0;             // kLong: of a code line that has just come in, instruction
-                                  // boundaries are not known [INTEL-OPT]; kAlways: see below
-  uint16_t single_pipe_ = 0;      // kAlways: nothing goes into V
+  uint32_t u_clocks_ = 1;       // of the instruction in U, all hits
+  Linear pair_ = 0;             // linear address of the instruction in U ...
+  Linear pair_before_ = 0;      // ... and of the one before it
+  Linear flushed_ = kNoPair;    // of the pair of the last branch if that was mispredicted
+  Linear foretold_ = kNoPair;   // of the pair behind which the branch target buffer has a branch
+  uint16_t u_ = kNothingJoins;  // what may join the instruction in U (Insn::as_u)
+  uint16_t cold_ = 0;           // kLong: of a code line that has just come in, instruction
+                                // boundaries are not known [INTEL-OPT]; kAlways: see below
+  uint16_t single_pipe_ = 0;    // kAlways: nothing goes into V
   // What an access may not cross to be a simple one: see data_slow().
   static constexpr uint32_t kGrain = kX86_64 ? 8 : 4;
   static constexpr uint8_t kBankBits = 0x1C, kNotInV = 0xFE, kNoBank = 0xFF;
-  uint8_t u_bank_ = kNoBank;      // of L1D, that the instruction in U accessed
-  uint8_t v_bank_ = kNotInV;      // the same while its neighbour in V is executed, kNoBank from
-                                  // an access of its own on
-  RegMask agi_writes_ = 0;        // registers written by the current pair ...
-  RegMask agi_before_ = 0;        // ... and by the one before it
-  RegMask u_interlock_ = 0;       // of those, what the instruction in U had to wait for
+  uint8_t u_bank_ = kNoBank;  // of L1D, that the instruction in U accessed
+  uint8_t v_bank_ = kNotInV;  // the same while its neighbour in V is executed, kNoBank from
+                              // an access of its own on
+  RegMask agi_writes_ = 0;    // registers written by the current pair ...
+  RegMask agi_before_ = 0;    // ... and by the one before it
+  RegMask u_interlock_ = 0;   // of those, what the instruction in U had to wait for
   bool btb_by_pair_;
   bool paging_ = false;
-  bool locked_ = false;           // the current instruction is
+  bool locked_ = false;  // the current instruction is
   bool timing_on_ = true;
-  bool special_ = false;          // timing is off, or there are breakpoints
+  bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
-  bool watching_ = false;         // there are breakpoints
-  bool each_ = false;             // somebody wants to see each instruction
-  bool aside_ = false;            // no instruction is at hand: one of these three
+  bool watching_ = false;  // there are breakpoints
+  bool each_ = false;      // somebody wants to see each instruction
+  bool aside_ = false;     // no instruction is at hand: one of these three
   Cache l1d_, l1i_;
   Tlb dtlb_, dtlb_large_;
   Memory memory_;
@@ -577,23 +574,23 @@ class Pentium {
 
   Tlb itlb_;
   Fpu fpu_;
-  uint64_t fxch_in_v_ = 0;        // instructions counted when the last FXCH went into V ...
-  uint64_t fp_store_ = 0;         // ... and at the last FST or FSTP to memory
+  uint64_t fxch_in_v_ = 0;  // instructions counted when the last FXCH went into V ...
+  uint64_t fp_store_ = 0;   // ... and at the last FST or FSTP to memory
   Counters counters_;
   CounterMsrs msrs_;
   const Config machine_;
-  Config config_;                 // the machine, without feedback while warming
+  Config config_;  // the machine, without feedback while warming
   const TimingTable& timing_;
   Platform& platform_;
   std::unique_ptr<Shadows> shadows_;
   State state_;
   uint16_t wide_first_ = 1, wide_last_ = 0;  // ports; none
   Bank* ring_banks_[4] = {};
-  uint64_t folded_ = 0;           // clocks that the banks have ...
-  uint64_t folded_busy_ = 0;      // ... and the bus's
+  uint64_t folded_ = 0;                // clocks that the banks have ...
+  uint64_t folded_busy_ = 0;           // ... and the bus's
   std::vector<uint8_t> cached_pages_;  // [physical page] 0: not cacheable
-  uint32_t page_bits_ = 0;        // PageBits of the data page being accessed ...
-  uint32_t code_attributes_ = 0;  // ... and of code_page_
+  uint32_t page_bits_ = 0;             // PageBits of the data page being accessed ...
+  uint32_t code_attributes_ = 0;       // ... and of code_page_
   struct Breakpoint {
     Linear linear = 0;
     uint32_t bytes = 1;
@@ -606,15 +603,15 @@ class Pentium {
   uint64_t code_complete_ = 0;    // before this clock the fetched line is incomplete
   Linear code_qword_ = 0;         // linear address / 8 of the qword that came first
   uint32_t tr12_ = 0;
-  uint32_t filling_ = ~0u;        // physical address of the data line being filled
+  uint32_t filling_ = ~0u;              // physical address of the data line being filled
   Crossing crossing_ = Crossing::None;  // transfer under way, resolved by set_state()
-  ClassId transfer_class_ = 0;    // the timing row of the last one, as charged
-  uint32_t parameters_ = 0;       // of its gate
+  ClassId transfer_class_ = 0;          // the timing row of the last one, as charged
+  uint32_t parameters_ = 0;             // of its gate
   const uint16_t* per_iteration_;
   ClassId rep_class_ = 0;
-  uint32_t rep_setup_ = 0;        // clocks that its first iteration brings
-  Linear rep_linear_ = 0;         // of the REP instruction under way ...
-  Linear rep_next_ = 0;           // ... and of the one behind it
+  uint32_t rep_setup_ = 0;  // clocks that its first iteration brings
+  Linear rep_linear_ = 0;   // of the REP instruction under way ...
+  Linear rep_next_ = 0;     // ... and of the one behind it
   bool in_rep_ = false;
   std::vector<std::pair<Space, Linear>> interrupted_reps_;
   std::map<uint16_t, uint64_t> unknown_;

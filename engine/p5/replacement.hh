@@ -163,12 +163,16 @@ class Replacement {
         policy_(Policies::make(single_ ? Random::name : policy, pair_ ? 1 : sets, ways)) {}
 
   void touch(uint32_t set, uint32_t way) {
-    if (pair_) oldest_[set] = uint8_t(way ^ 1);
-    else if (!single_) std::visit([=](auto& policy) { policy.touch(set, way); }, policy_);
+    if (pair_)
+      oldest_[set] = uint8_t(way ^ 1);
+    else if (!single_)
+      std::visit([=](auto& policy) { policy.touch(set, way); }, policy_);
   }
   void fill(uint32_t set, uint32_t way) {
-    if (pair_) oldest_[set] = uint8_t(way ^ 1);
-    else if (!single_) std::visit([=](auto& policy) { policy.fill(set, way); }, policy_);
+    if (pair_)
+      oldest_[set] = uint8_t(way ^ 1);
+    else if (!single_)
+      std::visit([=](auto& policy) { policy.fill(set, way); }, policy_);
   }
   uint32_t victim(uint32_t set) {
     if (pair_) return oldest_[set];

@@ -30,12 +30,18 @@ std::vector<std::string_view> split(std::string_view row) {
 }
 
 bool parse_pairing(std::string_view text, Pairing* out) {
-  if (text == "NP") *out = Pairing::NP;
-  else if (text == "UV") *out = Pairing::UV;
-  else if (text == "PU") *out = Pairing::PU;
-  else if (text == "PV") *out = Pairing::PV;
-  else if (text == "FX") *out = Pairing::FX;
-  else return false;
+  if (text == "NP")
+    *out = Pairing::NP;
+  else if (text == "UV")
+    *out = Pairing::UV;
+  else if (text == "PU")
+    *out = Pairing::PU;
+  else if (text == "PV")
+    *out = Pairing::PV;
+  else if (text == "FX")
+    *out = Pairing::FX;
+  else
+    return false;
   return true;
 }
 

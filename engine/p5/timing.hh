@@ -47,8 +47,18 @@ class TimingTable {
 
  private:
   // The first three are Mode's.
-  enum Column { kReal, kV86, kProt, kInner, kUser, kIteration, kZero, kIntOverlap, kFpOverlap,
-                kColumns };
+  enum Column {
+    kReal,
+    kV86,
+    kProt,
+    kInner,
+    kUser,
+    kIteration,
+    kZero,
+    kIntOverlap,
+    kFpOverlap,
+    kColumns
+  };
 
   const uint16_t* column(Column which) const { return columns_[which].data(); }
   std::string parse_row(std::string_view row, std::vector<bool>* seen);

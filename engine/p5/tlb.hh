@@ -57,8 +57,10 @@ class Tlb {
 
   // The shortcut is for pages without PageBits.
   void used(Linear tag) {
-    if (tag <= kPage) shortcut_.set(tag, false);
-    else shortcut_.forget(tag & kPage);
+    if (tag <= kPage)
+      shortcut_.set(tag, false);
+    else
+      shortcut_.forget(tag & kPage);
   }
 
   TlbConfig config_;

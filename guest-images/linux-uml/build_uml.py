@@ -50,8 +50,9 @@ exec gcc "$@" -x none -L {empty} \\
 
 def make(tree: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
     environment = {"PATH": os.environ["PATH"], **build_kernel.BUILD_ENVIRONMENT, **(env or {})}
-    subprocess.run(["make", "-s", *arguments], cwd=tree, env=environment, stdin=subprocess.DEVNULL,
-                   check=True)
+    subprocess.run(
+        ["make", "-s", *arguments], cwd=tree, env=environment, stdin=subprocess.DEVNULL, check=True
+    )
 
 
 def unpack(source: Path, destination: Path) -> Path:
@@ -59,15 +60,22 @@ def unpack(source: Path, destination: Path) -> Path:
     tree = build_kernel.unpack(source, destination)
     (archive,) = list(destination.glob("deb/usr/src/linux-source-*.tar.*")) or [source]
     wanted = [f"linux-source-*/{part}" for part in OURS]
-    subprocess.run(["tar", "-xf", archive, "-C", tree, "--strip-components=1", "--wildcards",
-                    *wanted], check=True)
+    subprocess.run(
+        ["tar", "-xf", archive, "-C", tree, "--strip-components=1", "--wildcards", *wanted],
+        check=True,
+    )
     return tree
 
 
 def apply_patches(tree: Path, patches: list[Path]) -> None:
     for patch in patches:
-        result = subprocess.run(["patch", "-p1", "-s", "-f", "-i", patch.resolve()], cwd=tree,
-                                capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            ["patch", "-p1", "-s", "-f", "-i", patch.resolve()],
+            cwd=tree,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if result.returncode != 0:
             raise BuildError(f"{patch.name}: does not fit this kernel: {result.stdout.strip()}")
 
@@ -83,16 +91,21 @@ def make_compiler(directory: Path, libc: Path, headers: Path) -> Path:
     """Write the compiler's wrapper; `headers` are the kernel's own for programs."""
     with tarfile.open(libc / "include.tar") as archive:
         archive.extractall(directory / "include", filter="data")
-    own = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True,
-                         check=True).stdout.strip()
+    own = subprocess.run(
+        ["gcc", "-print-file-name=include"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     # Empty ones: musl has all of it in libc.a.
     for name in ("util", "rt", "pthread"):
         subprocess.run(["ar", "rcs", directory / f"lib{name}.a"], check=True)
     includes = [directory / "include", headers, own]
     compiler = directory / "cc"
-    compiler.write_text(COMPILER.format(
-        includes=" ".join(f"-isystem {shlex.quote(str(path))}" for path in includes),
-        libc=shlex.quote(str(libc)), empty=shlex.quote(str(directory))))
+    compiler.write_text(
+        COMPILER.format(
+            includes=" ".join(f"-isystem {shlex.quote(str(path))}" for path in includes),
+            libc=shlex.quote(str(libc)),
+            empty=shlex.quote(str(directory)),
+        )
+    )
     compiler.chmod(0o755)
     return compiler
 
@@ -106,14 +119,19 @@ def build(tree: Path, config: Path, compiler: Path, jobs: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--source", type=Path, required=True,
-                        help="linux-source-6.1 .deb, or the .tar.xz in it")
+    parser.add_argument(
+        "--source", type=Path, required=True, help="linux-source-6.1 .deb, or the .tar.xz in it"
+    )
     parser.add_argument("--config", type=Path, required=True, help="kernel.config")
     parser.add_argument("--patches", type=Path, required=True, help="directory of *.patch")
     parser.add_argument("--driver", type=Path, required=True, help="p5ctr_kern.c")
     parser.add_argument("--driver-header", type=Path, required=True, help="p5ctr.h")
-    parser.add_argument("--libc", type=Path, required=True,
-                        help="directory with libc.a, libcompiler_rt.a, crt*.o, include.tar")
+    parser.add_argument(
+        "--libc",
+        type=Path,
+        required=True,
+        help="directory with libc.a, libcompiler_rt.a, crt*.o, include.tar",
+    )
     parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
@@ -138,8 +156,11 @@ def main() -> int:
             subprocess.run([sys.executable, args.check_isa, vmlinux], check=True)
             args.output_dir.mkdir(parents=True, exist_ok=True)
             subprocess.run(["strip", "-o", args.output_dir / "linux", vmlinux], check=True)
-            for product, name in (("vmlinux", "vmlinux"), ("System.map", "System.map"),
-                                  (".config", "config")):
+            for product, name in (
+                ("vmlinux", "vmlinux"),
+                ("System.map", "System.map"),
+                (".config", "config"),
+            ):
                 shutil.copyfile(tree / product, args.output_dir / name)
     except (BuildError, OSError, subprocess.CalledProcessError) as error:
         print(f"build_uml: {error}", file=sys.stderr)

@@ -23,11 +23,21 @@ from pathlib import Path
 SUPPORTED = re.compile(r"6\.1\.\d+")
 """Kernel versions that this build was made for."""
 
-UNUSED = ["Documentation/*.rst", "arch/[!x]*.[chS]", "arch/*.dts*", "drivers/gpu/*.[ch]",
-          "drivers/infiniband/*.[ch]", "drivers/media/*.[ch]", "drivers/net/[!e]*/*.[ch]",
-          "drivers/net/ethernet/[!8]*/*.[ch]",
-          "drivers/scsi/*/*.[ch]", "drivers/staging/*.[ch]", "sound/*.[ch]", "tools/perf/*",
-          "tools/testing/*"]
+UNUSED = [
+    "Documentation/*.rst",
+    "arch/[!x]*.[chS]",
+    "arch/*.dts*",
+    "drivers/gpu/*.[ch]",
+    "drivers/infiniband/*.[ch]",
+    "drivers/media/*.[ch]",
+    "drivers/net/[!e]*/*.[ch]",
+    "drivers/net/ethernet/[!8]*/*.[ch]",
+    "drivers/scsi/*/*.[ch]",
+    "drivers/staging/*.[ch]",
+    "sound/*.[ch]",
+    "tools/perf/*",
+    "tools/testing/*",
+]
 """Parts of the source that are not unpacked, to save time and disk: more than half of it. Relative
 to its root; `*` matches across `/`. The Kconfig files of all directories are needed."""
 
@@ -63,14 +73,16 @@ def unpack(source: Path, destination: Path) -> Path:
         subprocess.run(["dpkg-deb", "-x", source, packed], check=True)
         archives = sorted(packed.glob("usr/src/linux-source-*.tar.*"))
         if len(archives) != 1:
-            raise BuildError(f"{source.name}: expected one usr/src/linux-source-*.tar.*, "
-                             f"found {len(archives)}")
+            raise BuildError(
+                f"{source.name}: expected one usr/src/linux-source-*.tar.*, found {len(archives)}"
+            )
         archive = archives[0]
     exclude = [f"--exclude=linux-source-*/{part}" for part in UNUSED]
     tree = destination / "linux"
     tree.mkdir()
-    subprocess.run(["tar", "-xf", archive, "-C", tree, "--strip-components=1", *exclude],
-                   check=True)
+    subprocess.run(
+        ["tar", "-xf", archive, "-C", tree, "--strip-components=1", *exclude], check=True
+    )
     return tree
 
 
@@ -126,8 +138,10 @@ def read_inquiry(tree: Path) -> None:
     data = r"(\(struct scsi_inquiry \*\) )(scsi_sglist\(command\));"
     text, found = re.subn(data, r"\1sg_virt(\2);", driver.read_text())
     if found != 1:
-        raise BuildError("drivers/scsi/BusLogic.c: expected the scatter list as the data of an "
-                         f"INQUIRY once, found {found}")
+        raise BuildError(
+            "drivers/scsi/BusLogic.c: expected the scatter list as the data of an "
+            f"INQUIRY once, found {found}"
+        )
     driver.write_text(text)
 
 
@@ -155,8 +169,9 @@ def build(tree: Path, arch: str, config: Path, jobs: int) -> None:
     environment = {"PATH": os.environ["PATH"], "ARCH": arch, **BUILD_ENVIRONMENT}
 
     def make(*arguments: str) -> None:
-        subprocess.run(["make", "-s", f"-j{jobs}", *arguments], cwd=tree, env=environment,
-                       check=True)
+        subprocess.run(
+            ["make", "-s", f"-j{jobs}", *arguments], cwd=tree, env=environment, check=True
+        )
 
     fragment = config.read_text()
     environment["KCONFIG_ALLCONFIG"] = str(config.resolve())
@@ -177,8 +192,9 @@ def check_isa(tree: Path, script: Path, exceptions: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--source", type=Path, required=True,
-                        help="linux-source-6.1 .deb, or the .tar.xz in it")
+    parser.add_argument(
+        "--source", type=Path, required=True, help="linux-source-6.1 .deb, or the .tar.xz in it"
+    )
     parser.add_argument("--arch", choices=ARCHITECTURES, default="i386")
     parser.add_argument("--config", type=Path, required=True, help="kernel.config")
     parser.add_argument("--driver", type=Path, required=True, help="directory p5ctr/")

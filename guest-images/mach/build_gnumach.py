@@ -102,9 +102,9 @@ def unpack(package: Path, directory: Path) -> bytearray:
 
 
 def sections(image: bytes) -> dict[bytes, Section]:
-    table, = struct.unpack_from("<I", image, 32)
+    (table,) = struct.unpack_from("<I", image, 32)
     each, count, names = struct.unpack_from("<HHH", image, 46)
-    at, = struct.unpack_from("<I", image, table + names * each + 16)
+    (at,) = struct.unpack_from("<I", image, table + names * each + 16)
     found = {}
     for number in range(count):
         header = table + number * each
@@ -120,8 +120,11 @@ def listing(*command: str | Path) -> str:
 
 def disassemble(kernel: Path) -> list[Instruction]:
     lines = listing("objdump", "-d", "-w", "-M", "intel", "-j", ".text", kernel).splitlines()
-    return [Instruction(int(match[1], 16), bytes.fromhex(match[2]), match[3])
-            for line in lines if (match := LINE.fullmatch(line.strip()))]
+    return [
+        Instruction(int(match[1], 16), bytes.fromhex(match[2]), match[3])
+        for line in lines
+        if (match := LINE.fullmatch(line.strip()))
+    ]
 
 
 def functions(kernel: Path) -> list[tuple[int, int]]:
@@ -139,12 +142,13 @@ def targets(image: bytes, code: list[Instruction], text: Section) -> tuple[set[i
     for name in (b".rodata", b".data"):
         section = sections(image)[name]
         words = image[section.offset : section.offset + section.size // 4 * 4]
-        data |= {word for word, in struct.iter_unpack("<I", words) if word in inside}
+        data |= {word for (word,) in struct.iter_unpack("<I", words) if word in inside}
     return {target for target in from_code if target in inside} | data, data
 
 
-def groups(code: list[Instruction], entered: set[int], kept: set[int],
-           bounds: list[tuple[int, int]]) -> list[list[Instruction]]:
+def groups(
+    code: list[Instruction], entered: set[int], kept: set[int], bounds: list[tuple[int, int]]
+) -> list[list[Instruction]]:
     """The sites: each a run of neighbours with a CMOV in it, long enough for a jump."""
     found: list[list[Instruction]] = []
     number = 0
@@ -164,9 +168,13 @@ def groups(code: list[Instruction], entered: set[int], kept: set[int],
                 break
             last += 1
         floor = found[-1][-1].end if found else 0
-        while (code[last].end - code[first].address < JUMP and code[first].address not in entered
-               and code[first - 1].address >= max(begin, floor)
-               and code[first - 1].address not in kept and not code[first - 1].never_returns):
+        while (
+            code[last].end - code[first].address < JUMP
+            and code[first].address not in entered
+            and code[first - 1].address >= max(begin, floor)
+            and code[first - 1].address not in kept
+            and not code[first - 1].never_returns
+        ):
             first -= 1
         if code[last].end - code[first].address < JUMP:
             raise BuildError(f"no room for a jump at {code[number].address:x}")
@@ -212,14 +220,22 @@ def set_gates(image: bytearray, address: int) -> None:
     up its interrupt descriptors, each an address, a vector and the low bits of the type."""
     data = sections(image)[b".data"]
     for at in range(data.offset, data.offset + data.size - 8 * len(VECTORS), 4):
-        if all(struct.unpack_from("<H", image, at + 8 * number + 4)[0] == vector
-               for number, vector in enumerate(VECTORS)):
+        if all(
+            struct.unpack_from("<H", image, at + 8 * number + 4)[0] == vector
+            for number, vector in enumerate(VECTORS)
+        ):
             break
     else:
         raise BuildError("no table of interrupt vectors")
     for number, (vector, instead_of) in enumerate(zip(GATES, UNUSED, strict=True)):
-        struct.pack_into("<IHH", image, at + 8 * VECTORS.index(instead_of),
-                         address + number * SPACE, vector, USER_GATE)
+        struct.pack_into(
+            "<IHH",
+            image,
+            at + 8 * VECTORS.index(instead_of),
+            address + number * SPACE,
+            vector,
+            USER_GATE,
+        )
 
 
 def keep_adapters(image: bytearray, kept: tuple[bytes, ...] = ADAPTERS) -> None:
@@ -238,7 +254,7 @@ def keep_adapters(image: bytearray, kept: tuple[bytes, ...] = ADAPTERS) -> None:
     found = set()
     for driver in range(begin, end, DRIVER):
         place = driver - data.address + data.offset
-        name, = struct.unpack_from("<I", image, place + DRIVER_NAME)
+        (name,) = struct.unpack_from("<I", image, place + DRIVER_NAME)
         start = name - rodata.address + rodata.offset
         called = bytes(image[start : image.index(0, start)]) if name else b""
         found |= {one for one in kept if called.startswith(one)}
@@ -274,15 +290,16 @@ def rewrite(image: bytearray, kernel: Path, gates: bytes) -> int:
         raise BuildError(f"{len(out)} bytes of code, {tables.size} of room")
     image[tables.offset : tables.offset + tables.size] = out.ljust(tables.size, b"\x90")
     image[tables.name : tables.name + len(MOVED)] = MOVED
-    flags, = struct.unpack_from("<I", image, tables.header + 8)
+    (flags,) = struct.unpack_from("<I", image, tables.header + 8)
     struct.pack_into("<I", image, tables.header + 8, flags | EXECUTABLE)
     return len(sites)
 
 
 def with_symbols(kernel: Path, output: Path, bounds: list[tuple[int, int]], base: int) -> None:
     """The kernel with a symbol for every function."""
-    names = [f"--add-symbol=f_{begin:x}=.text:{begin - base:#x},function,global"
-             for begin, _ in bounds]
+    names = [
+        f"--add-symbol=f_{begin:x}=.text:{begin - base:#x},function,global" for begin, _ in bounds
+    ]
     subprocess.run(["objcopy", *names, kernel, output], check=True)
 
 
@@ -306,8 +323,10 @@ def main() -> int:
             count = rewrite(image, original, assemble(args.gates, Path(tmp)))
             kernel.write_bytes(image)
             with_symbols(kernel, named, bounds, base)
-            subprocess.run([sys.executable, args.check_isa, "--exceptions", args.isa_exceptions,
-                            named], check=True)
+            subprocess.run(
+                [sys.executable, args.check_isa, "--exceptions", args.isa_exceptions, named],
+                check=True,
+            )
             args.output_dir.mkdir(parents=True, exist_ok=True)
             (args.output_dir / "gnumach").write_bytes(image)
             (args.output_dir / "vmlinux").write_bytes(named.read_bytes())

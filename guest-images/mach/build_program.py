@@ -20,8 +20,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workloads"))
 from build_workload import FLAGS, TARGETS
 
-LINK = ["-m", "elf_i386", "-static", "--gc-sections", "--no-rosegment", "-z", "norelro",
-        "-z", "noexecstack"]
+LINK = [
+    "-m",
+    "elf_i386",
+    "-static",
+    "--gc-sections",
+    "--no-rosegment",
+    "-z",
+    "norelro",
+    "-z",
+    "noexecstack",
+]
 """Two segments, text and data, as linkers of the time made them."""
 
 
@@ -35,8 +44,11 @@ def main() -> int:
     parser.add_argument("source", type=Path)
     args = parser.parse_args()
     cache = args.cache.resolve()
-    environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(cache),
-                   "ZIG_LOCAL_CACHE_DIR": str(cache / "local")}
+    environment = {
+        **os.environ,
+        "ZIG_GLOBAL_CACHE_DIR": str(cache),
+        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
+    }
     zig = [sys.executable, "-m", "ziglang"]
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a compiler could record.
@@ -54,16 +66,41 @@ def main() -> int:
             shutil.copyfile(args.libc / name, work / name)
         includes.append('-DOTHER_DISK="/dev/hd0"')  # of init.c: the kernel's first IDE disk
         target, processor = TARGETS["pentium"]
-        link = [*zig, "ld.lld", *LINK, "crt1.o", "crti.o", "object.o", "libc.a", "libcompiler_rt.a",
-                "crtn.o"]
-        for command in ([*zig, "cc", "-target", f"{target}-musl", f"-mcpu={processor}",
-                         *(flag for flag in FLAGS if flag != "-s"), "-g0", *includes, "-c", "-o",
-                         "object.o", args.source.name],
-                        [*link, "-s", "-o", "program"], [*link, "-o", "symbols"]):
+        link = [
+            *zig,
+            "ld.lld",
+            *LINK,
+            "crt1.o",
+            "crti.o",
+            "object.o",
+            "libc.a",
+            "libcompiler_rt.a",
+            "crtn.o",
+        ]
+        for command in (
+            [
+                *zig,
+                "cc",
+                "-target",
+                f"{target}-musl",
+                f"-mcpu={processor}",
+                *(flag for flag in FLAGS if flag != "-s"),
+                "-g0",
+                *includes,
+                "-c",
+                "-o",
+                "object.o",
+                args.source.name,
+            ],
+            [*link, "-s", "-o", "program"],
+            [*link, "-o", "symbols"],
+        ):
             done = subprocess.run(command, cwd=work, env=environment, check=False)
             if done.returncode != 0:
-                print(f"build_program: {args.source.name}: {command[3]}: status {done.returncode}",
-                      file=sys.stderr)
+                print(
+                    f"build_program: {args.source.name}: {command[3]}: status {done.returncode}",
+                    file=sys.stderr,
+                )
                 return 1
         args.output.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(work / "program", args.output)

@@ -22,32 +22,66 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "musl"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parts/musl"))
 import build_musl
 from build_musl import BuildError
 
 HERE = Path(__file__).resolve().parent
 HEADERS = "usr/include/i386-linux-gnu"
-KERNEL = ("mach/mach.defs", "mach/mach_port.defs", "mach/mach_host.defs", "mach/gnumach.defs",
-          "mach/machine/mach_i386.defs", "device/device.defs", "device/device_request.defs")
+KERNEL = (
+    "mach/mach.defs",
+    "mach/mach_port.defs",
+    "mach/mach_host.defs",
+    "mach/gnumach.defs",
+    "mach/machine/mach_i386.defs",
+    "device/device.defs",
+    "device/device_request.defs",
+)
 """Interfaces of the kernel whose stubs go to the library."""
 SERVED = ("mach/exc.defs", "mach/memory_object.defs", "device/device_reply.defs")
 """What the kernel asks of the server, or answers later."""
 SHARED = ("unix_types.h", "sysv.h")
 """Headers that the library and the server have in common."""
-REPLACED = ("src/thread/i386/__set_thread_area.s", "src/thread/i386/__unmapself.s",
-            "src/thread/i386/clone.s", "src/thread/i386/syscall_cp.s",
-            "src/internal/i386/defsysinfo.s", "src/process/i386/vfork.s", "src/process/vfork.c",
-            "src/signal/i386/restore.s", "src/thread/__set_thread_area.c")
+REPLACED = (
+    "src/thread/i386/__set_thread_area.s",
+    "src/thread/i386/__unmapself.s",
+    "src/thread/i386/clone.s",
+    "src/thread/i386/syscall_cp.s",
+    "src/internal/i386/defsysinfo.s",
+    "src/process/i386/vfork.s",
+    "src/process/vfork.c",
+    "src/signal/i386/restore.s",
+    "src/thread/__set_thread_area.c",
+)
 """Of musl, what speaks to Linux by itself; musl's plain C stands in, or libc/."""
-SERVER_FLAGS = ["-std=gnu11", "-Os", "-g0", "-fno-stack-protector", "-fno-pic",
-                "-fno-asynchronous-unwind-tables", "-Wall", "-Wextra", "-Werror"]
+SERVER_FLAGS = [
+    "-std=gnu11",
+    "-Os",
+    "-g0",
+    "-fno-stack-protector",
+    "-fno-pic",
+    "-fno-asynchronous-unwind-tables",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+]
 
 
-def run(command: list[str | Path], directory: Path, env: dict[str, str] | None = None,
-        text: str | None = None) -> str:
-    done = subprocess.run(command, cwd=directory, env=env, input=text or "", text=True,
-                          capture_output=True, check=False)
+def run(
+    command: list[str | Path],
+    directory: Path,
+    env: dict[str, str] | None = None,
+    text: str | None = None,
+) -> str:
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=env,
+        input=text or "",
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     if done.returncode != 0:
         print((done.stdout + done.stderr)[-4000:], file=sys.stderr)
         raise BuildError(f"{Path(command[0]).name} {command[-1]}: status {done.returncode}")
@@ -71,8 +105,21 @@ class Mig:
         tree = unpack(source, work / "mig")
         (tree / "cpu.h").write_text(self._sizes(tree / "cpu.sym"))
         self.program = work / "migcom"
-        run(["gcc", "-O1", "-w", "-std=gnu99", '-DPACKAGE_STRING="mig"', "-I", tree, "-o",
-             self.program, *sorted(tree.glob("*.c"))], tree)
+        run(
+            [
+                "gcc",
+                "-O1",
+                "-w",
+                "-std=gnu99",
+                '-DPACKAGE_STRING="mig"',
+                "-I",
+                tree,
+                "-o",
+                self.program,
+                *sorted(tree.glob("*.c")),
+            ],
+            tree,
+        )
 
     def _sizes(self, symbols: Path) -> str:
         """cpu.h: sizes and numbers of the target's headers, as its compiler sees them."""
@@ -85,27 +132,71 @@ class Mig:
                 value = line.split(None, 1)[1].rsplit(name, 1)[0].strip() or name
                 source.append(f'__asm__("@{name} %c0" : : "i"({value}));')
         source.append("}")
-        said = run(["gcc", "-m32", "-ffreestanding", "-nostdinc", "-isystem", self.headers,
-                    "-isystem", run(["gcc", "-print-file-name=include"], self.work).strip(),
-                    "-S", "-x", "c", "-o", "-", "-"], self.work, text="\n".join(source))
-        return "".join(f"#define {name} {value}\n"
-                       for name, value in re.findall(r"@(\w+) (-?\d+)", said))
+        said = run(
+            [
+                "gcc",
+                "-m32",
+                "-ffreestanding",
+                "-nostdinc",
+                "-isystem",
+                self.headers,
+                "-isystem",
+                run(["gcc", "-print-file-name=include"], self.work).strip(),
+                "-S",
+                "-x",
+                "c",
+                "-o",
+                "-",
+                "-",
+            ],
+            self.work,
+            text="\n".join(source),
+        )
+        return "".join(
+            f"#define {name} {value}\n" for name, value in re.findall(r"@(\w+) (-?\d+)", said)
+        )
 
     def stubs(self, interface: Path, output: Path, name: str, split: bool = True) -> None:
         """The caller's half: one file for each routine, and NAME_calls.h."""
         prefix = f"{output}/{name}_"
         kind = ["-i", prefix] if split else ["-user", f"{prefix}user.c"]
-        self._translate(interface, [*kind, "-server", "/dev/null",
-                                    "-header", f"{output}/{name}_calls.h"])
+        self._translate(
+            interface, [*kind, "-server", "/dev/null", "-header", f"{output}/{name}_calls.h"]
+        )
 
     def server(self, interface: Path, output: Path, name: str) -> None:
-        self._translate(interface, ["-user", "/dev/null", "-header", "/dev/null",
-                                    "-server", f"{output}/{name}_server.c",
-                                    "-sheader", f"{output}/{name}_server.h"])
+        self._translate(
+            interface,
+            [
+                "-user",
+                "/dev/null",
+                "-header",
+                "/dev/null",
+                "-server",
+                f"{output}/{name}_server.c",
+                "-sheader",
+                f"{output}/{name}_server.h",
+            ],
+        )
 
     def _translate(self, interface: Path, flags: list[str]) -> None:
-        text = run(["gcc", "-m32", "-std=c99", "-E", "-x", "c", "-nostdinc", "-I", interface.parent,
-                    "-I", self.headers, interface], self.work)
+        text = run(
+            [
+                "gcc",
+                "-m32",
+                "-std=c99",
+                "-E",
+                "-x",
+                "c",
+                "-nostdinc",
+                "-I",
+                interface.parent,
+                "-I",
+                self.headers,
+                interface,
+            ],
+            self.work,
+        )
         run([self.program, *flags], self.work, text=text)
 
 
@@ -135,8 +226,9 @@ def machine_links(headers: Path) -> None:
         link.symlink_to("i386")
 
 
-def build_server(tree: Path, mig: Mig, zig: Path, env: dict[str, str], device: Path,
-                 output: Path) -> None:
+def build_server(
+    tree: Path, mig: Mig, zig: Path, env: dict[str, str], device: Path, output: Path
+) -> None:
     work = mig.work / "server"
     work.mkdir()
     for file in [*sorted((HERE / "server").iterdir()), *(HERE / name for name in SHARED), device]:
@@ -149,9 +241,29 @@ def build_server(tree: Path, mig: Mig, zig: Path, env: dict[str, str], device: P
     for file in sorted([*work.glob("*.c"), *work.glob("*.S")]):
         generated = file.name.endswith("_server.c")
         target = file.with_suffix(".o").name
-        run([zig, "cc", "-target", "x86-linux-musl", "-mcpu=pentium", *SERVER_FLAGS,
-             *(["-w"] if generated else []), "-I", ".", "-I", tree / "src/mach",
-             "-isystem", mig.headers, "-c", "-o", target, file.name], work, env)
+        run(
+            [
+                zig,
+                "cc",
+                "-target",
+                "x86-linux-musl",
+                "-mcpu=pentium",
+                *SERVER_FLAGS,
+                *(["-w"] if generated else []),
+                "-I",
+                ".",
+                "-I",
+                tree / "src/mach",
+                "-isystem",
+                mig.headers,
+                "-c",
+                "-o",
+                target,
+                file.name,
+            ],
+            work,
+            env,
+        )
         objects.append(target)
     run([zig, "ld.lld", "-m", "elf_i386", "-r", "-o", output / "server.o", *objects], work, env)
 
@@ -186,9 +298,12 @@ def main() -> int:
             machine_links(headers)
             mig = Mig(args.mig.resolve(), headers, work)
             tree = unpack(args.musl, work / "musl")
-            env = {"PATH": os.environ["PATH"], "LC_ALL": "C",
-                   "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
-                   "ZIG_LOCAL_CACHE_DIR": str(work / "zig")}
+            env = {
+                "PATH": os.environ["PATH"],
+                "LC_ALL": "C",
+                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                "ZIG_LOCAL_CACHE_DIR": str(work / "zig"),
+            }
             prepare(tree, mig)
             build_musl.build(tree, zig, env, args.jobs)
             build_server(tree, mig, zig, env, args.device, output)

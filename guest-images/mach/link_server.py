@@ -13,8 +13,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 # Two segments, text and data; the archive is data that nothing changes.
-FLAGS = ["-m", "elf_i386", "-static", "--gc-sections", "--no-rosegment", "-z", "norelro",
-         "-z", "noexecstack", "-e", "_start"]
+FLAGS = [
+    "-m",
+    "elf_i386",
+    "-static",
+    "--gc-sections",
+    "--no-rosegment",
+    "-z",
+    "norelro",
+    "-z",
+    "noexecstack",
+    "-e",
+    "_start",
+]
 
 
 def main() -> int:
@@ -37,9 +48,22 @@ def main() -> int:
         for strip, output in ((["-s"], args.output), ([], args.symbols)):
             if not output:
                 continue
-            command = [zig, "ld.lld", *FLAGS, *strip, "-o", "server", "crti.o", "server.o",
-                       "--format=binary", "archive.cpio", "--format=elf", "libc.a",
-                       "libcompiler_rt.a", "crtn.o"]
+            command = [
+                zig,
+                "ld.lld",
+                *FLAGS,
+                *strip,
+                "-o",
+                "server",
+                "crti.o",
+                "server.o",
+                "--format=binary",
+                "archive.cpio",
+                "--format=elf",
+                "libc.a",
+                "libcompiler_rt.a",
+                "crtn.o",
+            ]
             if subprocess.run(command, cwd=tmp, check=False).returncode != 0:
                 print("link_server: linker failed", file=sys.stderr)
                 return 1

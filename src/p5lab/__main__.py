@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 import sys
 
-from p5lab.cli import main
+from p5lab.cli.main import main
 
 sys.exit(main())

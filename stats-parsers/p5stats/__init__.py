@@ -10,6 +10,6 @@ gem5_events  those of a run of configs/gem5 as events
 crosscheck   the same brackets as two engines counted them
 """
 
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 __all__ = ["StatsError"]

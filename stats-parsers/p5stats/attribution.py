@@ -14,7 +14,7 @@ import pandas as pd
 
 from p5stats import jsonl
 from p5stats.crossings import CALLS, PAGE_FAULT, SYSTEM_CALL
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 SCHEMA_VERSION = 1
 INSTRUCTIONS = "instructions"
@@ -104,8 +104,14 @@ class Attribution:
         for phase, by_node in self.counts.items():
             for number, counts in by_node.items():
                 node = self.nodes[number]
-                where = (phase, node.function.name, node.function.module, node.ring,
-                         spaces[node.cr3], node.crossing)  # fmt: skip
+                where = (
+                    phase,
+                    node.function.name,
+                    node.function.module,
+                    node.ring,
+                    spaces[node.cr3],
+                    node.crossing,
+                )
                 for event, count in zip(self.events, counts, strict=True):
                     if count:
                         sums[(*where, event)] += count
@@ -167,10 +173,15 @@ def read(path: Path) -> Attribution:
                     _add_counts(found, record)
                 case "eviction":
                     found.evictions.append(
-                        Eviction(functions[record["loser"]], record["lost"],
-                                 functions[record["winner"]], record["won"], record["colour"],
-                                 record["count"])
-                    )  # fmt: skip
+                        Eviction(
+                            functions[record["loser"]],
+                            record["lost"],
+                            functions[record["winner"]],
+                            record["won"],
+                            record["colour"],
+                            record["count"],
+                        )
+                    )
                 case "end":
                     ended = True
                 case other:
@@ -212,9 +223,11 @@ def _header(record: dict[str, Any]) -> Attribution:
 
 
 def _node(
-    found: Attribution, record: dict[str, Any], functions: dict[int, Function],
+    found: Attribution,
+    record: dict[str, Any],
+    functions: dict[int, Function],
     crossings: dict[int, str],
-) -> Node:  # fmt: skip
+) -> Node:
     parent = record["parent"] or None
     if parent is not None and parent not in found.nodes:
         raise ValueError(f"no node {parent} before this one")
@@ -284,10 +297,17 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
             stack = [node.function for node in found.stack(number)]
             samples.append([frames.setdefault(function, len(frames)) for function in stack])
             weights.append(counts[column])
-        profiles.append({
-            "type": "sampled", "name": f"phase {phase}: {event}", "unit": "none",
-            "startValue": 0, "endValue": sum(weights), "samples": samples, "weights": weights,
-        })  # fmt: skip
+        profiles.append(
+            {
+                "type": "sampled",
+                "name": f"phase {phase}: {event}",
+                "unit": "none",
+                "startValue": 0,
+                "endValue": sum(weights),
+                "samples": samples,
+                "weights": weights,
+            }
+        )
     return {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "exporter": "p5lab",

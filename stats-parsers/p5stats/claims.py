@@ -16,11 +16,15 @@ import numpy as np
 import pandas as pd
 
 from p5stats import compare, papers
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
-    "input", "fitted", "predicted", "system", "untestable"
-)  # fmt: skip
+    "input",
+    "fitted",
+    "predicted",
+    "system",
+    "untestable",
+)
 # The error in percent up to which a published value is met. "up to" is the peak of a curve.
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
@@ -46,8 +50,22 @@ CROSSING = "crossing"  # the size from which one curve stays below another
 MICROSECONDS = "microseconds"  # a term beside events and workload parameters: modelled time
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
 _COUNTED = {"process": 1, "processes": 1}
-COLUMNS = ("claim", "source", "quantity", "machine", "tag", "published", "unit", "role", "modelled",
-           "error", "verdict", "reason", "note", "runs")  # fmt: skip
+COLUMNS = (
+    "claim",
+    "source",
+    "quantity",
+    "machine",
+    "tag",
+    "published",
+    "unit",
+    "role",
+    "modelled",
+    "error",
+    "verdict",
+    "reason",
+    "note",
+    "runs",
+)
 
 
 @dataclass(frozen=True)
@@ -134,8 +152,12 @@ class Claim:
     note: str = ""
 
 
-def evaluate(claims: Sequence[Claim], table: pd.DataFrame, clocks: Mapping[str, int],
-             machines: Mapping[str, Mapping[str, object]]) -> pd.DataFrame:  # fmt: skip
+def evaluate(
+    claims: Sequence[Claim],
+    table: pd.DataFrame,
+    clocks: Mapping[str, int],
+    machines: Mapping[str, Mapping[str, object]],
+) -> pd.DataFrame:
     """One row for each claim, with COLUMNS.
 
     table, clocks: tidy rows and the clock in Hz of each run, as `tidy.load` gives them; an empty
@@ -213,8 +235,12 @@ def point_of(kilobytes: float) -> str:
     return f"{kilobytes / 1024:g} MB" if kilobytes >= 1024 else f"{kilobytes:g} KB"
 
 
-def _row(claim: Claim, counts: pd.DataFrame | None, clocks: Mapping[str, int],
-         machines: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:  # fmt: skip
+def _row(
+    claim: Claim,
+    counts: pd.DataFrame | None,
+    clocks: Mapping[str, int],
+    machines: Mapping[str, Mapping[str, object]],
+) -> dict[str, Any]:
     modelled, runs, reason = math.nan, "", claim.reason
     if claim.role == UNTESTABLE:
         verdict = UNTESTABLE
@@ -263,8 +289,9 @@ def _what_is_missing(claim: Claim, runs: str) -> str:
     )
 
 
-def _measured(claim: Claim, measure: Measure, counts: pd.DataFrame,
-              clocks: Mapping[str, int]) -> tuple[float, str]:  # fmt: skip
+def _measured(
+    claim: Claim, measure: Measure, counts: pd.DataFrame, clocks: Mapping[str, int]
+) -> tuple[float, str]:
     """The number (NaN: nothing to measure) and the runs that it rests on."""
     selections = {"select": measure.select, "less": measure.less, "over": measure.over}
     sides = {name: measure.of(one) for name, one in selections.items() if one}
@@ -299,10 +326,14 @@ def _shape(claim: Claim, curve: pd.Series) -> float:
 def _select(counts: pd.DataFrame, measure: Measure, machine: str) -> pd.DataFrame:
     selection = measure.select
     where = {
-        "experiment": measure.experiment, "engine": "bochs",
-        "machine": selection.machine or machine, "geometry": selection.geometry,
-        "feedback": "yes", "guest": measure.guest, "workload": measure.workload,
-    }  # fmt: skip
+        "experiment": measure.experiment,
+        "engine": "bochs",
+        "machine": selection.machine or machine,
+        "geometry": selection.geometry,
+        "feedback": "yes",
+        "guest": measure.guest,
+        "workload": measure.workload,
+    }
     for level, value in where.items():
         counts = counts[counts.index.get_level_values(level) == value]
 
@@ -317,8 +348,9 @@ def _select(counts: pd.DataFrame, measure: Measure, machine: str) -> pd.DataFram
     return chosen
 
 
-def _each(claim: Claim, measure: Measure, chosen: pd.DataFrame,
-          clocks: Mapping[str, int]) -> pd.Series:  # fmt: skip
+def _each(
+    claim: Claim, measure: Measure, chosen: pd.DataFrame, clocks: Mapping[str, int]
+) -> pd.Series:
     """The measured number of each run and phase (index: run, phase)."""
     means = chosen.groupby(level=["run", "parameters", "phase"], sort=False).mean()
 

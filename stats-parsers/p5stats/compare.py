@@ -25,11 +25,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 from p5stats.tidy import VECTOR
 
-KEYS = ["experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
-        "workload", "parameters", "phase"]  # fmt: skip
+KEYS = [
+    "experiment",
+    "run",
+    "engine",
+    "machine",
+    "geometry",
+    "feedback",
+    "guest",
+    "seed",
+    "workload",
+    "parameters",
+    "phase",
+]
 KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
 PAGE_FAULT = "vector.fault.14"
 SOURCE = ["run", "geometry", "feedback"]  # of KEYS: what has counted
@@ -173,67 +184,157 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     return (
         Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
         Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
-        Metric("microseconds", "us", "busy and idle by the machine's clock; of a host, by its own",
-               microseconds),
-        Metric("MB/s", "MB/s", "millions of bytes that a workload moves, by those microseconds",
-               lambda c, hz: c.ratio(operation_bytes, microseconds(c, hz)) if operation_bytes
-               else math.nan),
-        Metric("processor time", "us", "of the program and its children, as the host reports it",
-               lambda c, hz: c["time.cpu"] / 1e3),
-        Metric("instructions", "instructions", "a REP string instruction counts once",
-               lambda c, hz: c["instructions"]),
-        Metric("CPI (busy)", "cycles/instruction", "busy cycles per instruction",
-               lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"])),
+        Metric(
+            "microseconds",
+            "us",
+            "busy and idle by the machine's clock; of a host, by its own",
+            microseconds,
+        ),
+        Metric(
+            "MB/s",
+            "MB/s",
+            "millions of bytes that a workload moves, by those microseconds",
+            lambda c, hz: (
+                c.ratio(operation_bytes, microseconds(c, hz)) if operation_bytes else math.nan
+            ),
+        ),
+        Metric(
+            "processor time",
+            "us",
+            "of the program and its children, as the host reports it",
+            lambda c, hz: c["time.cpu"] / 1e3,
+        ),
+        Metric(
+            "instructions",
+            "instructions",
+            "a REP string instruction counts once",
+            lambda c, hz: c["instructions"],
+        ),
+        Metric(
+            "CPI (busy)",
+            "cycles/instruction",
+            "busy cycles per instruction",
+            lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
+        ),
         Metric("data reads", "accesses", "", lambda c, hz: c["data_reads"]),
         Metric("data writes", "accesses", "", lambda c, hz: c["data_writes"]),
-        Metric("read misses/reference", "misses/access",
-               "L1D read misses per data reference (reads and writes)",
-               lambda c, hz: c.ratio(c["data_read_misses"], c.references)),
-        Metric("write misses/reference", "misses/access",
-               "L1D write misses per data reference; a write miss fills no line, so a run of writes"
-               " to one absent line misses each time",
-               lambda c, hz: c.ratio(c["data_write_misses"], c.references)),
+        Metric(
+            "read misses/reference",
+            "misses/access",
+            "L1D read misses per data reference (reads and writes)",
+            lambda c, hz: c.ratio(c["data_read_misses"], c.references),
+        ),
+        Metric(
+            "write misses/reference",
+            "misses/access",
+            "L1D write misses per data reference; a write miss fills no line, so a run of writes"
+            " to one absent line misses each time",
+            lambda c, hz: c.ratio(c["data_write_misses"], c.references),
+        ),
         Metric("I-cache misses", "misses", "", lambda c, hz: c["code_misses"]),
-        Metric("I-cache misses/instr", "misses/instruction", "",
-               lambda c, hz: c.ratio(c["code_misses"], c["instructions"])),
+        Metric(
+            "I-cache misses/instr",
+            "misses/instruction",
+            "",
+            lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
+        ),
         Metric("ITLB misses", "misses", "", lambda c, hz: c["itlb_misses"]),
         Metric("DTLB misses", "misses", "", lambda c, hz: c["dtlb_misses"]),
-        Metric("L2 misses", "misses", "reads and writes that the board cache did not hold",
-               lambda c, hz: c.total("l2_read_misses", "l2_write_misses")),
+        Metric(
+            "L2 misses",
+            "misses",
+            "reads and writes that the board cache did not hold",
+            lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
+        ),
         Metric("segment loads", "loads", "", lambda c, hz: c["segment_loads"]),
-        Metric("interrupts, clock", "interrupts", "hardware interrupts of the guest's clock",
-               lambda c, hz: c[clock] if clock_vector is not None else float("nan")),
-        Metric("interrupts, other", "interrupts", "all other hardware interrupts",
-               lambda c, hz: rest(c)),
-        Metric("disk requests", "requests", "reads and writes of the modelled disks",
-               lambda c, hz: c.total("disk.reads", "disk.writes")),
-        Metric("disk busy", "us", "while at least one of them was under way",
-               lambda c, hz: c["disk.busy"] * 1e6 / hz),
-        Metric("exceptions", "exceptions", "faults and traps, not INT n",
-               lambda c, hz: c["exceptions"]),
-        Metric("page faults", "faults", "those among them that the paging hardware raised",
-               lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT]),
-        Metric("context switches", "switches", "as the host reports them",
-               lambda c, hz: c["context_switches"]),
-        Metric("kernel share", "1", "busy cycles in ring 0 / busy cycles",
-               lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"])),
-        Metric("ring crossings", "crossings", "by instruction: INT, gate, far transfer, IRET",
-               lambda c, hz: c.total(*CROSSINGS)),
-        Metric("asynchronous", "crossings", "ring changes by an interrupt or a fault",
-               lambda c, hz: c["crossings.async"]),
-        Metric("CR3 loads, changed", "loads", "another address space",
-               lambda c, hz: c["cr3_loads.changed"]),
-        Metric("CR3 loads, unchanged", "loads", "the same one again: a TLB flush",
-               lambda c, hz: c["cr3_loads.unchanged"]),
-        Metric("mode changes", "changes", "to real, V86, 16-bit, 32-bit or 64-bit code",
-               lambda c, hz: c.total(*MODE_CHANGES)
-               + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)),
-    )  # fmt: skip
+        Metric(
+            "interrupts, clock",
+            "interrupts",
+            "hardware interrupts of the guest's clock",
+            lambda c, hz: c[clock] if clock_vector is not None else float("nan"),
+        ),
+        Metric(
+            "interrupts, other",
+            "interrupts",
+            "all other hardware interrupts",
+            lambda c, hz: rest(c),
+        ),
+        Metric(
+            "disk requests",
+            "requests",
+            "reads and writes of the modelled disks",
+            lambda c, hz: c.total("disk.reads", "disk.writes"),
+        ),
+        Metric(
+            "disk busy",
+            "us",
+            "while at least one of them was under way",
+            lambda c, hz: c["disk.busy"] * 1e6 / hz,
+        ),
+        Metric(
+            "exceptions", "exceptions", "faults and traps, not INT n", lambda c, hz: c["exceptions"]
+        ),
+        Metric(
+            "page faults",
+            "faults",
+            "those among them that the paging hardware raised",
+            lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT],
+        ),
+        Metric(
+            "context switches",
+            "switches",
+            "as the host reports them",
+            lambda c, hz: c["context_switches"],
+        ),
+        Metric(
+            "kernel share",
+            "1",
+            "busy cycles in ring 0 / busy cycles",
+            lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"]),
+        ),
+        Metric(
+            "ring crossings",
+            "crossings",
+            "by instruction: INT, gate, far transfer, IRET",
+            lambda c, hz: c.total(*CROSSINGS),
+        ),
+        Metric(
+            "asynchronous",
+            "crossings",
+            "ring changes by an interrupt or a fault",
+            lambda c, hz: c["crossings.async"],
+        ),
+        Metric(
+            "CR3 loads, changed",
+            "loads",
+            "another address space",
+            lambda c, hz: c["cr3_loads.changed"],
+        ),
+        Metric(
+            "CR3 loads, unchanged",
+            "loads",
+            "the same one again: a TLB flush",
+            lambda c, hz: c["cr3_loads.unchanged"],
+        ),
+        Metric(
+            "mode changes",
+            "changes",
+            "to real, V86, 16-bit, 32-bit or 64-bit code",
+            lambda c, hz: (
+                c.total(*MODE_CHANGES) + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)
+            ),
+        ),
+    )
 
 
-def evaluate(means: Mapping[str, float], operations: int, clock_hz: int,
-             clock_vector: int | None, operation_bytes: int = 0,
-             wanted: Container[str] | None = None) -> dict[str, float]:  # fmt: skip
+def evaluate(
+    means: Mapping[str, float],
+    operations: int,
+    clock_hz: int,
+    clock_vector: int | None,
+    operation_bytes: int = 0,
+    wanted: Container[str] | None = None,
+) -> dict[str, float]:
     """All metrics of one operation, or those `wanted`. `means`: mean counts of one bracket;
     `operations`: how many operations a bracket holds; `operation_bytes`: how many bytes each moves,
     0 for none."""

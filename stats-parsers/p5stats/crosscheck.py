@@ -118,8 +118,17 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
             difference = (left[1] - left[0]) / largest if largest else 0.0
             if verdict not in (ABSENT, UNBOUND):
                 verdict = AGREES if abs(difference) <= allowed else DIFFERS
-            rows.append((*(row[name] for name in ASKED), row["quantity"], row["kind"], *left,
-                         difference, allowed, verdict))  # fmt: skip
+            rows.append(
+                (
+                    *(row[name] for name in ASKED),
+                    row["quantity"],
+                    row["kind"],
+                    *left,
+                    difference,
+                    allowed,
+                    verdict,
+                )
+            )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

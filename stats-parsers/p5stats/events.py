@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from p5stats import jsonl
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 POWER_CUT = "power cut"  # so begins the reason of a run that ended by one
 SCHEMA_VERSION = 1
@@ -258,9 +258,15 @@ def _read(line: _Line, width: int) -> Read:
 def _banks(line: _Line, width: int) -> dict[Bank, list[int]]:
     banks: dict[Bank, list[int]] = {}
     for bank in line.get("banks", list):
-        if not (isinstance(bank, list) and len(bank) == 3 and _counts(bank[:2])
-                and bank[1] <= 3 and isinstance(bank[2], list) and _counts(bank[2])
-                and len(bank[2]) <= width):  # fmt: skip
+        if not (
+            isinstance(bank, list)
+            and len(bank) == 3
+            and _counts(bank[:2])
+            and bank[1] <= 3
+            and isinstance(bank[2], list)
+            and _counts(bank[2])
+            and len(bank[2]) <= width
+        ):
             raise StatsError(f"{line.where}: banks: expected [cr3, ring, [counts]]")
         banks[bank[0], bank[1]] = bank[2]
     return banks
@@ -269,10 +275,18 @@ def _banks(line: _Line, width: int) -> dict[Bank, list[int]]:
 def _by_shadow(line: _Line, shadows: Shadows) -> ByShadow:
     counts: ByShadow = {}
     for bank in line.get("shadows", list) if shadows.names else ():
-        if not (isinstance(bank, list) and len(bank) == 3 and _counts(bank[:2]) and bank[1] <= 3
-                and isinstance(bank[2], list) and len(bank[2]) == len(shadows.names)
-                and all(isinstance(one, list) and _counts(one) and len(one) == len(shadows.events)
-                        for one in bank[2])):  # fmt: skip
+        if not (
+            isinstance(bank, list)
+            and len(bank) == 3
+            and _counts(bank[:2])
+            and bank[1] <= 3
+            and isinstance(bank[2], list)
+            and len(bank[2]) == len(shadows.names)
+            and all(
+                isinstance(one, list) and _counts(one) and len(one) == len(shadows.events)
+                for one in bank[2]
+            )
+        ):
             raise StatsError(f"{line.where}: shadows: expected [cr3, ring, [[counts], ...]]")
         counts[bank[0], bank[1]] = bank[2]
     return counts
@@ -281,8 +295,14 @@ def _by_shadow(line: _Line, shadows: Shadows) -> ByShadow:
 def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
     vectors: dict[Vector, int] = {}
     for vector in line.get("vectors", list):
-        if not (isinstance(vector, list) and len(vector) == 5 and _counts(vector[:2] + vector[3:])
-                and vector[1] <= 3 and vector[3] <= 255 and vector[2] in VECTOR_KINDS):  # fmt: skip
+        if not (
+            isinstance(vector, list)
+            and len(vector) == 5
+            and _counts(vector[:2] + vector[3:])
+            and vector[1] <= 3
+            and vector[3] <= 255
+            and vector[2] in VECTOR_KINDS
+        ):
             raise StatsError(f"{line.where}: vectors: expected [cr3, ring, kind, vector, count]")
         vectors[vector[0], vector[1], vector[2], vector[3]] = vector[4]
     number = int(line.where.rpartition(":")[2])

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from p5stats import events, jsonl
-from p5stats.errors import StatsError
 from p5stats.gem5 import Section, sections
 from p5stats.gem5.names import modern
 from p5stats.gem5.section import TOTAL, full_name
+from p5stats.problems import StatsError
 
 SCHEMA_VERSION = 1  # of markers.jsonl
 MARKERS = "markers.jsonl"
@@ -80,11 +80,25 @@ RULES = (
 )
 # What P5Tracer counts, each by ring: in a name of gem5's an underscore stands for the dot.
 TRACED = (
-    "instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts", "exceptions",
-    "soft_interrupts", "crossings.int", "crossings.gate", "crossings.far", "crossings.iret",
-    "crossings.async", "cr3_loads.changed", "cr3_loads.unchanged", "locked_cycles", "io_reads",
-    "io_writes", "branches",
-)  # fmt: skip
+    "instructions",
+    "data_reads",
+    "data_writes",
+    "segment_loads",
+    "hw_interrupts",
+    "exceptions",
+    "soft_interrupts",
+    "crossings.int",
+    "crossings.gate",
+    "crossings.far",
+    "crossings.iret",
+    "crossings.async",
+    "cr3_loads.changed",
+    "cr3_loads.unchanged",
+    "locked_cycles",
+    "io_reads",
+    "io_writes",
+    "branches",
+)
 UNITS = {rule.event: rule.unit for rule in RULES} | dict.fromkeys(TRACED, "events")
 _RULES = [
     (
@@ -202,9 +216,15 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
             taken += 1
         tsc = marker.tick * header["clock_hz"] // ticks
         found.append(
-            {"type": "marker", "op": marker.op, "arg": marker.arg, "tsc": tsc,
-             "banks": _banks(sums, names, traced), "vectors": []}
-        )  # fmt: skip
+            {
+                "type": "marker",
+                "op": marker.op,
+                "arg": marker.arg,
+                "tsc": tsc,
+                "banks": _banks(sums, names, traced),
+                "vectors": [],
+            }
+        )
     return [*found, _end(markers[-1], found[-1]["tsc"])]
 
 
@@ -214,8 +234,13 @@ def _end(last: _Marker, tsc: int) -> dict[str, Any]:
         status, reason = "failed", f"the guest gave up with code {last.arg}"
     elif last.op != "exit":
         status, reason = "failed", f"gem5 ended after the {last.op} marker: expected exit"
-    return {"type": "end", "status": status, "reason": reason,
-            "guest_status": last.arg if last.op == "exit" else None, "tsc": tsc}  # fmt: skip
+    return {
+        "type": "end",
+        "status": status,
+        "reason": reason,
+        "guest_status": last.arg if last.op == "exit" else None,
+        "tsc": tsc,
+    }
 
 
 def _counts(section: Section) -> dict[Ring, float]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 
 def read(path: Path) -> Iterator[tuple[str, object]]:

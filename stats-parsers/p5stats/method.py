@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from p5stats import compare
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 # chen95's table 2 in passes of two (workloads/micro/counted.c).
 PASSES = (
@@ -115,15 +115,22 @@ def engine_counts(table: pd.DataFrame, phase: str = OPERATION) -> pd.DataFrame:
     return counts[list(EVENTS)].sort_index(level="iteration").reset_index(drop=True)
 
 
-def rows(operation: Measured, null: Measured, undisturbed: pd.DataFrame,
-         undisturbed_null: pd.DataFrame, exact: Measured | None = None,
-         exact_null: Measured | None = None) -> list[Row]:  # fmt: skip
+def rows(
+    operation: Measured,
+    null: Measured,
+    undisturbed: pd.DataFrame,
+    undisturbed_null: pd.DataFrame,
+    exact: Measured | None = None,
+    exact_null: Measured | None = None,
+) -> list[Row]:
     """All events. `undisturbed`: `engine_counts` without counters; `exact`: the same run with
     counters that do not miscount (none: miscounts are taken for none and stay in the access)."""
     result = []
     for event in EVENTS:
-        split = [_parts(one, event, reference) for one, reference in
-                 ((operation, exact), (null, exact_null))]  # fmt: skip
+        split = [
+            _parts(one, event, reference)
+            for one, reference in ((operation, exact), (null, exact_null))
+        ]
         miscounts, first, interrupts, access = (a - b for a, b in zip(*split, strict=True))
         result.append(
             Row(

@@ -19,7 +19,7 @@ import pandas as pd
 
 from p5stats import compare, record, tidy
 from p5stats.compare import KEYS
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 # What a measurement was made with, apart from what is measured: the systems that are compared.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
@@ -92,8 +92,9 @@ def _terms(run: str, path: Path | None, clock_hz: int) -> Terms:
     return Terms(operations, clock_hz, vector, moved)
 
 
-def measured(table: pd.DataFrame, terms: Mapping[str, Terms], *,
-             empty: str = "empty") -> pd.DataFrame:  # fmt: skip
+def measured(
+    table: pd.DataFrame, terms: Mapping[str, Terms], *, empty: str = "empty"
+) -> pd.DataFrame:
     """Every metric of `compare.metrics`, of one operation, less the empty bracket.
 
     Columns: KEYS, iterations, metric, unit, value: one row for each run, phase, geometry and
@@ -107,13 +108,23 @@ def measured(table: pd.DataFrame, terms: Mapping[str, Terms], *,
         if where["run"] not in terms:
             raise StatsError(f"run {where['run']}: no terms for it")
         of = terms[str(where["run"])]
-        values = compare.evaluate(brackets.mean().to_dict(), of.operations, of.clock_hz,
-                                  of.clock_vector, of.operation_bytes)  # fmt: skip
+        values = compare.evaluate(
+            brackets.mean().to_dict(),
+            of.operations,
+            of.clock_hz,
+            of.clock_vector,
+            of.operation_bytes,
+        )
         rows += [
-            {**where, "iterations": len(brackets), "metric": metric.name, "unit": metric.unit,
-             "value": values[metric.name]}
+            {
+                **where,
+                "iterations": len(brackets),
+                "metric": metric.name,
+                "unit": metric.unit,
+                "value": values[metric.name],
+            }
             for metric in compare.metrics(of.clock_vector, of.operation_bytes)
-        ]  # fmt: skip
+        ]
     return pd.DataFrame(rows)
 
 
@@ -163,8 +174,11 @@ def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
         misses = totals.get(above, pd.Series(math.nan, totals.index))
         references = totals.reindex(columns=list(below)).sum(axis="columns", skipna=False)
         ratio = misses / references.replace(0, math.nan)
-        parts.append(pd.DataFrame({"metric": metric, "value": ratio, "misses": misses,
-                                   "references": references}).reset_index())  # fmt: skip
+        parts.append(
+            pd.DataFrame(
+                {"metric": metric, "value": ratio, "misses": misses, "references": references}
+            ).reset_index()
+        )
     return pd.concat(parts, ignore_index=True)
 
 
@@ -176,8 +190,9 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     of the sample; NaN for one seed), `lowest`, `highest`, `width` (highest less lowest, by the
     mean). A seed that is there twice for one number is an error: say first which run is meant.
     """
-    same = [name for name in [*KEYS, "metric", "unit"] if name in each and name not in
-            ("run", "seed")]  # fmt: skip
+    same = [
+        name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")
+    ]
     twice = each[each.duplicated([*same, "seed"])]
     if len(twice):
         raise StatsError(f"seed {twice['seed'].iloc[0]} is there twice for one number")
@@ -199,8 +214,11 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     unknown = [name for name in reference if name not in numbers]
     if unknown or not reference:
         raise StatsError(f"against: expected columns of the table, found {unknown}")
-    same = [name for name in [*KEYS, "metric"]
-            if name in numbers and name != "run" and name not in reference]  # fmt: skip
+    same = [
+        name
+        for name in [*KEYS, "metric"]
+        if name in numbers and name != "run" and name not in reference
+    ]
     chosen = numbers[(numbers[list(reference)] == pd.Series(reference)).all(axis="columns")]
     if chosen.duplicated(same).any():
         raise StatsError(f"against: more than one row is the reference {reference}")
@@ -211,8 +229,9 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     return found
 
 
-def mips_relative(value: Number, mips: Number | float, base: Number | float, *,
-                  bandwidth: bool = False) -> Number:  # fmt: skip
+def mips_relative(
+    value: Number, mips: Number | float, base: Number | float, *, bandwidth: bool = False
+) -> Number:
     """ousterhout90's MIPS-relative speed: how fast something is for the speed of its processor; 1
     is a Microvax II.
 
@@ -228,8 +247,9 @@ def pentium_mips(clock_hz: float) -> float:
     return clock_hz * PENTIUM_MIPS_PER_HZ
 
 
-def relative_speeds(each: pd.DataFrame, mips: Mapping[str, float],
-                    base: Mapping[str, float] = MVAX2) -> pd.DataFrame:  # fmt: skip
+def relative_speeds(
+    each: pd.DataFrame, mips: Mapping[str, float], base: Mapping[str, float] = MVAX2
+) -> pd.DataFrame:
     """MIPS-relative speed of every time in a table.
 
     each: rows of `measured` or `spread`. mips: rating by machine. base: microseconds on the

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 SEAL = "sha256"
 

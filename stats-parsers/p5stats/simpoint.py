@@ -25,8 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-from p5stats.errors import StatsError
 from p5stats.events import Events, Marker
+from p5stats.problems import StatsError
 
 # What SimPoint 3.2 does when it is not told otherwise.
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9
@@ -157,8 +157,9 @@ def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
 # --- clustering ---------------------------------------------------------------------------------
 
 
-def cluster(vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
-            ) -> Clustering:  # fmt: skip
+def cluster(
+    vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
+) -> Clustering:
     """What SimPoint 3.2 does with `-fixedLength off`: vectors normalised and projected to 15
     dimensions at random, k-means from `seeds` beginnings for every k up to max_k, and of these the
     smallest k whose BIC score reaches `threshold` of the way from the worst to the best.
@@ -202,10 +203,12 @@ def _project(vectors: Vectors) -> np.ndarray:
         if len(column) > DIMENSIONS
         else np.eye(len(column))
     )
-    return np.array([
-        np.fromiter(counts.values(), float) @ places[[column[block] for block in counts]]
-        for counts in vectors.intervals
-    ])  # fmt: skip
+    return np.array(
+        [
+            np.fromiter(counts.values(), float) @ places[[column[block] for block in counts]]
+            for counts in vectors.intervals
+        ]
+    )
 
 
 def _bic(points: np.ndarray, weights: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> float:
@@ -238,8 +241,10 @@ def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, in
     """Of each chosen interval the instructions from the beginning of the run to its own beginning
     and its end."""
     ends = list(accumulate(vectors.lengths))
-    return {p.interval: (ends[p.interval] - vectors.lengths[p.interval], ends[p.interval])
-            for p in points}  # fmt: skip
+    return {
+        p.interval: (ends[p.interval] - vectors.lengths[p.interval], ends[p.interval])
+        for p in points
+    }
 
 
 def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str, int]:

@@ -38,8 +38,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from p5stats import record
-from p5stats.errors import StatsError
 from p5stats.events import Bracket, Events
+from p5stats.problems import StatsError
 
 SCHEMA_VERSION = 2
 COUNTS, RECORD = "counts.parquet", "run.json"
@@ -48,8 +48,18 @@ VECTOR = "vector."  # begins the names of the counts by interrupt vector
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
-_NAMES = ("experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
-          "workload", "parameters")  # fmt: skip
+_NAMES = (
+    "experiment",
+    "run",
+    "engine",
+    "machine",
+    "geometry",
+    "feedback",
+    "guest",
+    "seed",
+    "workload",
+    "parameters",
+)
 SCHEMA = pa.schema(
     [(name, pa.int64() if name == "seed" else pa.string()) for name in _NAMES]
     + [

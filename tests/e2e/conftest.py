@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import experiment, guest, machine, store, workload
-from p5lab import program as programs
+from p5lab.describe import experiment, guest, machine, workload
+from p5lab.describe import program as programs
+from p5lab.describe.experiment import Run
 from p5lab.engines import Outcome
 from p5lab.engines.bochs import Bochs
-from p5lab.experiment import Run
-from p5lab.fetch import cache_directory
-from p5lab.forkserver import Server, start
+from p5lab.execute.forkserver import Server, start
+from p5lab.host.fetch import cache_directory
+from p5lab.keep import store
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -88,16 +89,20 @@ def guest_program(tmp_path_factory, lab):
 
     def build(source):
         built = tmp_path_factory.mktemp("program") / Path(source).stem
-        headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/rootfs")
+        headers = ("workloads/lib", "guest-images/linux/p5ctr", "guest-images/parts/rootfs")
         subprocess.run(
             [
-                sys.executable, lab.root / "workloads/build_workload.py",
-                "--cache", cache_directory() / "zig",
+                sys.executable,
+                lab.root / "workloads/build_workload.py",
+                "--cache",
+                cache_directory() / "zig",
                 *(word for path in headers for word in ("--include", lab.root / path)),
-                "--output", built, lab.root / "tests/e2e" / source,
+                "--output",
+                built,
+                lab.root / "tests/e2e" / source,
             ],
             check=True,
-        )  # fmt: skip
+        )
         return built
 
     return build
@@ -172,11 +177,31 @@ def boot(lab, servers):
     """
 
     def run(
-        job, *, board=MACHINE, settings=None, trace_reads=False, limit_seconds=120, directory=None,
-        bare=None, program=None, seed=0, disk=True, system="linux",
-        fast=True, feedback=True, shadows=(), trace=(), accesses=0, vectors=0, sample=None,
-        attribute=(), conf=(), isa=None, power_cut=0, typed=(),
-    ):  # fmt: skip
+        job,
+        *,
+        board=MACHINE,
+        settings=None,
+        trace_reads=False,
+        limit_seconds=120,
+        directory=None,
+        bare=None,
+        program=None,
+        seed=0,
+        disk=True,
+        system="linux",
+        fast=True,
+        feedback=True,
+        shadows=(),
+        trace=(),
+        accesses=0,
+        vectors=0,
+        sample=None,
+        attribute=(),
+        conf=(),
+        isa=None,
+        power_cut=0,
+        typed=(),
+    ):
         name = job.split()[0]
         booted = guest.load(lab, system)
         booted = replace(booted, isa=isa or booted.isa)
@@ -186,11 +211,21 @@ def boot(lab, servers):
             experiment="test",
             machine=experiment.with_isa("test", booted, asked),
             guest=booted if disk else replace(booted, disk=None),
-            workload=known.get(name, known["getpid"]), parameters={}, given=(), seed=seed,
-            feedback=feedback, shadows=shadows, trace=trace, accesses=accesses,
-            limit_seconds=limit_seconds, vectors=vectors, sample=sample, attribute=attribute,
-            power_cut=power_cut, program=programs.load(program, "", 32 << 20) if program else None,
-        )  # fmt: skip
+            workload=known.get(name, known["getpid"]),
+            parameters={},
+            given=(),
+            seed=seed,
+            feedback=feedback,
+            shadows=shadows,
+            trace=trace,
+            accesses=accesses,
+            limit_seconds=limit_seconds,
+            vectors=vectors,
+            sample=sample,
+            attribute=attribute,
+            power_cut=power_cut,
+            program=programs.load(program, "", 32 << 20) if program else None,
+        )
         directories, booted_engines = servers
         place = directory or next(directories)
         place.mkdir(parents=True)
@@ -216,9 +251,14 @@ def boot(lab, servers):
         elif directory or bare:
             with (place / "engine.out").open("wb") as console:
                 status = subprocess.run(
-                    plan.command, cwd=place, env=dict(plan.environment), stdin=subprocess.DEVNULL,
-                    stdout=console, stderr=subprocess.STDOUT, check=False,
-                ).returncode  # fmt: skip
+                    plan.command,
+                    cwd=place,
+                    env=dict(plan.environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=console,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                ).returncode
         else:
             key = (
                 *(line for line in lines if not line.startswith(AFTER_BOOT)),

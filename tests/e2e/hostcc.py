@@ -12,10 +12,17 @@ INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr")
 def compiled(program, *arguments):
     """`program`, of these sources and with these options; its path."""
     subprocess.run(
-        ["cc", "-O2", "-D_GNU_SOURCE", *(f"-I{ROOT / place}" for place in INCLUDE),
-         "-o", program, *arguments],
+        [
+            "cc",
+            "-O2",
+            "-D_GNU_SOURCE",
+            *(f"-I{ROOT / place}" for place in INCLUDE),
+            "-o",
+            program,
+            *arguments,
+        ],
         check=True,
-    )  # fmt: skip
+    )
     return program
 
 
@@ -31,6 +38,12 @@ def spoiled(directory, name, calls, wrong, *options):
 
 def told(program, arguments, directory):
     """The status of a program that runs in a directory, and what it says on standard error."""
-    done = subprocess.run([program, *arguments], cwd=directory, capture_output=True, text=True,
-                          timeout=60, check=False)  # fmt: skip
+    done = subprocess.run(
+        [program, *arguments],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     return done.returncode, done.stderr

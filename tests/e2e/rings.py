@@ -22,7 +22,10 @@ SECTIONS = {
     6: ({"instructions": 6, "data_reads": 3, "io_reads": 1, "io_writes": 4}, {}),
     7: (
         {
-            "instructions": 11, "data_reads": 4, "data_writes": 1, "segment_loads": 3,
+            "instructions": 11,
+            "data_reads": 4,
+            "data_writes": 1,
+            "segment_loads": 3,
             "branches": 5,
         },
         {},
@@ -56,13 +59,17 @@ SECTIONS = {
     # reads no descriptor of it.
     18: (
         {
-            "instructions": 2 + 1 + 3, "hw_interrupts": 1, "data_reads": 3 + 6,
-            "data_writes": 5 + 2, "segment_loads": 2, "branches": 2,
+            "instructions": 2 + 1 + 3,
+            "hw_interrupts": 1,
+            "data_reads": 3 + 6,
+            "data_writes": 5 + 2,
+            "segment_loads": 2,
+            "branches": 2,
         },
         {},
     ),
     19: (IRET | {"instructions": 9, "data_writes": 7}, {}),
-}  # fmt: skip
+}
 USER_AT_END = {*range(9, 16), 19}  # sections that end in ring 3
 
 

@@ -5,10 +5,10 @@ import pytest
 from examples import DOCUMENT, outputs, render
 from quoting import missing
 
-from p5lab import experiment
-from p5lab.execution import cores
+from p5lab.describe import experiment
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 
 CORE = ("getpid", "dup", "cswitch")
 FAST_SEEDS = (1, 2)

@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
-from p5lab import attribution, functions, guest
-from p5lab.experiment import ATTRIBUTIONS
+from p5lab.describe import guest
+from p5lab.describe.experiment import ATTRIBUTIONS
+from p5lab.execute import functions
+from p5lab.present import by_function
 from p5stats import attribution as stats
 
 EXEC = "exec-dynamic libraries=1 iterations=2 warmup=1"
@@ -76,8 +78,9 @@ def test_the_sum_is_what_was_counted(run, job, attribute, system):
     found = stats.read(booted.directory / "attribution.jsonl")
     parts = attributed(found)
     whole = brackets(booted)
-    assert whole == {key: count for key, count in parts.items() if count and key[3] in
-                     booted.events.units}  # fmt: skip
+    assert whole == {
+        key: count for key, count in parts.items() if count and key[3] in booted.events.units
+    }
     assert sum(whole.values()) > 1000
 
 
@@ -100,7 +103,7 @@ def test_and_the_run_is_what_it_is_without(run, attribute):
 def test_code_is_found_wherever_it_is(run):
     """Kernel, program, loader, library; nearly nothing is without a name, and what a call does is
     under the call's name."""
-    frame = attribution.of_run(run(EXEC, ATTRIBUTIONS).directory)
+    frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     frame = frame[frame["event"] == "instructions"]
     by_module = frame.groupby("module")["count"].sum()
     wanted = {"linux", "/bin/exec-dynamic", "/bin/true-dynamic-1", "/lib/ld-musl-i386.so.1", "vdso"}
@@ -118,7 +121,7 @@ def test_code_is_found_wherever_it_is(run):
 
 
 def test_a_kernel_that_is_a_program(run):
-    frame = attribution.of_run(run("dup iterations=3 warmup=1", ("functions",), UML).directory)
+    frame = by_function.of_run(run("dup iterations=3 warmup=1", ("functions",), UML).directory)
     frame = frame[frame["event"] == "instructions"]
     uml = frame[(frame["module"] == "/bin/linux") & (frame["ring"] == 3)]
     assert {"userspace", "handle_syscall"} <= set(uml["function"])
@@ -129,11 +132,13 @@ def test_a_kernel_that_is_a_program(run):
 
 def test_classes_of_misses_add_up(run):
     """Every miss of the L2 has one class; of L1 those that asked it."""
-    frame = attribution.of_run(run(EXEC, ATTRIBUTIONS).directory)
+    frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):
-        classes = sum(totals.get(f"{event}.{name}", 0)
-                      for name in ("compulsory", "capacity", "conflict", "removed"))  # fmt: skip
+        classes = sum(
+            totals.get(f"{event}.{name}", 0)
+            for name in ("compulsory", "capacity", "conflict", "removed")
+        )
         slack = 0 if event.startswith("l2") else totals["locked_cycles"]
         assert totals[event] - slack <= classes <= totals[event], event
     assert totals["code_misses.conflict"] > 100
@@ -147,8 +152,9 @@ def test_stacks_lead_from_the_program_into_the_kernel(run):
     found = stats.read(run(EXEC, ATTRIBUTIONS).directory / "attribution.jsonl")
     stacks = {
         tuple(node.function.name for node in found.stack(number))
-        for by_node in found.counts.values() for number in by_node
-    }  # fmt: skip
+        for by_node in found.counts.values()
+        for number in by_node
+    }
     paths = {" ".join(stack) for stack in stacks}
     assert any("main" in path and "__ia32_sys_execve" in path for path in paths)
     assert any("exc_page_fault" in path and path.endswith("handle_mm_fault") for path in paths)

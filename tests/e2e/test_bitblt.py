@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from p5lab.engines import EVENTS
-from p5lab.fetch import cache_directory
+from p5lab.host.fetch import cache_directory
 from p5lab.lab import Lab
 
 ROOT = Lab.here().root
@@ -83,11 +83,23 @@ def test_a_wrong_pixel_is_noticed(boot, tmp_path, job, wrong):
     source, program = tmp_path / "spoiled.c", tmp_path / "spoiled"
     source.write_text(wrong)
     subprocess.run(
-        [sys.executable, "workloads/build_workload.py", "--cache", cache_directory() / "zig",
-         *(word for place in ("workloads/lib", "workloads/micro", "guest-images/linux/p5ctr")
-           for word in ("--include", place)), "--output", program, source],
-        check=True, cwd=ROOT,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "workloads/build_workload.py",
+            "--cache",
+            cache_directory() / "zig",
+            *(
+                word
+                for place in ("workloads/lib", "workloads/micro", "guest-images/linux/p5ctr")
+                for word in ("--include", place)
+            ),
+            "--output",
+            program,
+            source,
+        ],
+        check=True,
+        cwd=ROOT,
+    )
     run = boot(f"@program {job} frames=2", program=program)
     assert run.events.guest_status == 1
     assert run.output == "bitblt: row 5, column 8 of the window is wrong\n"

@@ -8,12 +8,23 @@ import json
 import pytest
 from quoting import missing
 
-from p5lab import cli, experiment, store
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.keep import store
 from p5lab.lab import Lab
 
 SIDES = ("linux", "linux-uml")
-WORKLOADS = ("null", "getpid", "dup", "exec-static", "exec-dynamic", "mem-read", "cached-read",
-             "create", "cswitch")  # fmt: skip
+WORKLOADS = (
+    "null",
+    "getpid",
+    "dup",
+    "exec-static",
+    "exec-dynamic",
+    "mem-read",
+    "cached-read",
+    "create",
+    "cswitch",
+)
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +99,9 @@ def test_a_server_process_costs_crossings_and_time(values):
 
 def test_dynamic_linking_costs_about_twice_as_much(values):
     """chen95 section 4.3, on the monolithic system."""
-    static, dynamic = (values[f"exec-{how}", "linux", "busy cycles"] for how in
-                       ("static", "dynamic"))  # fmt: skip
+    static, dynamic = (
+        values[f"exec-{how}", "linux", "busy cycles"] for how in ("static", "dynamic")
+    )
     assert 1.4 < dynamic / static < 2.6
 
 

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""chen95's method in the guest against the engine's own counts, and docs/chen95-method.md."""
+"""chen95's method in the guest against the engine's own counts, and
+docs/chen95-method.md."""
 
 import re
 
 import pytest
 
-from p5lab import cli, experiment, method, store
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
 from p5lab.engines.bochs import OUTPUT
-from p5lab.execution import cores
+from p5lab.evidence import counter_method
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
+from p5lab.keep.store import COUNTS, Stored
 from p5lab.lab import Lab
-from p5lab.runner import Runner
-from p5lab.store import COUNTS, Stored
 from p5stats import compare, tidy
 from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS
 
@@ -35,7 +39,7 @@ def lab(tmp_path_factory):
 def runs(lab, full):
     wanted = [
         run
-        for run in experiment.load(lab, method.EXPERIMENT)
+        for run in experiment.load(lab, counter_method.EXPERIMENT)
         if full or run.parameters["operation"] in FAST
     ]
     results = Runner(lab, jobs=cores()).run_all(wanted)
@@ -48,7 +52,7 @@ def rows(runs):
     """By operation and event."""
     return {
         operation: {row.event: row for row in found}
-        for operation, found in method.rows(runs).items()
+        for operation, found in counter_method.rows(runs).items()
     }
 
 
@@ -123,7 +127,7 @@ def test_the_numbers_are_the_same_again(lab, runs, full):
     before = {one.id: (one.directory / OUTPUT).read_bytes() for one in runs}
     again = [
         run
-        for run in experiment.load(lab, method.EXPERIMENT)
+        for run in experiment.load(lab, counter_method.EXPERIMENT)
         if run.parameters["counters"] == "used"
         and run.parameters["operation"] in (("dup", "exec") if full else ("dup",))
     ]
@@ -134,7 +138,7 @@ def test_the_numbers_are_the_same_again(lab, runs, full):
 
 @pytest.mark.full
 def test_the_command_prints_every_operation(lab, runs, capsys):
-    assert cli.main(["run", method.EXPERIMENT, "--no-build"], lab) == 0
+    assert cli.main(["run", counter_method.EXPERIMENT, "--no-build"], lab) == 0
     out, err = capsys.readouterr()
     assert err.count("there already") == len(runs)
     for operation in OPERATIONS:
@@ -142,14 +146,14 @@ def test_the_command_prints_every_operation(lab, runs, capsys):
 
 
 def test_the_document_shows_these_numbers(rows, full):
-    text = (Lab.here().root / method.DOCUMENT).read_text()
-    shown = {found[2]: _cells(found[3]) for found in method.TABLE.finditer(text)}
+    text = (Lab.here().root / counter_method.DOCUMENT).read_text()
+    shown = {found[2]: _cells(found[3]) for found in counter_method.TABLE.finditer(text)}
     assert set(shown) <= set(OPERATIONS)
     assert {"getpid", "dup"} <= set(shown)
     for operation, lines in shown.items():
         if operation not in rows and not full:
             continue
-        fresh = method.grid(operation, list(rows[operation].values()))
+        fresh = counter_method.grid(operation, list(rows[operation].values()))
         assert [line[0] for line in lines] == [line[0] for line in fresh.rows]
         for before, after in zip(lines, fresh.rows, strict=True):
             for left, right in zip(before[1:], after[1:], strict=True):

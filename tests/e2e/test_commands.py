@@ -10,10 +10,11 @@ import sys
 
 import pytest
 
-from p5lab import experiment, store
-from p5lab.experiment import Filter
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 from p5stats import compare, tidy
 
 UPTIME = re.compile(r"([0-9.]+) [0-9.]+")  # of /proc/uptime
@@ -88,17 +89,24 @@ def shell(*lines, guest="linux"):
     path = os.pathsep.join((f"{root}/src", f"{root}/stats-parsers"))
     done = subprocess.run(
         [sys.executable, "-m", "p5lab", "shell", guest, "--no-build"],
-        input="\n".join(lines), capture_output=True, text=True, timeout=120,
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+    )
     return done.returncode, done.stdout, done.stderr
 
 
 def test_a_shell_on_the_simulated_machine():
     status, out, err = shell(
-        "grep MHz /proc/cpuinfo", "echo $((6 * 7))", "dup iterations=2 && echo went well",
-        "touch /data/mine && ls /data", "sleep 3; cat /proc/uptime", "exit",
-    )  # fmt: skip
+        "grep MHz /proc/cpuinfo",
+        "echo $((6 * 7))",
+        "dup iterations=2 && echo went well",
+        "touch /data/mine && ls /data",
+        "sleep 3; cat /proc/uptime",
+        "exit",
+    )
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert any(re.fullmatch(r"cpu MHz\t\t: (90.00|89.99)\d", line) for line in lines)
@@ -112,8 +120,9 @@ def test_a_shell_on_the_simulated_machine():
 
 def test_a_shell_in_the_server_system():
     """The inner console is the outer system's, which is the serial line."""
-    status, out, err = shell("grep model /proc/cpuinfo", "dup iterations=2 && echo went well",
-                             guest="linux-uml")  # fmt: skip
+    status, out, err = shell(
+        "grep model /proc/cpuinfo", "dup iterations=2 && echo went well", guest="linux-uml"
+    )
     assert (status, err) == (0, "")
     assert "UML" in out
     assert "went well" in out.splitlines()

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from p5lab import crossings
+from p5lab.evidence import calls
 from p5lab.lab import Lab
 
 # A kernel that another compiler built may fault, or be struck by its clock, a few times more.
@@ -17,13 +17,14 @@ def tables(tmp_path_factory, full):
     """The tables of the document as they stand there, and as they are now, each a list of rows; in
     the fast set those of dup."""
     root = Lab.here().root
-    text = (root / crossings.DOCUMENT).read_text()
+    text = (root / calls.DOCUMENT).read_text()
     if not full:
-        text = "".join(found[0] for found in crossings.TABLE.finditer(text) if found[3] == "dup")
-    now = crossings.render(
-        Lab(root, tmp_path_factory.mktemp("crossings") / "results"), text,
-        crossings.EXPERIMENTS[crossings.DOCUMENT],
-    )  # fmt: skip
+        text = "".join(found[0] for found in calls.TABLE.finditer(text) if found[3] == "dup")
+    now = calls.render(
+        Lab(root, tmp_path_factory.mktemp("crossings") / "results"),
+        text,
+        calls.EXPERIMENTS[calls.DOCUMENT],
+    )
     return _tables(text), _tables(now)
 
 
@@ -32,7 +33,7 @@ def _tables(text):
         (found[2], found[3], found[4]): [
             re.split(r" *\| *", line)[1:-1] for line in found[5].splitlines()
         ]
-        for found in crossings.TABLE.finditer(text)
+        for found in calls.TABLE.finditer(text)
     }
 
 

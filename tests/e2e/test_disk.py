@@ -3,7 +3,7 @@
 
 import pytest
 
-from p5lab import machine
+from p5lab.describe import machine
 from p5lab.lab import Lab
 
 CLOCK = {"p90-premiere2": 90_000_000, "p100-plato": 100_000_000}

@@ -11,8 +11,9 @@ import tarfile
 
 import pytest
 
-from p5lab import engines, guest
-from p5lab.files import sha256_of
+from p5lab import engines
+from p5lab.describe import guest
+from p5lab.host.files import sha256_of
 
 SYSTEM = "debian64"
 PHASE_WHOLE = 0xFFFFFFFE

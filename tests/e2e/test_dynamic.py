@@ -15,8 +15,10 @@ LIBC = "build/libc/musl/lib/libc.so"
 def dynamic_section(file):
     shown = subprocess.run(
         ["readelf", "--program-headers", "--dynamic", "--wide", file],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return shown.stdout
 
 

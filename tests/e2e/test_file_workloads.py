@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from hostcc import compiled
 
-from p5lab import machine
+from p5lab.describe import machine
 from p5lab.lab import Lab
 
 LAB = Lab.here()
@@ -31,9 +31,14 @@ MODELLED = ("ext2", "ext2-sync", "fat", "raid0")
 
 def on_host(name, arguments, directory):
     return subprocess.run(
-        [HOST / name, *arguments.split()], cwd=directory, env={"TMPDIR": str(directory)},
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+        [HOST / name, *arguments.split()],
+        cwd=directory,
+        env={"TMPDIR": str(directory)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 CHECKER = """
@@ -97,8 +102,14 @@ def measured(boot):
     def run(job, **how):
         done = boot(job, **how)
         assert (done.outcome.status, done.output) == ("ok", ""), done.outcome.reason
-        events = ("cycles.busy", "cycles.idle", "disk.reads", "disk.writes", "disk.sectors_read",
-                  "disk.sectors_written")  # fmt: skip
+        events = (
+            "cycles.busy",
+            "cycles.idle",
+            "disk.reads",
+            "disk.writes",
+            "disk.sectors_read",
+            "disk.sectors_written",
+        )
         counts = {event: done.totals(0, event) for event in events}
         assert all(len(each) == 1 for each in counts.values())
         return {event: each[0] for event, each in counts.items()}

@@ -5,11 +5,12 @@ import json
 
 import pytest
 
-from p5lab import experiment, forkserver
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs import CONSOLE, LOG, Bochs
-from p5lab.experiment import Filter
+from p5lab.execute import forkserver
+from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 
 WORKLOADS = ("getpid", "create")  # the second one writes to the disk
 MORE = ("exec-static", "cached-read")  # with --full

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from p5lab import cli
+from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats import tidy
 

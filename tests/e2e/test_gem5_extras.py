@@ -247,9 +247,12 @@ def test_events_are_counted_in_the_ring_they_happen_in(simulate, cpu):
     rounds = user["branches"] - 1
     assert rounds > 2
     assert user == DELIVERY | {
-        "instructions": END + 1 + 2 * rounds, "data_reads": DELIVERY["data_reads"] + rounds,
-        "branches": 1 + rounds, "hw_interrupts": 1, "crossings_async": 1,
-    }  # fmt: skip
+        "instructions": END + 1 + 2 * rounds,
+        "data_reads": DELIVERY["data_reads"] + rounds,
+        "branches": 1 + rounds,
+        "hw_interrupts": 1,
+        "crossings_async": 1,
+    }
 
 
 @pytest.mark.parametrize("cpu", ["Atomic", "Timing"])

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from p5lab import cli
+from p5lab.cli import main as cli
 from p5lab.lab import Lab
 from p5stats.gem5 import sections
 
@@ -52,8 +52,13 @@ def place(tmp_path_factory):
     """A directory with the files of that run: m5out/stats.txt, m5out/stats.h5, stats.json."""
     found = tmp_path_factory.mktemp("gem5")
     (found / "script.py").write_text(SCRIPT)
-    done = subprocess.run([os.environ["P5LAB_GEM5"], "--listener-mode=off", "script.py"], cwd=found,
-                          capture_output=True, text=True, stdin=subprocess.DEVNULL)  # fmt: skip
+    done = subprocess.run(
+        [os.environ["P5LAB_GEM5"], "--listener-mode=off", "script.py"],
+        cwd=found,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
     assert done.returncode == 0, done.stderr
     return found
 
@@ -80,8 +85,9 @@ def test_text(place):
 def test_hdf5_says_what_text_says(place):
     if not (place / "m5out/stats.h5").exists():
         pytest.skip("this gem5 is built without HDF5")
-    pairs = list(zip(sections(place / "m5out/stats.txt"), sections(place / "m5out/stats.h5"),
-                     strict=True))  # fmt: skip
+    pairs = list(
+        zip(sections(place / "m5out/stats.txt"), sections(place / "m5out/stats.h5"), strict=True)
+    )
     for text, hdf5 in pairs:
         one, other = numbers(text), numbers(hdf5)
         shared = {name for name in one.keys() & other.keys() if not name[0].startswith("host")}

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from p5lab.program import WHOLE_PHASE
+from p5lab.describe.program import WHOLE_PHASE
 
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
 CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
@@ -192,9 +192,19 @@ def test_repetition_is_identical(boot, tmp_path):
 
 
 def test_workloads_run(boot):
-    for job in ("null", "dup", "exec-static", "fork", "cswitch", "pipe", "mmap-fault",
-                "cached-read", "create", "forkexec iterations=20",
-                "mem-read placement=guest iterations=2000"):  # fmt: skip
+    for job in (
+        "null",
+        "dup",
+        "exec-static",
+        "fork",
+        "cswitch",
+        "pipe",
+        "mmap-fault",
+        "cached-read",
+        "create",
+        "forkexec iterations=20",
+        "mem-read placement=guest iterations=2000",
+    ):
         booted = boot(job)
         assert booted.outcome.status == "ok", (job, booted.outcome.reason)
         assert booted.events.guest_status == 0, (job, booted.output)
@@ -307,8 +317,9 @@ def test_seeds_change_the_placement_of_pages(boot, tmp_path, full):
     """
 
     def measure(seed, directory=None):
-        booted = boot("mem-read placement=guest size=128K iterations=20000", seed=seed,
-                      directory=directory)  # fmt: skip
+        booted = boot(
+            "mem-read placement=guest size=128K iterations=20000", seed=seed, directory=directory
+        )
         assert booted.events.guest_status == 0, booted.output
         return booted
 

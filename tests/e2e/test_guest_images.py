@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import fetch, workload
+from p5lab.describe import workload
+from p5lab.host import fetch
 from p5lab.lab import Lab
 
 LAB = Lab.here()
@@ -137,7 +138,7 @@ def test_boot_rom(tmp_path):
 
 
 def test_boot_rom_limits():
-    finish = module(ROOT / "guest-images/bootrom/build_bootrom.py").finish_rom
+    finish = module(ROOT / "guest-images/parts/bootrom/build_bootrom.py").finish_rom
     with pytest.raises(ValueError, match="55 AA"):
         finish(b"\0" * 16)
     with pytest.raises(ValueError, match="limit"):
@@ -145,7 +146,7 @@ def test_boot_rom_limits():
 
 
 class TestCpio:
-    cpio = module(ROOT / "guest-images/rootfs/mkcpio.py")
+    cpio = module(ROOT / "guest-images/parts/rootfs/mkcpio.py")
 
     def test_same_bytes_in_any_order(self):
         entries = self.cpio.parse_list("dir /bin 0755\nnod /console 0600 c 5 1\n", "x")
@@ -187,7 +188,7 @@ class TestCpio:
 
 
 class TestDisk:
-    disk = module(ROOT / "guest-images/rootfs/mkdisk.py")
+    disk = module(ROOT / "guest-images/parts/rootfs/mkdisk.py")
 
     def test_same_bytes_and_sound(self, tmp_path):
         for name in ("a", "b"):
@@ -211,10 +212,10 @@ class TestDisk:
 
 class TestRootDisk:
     disk = sys.modules["mkdisk"]  # mkrootfs imports it from its own directory
-    root = module(ROOT / "guest-images/rootfs/mkrootfs.py")
+    root = module(ROOT / "guest-images/parts/rootfs/mkrootfs.py")
 
     def archive(self, path, more=()):
-        """A root file system as p5lab.rootfs leaves it: directories, files, a link."""
+        """A root file system as p5lab.host.rootfs leaves it: directories, files, a link."""
 
         def member(name, kind=tarfile.REGTYPE, **values):
             info = tarfile.TarInfo(name)
@@ -227,10 +228,12 @@ class TestRootDisk:
         with tarfile.open(path, "w") as tar:
             for name in ("bin", "etc"):
                 tar.addfile(member(name, tarfile.DIRTYPE))
-            tar.addfile(member("bin/su", mode=0o4755, gid=42, size=80000),
-                        io.BytesIO(content["bin/su"]))  # fmt: skip
-            tar.addfile(member("etc/a name", mode=0o600, uid=7, size=5),
-                        io.BytesIO(content["etc/a name"]))  # fmt: skip
+            tar.addfile(
+                member("bin/su", mode=0o4755, gid=42, size=80000), io.BytesIO(content["bin/su"])
+            )
+            tar.addfile(
+                member("etc/a name", mode=0o600, uid=7, size=5), io.BytesIO(content["etc/a name"])
+            )
             tar.addfile(member("etc/link", tarfile.SYMTYPE, linkname="../bin/su"))
             for name, kind in more:
                 tar.addfile(member(name, kind))
@@ -269,8 +272,9 @@ class TestRootDisk:
         big = tmp_path / "big"
         big.write_bytes(bytes(range(256)) * (20 << 12))
         with pytest.raises(self.disk.DiskError, match=r"20 MB do not fit into 16 MB; .*--size"):
-            self.root.make(tmp_path / "disk.img", self.archive(tmp_path / "a.tar"), 16 << 20,
-                           {"bin/big": big})  # fmt: skip
+            self.root.make(
+                tmp_path / "disk.img", self.archive(tmp_path / "a.tar"), 16 << 20, {"bin/big": big}
+            )
         assert not (tmp_path / "disk.img").exists()
 
     @pytest.mark.parametrize("name", ["etc/a\nquit", 'etc/a" b'])
@@ -296,11 +300,23 @@ def native(tmp_path_factory):
     @functools.cache
     def program(name):
         subprocess.run(
-            ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror",
-             "-I", ROOT / "workloads/lib", "-I", ROOT / "guest-images/linux/p5ctr",
-             "-o", target / name, sources[name]],
+            [
+                "cc",
+                "-std=gnu11",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-I",
+                ROOT / "workloads/lib",
+                "-I",
+                ROOT / "guest-images/linux/p5ctr",
+                "-o",
+                target / name,
+                sources[name],
+            ],
             check=True,
-        )  # fmt: skip
+        )
         return target / name
 
     return program
@@ -308,9 +324,13 @@ def native(tmp_path_factory):
 
 def run_native(program, *arguments, directory=None):
     return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, check=False, timeout=60,
+        [program, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
         cwd=directory,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.full
@@ -358,8 +378,18 @@ def test_panic_needs_consent(native):
     assert run_native(native("test-panic")).returncode == 2
 
 
-@pytest.mark.parametrize("argument", ["iterations", "iterations=", "iterations=x", "iterations=0",
-                                      "iterations=3G", "iterations=-1", "iter=3"])  # fmt: skip
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "iterations",
+        "iterations=",
+        "iterations=x",
+        "iterations=0",
+        "iterations=3G",
+        "iterations=-1",
+        "iter=3",
+    ],
+)
 def test_wrong_arguments(native, argument):
     result = run_native(native("getpid"), argument)
     assert result.returncode == 2
@@ -390,10 +420,20 @@ def test_program_does_not_depend_on_paths(tmp_path, lab):
         shutil.copytree(ROOT / "workloads", place / "workloads")
         shutil.copytree(ROOT / "guest-images/linux/p5ctr", place / "p5ctr")
         subprocess.run(
-            [sys.executable, builder, "--cache", fetch.cache_directory() / "zig",
-             "--include", place / "workloads/lib", "--include", place / "p5ctr",
-             "--output", place / "null", place / "workloads/micro/null.c"],
+            [
+                sys.executable,
+                builder,
+                "--cache",
+                fetch.cache_directory() / "zig",
+                "--include",
+                place / "workloads/lib",
+                "--include",
+                place / "p5ctr",
+                "--output",
+                place / "null",
+                place / "workloads/micro/null.c",
+            ],
             check=True,
-        )  # fmt: skip
+        )
         built.append((place / "null").read_bytes())
     assert built[0] == built[1] == LAB.program("linux", "null").read_bytes()

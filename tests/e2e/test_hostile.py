@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import cli
+from p5lab.cli import main as cli
 from p5lab.engines.bochs import OUTPUT
 from p5lab.lab import Lab
 
@@ -47,10 +47,14 @@ def test_nothing_of_it_is_obeyed(failed, capsys, monkeypatch):
     (directory,) = (path.parent for path in lab.results.glob("*/*/run.json"))
     assert b"\x1b]52;c;ZWNobyBoaQ==\x07" in (directory / OUTPUT).read_bytes()  # kept as it came
     for words in (
-        ["list", "runs"], ["show", directory.name], ["show", directory.name, "--json"],
-        [*asked, "--format", "markdown"], [*asked, "--format", "csv"], [*asked, "--json"],
+        ["list", "runs"],
+        ["show", directory.name],
+        ["show", directory.name, "--json"],
+        [*asked, "--format", "markdown"],
+        [*asked, "--format", "csv"],
+        [*asked, "--json"],
         ["plan", "--program", str(binary)],
-    ):  # fmt: skip
+    ):
         cli.main(words, lab)
         said = capsys.readouterr()
         assert is_harmless(said.out + said.err), words

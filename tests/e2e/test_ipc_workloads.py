@@ -100,7 +100,7 @@ WRONG = {
           while (twentieth && getppid() == first) usleep(1000);
           return result;
         }""",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,12 @@ def gone_wrong(directory, job, call, byte=0):
 @pytest.mark.parametrize(
     ("copies", "block", "said"),
     # Of 2 KB: one to warm up, then sixteen. Of 16 KB: one and two.
-    [(17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
-     (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),
-     (20, "from", "blocks of 16384 bytes: wrong word at byte 16380")],
-)  # fmt: skip
+    [
+        (17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
+        (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),
+        (20, "from", "blocks of 16384 bytes: wrong word at byte 16380"),
+    ],
+)
 def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
     """The last copy of a phase leaves one bit wrong where it copied to, or from."""
     source = tmp_path / "spoiled.c"
@@ -239,9 +241,10 @@ def test_larger_messages_move_more_words(counted, mechanism):
     small, large = (
         counted(f"ipc mechanism={mechanism} bytes={size} transactions=20").totals(
             size, "data_writes"
-        )[0] / 20
+        )[0]
+        / 20
         for size in (64, 8192)
-    )  # fmt: skip
+    )
     assert large - small > 4 * (8192 - 64) / 4 * 0.95
 
 
@@ -304,12 +307,18 @@ def test_messages_that_are_too_large_are_refused(boot):
 
 @pytest.mark.parametrize(
     "job",
-    ["select iterations=5", "ctx processes=4 switches=160", "pipe-bandwidth megabytes=1",
-     "ipc mechanism=message bytes=1024 transactions=20",
-     "ipc mechanism=shm bytes=1024 transactions=20", "tcp-bandwidth buffers=4",
-     "udp-bandwidth size=1024 kilobytes=32", "create-delete iterations=2 filesystem=memory",
-     "andrew files=5 kilobytes=10 directories=2 copy=command filesystem=memory"],
-)  # fmt: skip
+    [
+        "select iterations=5",
+        "ctx processes=4 switches=160",
+        "pipe-bandwidth megabytes=1",
+        "ipc mechanism=message bytes=1024 transactions=20",
+        "ipc mechanism=shm bytes=1024 transactions=20",
+        "tcp-bandwidth buffers=4",
+        "udp-bandwidth size=1024 kilobytes=32",
+        "create-delete iterations=2 filesystem=memory",
+        "andrew files=5 kilobytes=10 directories=2 copy=command filesystem=memory",
+    ],
+)
 def test_the_same_twice(boot, job):
     first, second = ((boot(job).directory / "events.jsonl").read_bytes() for _ in range(2))
     assert first == second

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from p5lab import guest
+from p5lab.describe import guest
 from p5lab.lab import Lab
 
 SYSTEM = "linux64"

@@ -13,9 +13,12 @@ MARKER = 4  # instructions that set up the registers of the end marker
 @pytest.fixture
 def ran(boot, bare_program):
     booted = boot(
-        "long", bare=bare_program(SOURCE, bits=64), isa="x86-64", limit_seconds=10,
+        "long",
+        bare=bare_program(SOURCE, bits=64),
+        isa="x86-64",
+        limit_seconds=10,
         settings={"dtlb.replacement": "lru", "dtlb_large.replacement": "lru"},
-    )  # fmt: skip
+    )
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert "decoder:" not in (booted.directory / "engine.out").read_text()
     return booted

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from p5lab import crossings as documents
-from p5lab import guest, workload
+from p5lab.describe import guest, workload
+from p5lab.evidence import calls as documents
 from p5lab.lab import Lab
 
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
@@ -55,15 +55,28 @@ def test_a_call_crosses_what_its_design_says(mach, lab, system):
 @pytest.mark.parametrize("system", ALL)
 @pytest.mark.parametrize(
     "job",
-    ["getpid iterations=2", "dup iterations=2", "exec-static iterations=2",
-     "exec-dynamic iterations=1", "cswitch iterations=3", "null iterations=2",
-     "ipc mechanism=pipe transactions=5", "ipc mechanism=message transactions=5",
-     "ipc mechanism=socket transactions=5", "ipc mechanism=shm transactions=5", "pipe-bandwidth",
-     "select iterations=2", "ctx processes=8 switches=80",
-     "create-delete filesystem=memory iterations=1", "open-close filesystem=memory iterations=2",
-     *(pytest.param(f"ipc mechanism={name}", marks=pytest.mark.full)
-       for name in ("pipe", "message", "socket", "shm"))],
-)  # fmt: skip
+    [
+        "getpid iterations=2",
+        "dup iterations=2",
+        "exec-static iterations=2",
+        "exec-dynamic iterations=1",
+        "cswitch iterations=3",
+        "null iterations=2",
+        "ipc mechanism=pipe transactions=5",
+        "ipc mechanism=message transactions=5",
+        "ipc mechanism=socket transactions=5",
+        "ipc mechanism=shm transactions=5",
+        "pipe-bandwidth",
+        "select iterations=2",
+        "ctx processes=8 switches=80",
+        "create-delete filesystem=memory iterations=1",
+        "open-close filesystem=memory iterations=2",
+        *(
+            pytest.param(f"ipc mechanism={name}", marks=pytest.mark.full)
+            for name in ("pipe", "message", "socket", "shm")
+        ),
+    ],
+)
 def test_the_same_source_gives_the_same_results(mach, job, system):
     """Each checks what it read and what came back; it ends well on all four or says why not."""
     booted = mach(job, system=system)
@@ -158,10 +171,12 @@ def test_killed_in_any_state(mach, system):
 
 @pytest.mark.parametrize(
     ("system", "place"),
-    [("mach-split", "/tmp"),
-     pytest.param("mach", "/tmp", marks=pytest.mark.full),
-     *(pytest.param(name, "/data", marks=pytest.mark.full) for name in SYSTEMS)],
-)  # fmt: skip
+    [
+        ("mach-split", "/tmp"),
+        pytest.param("mach", "/tmp", marks=pytest.mark.full),
+        *(pytest.param(name, "/data", marks=pytest.mark.full) for name in SYSTEMS),
+    ],
+)
 def test_a_full_disk(mach, system, place):
     """ENOSPC, of memory and of the disk; programs start all the while, and room comes back. That
     the disk is clean then, test_mach_files.py sees of the same code."""
@@ -193,8 +208,13 @@ last: 2 79 0a
 def test_the_console_is_a_terminal(mach, for_linux, system):
     """Lines and keys, echoed or not, erased, killed, ended, thrown away; Linux does the same."""
     program = for_linux("test-terminal") if system == "linux" else None
-    booted = mach("@program" if program else "test-terminal", system=system, program=program,
-                  typed=TYPED, limit_seconds=36000)  # fmt: skip
+    booted = mach(
+        "@program" if program else "test-terminal",
+        system=system,
+        program=program,
+        typed=TYPED,
+        limit_seconds=36000,
+    )
     assert booted.output == READ
     assert b"abX\b \bc" in booted.line
     assert b"hidden" not in booted.line
@@ -203,18 +223,33 @@ def test_the_console_is_a_terminal(mach, for_linux, system):
 
 @pytest.mark.parametrize(
     "job",
-    ["exec-static iterations=3", "exec-dynamic iterations=2",
-     "exec-dynamic libraries=4 iterations=1", "fork iterations=3", "pipe", "cswitch iterations=5",
-     "mmap-fault iterations=2", "cached-read filesystem=memory iterations=1",
-     "create filesystem=memory iterations=1", "file-read filesystem=memory",
-     "small-files filesystem=memory iterations=1 files=32 directories=4",
-     "open-close filesystem=memory", "create-delete filesystem=memory", "select",
-     "ctx processes=40 switches=80",
-     pytest.param("ctx processes=100 switches=200", marks=pytest.mark.full),
-     "andrew filesystem=memory", "bcopy",
-     "counted iterations=2", "mem-write iterations=1 max=16K", "branch", "pairing", "segload",
-     "int-iret"],
-)  # fmt: skip
+    [
+        "exec-static iterations=3",
+        "exec-dynamic iterations=2",
+        "exec-dynamic libraries=4 iterations=1",
+        "fork iterations=3",
+        "pipe",
+        "cswitch iterations=5",
+        "mmap-fault iterations=2",
+        "cached-read filesystem=memory iterations=1",
+        "create filesystem=memory iterations=1",
+        "file-read filesystem=memory",
+        "small-files filesystem=memory iterations=1 files=32 directories=4",
+        "open-close filesystem=memory",
+        "create-delete filesystem=memory",
+        "select",
+        "ctx processes=40 switches=80",
+        pytest.param("ctx processes=100 switches=200", marks=pytest.mark.full),
+        "andrew filesystem=memory",
+        "bcopy",
+        "counted iterations=2",
+        "mem-write iterations=1 max=16K",
+        "branch",
+        "pairing",
+        "segload",
+        "int-iret",
+    ],
+)
 def test_workloads_run(mach, job):
     booted = mach(job)
     operations = {bracket.phase for bracket in booted.events.brackets} - {EMPTY}
@@ -225,9 +260,14 @@ def test_workloads_run(mach, job):
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize(
     "job",
-    ["create iterations=1", "open-close iterations=2", "create-delete iterations=1", "file-read",
-     "cached-read iterations=1"],
-)  # fmt: skip
+    [
+        "create iterations=1",
+        "open-close iterations=2",
+        "create-delete iterations=1",
+        "file-read",
+        "cached-read iterations=1",
+    ],
+)
 def test_files_on_the_disk(mach, job, system):
     """The ext2 of the IDE disk, by the server's own file system and buffer cache."""
     assert mach(job, system=system).events.guest_status == 0
@@ -235,10 +275,15 @@ def test_files_on_the_disk(mach, job, system):
 
 @pytest.mark.parametrize(
     "job",
-    ["mach-rpc iterations=5", "mach-message iterations=2", "mach-create iterations=3",
-     "mach-message iterations=2 transfer=out-of-line", "mach-threads transactions=5",
-     "mach-fault iterations=5"],
-)  # fmt: skip
+    [
+        "mach-rpc iterations=5",
+        "mach-message iterations=2",
+        "mach-create iterations=3",
+        "mach-message iterations=2 transfer=out-of-line",
+        "mach-threads transactions=5",
+        "mach-fault iterations=5",
+    ],
+)
 def test_calls_of_the_kernel_itself(mach, job):
     assert mach(job).events.guest_status == 0
 
@@ -298,9 +343,11 @@ def test_fork_and_exec_leave_nothing_behind(mach, full):
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize(
     ("load", "seconds"),
-    [("rounds=12", 120),
-     pytest.param("rounds=1000 seconds=3600 pause=3000", 7200, marks=pytest.mark.full)],
-)  # fmt: skip
+    [
+        ("rounds=12", 120),
+        pytest.param("rounds=1000 seconds=3600 pause=3000", 7200, marks=pytest.mark.full),
+    ],
+)
 def test_nothing_is_lost(mach, system, load, seconds):
     """Programs, processes killed in any state, pipes, sockets, System V, files, over and over: as
     many names of ports and as much memory as at first."""

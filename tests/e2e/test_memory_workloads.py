@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from p5lab import workload
+from p5lab.describe import workload
 from p5lab.lab import Lab
 
 LAB = Lab.here()
@@ -48,8 +48,9 @@ def within(curve, low, high):
 def test_every_routine_finds_its_data_right(name, routine, size):
     """The programs compare what they moved; on the host they run without markers."""
     arguments = [f"routine={routine}", f"size={size}", "words=10012", "placement=guest"]
-    result = subprocess.run([NATIVE / name, *arguments], capture_output=True, text=True,
-                            check=False)  # fmt: skip
+    result = subprocess.run(
+        [NATIVE / name, *arguments], capture_output=True, text=True, check=False
+    )
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -67,8 +68,9 @@ def test_every_routine_finds_its_data_right(name, routine, size):
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(name, arguments):
-    result = subprocess.run([NATIVE / name, *arguments], capture_output=True, text=True,
-                            check=False)  # fmt: skip
+    result = subprocess.run(
+        [NATIVE / name, *arguments], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 2
     assert re.match(r".*: .* must be .*\n$", result.stderr)
 

@@ -22,9 +22,13 @@ def record(tmp_path, program, *arguments):
     path = tmp_path / "events.jsonl"
     processor = str(max(os.sched_getaffinity(0)))
     result = subprocess.run(
-        [PROGRAMS / program, *arguments], cwd=PROGRAMS, capture_output=True, text=True, check=False,
+        [PROGRAMS / program, *arguments],
+        cwd=PROGRAMS,
+        capture_output=True,
+        text=True,
+        check=False,
         env={"P5LAB_EVENTS": str(path), "P5LAB_DATA": str(tmp_path), "P5LAB_CPU": processor},
-    )  # fmt: skip
+    )
     assert result.returncode == 0, result.stderr
     return events.parse(path)
 
@@ -68,9 +72,11 @@ def test_what_is_not_counted_is_named_with_the_reason(tmp_path):
     """The header has it or a note has it, and never both."""
     parsed = record(tmp_path, "getpid")
     missing = [
-        name for note in parsed.notes if note["what"].startswith("not counted: ")
+        name
+        for note in parsed.notes
+        if note["what"].startswith("not counted: ")
         for name in note["what"].removeprefix("not counted: ").split(", ")
-    ]  # fmt: skip
+    ]
     assert all(note["reason"] for note in parsed.notes)
     counted = [name.removesuffix(".user") for name in parsed.units if name not in ALWAYS]
     assert sorted(missing + counted) == sorted(
@@ -127,10 +133,13 @@ int main(int argc, char **argv) {
     ("grant", "counted", "note"),
     [
         ("nothing", [], "not counted: cycles.busy, instructions, dtlb_misses"),
-        ("user", ["cycles.busy.user", "instructions.user"],
-         "counted in user mode only: cycles.busy, instructions"),
+        (
+            "user",
+            ["cycles.busy.user", "instructions.user"],
+            "counted in user mode only: cycles.busy, instructions",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_host_that_grants_little(tmp_path, grant, counted, note):
     """A count of user mode alone never passes for the whole; getrusage() knows faults always."""
     (tmp_path / "fake.c").write_text(FAKE_HOST)
@@ -166,16 +175,19 @@ def command(tmp_path_factory):
     """The command line, with results of its own."""
     results = tmp_path_factory.mktemp("native") / "results"
     code = (
-        "import sys; from pathlib import Path; from p5lab import cli; from p5lab.lab import Lab;"
+        "import sys; from pathlib import Path; from p5lab.cli import main as cli; "
+        "from p5lab.lab import Lab;"
         " sys.exit(cli.main(sys.argv[2:], Lab(Lab.here().root, Path(sys.argv[1]))))"
     )
 
     def run(*arguments):
         return subprocess.run(
             [sys.executable, "-c", code, str(results), *arguments, "--no-build"],
-            capture_output=True, text=True, check=False,
+            capture_output=True,
+            text=True,
+            check=False,
             env={**os.environ, "PYTHONPATH": f"{ROOT}/src:{ROOT}/stats-parsers", "COLUMNS": "200"},
-        )  # fmt: skip
+        )
 
     return run
 
@@ -209,8 +221,9 @@ def test_a_curve_has_the_columns_that_were_counted(command):
 
 
 def test_a_run_names_its_host(command):
-    result = command("run", "micro", "--engine", "native", "--workload", "getpid", "--format",
-                     "json")  # fmt: skip
+    result = command(
+        "run", "micro", "--engine", "native", "--workload", "getpid", "--format", "json"
+    )
     assert result.returncode == 0, result.stderr
     assert '"engine": "native"' in result.stdout
     assert f'"machine": "{os.uname().nodename}"' in result.stdout
@@ -221,8 +234,9 @@ def test_a_run_names_its_host(command):
 
 def test_a_program_of_ones_own_is_measured_whole(command):
     program = ROOT / "build/workloads/linux/getpid"
-    result = command("run", "--program", str(program), "--args", "iterations=3", "--engine",
-                     "native")  # fmt: skip
+    result = command(
+        "run", "--program", str(program), "--args", "iterations=3", "--engine", "native"
+    )
     assert result.returncode == 0, result.stderr
     assert "microseconds" in result.stdout
     bad = command("run", "--program", str(program), "--args", "iterations=x", "--engine", "native")

@@ -73,8 +73,9 @@ def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
 def test_a_real_network_is_left_alone(tmp_path):
     program = compiled(tmp_path / "netbw", ROOT / "workloads/net/netbw.c")
     assert told(program, ["peer=remote"], tmp_path) == (
-        77, "eth0: the remote host is part of the simulation, and this is none\n",
-    )  # fmt: skip
+        77,
+        "eth0: the remote host is part of the simulation, and this is none\n",
+    )
 
 
 # --- on the guest ---------------------------------------------------------------------------------
@@ -107,9 +108,8 @@ def test_a_transaction_switches_twice(counted, mechanism):
 def test_clients_of_a_server(counted):
     """Each answer that is waited for switches to the server and back."""
     few, many = (
-        counted(f"sxipc clients={clients} steps=16 type=manager warmup=0")
-        for clients in (1, 8)
-    )  # fmt: skip
+        counted(f"sxipc clients={clients} steps=16 type=manager warmup=0") for clients in (1, 8)
+    )
     assert few.totals(1, "cr3_loads.changed")[0] > 2 * 13
     assert many.totals(8, "instructions")[0] > 5 * few.totals(1, "instructions")[0]
     counted("sdbase clients=5 transactions=5 records=64 filesystem=memory warmup=0")
@@ -150,9 +150,11 @@ def test_the_remote_host_does_its_part(counted, job):
 
 @pytest.mark.parametrize(
     ("job", "phase"),
-    [("ipc-net mechanism=tcp bytes=2048 transactions=4", 2048),
-     ("sdbase clients=1 transactions=5 records=64 filesystem=memory warmup=0", 1)],
-)  # fmt: skip
+    [
+        ("ipc-net mechanism=tcp bytes=2048 transactions=4", 2048),
+        ("sdbase clients=1 transactions=5 records=64 filesystem=memory warmup=0", 1),
+    ],
+)
 def test_nobody_waits_for_an_acknowledgement_that_is_late(counted, job, phase):
     """It comes after 40 ms and more, where a side holds back what fills no segment."""
     run = counted(f"{job} peer=remote", settings=CARD)
@@ -165,9 +167,14 @@ FAULTS = ("net.loss", "net.duplicate", "net.reorder")
 @pytest.mark.parametrize(
     "faults", [FAULTS, *(pytest.param((one,), marks=pytest.mark.full) for one in FAULTS)]
 )
-@pytest.mark.parametrize("job", ["netbw peer=remote iterations=1 kilobytes=64 warmup=0",
-                                 "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory",
-                                 "andrew filesystem=nfs-async files=10 kilobytes=20 directories=4"])
+@pytest.mark.parametrize(
+    "job",
+    [
+        "netbw peer=remote iterations=1 kilobytes=64 warmup=0",
+        "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory",
+        "andrew filesystem=nfs-async files=10 kilobytes=20 directories=4",
+    ],
+)
 def test_a_bad_wire_spoils_nothing(counted, job, faults):
     """The programs fail when anything else comes than what was sent."""
     counted(job, settings={**CARD, **dict.fromkeys(faults, 0.05)})

@@ -42,8 +42,13 @@ class Frame:
         tcp = ip[header:total]
         ports = struct.unpack_from(">HH", tcp)
         start = (tcp[12] >> 4) * 4
-        return (ip[12:16], ports[0]), (ip[16:20], ports[1]), struct.unpack_from(">I", tcp, 4)[0], \
-            tcp[13], tcp[start:]  # fmt: skip
+        return (
+            (ip[12:16], ports[0]),
+            (ip[16:20], ports[1]),
+            struct.unpack_from(">I", tcp, 4)[0],
+            tcp[13],
+            tcp[start:],
+        )
 
 
 def read_capture(path):
@@ -141,21 +146,26 @@ def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
 
 SHOWN = re.compile(
     r"^    (?P<source>\S+) > (?P<destination>\S+): Flags \[(?P<flags>\S+)\], cksum 0x\w+ "
-    r"\((?P<sum>[^)]*)\), seq (?P<first>\d+)(:(?P<last>\d+))?,", re.MULTILINE
-)  # fmt: skip
+    r"\((?P<sum>[^)]*)\), seq (?P<first>\d+)(:(?P<last>\d+))?,",
+    re.MULTILINE,
+)
 
 
 def test_a_standard_tool_sees_a_correct_tcp(network):
     """tcpdump's own check of every sum, and the sequence numbers as it prints them."""
     tcpdump = debian.program("tcpdump", packages=("tcpdump",))
-    ran = network(f"bytes={BYTES} datagrams=5", settings=FAULTS, seed=3,
-                  conf=("run.pcap = wire.pcap",))  # fmt: skip
+    ran = network(
+        f"bytes={BYTES} datagrams=5", settings=FAULTS, seed=3, conf=("run.pcap = wire.pcap",)
+    )
     assert ran.outcome.status == "ok", ran.output
     with (ran.directory / "wire.pcap").open("rb") as capture:
         shown = subprocess.run(
-            [tcpdump, "-r", "-", "-vv", "-nn", "-S"], stdin=capture, capture_output=True,
-            check=True, text=True,
-        ).stdout  # fmt: skip
+            [tcpdump, "-r", "-", "-vv", "-nn", "-S"],
+            stdin=capture,
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
     assert not re.findall(r".*(?:bad|incorrect|truncated|malformed|\[\|).*", shown)
     conversations = {}
     for said in SHOWN.finditer(shown):
@@ -223,17 +233,32 @@ def test_a_busy_host_changes_nothing(boot, tmp_path):
 )
 @pytest.mark.parametrize(
     "faults",
-    [*(pytest.param({key: share}, marks=pytest.mark.full)
-       for key, share in (("net.loss", "0.03"), ("net.duplicate", "0.1"), ("net.reorder", "0.1"))),
-     {"net.loss": "0.02", "net.duplicate": "0.05", "net.reorder": "0.05",
-      "net.latency_us": "5000"}],
+    [
+        *(
+            pytest.param({key: share}, marks=pytest.mark.full)
+            for key, share in (
+                ("net.loss", "0.03"),
+                ("net.duplicate", "0.1"),
+                ("net.reorder", "0.1"),
+            )
+        ),
+        {
+            "net.loss": "0.02",
+            "net.duplicate": "0.05",
+            "net.reorder": "0.05",
+            "net.latency_us": "5000",
+        },
+    ],
     ids=["loss", "twice", "out of order", "all"],
-)  # fmt: skip
+)
 def test_every_transfer_ends_with_the_right_bytes(network, faults, seed):
     ran = network(f"bytes={BYTES}", settings=faults, seed=seed, limit_seconds=600)
     assert ran.outcome.status == "ok", ran.output
-    names = {"net.loss": "net.lost", "net.duplicate": "net.duplicated",
-             "net.reorder": "net.reordered"}  # fmt: skip
+    names = {
+        "net.loss": "net.lost",
+        "net.duplicate": "net.duplicated",
+        "net.reorder": "net.reordered",
+    }
     for key, event in names.items():
         number = sum(ran.totals(0, event) + ran.totals(1, event))
         assert (number > 0) == (key in faults)

@@ -5,18 +5,35 @@ import re
 
 import pytest
 
-from p5lab import claims, validate
-from p5lab.execution import cores
+from p5lab.evidence import published, validate
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 from p5stats.claims import FAILS, HOLDS
 
 # Their sweeps and files take minutes; in the fast set test_memory_workloads.py has the plateaus of
 # the first two, test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py less of the
 # others.
-LONG = ("mem-bandwidth", "copy-routines", "ctx", "pipe-bandwidth", "udp-bandwidth", "bonnie",
-        "create-delete", "small-files", "disk-read", "disk-write", "parallel-read", "bitblt",
-        "netbw", "web", "sftp", "sdbase", "sxipc", "ipc-net")  # fmt: skip
+LONG = (
+    "mem-bandwidth",
+    "copy-routines",
+    "ctx",
+    "pipe-bandwidth",
+    "udp-bandwidth",
+    "bonnie",
+    "create-delete",
+    "small-files",
+    "disk-read",
+    "disk-write",
+    "parallel-read",
+    "bitblt",
+    "netbw",
+    "web",
+    "sftp",
+    "sdbase",
+    "sxipc",
+    "ipc-net",
+)
 # One boot for each seed or clock, and four systems; test_analysis.py, test_machines.py and
 # test_mach.py have a few of them.
 MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure")
@@ -30,7 +47,7 @@ def validation(tmp_path_factory, full):
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validate") / "results")
     asked = [
         claim
-        for claim in claims.load(lab)
+        for claim in published.load(lab)
         if full
         or not claim.measure
         or (claim.measure.workload not in LONG and claim.measure.experiment not in MANY_BOOTS)

@@ -4,7 +4,7 @@ has an influence on time."""
 
 import pytest
 
-from p5lab import experiment
+from p5lab.describe import experiment
 from p5stats import tidy
 
 # Of the fast set, one of each kind: the processor's caches, the board cache, the TLBs.
@@ -59,11 +59,13 @@ def test_shadows_and_their_filter_change_nothing(boot, geometries, tmp_path):
     """A run with shadows, with and without what spares them most references, and one without."""
     runs = {
         (shadows, fast): boot(
-            "create files=20 iterations=1", shadows=geometries if shadows else (), fast=fast,
+            "create files=20 iterations=1",
+            shadows=geometries if shadows else (),
+            fast=fast,
             directory=tmp_path / f"{shadows}-{fast}",
         )
         for shadows, fast in ((True, True), (True, False), (False, True))
-    }  # fmt: skip
+    }
     one, two, none = (counts(run) for run in runs.values())
     assert {name: rows.to_dict() for name, rows in one.items()} == {
         name: rows.to_dict() for name, rows in two.items()

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from p5lab import simpoint as command
-from p5lab.cli import main
+from p5lab.cli.main import main
+from p5lab.describe.experiment import Interval, Sample
 from p5lab.engines.bochs import VECTORS
-from p5lab.experiment import Interval, Sample
+from p5lab.execute import sampling as command
 from p5lab.lab import Lab
 from p5stats import simpoint, tidy
 from p5stats.simpoint import BUSY, INSTRUCTIONS
@@ -96,9 +96,18 @@ def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
     booted = boot(job, sample=nothing)
     full, warmed = (simpoint.counted(one.events, EMPTY) for one in (plain, booted))
     assert full["stall.fetch"] > 0 == warmed["stall.fetch"]
-    for event in ("instructions", "data_reads", "data_read_misses", "data_write_misses",
-                  "code_misses", "itlb_misses", "dtlb_misses", "l2_read_misses", "branches",
-                  "btb_hits"):  # fmt: skip
+    for event in (
+        "instructions",
+        "data_reads",
+        "data_read_misses",
+        "data_write_misses",
+        "code_misses",
+        "itlb_misses",
+        "dtlb_misses",
+        "l2_read_misses",
+        "branches",
+        "btb_hits",
+    ):
         assert warmed[event] == pytest.approx(full[event], rel=0.03), event
 
 

@@ -8,11 +8,13 @@ import subprocess
 
 import pytest
 
-from p5lab import cli, experiment, store
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs import OUTPUT_FAILED, Bochs
-from p5lab.experiment import Filter
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 from p5stats import compare, events, tidy
 
 # What a checkout needs to run experiments, beside the Python side itself.
@@ -183,9 +185,13 @@ def test_a_full_disk_is_told_by_the_engine(smoke, tmp_path, key):
     (tmp_path / "engine.conf").write_text(conf)
     with (tmp_path / "engine.out").open("wb") as console:
         status = subprocess.run(
-            plan.command, cwd=tmp_path, env=dict(plan.environment), stdout=console,
-            stderr=subprocess.STDOUT, check=False,
-        ).returncode  # fmt: skip
+            plan.command,
+            cwd=tmp_path,
+            env=dict(plan.environment),
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
     assert status == OUTPUT_FAILED
     outcome = Bochs().collect(tmp_path, status)
     assert outcome.status == "failed"

@@ -16,15 +16,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from p5lab import engines, experiment, store
-from p5lab.execution import cores
-from p5lab.experiment import Filter
+from p5lab import engines
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 
 COMMAND = """
 import pathlib, sys
-from p5lab.cli import main
+from p5lab.cli.main import main
 from p5lab.lab import Lab
 sys.exit(main(sys.argv[2:], Lab(Lab.here().root, results_in=pathlib.Path(sys.argv[1]))))
 """
@@ -98,9 +100,12 @@ def start(place, *arguments):
     paths = os.pathsep.join(str(root / part) for part in ("src", "stats-parsers"))
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, str(place), "run", *arguments],
-        env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def kill(command):
@@ -202,11 +207,15 @@ def bare(lab, seeds):
         begun = time.monotonic()
         running = [
             subprocess.Popen(
-                plan.command, cwd=directory, env={**os.environ, **plan.environment},
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                plan.command,
+                cwd=directory,
+                env={**os.environ, **plan.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
             for directory, plan in plans
-        ]  # fmt: skip
+        ]
         assert [process.wait() for process in running] == [0] * len(running)
         return time.monotonic() - begun
 
@@ -226,9 +235,14 @@ def test_two_workers_take_half_the_time_of_one(tmp_path):
             both += bare(lab, [0, 1])
             begun = time.monotonic()
             command = start(
-                tmp_path / f"{workers} {number}", "smoke", "--no-build",
-                "--seed", f"{12 * number}-{12 * number + 11}", "--workers", str(workers),
-            )  # fmt: skip
+                tmp_path / f"{workers} {number}",
+                "smoke",
+                "--no-build",
+                "--seed",
+                f"{12 * number}-{12 * number + 11}",
+                "--workers",
+                str(workers),
+            )
             said = command.communicate()[1]
             assert command.returncode == 0, said
             took[workers] += time.monotonic() - begun

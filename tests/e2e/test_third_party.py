@@ -10,7 +10,8 @@ import tarfile
 
 import pytest
 
-from p5lab import fetch, store
+from p5lab.host import fetch
+from p5lab.keep import store
 
 FULL = os.environ.get("P5LAB_FULL") == "1"
 ACCESSES = 10_000_000 if FULL else 300_000
@@ -29,11 +30,26 @@ def simulator(lab, tmp_path_factory):
     archive = cache / f"{name}-{version}.tar.gz"
     if not archive.is_file() or store.digest(archive) != sha256:
         done = subprocess.run(
-            [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet",
-             "--no-deps", "--no-binary", ":all:", "--require-hashes", "--dest", cache,
-             "--requirement", place / "requirements.txt"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "--disable-pip-version-check",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--no-binary",
+                ":all:",
+                "--require-hashes",
+                "--dest",
+                cache,
+                "--requirement",
+                place / "requirements.txt",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode and not FULL:
             pytest.skip(f"{name} cannot be downloaded: {done.stderr.strip().splitlines()[-1:]}")
         assert done.returncode == 0, done.stderr
@@ -62,12 +78,18 @@ def replay(simulator, trace, geometry=P54C):
 
 @pytest.mark.parametrize(
     "job",
-    ["forkexec iterations=150", "cached-read iterations=15",
-     "mem-read placement=guest iterations=500000"]
+    [
+        "forkexec iterations=150",
+        "cached-read iterations=15",
+        "mem-read placement=guest iterations=500000",
+    ]
     if FULL
-    else ["forkexec iterations=4", "cached-read files=50 iterations=2",
-          "mem-read placement=guest size=64K iterations=400000"],
-)  # fmt: skip
+    else [
+        "forkexec iterations=4",
+        "cached-read files=50 iterations=2",
+        "mem-read placement=guest size=64K iterations=400000",
+    ],
+)
 def test_each_access_hits_or_misses_in_both(boot, simulator, job):
     booted = boot(job, trace=("accesses",), accesses=ACCESSES, limit_seconds=600)
     assert booted.outcome.status == "ok", booted.outcome.reason

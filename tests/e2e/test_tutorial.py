@@ -28,8 +28,11 @@ def copy(root: Path, to: Path) -> None:
     """The files of the work tree, edited or not, without what is built; .venv is shared."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     for name in filter(None, listed.split("\0")):
         if (root / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from p5lab import guest
+from p5lab.describe import guest
 
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
 CYCLES = "cycles.busy"
@@ -63,9 +63,16 @@ def test_a_program_runs_at_its_full_speed_between_calls(uml):
 
 @pytest.mark.parametrize(
     "job",
-    ["exec-static iterations=3", "exec-dynamic iterations=2", "fork iterations=3", "pipe",
-     "mmap-fault iterations=2", "cswitch iterations=5", "cached-read iterations=1"],
-)  # fmt: skip
+    [
+        "exec-static iterations=3",
+        "exec-dynamic iterations=2",
+        "fork iterations=3",
+        "pipe",
+        "mmap-fault iterations=2",
+        "cswitch iterations=5",
+        "cached-read iterations=1",
+    ],
+)
 def test_workloads_run(uml, job):
     booted = uml(job)
     operations = {bracket.phase for bracket in booted.events.brackets} - {EMPTY}

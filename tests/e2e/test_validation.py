@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import pytest
 
-from p5lab import experiment, workload
+from p5lab.describe import experiment, workload
+from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 from p5stats import events
 
 COPIES = 400  # of a sequence in a bracket of pairing and segload
@@ -109,7 +109,9 @@ PAIRING = {
     "mov edi; stos": Pair(5, 0, "STOS's own address; 1, wait, 3", {"agi_stalls": 1}),
     "mov edi; neg; stos": Pair(5, 0, "no wait: 1, 1, 3", {"agi_stalls": 0}),
     "ret imm; push": Pair(
-        8, 1, "JMP 1, PUSH and CALL 1, RET 3, wait, PUSH 1, POP 1: RET n writes ESP explicitly",
+        8,
+        1,
+        "JMP 1, PUSH and CALL 1, RET 3, wait, PUSH 1, POP 1: RET n writes ESP explicitly",
         {"agi_stalls": 1},
     ),
     "ret; push": Pair(6, 0, "JMP 1, CALL 1, RET 2, PUSH 1, POP 1: plain RET does not"),
@@ -161,7 +163,7 @@ PAIRING = {
     "fild; fstp needing it": Pair(4, 0, "FILD's result is there at 3; FSTP 1"),
     "fist": Pair(6, 0, "6"),
     "fcom; fnstsw": Pair(7, 0, "1 and 6"),
-}  # fmt: skip
+}
 
 # In code that is executed for the first time since it came in, the boundaries of instructions are
 # not known: only one of a single byte has a companion [INTEL-OPT]. Pairs in a loop of cold lines.
@@ -201,7 +203,8 @@ BRANCHES = {
     "taken 1 of 4": Branch(*pattern(768, 768), "0 T 3 N 2 N 1 N 0: wrong, wrong, wrong, right"),
     "taken 1 of 8": Branch(*pattern(896, 384), "0 T 3 N 2 N 1 N 0: wrong three times, then right"),
     "behind a mispredicted one": Branch(
-        512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4), 3 * 512,
+        512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4),
+        3 * 512,
         "right behind a mispredicted branch there is no look-up: where JC is not taken, 1 and 4,"
         " JMP is mispredicted too, 1 and 3; where it is, 1, the entry foretells a JMP that is not"
         " there, 3, and 1 NOT; the four NOTs",
@@ -210,13 +213,15 @@ BRANCHES = {
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "JMP's own entry predicts it again"
     ),
     "taken 1 of 4, short loop": Branch(
-        ROUNDS * (1 - 1) + 768 + 511 * 4, 128 * 3 + 127,
+        ROUNDS * (1 - 1) + 768 + 511 * 4,
+        128 * 3 + 127,
         "not more than four pairs behind the N that made the state 0, T leads to 1: 0 T 1 N 0 N N T"
         " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T, behind other"
         " code, has an entry of its own, always right. 1, and one NOT less than the loop without",
     ),
     "foretold, but not there": Branch(
-        ROUNDS * (3 + 4 + 1) + 7 * 32 * 3, 7 * 32,
+        ROUNDS * (3 + 4 + 1) + 7 * 32 * 3,
+        7 * 32,
         "16 T and 16 N: ROL, NOT and JC 1 each, JMP or a NOT 1, the four NOTs. JC is wrong at the"
         " first T and the first two N, and so is JMP right behind these two, which sets its entry"
         " to 3; behind the second and third T it foretells a JMP that is not there",
@@ -232,16 +237,18 @@ BRANCHES = {
         6 * ROUNDS + 512 + 3 * ROUNDS, ROUNDS, "as above; the last target is always the other one"
     ),
     "ret, two callers": Branch(
-        (10 + 2 * 3) * ROUNDS, 2 * ROUNDS,
+        (10 + 2 * 3) * ROUNDS,
+        2 * ROUNDS,
         "JMP 1, two times CALL 1, NOT 1, RET 2, NOT 1 between; no stack of return addresses: RET's"
         " last target is always the other caller",
     ),
     "ret behind call, two callers": Branch(
-        8 * ROUNDS, 0,
+        8 * ROUNDS,
+        0,
         "JMP 1, two times CALL 1, RET 2, NOT 1 between; what comes before RET is the CALL, so that"
         " each caller has an entry of its own",
     ),
-}  # fmt: skip
+}
 
 
 class Load(NamedTuple):

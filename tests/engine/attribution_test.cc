@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Who counts belong to: sums against the banks, stacks told by the stack pointer, entrances.
+#include "engine/measure/attribution.hh"
+
 #include <doctest/doctest.h>
 
 #include <map>
 #include <string>
 
 #include "bench.hh"
-#include "engine/p5/attribution.hh"
 #include "trace.hh"
 
 namespace {
@@ -92,11 +93,12 @@ class System : public Bench, public Attribution::Guest {
   static Functions table() {
     Functions functions;
     std::string error;
-    REQUIRE(functions.parse("module k\nfixed c0000000 10000\n"
-                            "function c0001000 100 main\nfunction c0001100 100 behind\n"
-                            "function c0002000 100 leaf\nfunction c0003000 100 entry\n"
-                            "function c0004000 100 handler\nstart c0005000 100 fork\n",
-                            "t", &error));
+    REQUIRE(
+        functions.parse("module k\nfixed c0000000 10000\n"
+                        "function c0001000 100 main\nfunction c0001100 100 behind\n"
+                        "function c0002000 100 leaf\nfunction c0003000 100 entry\n"
+                        "function c0004000 100 handler\nstart c0005000 100 fork\n",
+                        "t", &error));
     return functions;
   }
 
@@ -115,7 +117,8 @@ TEST_CASE("attribution: what functions have counted is what the banks have grown
   system.attribution.begin(1);
   for (int i = 0; i < 2000; i++) {
     system.call(kLeaf + random.below(16) * 4);
-    for (uint32_t n = random.below(4); n; n--) system.step("8b 08", 0x10000 + random.below(1 << 20));
+    for (uint32_t n = random.below(4); n; n--)
+      system.step("8b 08", 0x10000 + random.below(1 << 20));
     system.ret();
     if (i % 7 == 0) {  // a system call from ring 3, with another address space on the way back
       system.cross({"iret", -1, 0}, 3, kUser, 0x7000);
@@ -179,8 +182,8 @@ TEST_CASE("attribution: stacks are told by the stack pointer") {
   system.model.counters();
   system.attribution.end(1);
   const auto found = system.instructions();
-  CHECK(found.at("main") == 4);                       // with CALL and JMP
-  CHECK(found.at("main;leaf") == 3);                  // with RET
+  CHECK(found.at("main") == 4);       // with CALL and JMP
+  CHECK(found.at("main;leaf") == 3);  // with RET
   CHECK(found.at("main;leaf;handler interrupt") == 1);
   CHECK(found.at("entry") == 1);
   CHECK(system.attribution.differs() == "");

@@ -93,12 +93,16 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     if (engine.dirty(address) != expected.dirty(address)) differ("dirty state");
 
     switch (stream.below(2000)) {
-      case 0: case 1: case 2: case 3:  // a snoop, of an address that may well be cached
+      case 0:
+      case 1:
+      case 2:
+      case 3:  // a snoop, of an address that may well be cached
         address = stream.next();
         if (expected.invalidate(address) != engine.invalidate(address)) differ("invalidate");
         plain.invalidate(address);
         break;
-      case 4: case 5:
+      case 4:
+      case 5:
         address = stream.next();
         if (expected.clean(address) != engine.clean(address)) differ("clean");
         plain.clean(address);
@@ -108,7 +112,8 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
         if (expected.invalidate_all() != engine.invalidate_all()) differ("flush");
         plain.invalidate_all();
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return difference;

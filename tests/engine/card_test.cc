@@ -149,7 +149,8 @@ TEST_CASE("card: it receives while a driver chooses a page without saying start 
   CHECK(bench.take().size() == 2);
 }
 
-TEST_CASE("card: what it takes: its own address, broadcasts and groups if told to, all if told to") {
+TEST_CASE(
+    "card: what it takes: its own address, broadcasts and groups if told to, all if told to") {
   const auto takes = [](uint8_t receive, const Frame& frame, uint8_t groups = 0) {
     NetBench bench;
     bench.start(receive);
@@ -205,7 +206,8 @@ TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
 TEST_CASE("card: a full ring: the frame is given up when it needs the page that is not free") {
   NetBench bench;
   bench.start();
-  // 51 pages are free (the 52nd is the boundary); 1514 bytes take 6 of them: 8 frames, 3 pages left.
+  // 51 pages are free (the 52nd is the boundary); 1514 bytes take 6 of them: 8 frames, 3 pages
+  // left.
   for (int i = 0; i < 8; i++) {
     from_wire(&bench, to_guest(1514, uint8_t(i)));
     bench.run_until(bench.now + 2 * kMillisecond);
@@ -319,8 +321,10 @@ TEST_CASE("card: any sequence of port accesses leaves it whole") {
     if (round % 3 == 0) bench.start(uint8_t(random()));
     for (int i = 0; i < 300; i++) {
       const uint32_t port = random() % 32, bytes = 1u << random() % 3;
-      if (random() % 2) bench.network.card().read(port, bytes);
-      else bench.network.card().write(port, random(), bytes, bench.now);
+      if (random() % 2)
+        bench.network.card().read(port, bytes);
+      else
+        bench.network.card().write(port, random(), bytes, bench.now);
       if (random() % 16 == 0) from_wire(&bench, to_guest(60 + random() % 1455));
       bench.run_until(bench.now + random() % (100 * kMicrosecond));
     }

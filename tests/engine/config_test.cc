@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "engine/p5/settings.hh"
+#include "engine/base/settings.hh"
 
 using namespace p5;
 

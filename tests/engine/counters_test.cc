@@ -56,11 +56,11 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
   CHECK(counted(bench, 0x08, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
   // FADD, FMUL, FDIV, FSQRT, MUL, IMUL; not FLD, FXCH, FCHS, ADD.
   CHECK(counted(bench, 0x22, [&] {
-    for (const char* hex : {"d8 c1", "d8 c9", "d8 f1", "d9 fa", "f7 e1", "0f af c1", "d9 c0", "d9 c9",
-                            "d9 e0", "01 d8"}) {
-      bench.insn(hex);
-    }
-  }) == 6);
+          for (const char* hex : {"d8 c1", "d8 c9", "d8 f1", "d9 fa", "f7 e1", "0f af c1", "d9 c0",
+                                  "d9 c9", "d9 e0", "01 d8"}) {
+            bench.insn(hex);
+          }
+        }) == 6);
   CHECK(counted(bench, 0x22, [&] { bench.insn("d9 fe"); }) > 1);  // FSIN: several
   // A line of 19 bus clocks is 28.5 clocks.
   bench.model.idle(1000);
@@ -80,8 +80,13 @@ TEST_CASE("counters: waiting for write buffers and for older writes are two even
     bench.insn("90");
   };
   quiet();
-  const auto full = [&] { for (int i = 0; i < 3; i++) bench.store(0x300000 + 4096 * i); };
-  const auto behind = [&] { bench.store(0x300000); bench.store(0x2000); };
+  const auto full = [&] {
+    for (int i = 0; i < 3; i++) bench.store(0x300000 + 4096 * i);
+  };
+  const auto behind = [&] {
+    bench.store(0x300000);
+    bench.store(0x2000);
+  };
   CHECK(counted(bench, 0x19, full) > 0);
   quiet();
   CHECK(counted(bench, 0x1B, full) == 0);
@@ -138,7 +143,10 @@ TEST_CASE("counters: miscounts of TLB misses, port reads and stalls") {  // [INT
     CHECK(counted(bench, 0x1E, [&] { bench.model.port(0x60, true); }) == 0);
     bench.load(0xA000);
     bench.store(0xA000);
-    CHECK((counted(bench, 0x1B, [&] { bench.store(0x300000); bench.store(0xA000); }) > 0) == !wrong);
+    CHECK((counted(bench, 0x1B, [&] {
+             bench.store(0x300000);
+             bench.store(0xA000);
+           }) > 0) == !wrong);
     // A misaligned read that misses the TLB counts its 3 clocks.
     const uint64_t walk = counted(bench, 0x1A, [&] { bench.read(0xB000); });
     bench.read(0xB000);

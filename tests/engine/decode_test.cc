@@ -72,24 +72,24 @@ TEST_CASE("decode: registers of ModRM operands") {
 }
 
 TEST_CASE("decode: parts of a register count as the whole") {
-  CHECK(decode_hex("88 e0").reads == kEax);   // mov al,ah
-  CHECK(decode_hex("b7 01").writes == kEbx);  // mov bh,1
-  CHECK(decode_hex("8a 26").writes == kEax);  // mov ah,[esi]
+  CHECK(decode_hex("88 e0").reads == kEax);     // mov al,ah
+  CHECK(decode_hex("b7 01").writes == kEbx);    // mov bh,1
+  CHECK(decode_hex("8a 26").writes == kEax);    // mov ah,[esi]
   CHECK(decode_hex("0f b6 dc").reads == kEax);  // movzx ebx,ah
   CHECK(decode_hex("0f b6 dc").writes == kEbx);
   CHECK(decode_hex("0f b7 dc").reads == kEsp);  // movzx ebx,sp
 }
 
 TEST_CASE("decode: addresses of 16-bit and 32-bit forms") {
-  CHECK(decode16("8b 07").address == kEbx);            // [bx]
-  CHECK(decode16("8b 00").address == (kEbx | kEsi));   // [bx+si]
+  CHECK(decode16("8b 07").address == kEbx);              // [bx]
+  CHECK(decode16("8b 00").address == (kEbx | kEsi));     // [bx+si]
   CHECK(decode16("8b 43 10").address == (kEbp | kEdi));  // [bp+di+10h]
-  CHECK(decode16("8b 06 34 12").address == 0);         // [1234h]
+  CHECK(decode16("8b 06 34 12").address == 0);           // [1234h]
   CHECK(has(decode16("8b 06 34 12"), kDisp));
-  CHECK(decode16("67 8b 04 1e").address == (kEsi | kEbx));  // 32-bit form in 16-bit code
-  CHECK(decode_hex("67 8b 07").address == kEbx);            // and the other way round
-  CHECK(decode_hex("8b 05 00 00 00 00").address == 0);      // [0]
-  CHECK(decode_hex("8b 04 25 00 00 00 00").address == 0);   // the same with a SIB
+  CHECK(decode16("67 8b 04 1e").address == (kEsi | kEbx));    // 32-bit form in 16-bit code
+  CHECK(decode_hex("67 8b 07").address == kEbx);              // and the other way round
+  CHECK(decode_hex("8b 05 00 00 00 00").address == 0);        // [0]
+  CHECK(decode_hex("8b 04 25 00 00 00 00").address == 0);     // the same with a SIB
   CHECK(decode_hex("8b 04 8d 00 00 00 00").address == kEcx);  // [ecx*4]
   CHECK(decode_hex("8b 04 20").address == kEax);              // index 4 is none
 }
@@ -104,7 +104,7 @@ TEST_CASE("decode: operand and address size change the length") {
   CHECK(decode_hex("f6 c1 7f").length == 3);           // TEST has an immediate,
   CHECK(decode_hex("f6 d1").length == 2);              // NOT none
   CHECK(decode_hex("c8 10 00 03").length == 4);
-  CHECK(decode_hex("0f 22 18").length == 3);           // MOV CR: mod is ignored
+  CHECK(decode_hex("0f 22 18").length == 3);  // MOV CR: mod is ignored
   CHECK(decode_hex("0f 20 85").length == 3);
 }
 
@@ -142,15 +142,15 @@ TEST_CASE("decode: prefix clocks") {
     CAPTURE(hex);
     CHECK(decode_hex(hex).prefixes == 1);
   }
-  CHECK(decode_hex("0f 84 00 00 00 00").prefixes == 0);     // near Jcc: 0F is free
+  CHECK(decode_hex("0f 84 00 00 00 00").prefixes == 0);  // near Jcc: 0F is free
   CHECK(decode_hex("66 0f 84 00 00").prefixes == 1);
-  CHECK(decode_hex("0f 94 c0").prefixes == 1);              // SETcc: it is not
+  CHECK(decode_hex("0f 94 c0").prefixes == 1);  // SETcc: it is not
   CHECK(decode_hex("66 64 0f b6 06").prefixes == 3);
 }
 
 TEST_CASE("decode: which ESP updates can cause an AGI") {  // [AGN-MA]
-  for (const char* implicit : {"50", "58", "6a 01", "e8 00 00 00 00", "c3", "ff 30", "ff d0",
-                               "60", "9c", "9d", "1e", "1f", "cd 80", "cf", "0f a0", "8f 00"}) {
+  for (const char* implicit : {"50", "58", "6a 01", "e8 00 00 00 00", "c3", "ff 30", "ff d0", "60",
+                               "9c", "9d", "1e", "1f", "cd 80", "cf", "0f a0", "8f 00"}) {
     CAPTURE(implicit);
     const Insn insn = decode_hex(implicit);
     CHECK(has(insn, kStack));
@@ -164,9 +164,9 @@ TEST_CASE("decode: which ESP updates can cause an AGI") {  // [AGN-MA]
     CAPTURE(explicit_write);
     CHECK((decode_hex(explicit_write).agi_writes & kEsp) != 0);
   }
-  CHECK(decode_hex("58").agi_writes == kEax);              // POP writes its register explicitly
-  CHECK(decode_hex("61").agi_writes == RegMask(~kEsp));    // POPA
-  CHECK(decode_hex("c9").address == kEbp);                 // LEAVE pops from where EBP points
+  CHECK(decode_hex("58").agi_writes == kEax);            // POP writes its register explicitly
+  CHECK(decode_hex("61").agi_writes == RegMask(~kEsp));  // POPA
+  CHECK(decode_hex("c9").address == kEbp);               // LEAVE pops from where EBP points
   CHECK_FALSE(has(decode_hex("83 c4 08"), kStack));
   CHECK_FALSE(has(decode_hex("eb 00"), kStack));
 }
@@ -187,12 +187,12 @@ TEST_CASE("decode: the accumulator of MOV moffs") {
 TEST_CASE("decode: implicit registers") {
   CHECK(decode_hex("f7 e1").writes == (kEax | kEdx));  // mul ecx
   CHECK(decode_hex("f7 e1").reads == (kEax | kEcx));
-  CHECK(decode_hex("f6 e1").writes == kEax);           // mul cl
+  CHECK(decode_hex("f6 e1").writes == kEax);  // mul cl
   CHECK(decode_hex("f7 f1").reads == (kEax | kEdx | kEcx));
-  CHECK(decode_hex("d3 e0").reads == (kEax | kEcx));   // shl eax,cl
+  CHECK(decode_hex("d3 e0").reads == (kEax | kEcx));  // shl eax,cl
   CHECK(decode_hex("c1 e0 03").reads == kEax);
   CHECK(decode_hex("99").writes == kEdx);
-  CHECK(decode_hex("d7").address == (kEax | kEbx));    // xlat
+  CHECK(decode_hex("d7").address == (kEax | kEbx));  // xlat
   CHECK(decode_hex("a4").address == (kEsi | kEdi));
   CHECK(decode_hex("a4").writes == (kEsi | kEdi));
   CHECK(decode_hex("f3 a4").writes == (kEsi | kEdi | kEcx));
@@ -204,9 +204,9 @@ TEST_CASE("decode: implicit registers") {
   CHECK(decode_hex("0f a2").writes == (kEax | kEbx | kEcx | kEdx));
   CHECK(decode_hex("0f 31").writes == (kEax | kEdx));
   CHECK(decode_hex("0f 30").reads == (kEax | kEcx | kEdx));
-  CHECK(decode_hex("df e0").writes == kEax);           // fnstsw ax
-  CHECK(decode_hex("dd 38").writes == 0);              // fnstsw [eax]
-  CHECK(decode_hex("0f c9").writes == kEcx);           // bswap ecx
+  CHECK(decode_hex("df e0").writes == kEax);  // fnstsw ax
+  CHECK(decode_hex("dd 38").writes == 0);     // fnstsw [eax]
+  CHECK(decode_hex("0f c9").writes == kEcx);  // bswap ecx
   CHECK(decode_hex("91").writes == (kEax | kEcx));
 }
 
@@ -222,8 +222,8 @@ TEST_CASE("decode: LEA, INVLPG and NOP only compute an address") {
 }
 
 TEST_CASE("decode: branches, far transfers, system instructions") {
-  for (const char* hex : {"eb 00", "e9 00 00 00 00", "e8 00 00 00 00", "ff e0", "ff 20", "ff d0",
-                          "c3", "c2 04 00"}) {
+  for (const char* hex :
+       {"eb 00", "e9 00 00 00 00", "e8 00 00 00 00", "ff e0", "ff 20", "ff d0", "c3", "c2 04 00"}) {
     CAPTURE(hex);
     CHECK(has(decode_hex(hex), kBranch));
     CHECK_FALSE(has(decode_hex(hex), kConditional));
@@ -260,7 +260,7 @@ TEST_CASE("decode: branches, far transfers, system instructions") {
 
 TEST_CASE("decode: locked accesses") {
   CHECK(has(decode_hex("f0 0f b1 0b"), kLocked));
-  CHECK(has(decode_hex("87 03"), kLocked));        // XCHG with memory locks by itself
+  CHECK(has(decode_hex("87 03"), kLocked));  // XCHG with memory locks by itself
   CHECK_FALSE(has(decode_hex("87 c3"), kLocked));
   CHECK_FALSE(has(decode_hex("0f b1 0b"), kLocked));
 }
@@ -281,9 +281,9 @@ TEST_CASE("decode: REP belongs to string instructions only") {
 }
 
 TEST_CASE("decode: segment and table loads") {
-  for (const char* hex : {"8e d8", "8e 00", "8e d0", "1f", "07", "17", "0f a1", "0f a9", "c4 00",
-                          "c5 00", "0f b2 00", "0f b4 00", "0f b5 00", "0f 00 d0", "0f 00 d8",
-                          "0f 01 10", "0f 01 18"}) {
+  for (const char* hex :
+       {"8e d8", "8e 00", "8e d0", "1f", "07", "17", "0f a1", "0f a9", "c4 00", "c5 00", "0f b2 00",
+        "0f b4 00", "0f b5 00", "0f 00 d0", "0f 00 d8", "0f 01 10", "0f 01 18"}) {
     CAPTURE(hex);
     CHECK(decode_hex(hex).segment_loads == 1);
     CHECK(has(decode_hex(hex), kUncommon));
@@ -304,20 +304,20 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   const auto pairing = [](const char* hex) { return decode_hex(hex).pairing; };
   CHECK(pairing("89 d8") == Pairing::UV);
   CHECK(pairing("8b 46 04") == Pairing::UV);
-  CHECK(pairing("c7 06 01 00 00 00") == Pairing::UV);           // mov [esi],imm
-  CHECK(pairing("c7 46 04 01 00 00 00") == Pairing::NP);        // with displacement: not
-  CHECK(pairing("83 3b 05") == Pairing::UV);                    // cmp [ebx],5
+  CHECK(pairing("c7 06 01 00 00 00") == Pairing::UV);     // mov [esi],imm
+  CHECK(pairing("c7 46 04 01 00 00 00") == Pairing::NP);  // with displacement: not
+  CHECK(pairing("83 3b 05") == Pairing::UV);              // cmp [ebx],5
   CHECK(pairing("83 7b 04 05") == Pairing::NP);
   CHECK(pairing("80 4b 04 05") == Pairing::NP);
-  CHECK(pairing("c1 63 04 05") == Pairing::NP);                 // shl [ebx+4],5
-  CHECK(pairing("d1 63 04") == Pairing::PU);                    // by 1: no immediate
+  CHECK(pairing("c1 63 04 05") == Pairing::NP);  // shl [ebx+4],5
+  CHECK(pairing("d1 63 04") == Pairing::PU);     // by 1: no immediate
   CHECK(pairing("c1 e0 03") == Pairing::PU);
   CHECK(pairing("d3 e0") == Pairing::NP);
-  CHECK(pairing("c1 c0 03") == Pairing::NP);                    // rol eax,3
+  CHECK(pairing("c1 c0 03") == Pairing::NP);  // rol eax,3
   CHECK(pairing("d1 c0") == Pairing::PU);
   CHECK(pairing("11 d8") == Pairing::PU);
   CHECK(pairing("a8 01") == Pairing::UV);
-  CHECK(pairing("f6 c1 01") == Pairing::NP);                    // test cl,1
+  CHECK(pairing("f6 c1 01") == Pairing::NP);  // test cl,1
   CHECK(pairing("f7 d8") == Pairing::NP);
   CHECK(pairing("6a 05") == Pairing::UV);
   CHECK(pairing("ff 33") == Pairing::NP);
@@ -325,10 +325,10 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   CHECK(pairing("0f 84 00 00 00 00") == Pairing::PV);
   CHECK(pairing("e8 00 00 00 00") == Pairing::PV);
   CHECK(pairing("c3") == Pairing::NP);
-  CHECK(pairing("66 89 d8") == Pairing::PU);                    // prefixed: U only
+  CHECK(pairing("66 89 d8") == Pairing::PU);  // prefixed: U only
   CHECK(pairing("64 8b 06") == Pairing::PU);
   CHECK(pairing("66 11 d8") == Pairing::PU);
-  CHECK(pairing("2e 74 00") == Pairing::NP);                    // PV and U only: nowhere
+  CHECK(pairing("2e 74 00") == Pairing::NP);  // PV and U only: nowhere
   CHECK(pairing("d8 c1") == Pairing::FX);
   CHECK(pairing("d9 c9") == Pairing::NP);
 }
@@ -346,10 +346,12 @@ TEST_CASE("decode: what the chip refuses, at both ISA levels") {
   }
   // MMX, SSE, fences, SYSENTER, SYSEXIT, SYSCALL, RDPMC, FISTTP, POPCNT, MOVBE, RDTSCP, RDRAND,
   // AVX.
-  for (const char* hex : {"0f 6f c1", "0f 77", "0f 28 c1", "f3 0f 10 c1", "0f ae 00", "0f ae e8",
-                          "0f c3 00", "0f 34", "0f 35", "0f 05", "0f 33", "db 08", "dd 08",
-                          "f3 0f b8 c1", "0f 38 f0 00", "66 0f 3a 0f c1 04", "0f 01 f9",
-                          "0f c7 f0", "0f ef c0", "0f e7 00", "c5 f8"}) {
+  for (const char* hex : {"0f 6f c1", "0f 77",       "0f 28 c1",    "f3 0f 10 c1",
+                          "0f ae 00", "0f ae e8",    "0f c3 00",    "0f 34",
+                          "0f 35",    "0f 05",       "0f 33",       "db 08",
+                          "dd 08",    "f3 0f b8 c1", "0f 38 f0 00", "66 0f 3a 0f c1 04",
+                          "0f 01 f9", "0f c7 f0",    "0f ef c0",    "0f e7 00",
+                          "c5 f8"}) {
     CAPTURE(hex);
     CHECK(refused(hex) == std::pair(true, true));
   }
@@ -403,8 +405,8 @@ TEST_CASE("decode: x87") {
 }
 
 TEST_CASE("decode: invalid opcodes are of no class, and uncommon") {
-  for (const char* hex : {"0f 0b", "0f 04", "8d c0", "fe d0", "ff f8", "0f 24 c0", "0f 22 c8",
-                          "8f c8", "c6 c8 00"}) {
+  for (const char* hex :
+       {"0f 0b", "0f 04", "8d c0", "fe d0", "ff f8", "0f 24 c0", "0f 22 c8", "8f c8", "c6 c8 00"}) {
     CAPTURE(hex);
     CHECK(class_of(hex) == "unknown");
     CHECK(has(decode_hex(hex), kUncommon));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/disk/multimaster.hh"
+#include "engine/devices/scsi/multimaster.hh"
 
 namespace disk {
 
@@ -36,7 +36,8 @@ struct DriveBench {
   Drive drive;
   Time now = 0;
 
-  explicit DriveBench(const DriveConfig& config = round_drive()) : drive(config, agenda, &problem) {}
+  explicit DriveBench(const DriveConfig& config = round_drive())
+      : drive(config, agenda, &problem) {}
 
   void run_until(Time until) {
     agenda.run(until);

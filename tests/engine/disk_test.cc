@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The disk drive: geometry, arm, rotation, buffer, write cache. Each is held to what a data sheet of
-// the drive would say.
-#include "disk_bench.hh"
-
+// The disk drive: geometry, arm, rotation, buffer, write cache. Each is held to what a data sheet
+// of the drive would say.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <map>
 #include <random>
+
+#include "disk_bench.hh"
 
 using namespace disk;
 
@@ -229,7 +229,8 @@ TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
   CHECK(spent.rotation > 0);  // the segment was dropped
 }
 
-TEST_CASE("disk: of several requests the nearest goes first; by its tag one in its turn or at once") {
+TEST_CASE(
+    "disk: of several requests the nearest goes first; by its tag one in its turn or at once") {
   const std::map<Tag, std::vector<int>> orders = {{Tag::Simple, {0, 4, 2, 1, 3}},
                                                   {Tag::Ordered, {0, 2, 1, 3, 4}},
                                                   {Tag::HeadOfQueue, {0, 3, 1, 2, 4}}};
@@ -295,8 +296,8 @@ TEST_CASE("medium: an image of extents") {
     std::fwrite(bytes.data(), 1, bytes.size(), file);
     std::fclose(file);
   };
-  std::vector<uint8_t> image = {'P', '5', 'D', 'I', 'S', 'K', '1', '\n', 5, 0, 0, 0, 0, 0, 0, 0,
-                                1,   0,   0,   0,   0,   0,   0,   0};
+  std::vector<uint8_t> image = {'P', '5', 'D', 'I', 'S', 'K', '1', '\n', 5, 0, 0, 0,
+                                0,   0,   0,   0,   1,   0,   0,   0,    0, 0, 0, 0};
   image.resize(image.size() + kSector, 0x77);
   write(image);
   Medium medium(64);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions by address: at fixed places, and in pages known by their content.
+#include "engine/measure/functions.hh"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
-
-#include "engine/p5/functions.hh"
 
 namespace {
 
@@ -30,9 +30,9 @@ Functions table() {
   const std::string text =
       "module kernel\nfixed c0400000 10000\nfunction c0400100 40 first\n"
       "start c0400140 20 ret_from_fork\n"
-      "module /bin/program\npage 8000 " + hex(Functions::digest(page_of(1).data())) +
-      "\npage 9000 " + hex(Functions::digest(page_of(2).data())) +
-      "\nfunction 8010 10 f\nfunction 8ff0 20 over\n";
+      "module /bin/program\npage 8000 " +
+      hex(Functions::digest(page_of(1).data())) + "\npage 9000 " +
+      hex(Functions::digest(page_of(2).data())) + "\nfunction 8010 10 f\nfunction 8ff0 20 over\n";
   REQUIRE_MESSAGE(functions.parse(text, "table", &error), error);
   return functions;
 }
@@ -60,7 +60,8 @@ TEST_CASE("functions: at fixed places, with what lies between them") {
 
 TEST_CASE("functions: by the content of a page, wherever it is mapped") {
   const Functions functions = table();
-  const uint32_t first = functions.page(page_of(1).data()), second = functions.page(page_of(2).data());
+  const uint32_t first = functions.page(page_of(1).data()),
+                 second = functions.page(page_of(2).data());
   REQUIRE(first != 0);
   REQUIRE(second != 0);
   CHECK(functions.page(page_of(3).data()) == 0);

@@ -25,11 +25,19 @@ struct Counts {
 
 Counts counts_of(Kind kind) {
   switch (kind) {
-    case Kind::Plain: case Kind::Marker: return {};
-    case Kind::Branch: case Kind::Serializing: case Kind::Cr3Load: return {1, 0, false};
-    case Kind::SegmentLoad: return {0, 1, false};
-    case Kind::TableLoad: return {1, 1, false};
-    default: return {1, 1, true};
+    case Kind::Plain:
+    case Kind::Marker:
+      return {};
+    case Kind::Branch:
+    case Kind::Serializing:
+    case Kind::Cr3Load:
+      return {1, 0, false};
+    case Kind::SegmentLoad:
+      return {0, 1, false};
+    case Kind::TableLoad:
+      return {1, 1, false};
+    default:
+      return {1, 1, true};
   }
 }
 

@@ -18,8 +18,8 @@ namespace {
 using Kind = reference::Machine::Kind;
 
 constexpr uint32_t kSteps = 1'000'000;
-constexpr uint32_t kLinearPages = 4096;         // 16 MB
-constexpr uint32_t kDirectory = 0x01C00000;     // page tables, in memory that is mapped as well
+constexpr uint32_t kLinearPages = 4096;      // 16 MB
+constexpr uint32_t kDirectory = 0x01C00000;  // page tables, in memory that is mapped as well
 constexpr uint32_t kTables = kDirectory + 4096;
 
 struct Case {
@@ -28,22 +28,36 @@ struct Case {
 };
 
 const std::vector<Case> kCases = {
-    {"P90", {{8192, 2, 32, "lru", true, false}, {8192, 2, 32, "lru", true, false},
-             {262144, 1, 32, "lru", true, false}, true}},
-    {"no L2", {{8192, 2, 32, "lru", true, false}, {8192, 2, 32, "lru", true, false},
-               {262144, 1, 32, "lru", true, false}, false}},
+    {"P90",
+     {{8192, 2, 32, "lru", true, false},
+      {8192, 2, 32, "lru", true, false},
+      {262144, 1, 32, "lru", true, false},
+      true}},
+    {"no L2",
+     {{8192, 2, 32, "lru", true, false},
+      {8192, 2, 32, "lru", true, false},
+      {262144, 1, 32, "lru", true, false},
+      false}},
     {"allocating L1D, small allocating 4-way L2",
-     {{8192, 2, 32, "lru", true, false}, {8192, 2, 32, "lru", true, true},
-      {16384, 4, 32, "lru", true, true}, true}},
+     {{8192, 2, 32, "lru", true, false},
+      {8192, 2, 32, "lru", true, true},
+      {16384, 4, 32, "lru", true, true},
+      true}},
     {"write-through L1D and L2",
-     {{8192, 2, 32, "lru", true, false}, {8192, 2, 32, "lru", false, false},
-      {262144, 2, 32, "plru", false, false}, true}},
+     {{8192, 2, 32, "lru", true, false},
+      {8192, 2, 32, "lru", false, false},
+      {262144, 2, 32, "plru", false, false},
+      true}},
     {"16 KB 4-way L1 with trees, long L2 lines",
-     {{16384, 4, 32, "plru", true, false}, {16384, 4, 32, "plru", true, false},
-      {524288, 1, 64, "lru", true, false}, true}},
+     {{16384, 4, 32, "plru", true, false},
+      {16384, 4, 32, "plru", true, false},
+      {524288, 1, 64, "lru", true, false},
+      true}},
     {"random and fifo",
-     {{8192, 4, 32, "fifo", true, false}, {8192, 4, 32, "random", true, false},
-      {262144, 2, 32, "fifo", true, false}, true}},
+     {{8192, 4, 32, "fifo", true, false},
+      {8192, 4, 32, "random", true, false},
+      {262144, 2, 32, "fifo", true, false},
+      true}},
 };
 
 // 4 KB pages scattered over 32 MB; the second 4 MB of the linear space are one large page, and
@@ -85,10 +99,11 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
   for (uint32_t event = 0; event < p5::kEventCount; event++) {
     const std::string name = p5::event_name(event);
     for (const char* known :
-         {"instructions", "data_reads", "data_writes", "data_read_misses", "data_write_misses",
-          "write_hits_me", "l1d_writebacks", "code_reads", "code_misses", "itlb_misses",
-          "dtlb_misses", "walk_reads", "l2_reads", "l2_read_misses", "l2_writes",
-          "l2_write_misses", "dram_reads", "dram_writes", "misaligned", "locked_cycles"}) {
+         {"instructions",      "data_reads",     "data_writes",    "data_read_misses",
+          "data_write_misses", "write_hits_me",  "l1d_writebacks", "code_reads",
+          "code_misses",       "itlb_misses",    "dtlb_misses",    "walk_reads",
+          "l2_reads",          "l2_read_misses", "l2_writes",      "l2_write_misses",
+          "dram_reads",        "dram_writes",    "misaligned",     "locked_cycles"}) {
       if (name == known) events.emplace_back(p5::Event(event), &expected.count[name]);
     }
   }
@@ -140,7 +155,8 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
         bench.model.load_cr3(kDirectory);
         expected.load_cr3();
         break;
-      case 1: case 2: {
+      case 1:
+      case 2: {
         const uint32_t page = data.next() % space;
         bench.model.invalidate_page(page);
         expected.invalidate_page(page);
@@ -151,13 +167,16 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
         bench.model.flush_caches(true);
         expected.write_back_and_invalidate();
         break;
-      case 4: case 5: case 6: {
+      case 4:
+      case 5:
+      case 6: {
         const uint32_t entry = kTables + 4 * data.below(4096);
         bench.model.page_table_update(entry);
         expected.mark_page(entry);
         break;
       }
-      default: break;
+      default:
+        break;
     }
 
     for (const auto& [event, count] : events) {
@@ -173,7 +192,8 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
     const bool board = std::string(p5::event_name(event)).rfind("l2_", 0) == 0;
     if (*count < 100 && !(board && !geometry.has_l2) &&
         !((event == p5::L1dWritebacks || event == p5::WriteHitsME) && !geometry.l1d.write_back)) {
-      return std::string(p5::event_name(event)) + " was hardly exercised: " + std::to_string(*count);
+      return std::string(p5::event_name(event)) +
+             " was hardly exercised: " + std::to_string(*count);
     }
   }
   return "";

@@ -41,8 +41,8 @@ TEST_CASE("memory: a burst in core clocks") {
     CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
     CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
     fill = memory.read_line(0x1000, 3001, bank);
-    CHECK(fill.first == 3011);          // from 3006 on: 3010.5, seen at the next clock
-    CHECK(fill.complete == 3020);       // 3019.5
+    CHECK(fill.first == 3011);     // from 3006 on: 3010.5, seen at the next clock
+    CHECK(fill.complete == 3020);  // 3019.5
   }
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("memory: DRAM, and the bus is one") {
   Bank bank;
   const Memory::Line first = memory.read_line(0x1000, 0, bank);
   CHECK(first.first == 4 + 14);
-  CHECK(first.complete == 4 + 38);  // 7-4-4-4
+  CHECK(first.complete == 4 + 38);                                 // 7-4-4-4
   const Memory::Line second = memory.read_line(0x2000, 10, bank);  // waits for the first
   CHECK(second.first == first.complete + 4 + 14);
 }
@@ -170,8 +170,8 @@ TEST_CASE("memory: the bus is busy while a transaction is under way, and no long
 TEST_CASE("memory: division by the clock ratio is exact") {
   for (uint32_t divisor = 1; divisor <= 64; divisor++) {
     const Divider divider(divisor);
-    for (const uint64_t base : {uint64_t(0), uint64_t(1) << 20, uint64_t(1) << 40,
-                                (uint64_t(1) << 58) - 200}) {
+    for (const uint64_t base :
+         {uint64_t(0), uint64_t(1) << 20, uint64_t(1) << 40, (uint64_t(1) << 58) - 200}) {
       for (uint64_t value = base; value < base + 130; value++) {
         if (divider.quotient(value) != value / divisor) FAIL(value << " / " << divisor);
       }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Classes of misses, against a plain model of them: a list for the fully associative cache.
+#include "engine/measure/miss_classes.hh"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <set>
 
 #include "bench.hh"
-#include "engine/p5/miss_classes.hh"
 #include "trace.hh"
 
 namespace {
@@ -31,7 +32,7 @@ TEST_CASE("classes of misses: as a plain model has them") {
   MissClasses classes(config);
   classes.use(1, true);
   Cache real(config.l1d);
-  std::list<uint32_t> near;            // the newest first
+  std::list<uint32_t> near;  // the newest first
   std::set<uint32_t> seen, removed;
   uint64_t expected[MissClasses::kClasses] = {}, misses = 0;
   AddressStream random(7, config.l1d.size, 32);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The host adapter and the SCSI commands of the drives, through ports, mailboxes and command blocks as
-// a driver uses them.
-#include "disk_bench.hh"
-
+// The host adapter and the SCSI commands of the drives, through ports, mailboxes and command blocks
+// as a driver uses them.
 #include <doctest/doctest.h>
 
 #include <map>
+
+#include "disk_bench.hh"
 
 using namespace disk;
 
 namespace {
 
-constexpr uint32_t kMail = 0x1000, kBlocks = 0x2000, kBlock = 0x100, kSense = 0x8000, kData = 0x10000;
+constexpr uint32_t kMail = 0x1000, kBlocks = 0x2000, kBlock = 0x100, kSense = 0x8000,
+                   kData = 0x10000;
 constexpr uint8_t kMailboxes = 8;
 
 class Pc : public Host {
@@ -162,8 +163,8 @@ class Pc : public Host {
 };
 
 std::vector<uint8_t> access(uint8_t code, uint32_t first, uint16_t count) {
-  return {code, 0, uint8_t(first >> 24), uint8_t(first >> 16), uint8_t(first >> 8), uint8_t(first),
-          0,    uint8_t(count >> 8), uint8_t(count), 0};
+  return {code,           0, uint8_t(first >> 24), uint8_t(first >> 16), uint8_t(first >> 8),
+          uint8_t(first), 0, uint8_t(count >> 8),  uint8_t(count),       0};
 }
 
 }  // namespace
@@ -256,7 +257,7 @@ TEST_CASE("adapter: errors come with their reasons") {
   CHECK(pc.run({{0x00, 0, 0, 0, 0, 0}, {}, 5}) == 4);
   CHECK(pc.adapter_status == 0x11);  // nobody there
   CHECK(pc.run({access(0x28, 0, 2), {{kData, 512}}}) == 4);
-  CHECK(pc.adapter_status == 0x12);  // no room
+  CHECK(pc.adapter_status == 0x12);          // no room
   CHECK(pc.run({access(0x28, 0, 0)}) == 1);  // nothing to do
   CHECK(pc.active == 0);
 }
@@ -311,8 +312,10 @@ TEST_CASE("adapter: tags reach the drive") {
     std::vector<int> order;
     uint8_t code;
     while (order.size() < 5) {
-      if (const uint32_t block = pc.receive(&code)) order.push_back(numbers[block]);
-      else pc.wait(pc.agenda.next() - pc.now);
+      if (const uint32_t block = pc.receive(&code))
+        order.push_back(numbers[block]);
+      else
+        pc.wait(pc.agenda.next() - pc.now);
     }
     return order;
   };

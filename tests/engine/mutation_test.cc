@@ -26,8 +26,10 @@ TEST_CASE("mutation: without a rule its cases fail") {
       failing += !holds;
       if (test.rule != rule_off) continue;
       INFO(rule_name(test.rule), ": ", test.what);
-      if (test.applies) CHECK_MESSAGE(!holds, "does not depend on its rule");
-      else CHECK_MESSAGE(holds, "shows the rule, not its limits");
+      if (test.applies)
+        CHECK_MESSAGE(!holds, "does not depend on its rule");
+      else
+        CHECK_MESSAGE(holds, "shows the rule, not its limits");
     }
     table << "\n  " << failing << (failing < 10 ? "   " : "  ") << rule_name(rule_off);
   }

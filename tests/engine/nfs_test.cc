@@ -40,7 +40,8 @@ struct Client {
 
   std::string message(uint32_t program, uint32_t procedure, const std::string& arguments) {
     std::string bytes;
-    for (const uint32_t value : {++xid, 0u, 2u, program, program == 100003 ? 2u : 1u, procedure, 1u}) {
+    for (const uint32_t value :
+         {++xid, 0u, 2u, program, program == 100003 ? 2u : 1u, procedure, 1u}) {
       put(bytes, value);
     }
     put(bytes, std::string(20, '\0'));  // AUTH_UNIX
@@ -134,9 +135,9 @@ TEST_CASE("nfs: what is written is read, and the tree has it") {
   const std::string found = client.nfs(4, client.named(directory, "f"));
   CHECK(word(found, 0) == 0);
   CHECK(found.substr(4, 32) == file);
-  CHECK(word(found, 9) == 1);            // a file
-  CHECK(word(found, 10) == 0100640);     // its mode
-  CHECK(word(found, 14) == 8193);        // its size
+  CHECK(word(found, 9) == 1);                                         // a file
+  CHECK(word(found, 10) == 0100640);                                  // its mode
+  CHECK(word(found, 14) == 8193);                                     // its size
   CHECK(word(client.nfs(kRmdir, client.named(root, "d")), 0) == 66);  // not empty
   CHECK(word(client.nfs(kRemove, client.named(directory, "f")), 0) == 0);
   CHECK(word(client.nfs(1, file), 0) == 70);  // stale
@@ -207,7 +208,8 @@ TEST_CASE("nfs: a call that comes twice is carried out once") {
 TEST_CASE("nfs: what does not fit is refused, and room that is given up is there again") {
   Client client;
   const std::string root = client.mount("/async");
-  const std::string big = client.make(kCreate, root, "big"), small = client.make(kCreate, root, "small");
+  const std::string big = client.make(kCreate, root, "big"),
+                    small = client.make(kCreate, root, "small");
   const uint32_t capacity = NfsServer::kCapacity;
   CHECK(client.free_blocks(root) == capacity / 8192);
   CHECK(client.resize(big, capacity + 1) == kNoSpace);
@@ -234,7 +236,7 @@ TEST_CASE("nfs: a call that is cut short makes nothing") {
   const std::string call = client.message(100003, kCreate, client.named(root, "f"));
   const auto reply = client.send(call);
   REQUIRE(reply);
-  CHECK(word(reply->bytes, 5) == 4);                             // GARBAGE_ARGS
+  CHECK(word(reply->bytes, 5) == 4);                            // GARBAGE_ARGS
   CHECK(word(client.nfs(4, client.named(root, "f")), 0) == 2);  // no such file
   CHECK(client.server.updates() == 0);
 }
@@ -249,8 +251,10 @@ TEST_CASE("nfs: nonsense is refused and harms nobody") {
   std::mt19937 random(1);
   for (int i = 0; i < 20000; i++) {
     std::string call = client.message(i % 7 ? 100003 : 100005, random() % 20, root);
-    for (uint32_t words = random() % 20; words > 0; words--) put(call, random() % 3 ? random() % 40 : random());
-    for (uint32_t flips = random() % 4; flips > 0; flips--) call[random() % call.size()] ^= char(1 << random() % 8);
+    for (uint32_t words = random() % 20; words > 0; words--)
+      put(call, random() % 3 ? random() % 40 : random());
+    for (uint32_t flips = random() % 4; flips > 0; flips--)
+      call[random() % call.size()] ^= char(1 << random() % 8);
     call.resize(call.size() - random() % 5);
     client.send(call);
     client.now += kMillisecond;

@@ -32,9 +32,9 @@ void map_pages(Bench& bench) {
 
 TEST_CASE("pentium: clocks come from the timing table") {
   Bench bench;
-  CHECK(bench.warm({"89 d8"}) == 1);          // mov eax,ebx
-  CHECK(bench.warm({"f7 f1"}) == 41);         // div ecx
-  CHECK(bench.warm({"f7 e1", "99"}) == 12);   // mul ecx, cdq
+  CHECK(bench.warm({"89 d8"}) == 1);         // mov eax,ebx
+  CHECK(bench.warm({"f7 f1"}) == 41);        // div ecx
+  CHECK(bench.warm({"f7 e1", "99"}) == 12);  // mul ecx, cdq
   CHECK(bench.warm([&] { bench.load(0x2000); }) == 1);
 }
 
@@ -50,22 +50,22 @@ TEST_CASE("pentium: modes have their own clocks") {
 
 TEST_CASE("pentium: AGI") {  // [INTEL-OPT, AGN-MA]
   const std::vector<std::pair<std::vector<std::string>, unsigned>> cases = {
-      {{"89 d8", "8b 08"}, 1},              // mov eax,ebx; mov ecx,[eax]
-      {{"89 d8", "8b 0c 43"}, 1},           // as index
-      {{"89 d8", "8d 08"}, 1},              // LEA computes an address too
-      {{"89 d8", "89 c1"}, 0},              // used as data: none
-      {{"89 d8", "f7 df", "8b 08"}, 0},     // a clock between: none
-      {{"b0 01", "8b 08"}, 1},              // a part of the register
-      {{"58", "8b 08"}, 1},                 // pop eax; mov ecx,[eax]
-      {{"50", "8b 0c 24"}, 0},              // push; mov ecx,[esp]: ESP was updated implicitly
-      {{"83 ec 08", "50"}, 1},              // sub esp,8; push
+      {{"89 d8", "8b 08"}, 1},           // mov eax,ebx; mov ecx,[eax]
+      {{"89 d8", "8b 0c 43"}, 1},        // as index
+      {{"89 d8", "8d 08"}, 1},           // LEA computes an address too
+      {{"89 d8", "89 c1"}, 0},           // used as data: none
+      {{"89 d8", "f7 df", "8b 08"}, 0},  // a clock between: none
+      {{"b0 01", "8b 08"}, 1},           // a part of the register
+      {{"58", "8b 08"}, 1},              // pop eax; mov ecx,[eax]
+      {{"50", "8b 0c 24"}, 0},           // push; mov ecx,[esp]: ESP was updated implicitly
+      {{"83 ec 08", "50"}, 1},           // sub esp,8; push
       {{"83 ec 08", "8b 0c 24"}, 1},
-      {{"89 ec", "5d"}, 1},                 // mov esp,ebp; pop ebp
-      {{"c9", "c3"}, 1},                    // leave; ret
-      {{"89 e5", "c9"}, 1},                 // mov ebp,esp; leave
-      {{"c2 04 00", "50"}, 1},              // ret 4; push
+      {{"89 ec", "5d"}, 1},     // mov esp,ebp; pop ebp
+      {{"c9", "c3"}, 1},        // leave; ret
+      {{"89 e5", "c9"}, 1},     // mov ebp,esp; leave
+      {{"c2 04 00", "50"}, 1},  // ret 4; push
       {{"c3", "50"}, 0},
-      {{"a3 00 20 00 00", "8b 08"}, 0},     // mov [2000h],eax writes no register
+      {{"a3 00 20 00 00", "8b 08"}, 0},  // mov [2000h],eax writes no register
       {{"a1 00 20 00 00", "8b 08"}, 1},
   };
   for (const auto& [code, stalls] : cases) {
@@ -86,10 +86,10 @@ TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AG
   Bench bench;
   CHECK(bench.warm({"66 89 d8"}) == 2);
   CHECK(bench.warm({"66 64 8b 08"}) == 3);
-  CHECK(bench.warm({"0f b6 c0"}) == 4);           // movzx: 3 and the 0F byte
-  CHECK(bench.warm({"f7 f1", "66 89 d8"}) == 42);  // 41 clocks hide one
+  CHECK(bench.warm({"0f b6 c0"}) == 4);                      // movzx: 3 and the 0F byte
+  CHECK(bench.warm({"f7 f1", "66 89 d8"}) == 42);            // 41 clocks hide one
   CHECK(bench.warm({"98", "66 64 26 8b 0b"}) == 3 + 1 + 1);  // 3 clocks hide two of three
-  CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);  // a prefix's own clock hides nothing
+  CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);          // a prefix's own clock hides nothing
 }
 
 TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
@@ -136,7 +136,10 @@ TEST_CASE("pentium: misaligned accesses") {  // [INTEL-OPT: 3 clocks; INTEL-DM: 
 
 TEST_CASE("pentium: write misses do not allocate") {
   Bench bench;
-  CHECK(bench.grows(DataWriteMisses, [&] { bench.store(0x3000); bench.store(0x3000); }) == 2);
+  CHECK(bench.grows(DataWriteMisses, [&] {
+    bench.store(0x3000);
+    bench.store(0x3000);
+  }) == 2);
   CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x3000); }) == 1);
   CHECK(bench.grows(DataWriteMisses, [&] { bench.store(0x3000); }) == 0);
   CHECK(bench.count(WriteHitsME) == 1);
@@ -145,7 +148,7 @@ TEST_CASE("pentium: write misses do not allocate") {
 TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when it is complete") {
   Bench bench;
   bench.warm([&] { bench.load(0x2000); });
-  bench.load(0x100000);             // brings the line into L2
+  bench.load(0x100000);  // brings the line into L2
   bench.load(0x100000 + 4096);
   bench.load(0x100000 + 2 * 4096);  // and out of L1D
   bench.model.idle(1000);
@@ -187,7 +190,7 @@ TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
   CHECK(bench.count(StallWrite) > 0);
   quiet();
   for (int i = 0; i < 2; i++) {
-    bench.insn("f7 df");                             // NEG EDI pairs with nothing:
+    bench.insn("f7 df");                                  // NEG EDI pairs with nothing:
     CHECK(cost([&] { bench.store(0x300000); }) > 3 * i);  // both stores are in U
   }
   quiet();
@@ -253,7 +256,9 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
   bench.memory[0x2000 + 4 * 17] = 0x11000 | 1 | 1 << 4;
   for (int pass = 0; pass < 2; pass++) {
     bench.ip = 0x11000;
-    CHECK(bench.grows(CodeMisses, [&] { for (int i = 0; i < 16; i++) bench.insn("90"); }) == 2);
+    CHECK(bench.grows(CodeMisses, [&] {
+      for (int i = 0; i < 16; i++) bench.insn("90");
+    }) == 2);
   }
 }
 
@@ -266,13 +271,19 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   CHECK(bench.grows(L1dWritebacks, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
   CHECK(bench.count(Snoops) == 2);
   CHECK(bench.count(SnoopHits) == 2);
-  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x2000); bench.load(0x2020); }) == 0);
+  CHECK(bench.grows(DataReadMisses, [&] {
+    bench.load(0x2000);
+    bench.load(0x2020);
+  }) == 0);
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 1);  // and exclusive again
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 0);
   // It writes: the lines are gone, also from the board cache.
   bench.model.bus_master(0x2010, 32, true);  // a part of each
   CHECK(bench.count(Snoops) == 4);
-  CHECK(bench.grows(L2ReadMisses, [&] { bench.load(0x2000); bench.load(0x2020); }) == 2);
+  CHECK(bench.grows(L2ReadMisses, [&] {
+    bench.load(0x2000);
+    bench.load(0x2020);
+  }) == 2);
   bench.model.bus_master(0x500000, 4, true);
   CHECK(bench.count(Snoops) == 5);
   CHECK(bench.count(SnoopHits) == 4);
@@ -282,7 +293,8 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   bench.model.bus_master(Bench::kCode, 32, true);
   bench.model.serialize();
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
-  // The bus is taken: what misses behind 16 lines waits for their inquire cycles, 2 bus clocks each.
+  // The bus is taken: what misses behind 16 lines waits for their inquire cycles, 2 bus clocks
+  // each.
   bench.model.idle(1000);
   const auto cost = [&](uint32_t address) {
     const uint64_t start = bench.model.clock();
@@ -309,7 +321,10 @@ TEST_CASE("pentium: a modified line is written back when it is displaced") {
 
 TEST_CASE("pentium: uncached memory") {
   Bench bench;
-  CHECK(bench.grows(UncachedReads, [&] { bench.load(0xB8000); bench.load(0xB8000); }) == 2);
+  CHECK(bench.grows(UncachedReads, [&] {
+    bench.load(0xB8000);
+    bench.load(0xB8000);
+  }) == 2);
   CHECK(bench.grows(UncachedWrites, [&] { bench.store(0xB8000); }) == 1);
   CHECK(bench.grows(UncachedReads, [&] { bench.load(0xF0000000); }) == 1);  // beyond DRAM: PCI
   CHECK(bench.grows(UncachedReads, [&] { bench.load(0x9F000); }) == 0);
@@ -318,9 +333,15 @@ TEST_CASE("pentium: uncached memory") {
 TEST_CASE("pentium: caching off leaves the caches as they are") {  // INTEL-DM ch. 2, CD = 1
   Bench bench;
   bench.change([](State& state) { state.caching = false; });
-  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x5000); bench.load(0x5000); }) == 2);
+  CHECK(bench.grows(DataReadMisses, [&] {
+    bench.load(0x5000);
+    bench.load(0x5000);
+  }) == 2);
   bench.change([](State& state) { state.caching = true; });
-  CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x5000); bench.load(0x5000); }) == 1);
+  CHECK(bench.grows(DataReadMisses, [&] {
+    bench.load(0x5000);
+    bench.load(0x5000);
+  }) == 1);
 }
 
 TEST_CASE("pentium: page walks") {
@@ -355,7 +376,10 @@ TEST_CASE("pentium: a CR3 load empties the TLBs, also with the same value") {
   CHECK(bench.count(Cr3Unchanged) == 1);
   CHECK(bench.count(Cr3Changed) == 0);
   CHECK(bench.count(TlbFlushes) == 1);
-  CHECK(bench.grows(DtlbMisses, [&] { bench.load(0x7000); bench.load(0x400000); }) == 2);
+  CHECK(bench.grows(DtlbMisses, [&] {
+    bench.load(0x7000);
+    bench.load(0x400000);
+  }) == 2);
   CHECK(bench.count(ItlbMisses) == 2);
   bench.model.load_cr3(kDirectory + 0x1000);
   CHECK(bench.count(Cr3Changed) == 1);
@@ -437,7 +461,11 @@ TEST_CASE("pentium: a REP that a loop comes back to is a new one, also when inte
     bench.model.repeat();
     bench.insn("eb fc");
   };
-  CHECK(bench.grows(Instructions, [&] { loop(); loop(); loop(); }) == 6);
+  CHECK(bench.grows(Instructions, [&] {
+    loop();
+    loop();
+    loop();
+  }) == 6);
   CHECK(bench.grows(Instructions, [&] {
     loop();
     bench.model.hard_interrupt(0x30, Bench::kCode);  // before the REP begins again
@@ -563,7 +591,10 @@ TEST_CASE("pentium: a ring crossing costs the inner-level clocks") {  // 31, 48;
     bench.change([](State& state) { state.ring = 3; });
   };
   CHECK(bench.warm(call(3)) == 31);
-  CHECK(bench.warm([&] { call(0)(); back(); }) == 48 + 27);
+  CHECK(bench.warm([&] {
+    call(0)();
+    back();
+  }) == 48 + 27);
   CHECK(bench.warm(back) == 10);
 }
 

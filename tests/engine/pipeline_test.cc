@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The branch target buffer over many branches and outcomes, and what is counted of them. The rules
 // one by one are in rule_cases.cc.
-#include "engine/p5/pentium.hh"
-
 #include <doctest/doctest.h>
 
 #include "bench.hh"
+#include "engine/p5/pentium.hh"
 
 using namespace p5;
 
@@ -31,7 +30,7 @@ TEST_CASE("branches: one entry's states, and what is counted") {  // [AGN-MA 3.2
   const auto next = [&](bool taken) { return branch(bench, Bench::kCode, taken); };
   CHECK(next(false) == 0);  // not there: falls through
   CHECK(bench.count(BtbHits) == 0);
-  CHECK(next(true) == 3);   // enters with state 3
+  CHECK(next(true) == 3);  // enters with state 3
   CHECK(next(true) == 0);
   CHECK(next(false) == 3);  // 2
   CHECK(next(false) == 3);  // 1
@@ -57,10 +56,10 @@ TEST_CASE("branches: 64 sets of 4 ways, told by the low bits of the pair before"
   };
   CHECK(round(4, 64) == 4 * 3);  // one set
   CHECK(round(4, 64) == 0);
-  CHECK(round(5, 64) > 0);       // the fifth displaces one ...
-  CHECK(round(5, 64) > 0);       // ... which displaces another
+  CHECK(round(5, 64) > 0);  // the fifth displaces one ...
+  CHECK(round(5, 64) > 0);  // ... which displaces another
   bench.model.load_cr3(0);
-  round(250, 65);                // all sets
+  round(250, 65);  // all sets
   CHECK(round(250, 65) == 0);
 }
 

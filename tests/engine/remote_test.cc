@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The remote host, asked by packets made by hand: its protocols, its services, the time it takes, and
-// what it makes of packets that are wrong.
-#include "net_bench.hh"
-
+// The remote host, asked by packets made by hand: its protocols, its services, the time it takes,
+// and what it makes of packets that are wrong.
 #include <cstdlib>
 
+#include "net_bench.hh"
 #include "service.hh"
 #include "tcp.hh"
 
@@ -14,7 +13,9 @@ namespace {
 
 constexpr uint8_t kFin = 0x01, kSyn = 0x02, kRst = 0x04, kAck = 0x10;
 
-uint32_t get32(const Frame& frame, size_t at) { return get16(frame, at) << 16 | get16(frame, at + 2); }
+uint32_t get32(const Frame& frame, size_t at) {
+  return get16(frame, at) << 16 | get16(frame, at + 2);
+}
 
 // A TCP without loss, reordering or windows, for a host that answers at once.
 class Client {
@@ -288,16 +289,16 @@ TEST_CASE("remote: a service connects to the guest, and is told when nobody is t
   Host host;
   Remote& remote = host.network.remote();
   std::string log;
-  remote.at(host.now, [&] {
-    remote.connect({kGuestAddress, 80}, std::make_unique<Caller>(remote, &log));
-  });
+  remote.at(host.now,
+            [&] { remote.connect({kGuestAddress, 80}, std::make_unique<Caller>(remote, &log)); });
   host.run_until(host.now + kMillisecond);
   const auto frames = host.take();
   REQUIRE(frames.size() == 1);
   CHECK(get16(frames[0], 36) == 80);
   CHECK((frames[0][47] == kSyn));
   // Refused, as by a host without a server.
-  host.send(tcp({80, uint16_t(get16(frames[0], 34)), 0, get32(frames[0], 38) + 1, kRst | kAck, ""}));
+  host.send(
+      tcp({80, uint16_t(get16(frames[0], 34)), 0, get32(frames[0], 38) + 1, kRst | kAck, ""}));
   host.run_until(host.now + kMillisecond);
   CHECK(log == "failed");
 }
@@ -316,14 +317,15 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
   Config config = quick_network();
   config.wire.collisions = false;
   Host host(config);
-  std::vector<Frame> good = {arp_request(), udp(5000, 7, "hello"), udp(1, 2049, std::string(90, 'x')),
+  std::vector<Frame> good = {arp_request(), udp(5000, 7, "hello"),
+                             udp(1, 2049, std::string(90, 'x')),
                              udp(5000, 9, std::string(1400, 'y'))};
   Frame ping = {8, 0, 0, 0, 1, 2, 3, 4, 5, 6};
   good.push_back(ip_packet(1, ping));
   for (const uint16_t port : {7, 9, 19, 7000, 2049, 81}) {
     for (const uint8_t flags : {kSyn, kAck, uint8_t(kSyn | kAck), kFin, kRst, uint8_t(0x3F)}) {
-      good.push_back(tcp({uint16_t(1000 + flags), port, uint32_t(random()), uint32_t(random()), flags,
-                          random() % 2 ? "stats\n" : ""}));
+      good.push_back(tcp({uint16_t(1000 + flags), port, uint32_t(random()), uint32_t(random()),
+                          flags, random() % 2 ? "stats\n" : ""}));
     }
   }
   // A conversation to disturb.
@@ -333,10 +335,12 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
     Frame frame = good[random() % good.size()];
     const bool sums = random() % 2;  // right again, so that what is inside gets looked at
     for (uint32_t changes = random() % 6; changes; changes--) {
-      const size_t at = random() % 4 ? random() % std::min<size_t>(frame.size(), 70)
-                                     : random() % frame.size();
-      if (random() % 3 || at < 6) frame[at] = uint8_t(random());
-      else frame[at] ^= uint8_t(1u << random() % 8);
+      const size_t at =
+          random() % 4 ? random() % std::min<size_t>(frame.size(), 70) : random() % frame.size();
+      if (random() % 3 || at < 6)
+        frame[at] = uint8_t(random());
+      else
+        frame[at] ^= uint8_t(1u << random() % 8);
     }
     if (random() % 8) std::copy(kRemoteMac.begin(), kRemoteMac.end(), frame.begin());
     if (random() % 10 == 0) frame.resize(random() % 1600 + 14);

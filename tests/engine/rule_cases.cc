@@ -32,9 +32,7 @@ Config even() {
 }
 
 // Waits until nothing is under way, up to a bus clock of even().
-void settle(Bench& bench) {
-  bench.model.idle(1000 + bench.model.clock() % 2);
-}
+void settle(Bench& bench) { bench.model.idle(1000 + bench.model.clock() % 2); }
 
 uint64_t clocks_of(Bench& bench, const std::function<void()>& action) {
   const uint64_t start = bench.model.clock();
@@ -95,8 +93,7 @@ void pairing() {
             code("mov ecx,edx; mov eax,[ebx+ecx*4+100h]", {"89 d1", "8b 84 8b 00 01 00 00"}, 3)},
            {code("mov ecx,eax; mov eax,ebx: write after read", {"89 c1", "89 d8"}, 1),
             code("cmp eax,ecx; jo: flags do not count", {"39 c8", "70 00"}, 1)});
-  rule_has(Rule::PairWriteAfterWrite,
-           {code("mov eax,ebx; mov eax,ecx", {"89 d8", "89 c8"}, 2)},
+  rule_has(Rule::PairWriteAfterWrite, {code("mov eax,ebx; mov eax,ecx", {"89 d8", "89 c8"}, 2)},
            {code("add eax,ebx; add ecx,edx: flags do not count", {"01 d8", "01 d1"}, 1)});
   rule_has(Rule::PairWholeRegister, {code("mov al,1; mov ah,2", {"b0 01", "b4 02"}, 2)},
            {code("mov al,1; mov cl,2", {"b0 01", "b1 02"}, 1)});
@@ -196,22 +193,23 @@ Row references(const char* what, uint32_t address, uint32_t bytes, uint64_t coun
 }
 
 void interlocks() {
-  const Row in_u = code("mov eax,ebx; mov ecx,edx; mov esi,[eax]; mov ebp,edx: written and used in U",
-                        {"89 d8", "89 d1", "8b 30", "89 d5"}, 3);
+  const Row in_u =
+      code("mov eax,ebx; mov ecx,edx; mov esi,[eax]; mov ebp,edx: written and used in U",
+           {"89 d8", "89 d1", "8b 30", "89 d5"}, 3);
   const Row in_v = code("mov eax,ebx; mov ecx,edx; mov esi,edx; mov ebp,[eax]: used in V",
                         {"89 d8", "89 d1", "89 d6", "8b 28"}, 3);
-  rule_has(Rule::Agi,
-           {code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3), in_u,
-            code("mov eax,ebx; mov ecx,[ebx+eax*2]: as index", {"89 d8", "8b 0c 43"}, 3),
-            code("mov eax,ebx; lea ecx,[eax]", {"89 d8", "8d 08"}, 3),
-            code("mov al,1; mov ecx,[eax]: a part", {"b0 01", "8b 08"}, 3),
-            code("pop eax; mov ecx,[eax]", {"58", "8b 08"}, 3),
-            code("sub esp,8; push eax: ESP written explicitly", {"83 ec 08", "50"}, 3),
-            code("mov esp,ebp; pop ebp", {"89 ec", "5d"}, 3),
-            code("ret 4 (3 clocks); push eax", {"c2 04 00", "50"}, 3 + 1 + 1)},
-           {code("mov eax,ebx; neg edi; mov ecx,[eax]: a clock between",
-                 {"89 d8", "f7 df", "8b 08"}, 3),
-            code("mov eax,ebx; mov ecx,eax: as data", {"89 d8", "89 c1"}, 2)});
+  rule_has(
+      Rule::Agi,
+      {code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3), in_u,
+       code("mov eax,ebx; mov ecx,[ebx+eax*2]: as index", {"89 d8", "8b 0c 43"}, 3),
+       code("mov eax,ebx; lea ecx,[eax]", {"89 d8", "8d 08"}, 3),
+       code("mov al,1; mov ecx,[eax]: a part", {"b0 01", "8b 08"}, 3),
+       code("pop eax; mov ecx,[eax]", {"58", "8b 08"}, 3),
+       code("sub esp,8; push eax: ESP written explicitly", {"83 ec 08", "50"}, 3),
+       code("mov esp,ebp; pop ebp", {"89 ec", "5d"}, 3),
+       code("ret 4 (3 clocks); push eax", {"c2 04 00", "50"}, 3 + 1 + 1)},
+      {code("mov eax,ebx; neg edi; mov ecx,[eax]: a clock between", {"89 d8", "f7 df", "8b 08"}, 3),
+       code("mov eax,ebx; mov ecx,eax: as data", {"89 d8", "89 c1"}, 2)});
   rule_has(Rule::AgiInV, {in_v}, {in_u});
   rule_has(Rule::AgiFromV,
            {code("mov ecx,esi; mov eax,ebx; mov esi,[eax]; mov ebp,edx: written in V",
@@ -228,13 +226,13 @@ void interlocks() {
   rule_has(Rule::AgiAccumulator,
            {code("mov [2000h],eax; mov ecx,[eax]", {"a3 00 20 00 00", "8b 08"}, 2)},
            {code("mov eax,[2000h]; mov ecx,[eax]", {"a1 00 20 00 00", "8b 08"}, 3)});
-  rule_has(Rule::AgiPrefix,
-           {code("mov eax,ebx; mov ecx,fs:[eax]: 1, prefix, 1", {"89 d8", "64 8b 08"}, 3),
-            code("the same with a companion that uses EAX as well",
-                 {"89 d8", "64 8b 08", "8b 30"}, 3)},
-           {code("imul eax,ebx (10 clocks, and its 0F) hides the prefix, not AGI",
-                 {"0f af c3", "64 8b 08"}, 1 + 10 + 1 + 1),
-            code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3)});
+  rule_has(
+      Rule::AgiPrefix,
+      {code("mov eax,ebx; mov ecx,fs:[eax]: 1, prefix, 1", {"89 d8", "64 8b 08"}, 3),
+       code("the same with a companion that uses EAX as well", {"89 d8", "64 8b 08", "8b 30"}, 3)},
+      {code("imul eax,ebx (10 clocks, and its 0F) hides the prefix, not AGI",
+            {"0f af c3", "64 8b 08"}, 1 + 10 + 1 + 1),
+       code("mov eax,ebx; mov ecx,[eax]", {"89 d8", "8b 08"}, 3)});
   rule_has(Rule::Prefix,
            {code("mov ax,bx", {"66 89 d8"}, 2), code("mov cx,fs:[eax]", {"66 64 8b 08"}, 3),
             code("movzx eax,al (3 clocks) and its 0F", {"0f b6 c0"}, 4)},
@@ -386,8 +384,8 @@ Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// TNNN leads to state 0. Then the branch is taken again, as part of a loop of so many pairs, and once
-// more: 3 has become of the state, or 1.
+// TNNN leads to state 0. Then the branch is taken again, as part of a loop of so many pairs, and
+// once more: 3 has become of the state, or 1.
 Row loop(const char* what, int pairs, uint64_t clocks) {
   const auto measure = [pairs] {
     Branch branch;
@@ -408,8 +406,8 @@ Row loop(const char* what, int pairs, uint64_t clocks) {
 }
 
 // A RET goes to a branch, whose entry thus belongs to the RET, and then to a pair without one: the
-// clocks of that pair, two more and a branch that falls through, or the pipeline flushes there, when
-// RET has come there `times` times.
+// clocks of that pair, two more and a branch that falls through, or the pipeline flushes there,
+// when RET has come there `times` times.
 Row false_hit(const char* what, const char* outcomes_before, int times, Event event,
               uint64_t expected) {
   const auto measure = [=] {
@@ -450,8 +448,8 @@ Row false_hit(const char* what, const char* outcomes_before, int times, Event ev
   return {what, measure, expected};
 }
 
-// mov, mov, jmp: once known, the jump's entry belongs to the pair of the two, which are two pairs in
-// code that has just come in. Pipeline flushes there.
+// mov, mov, jmp: once known, the jump's entry belongs to the pair of the two, which are two pairs
+// in code that has just come in. Pipeline flushes there.
 Row cold_entry(const char* what, bool evict, uint64_t count) {
   const auto measure = [evict] {
     Bench bench;
@@ -526,8 +524,7 @@ void branches() {
            {false_hit("RET has no entry", "", 1, CyclesBusy, 4),
             false_hit("its entry is in state 1", "TNN", 1, CyclesBusy, 4),
             cold_entry("a pair that is still there", false, 0)});
-  rule_has(Rule::BtbFalseDown,
-           {false_hit("state 3, then 2, then 1", "T", 3, CyclesBusy, 4)},
+  rule_has(Rule::BtbFalseDown, {false_hit("state 3, then 2, then 1", "T", 3, CyclesBusy, 4)},
            {false_hit("state 3, then 2", "T", 2, CyclesBusy, 4 + 3)});
   rule_has(Rule::Tr12NoPrediction, {with_tr12("NBP = 1", kNoBranchPrediction, 3)},
            {with_tr12("NBP = 0", 0, 0)});
@@ -814,8 +811,8 @@ void system() {
            {behind_write("sgdt [eax]", "0f 01 00", 4 + 1)});
   rule_has(Rule::SerializingRefetch, {fetches("lgdt [eax]", "0f 01 10", 1)},
            {fetches("sgdt [eax]", "0f 01 00", 0)});
-  rule_has(Rule::VerrBranch, {grows("verr ax", "0f 00 e0", Branches, 1),
-                              grows("verw ax", "0f 00 e8", Branches, 1)},
+  rule_has(Rule::VerrBranch,
+           {grows("verr ax", "0f 00 e0", Branches, 1), grows("verw ax", "0f 00 e8", Branches, 1)},
            {grows("lar ecx,eax", "0f 02 c8", Branches, 0)});
   rule_has(Rule::DeliveryFlushes, {flushes("hardware interrupt", true, 1)},
            {flushes("INT 80h", false, 0)});
@@ -947,7 +944,8 @@ void memory() {
            {on_bench("read hit behind a write miss", 1, store(0x300000), load(0x2000)),
             on_bench("read of what was just written", 1, store(0x2000), load(0x2000)),
             on_bench("write hit", 1, nothing, store(0x2000))});
-  rule_has(Rule::PortDrains, {on_bench("IN behind a write miss", 1 + 12 + 90, store(0x300000), port)},
+  rule_has(Rule::PortDrains,
+           {on_bench("IN behind a write miss", 1 + 12 + 90, store(0x300000), port)},
            {on_bench("IN", 90, nothing, port)});
   rule_has(Rule::PortWaits, {on_bench("IN from ISA", 90, nothing, port)},
            {on_bench("write miss", 1, nothing, store(0x300000))});
@@ -986,14 +984,16 @@ Config write_once() {
 // How much an event grows during `action`, after `before`, in linear pages that are where they
 // stand: page 5 with PWT, page 6 with PCD, all others ordinary.
 Row event_of(const char* what, const Config& config, Event event, uint64_t count,
-             const std::function<void(Bench&)>& before,
-             const std::function<void(Bench&)>& action) {
+             const std::function<void(Bench&)>& before, const std::function<void(Bench&)>& action) {
   const auto measure = [=] {
     Bench bench(config);
     bench.memory[0x1000] = 0x2000 | 1;
     for (uint32_t page = 0; page < 1024; page++) {
-      bench.memory[0x2000 + 4 * page] =
-          page << 12 | (page == 5 ? 1 << 3 : page == 6 ? 1 << 4 : 0) | 1;
+      bench.memory[0x2000 + 4 * page] = page << 12 |
+                                        (page == 5   ? 1 << 3
+                                         : page == 6 ? 1 << 4
+                                                     : 0) |
+                                        1;
     }
     bench.change([](State& state) {
       state.paging = true;

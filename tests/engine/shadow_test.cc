@@ -80,22 +80,29 @@ class Program {
 
   void step() {
     switch (random_.below(64)) {
-      case 0: return enter(uint8_t(random_.below(2) * 3), state_.cr3);
+      case 0:
+        return enter(uint8_t(random_.below(2) * 3), state_.cr3);
       case 1:
         if (random_.below(8)) return;
         model_.load_cr3(0x1000 * (1 + random_.below(3)));
         return enter(state_.ring, 0x1000 * (1 + random_.below(3)));
-      case 2: return random_.below(8) ? void() : model_.invalidate_page(linear());
-      case 3: return random_.below(64) ? void() : model_.flush_caches(random_.below(2));
-      case 4: return model_.page_table_update(physical(linear()));
-      case 5: return model_.page_fault(linear(), random_.below(2), random_.below(2));
+      case 2:
+        return random_.below(8) ? void() : model_.invalidate_page(linear());
+      case 3:
+        return random_.below(64) ? void() : model_.flush_caches(random_.below(2));
+      case 4:
+        return model_.page_table_update(physical(linear()));
+      case 5:
+        return model_.page_fault(linear(), random_.below(2), random_.below(2));
       case 6:
         if (random_.below(64)) return;
         state_.caching = random_.below(4);
         if (!state_.caching) model_.flush_caches(true);  // as the manual wants it [INTEL-DM 3]
         return model_.set_state(state_);
-      case 7: return model_.bus_master(physical(linear()), 4u << random_.below(5), random_.below(2));
-      default: return instruction();
+      case 7:
+        return model_.bus_master(physical(linear()), 4u << random_.below(5), random_.below(2));
+      default:
+        return instruction();
     }
   }
 

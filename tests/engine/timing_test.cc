@@ -106,9 +106,9 @@ TEST_CASE("timing table: errors name the line and what is wrong") {
   }
   SUBCASE("two rows") {
     const std::string text = good + "nop,1,1,1,,,,,,,UV,A,AGN-IT,\n";
-    CHECK(error_of(text) == "timing.csv:" +
-                                std::to_string(std::count(text.begin(), text.end(), '\n')) +
-                                ": second row for class 'nop'");
+    CHECK(error_of(text) ==
+          "timing.csv:" + std::to_string(std::count(text.begin(), text.end(), '\n')) +
+              ": second row for class 'nop'");
   }
   SUBCASE("clocks that are no number") {
     CHECK(error_of(replaced(good, "\ncli,7,7,7,", "\ncli,7,7,6-9,")) ==
@@ -135,7 +135,7 @@ TEST_CASE("timing table: errors name the line and what is wrong") {
   SUBCASE("header") {
     CHECK(error_of(replaced(good, "class,real,", "class,")).find("expected the header") !=
           std::string::npos);
-    CHECK(error_of("") .find("timing.csv:0: expected the header") == 0);
+    CHECK(error_of("").find("timing.csv:0: expected the header") == 0);
   }
   SUBCASE("file") {
     TimingTable table;

@@ -23,9 +23,9 @@ const std::vector<Case> kCases = {
     {32, 4, "plru"},  // ITLB of the P54C
     {64, 4, "plru"},  // DTLB, 4 KB pages
     {8, 4, "plru"},   // DTLB, 4 MB pages
-    {64, 4, "lru"},    {64, 4, "fifo"},  {64, 4, "random"}, {64, 1, "lru"},  {64, 2, "plru"},
-    {64, 8, "plru"},   {8, 8, "plru"},   {4, 4, "plru"},    {128, 8, "lru"}, {256, 4, "plru"},
-    {48, 3, "lru"},    {96, 6, "random"}, {40, 5, "fifo"},  {16, 1, "plru"}, {32, 2, "fifo"},
+    {64, 4, "lru"},     {64, 4, "fifo"},   {64, 4, "random"}, {64, 1, "lru"},  {64, 2, "plru"},
+    {64, 8, "plru"},    {8, 8, "plru"},    {4, 4, "plru"},    {128, 8, "lru"}, {256, 4, "plru"},
+    {48, 3, "lru"},     {96, 6, "random"}, {40, 5, "fifo"},   {16, 1, "plru"}, {32, 2, "fifo"},
     {512, 4, "random"}, {16, 16, "lru"},
 };
 
@@ -103,16 +103,22 @@ TEST_CASE("tlb reference: 10^6 random look-ups in each geometry") {
       if (!hit) differences += !tlb.insert(page);
       hits += hit;
       switch (stream.below(4000)) {
-        case 0: case 1: case 2: case 3:
+        case 0:
+        case 1:
+        case 2:
+        case 3:
           tlb.invalidate(stream.next() >> 12);
           break;
         case 4:
           if (stream.below(4) == 0) tlb.flush();
           break;
-        case 5: case 6: case 7:
+        case 5:
+        case 6:
+        case 7:
           differences += !tlb.same_contents(recent);
           break;
-        default: break;
+        default:
+          break;
       }
     }
     CHECK(differences == 0);

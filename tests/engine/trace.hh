@@ -15,15 +15,25 @@ class AddressStream {
 
   uint32_t next() {
     switch (random_() % 16) {
-      case 0: case 1: case 2: case 3: case 4:
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4:
         return last_ = hot_ + random_() % (capacity_ / 2);
-      case 5: case 6: case 7:
+      case 5:
+      case 6:
+      case 7:
         return last_ = hot_ + random_() % (3 * capacity_);
-      case 8: case 9: case 10:
+      case 8:
+      case 9:
+      case 10:
         return last_ += grain_ / 2;
-      case 11: case 12:
+      case 11:
+      case 12:
         return last_ += capacity_;  // the same set again
-      case 13: case 14:
+      case 13:
+      case 14:
         return last_;
       default:
         // Now and then the hot region moves, as a program's phase does.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The wire: how long a frame takes, who waits for whom, what happens when two begin together; and the
-// way behind it with its faults. The numbers are those of IEEE 802.3.
-#include "net_bench.hh"
-
+// The wire: how long a frame takes, who waits for whom, what happens when two begin together; and
+// the way behind it with its faults. The numbers are those of IEEE 802.3.
 #include <map>
 
+#include "net_bench.hh"
 #include "path.hh"
 
 using namespace net;
@@ -159,22 +158,25 @@ TEST_CASE("wire: after 16 collisions a station gives up") {
 TEST_CASE("path: frames come in order and after the latency") {
   Agenda agenda;
   std::vector<std::pair<Time, size_t>> came;
-  Path path({3 * kMillisecond, 0, 0, 0, 1}, 0, agenda,
-            [&](Time now, const FramePtr& frame) { came.push_back({now, frame->size()}); },
-            [](Fault) { CHECK(false); });
+  Path path(
+      {3 * kMillisecond, 0, 0, 0, 1}, 0, agenda,
+      [&](Time now, const FramePtr& frame) { came.push_back({now, frame->size()}); },
+      [](Fault) { CHECK(false); });
   for (size_t i = 0; i < 100; i++) path.send(std::make_shared<Frame>(i), Time(i));
   agenda.run(kSecond);
   REQUIRE(came.size() == 100);
-  for (size_t i = 0; i < 100; i++) CHECK(came[i] == std::pair<Time, size_t>(3 * kMillisecond + i, i));
+  for (size_t i = 0; i < 100; i++)
+    CHECK(came[i] == std::pair<Time, size_t>(3 * kMillisecond + i, i));
 }
 
 TEST_CASE("path: what is lost, doubled and late follows from the seed") {
   const auto drive = [](uint64_t seed, double loss, double twice, double late, uint64_t* faults) {
     Agenda agenda;
     std::vector<size_t> came;
-    Path path({0, loss, twice, late, seed}, 0, agenda,
-              [&](Time, const FramePtr& frame) { came.push_back(frame->size()); },
-              [&](Fault fault) { faults[int(fault)]++; });
+    Path path(
+        {0, loss, twice, late, seed}, 0, agenda,
+        [&](Time, const FramePtr& frame) { came.push_back(frame->size()); },
+        [&](Fault fault) { faults[int(fault)]++; });
     for (size_t i = 0; i < 10000; i++) path.send(std::make_shared<Frame>(i), Time(i));
     agenda.run(kSecond);
     return came;
@@ -204,8 +206,9 @@ TEST_CASE("path: what is lost, doubled and late follows from the seed") {
 TEST_CASE("path: a late frame that nobody follows comes after 20 ms") {
   Agenda agenda;
   std::vector<Time> came;
-  Path path({0, 0, 0, 0.9, 3}, 0, agenda, [&](Time now, const FramePtr&) { came.push_back(now); },
-            [](Fault) {});
+  Path path(
+      {0, 0, 0, 0.9, 3}, 0, agenda, [&](Time now, const FramePtr&) { came.push_back(now); },
+      [](Fault) {});
   path.send(std::make_shared<Frame>(60), kMillisecond);
   agenda.run(kSecond);
   REQUIRE(came.size() == 1);

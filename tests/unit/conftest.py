@@ -4,13 +4,17 @@ import hostile
 import pytest
 from hypothesis import HealthCheck, settings
 
-from p5lab import cli
+from p5lab.cli import main as cli
 
 # The same examples every time, whatever the load; nothing is kept between runs.
 settings.register_profile(
-    "p5lab", deadline=None, derandomize=True, database=None, max_examples=50,
+    "p5lab",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+)
 settings.load_profile("p5lab")
 
 

@@ -12,13 +12,33 @@ from p5lab.lab import Lab
 
 REPO = Path(__file__).resolve().parents[2]
 EVENTS = [
-    "cycles.busy", "cycles.idle", "instructions", "data_reads", "data_writes", "data_read_misses",
-    "data_write_misses", "code_misses", "itlb_misses", "dtlb_misses", "l2_read_misses",
-    "l2_write_misses", "segment_loads", "hw_interrupts", "exceptions", "crossings.int",
-    "crossings.gate", "crossings.far", "crossings.iret", "crossings.async", "cr3_loads.changed",
-    "cr3_loads.unchanged", "mode_changes.real", "mode_changes.v86", "mode_changes.16bit",
+    "cycles.busy",
+    "cycles.idle",
+    "instructions",
+    "data_reads",
+    "data_writes",
+    "data_read_misses",
+    "data_write_misses",
+    "code_misses",
+    "itlb_misses",
+    "dtlb_misses",
+    "l2_read_misses",
+    "l2_write_misses",
+    "segment_loads",
+    "hw_interrupts",
+    "exceptions",
+    "crossings.int",
+    "crossings.gate",
+    "crossings.far",
+    "crossings.iret",
+    "crossings.async",
+    "cr3_loads.changed",
+    "cr3_loads.unchanged",
+    "mode_changes.real",
+    "mode_changes.v86",
+    "mode_changes.16bit",
     "mode_changes.32bit",
-]  # fmt: skip
+]
 CLOCK_HZ = 90_000_000
 HEADER = {
     "type": "header",
@@ -190,8 +210,12 @@ def shadow_events():
     in ring 0, and of the first one some before it began."""
     lines = call_events(iterations=2)
     names = ["data_read_misses", "dtlb_misses"]
-    lines[0] = {**HEADER, "shadows": ["a", "b"], "shadow_events": names,
-                "stream_events": ["instructions", "data_reads"]}  # fmt: skip
+    lines[0] = {
+        **HEADER,
+        "shadows": ["a", "b"],
+        "shadow_events": names,
+        "stream_events": ["instructions", "data_reads"],
+    }
     for line in lines[1:-1]:
         begins = line["op"] == "begin"
         counts = [[9, 9], [9, 9]] if begins else [[2, 0], [3, 1]]
@@ -274,9 +298,14 @@ def make(root: Path) -> FakeLab:
     lab._put("configs/experiments/tests.toml", EXPERIMENT)
     lab._put("build/guests/toy/bzImage", bzimage())
     lab._put("build/guests/toy/initramfs.cpio", b"c" * 5000)
-    for name in ("engine/bios/BIOS-bochs-latest", "engine/bios/vgabios.bin", "bootrom/p5boot.rom",
-                 "disks/formatted.p5disk",
-                 "workloads/toy/call", "workloads/toy/chase"):  # fmt: skip
+    for name in (
+        "engine/bios/BIOS-bochs-latest",
+        "engine/bios/vgabios.bin",
+        "bootrom/p5boot.rom",
+        "disks/formatted.p5disk",
+        "workloads/toy/call",
+        "workloads/toy/chase",
+    ):
         lab._put(f"build/{name}", name)
     for engine in ("p5bochs", "p5bochs64"):
         lab._put(f"build/engine/{engine}", ENGINE.replace("@python@", sys.executable)).chmod(0o755)

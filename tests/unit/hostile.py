@@ -3,9 +3,9 @@
 
 import fakelab
 
-from p5lab import experiment
-from p5lab.experiment import Filter
-from p5lab.runner import Runner
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.execute.runner import Runner
 
 MARKUP = '</script></style></title><script>document.title="hacked"</script>]]>\'"&amp;<img src=x>'
 ESCAPES = "\x1b[31m\x07\u202e"

@@ -13,15 +13,53 @@ import re
 import tomllib
 
 TOKENS = (
-    b"\0", b"\xff\xfe", b"\n", b'"', b"{", b"]", b"-1", b"0", b"NaN", b"1e999",
-    b"18446744073709551616", b"9" * 5000, b"[" * 2000, b"../../etc/passwd",
-    "\u202e\u2028".encode(), b"\x1b[2J",
-)  # fmt: skip
+    b"\0",
+    b"\xff\xfe",
+    b"\n",
+    b'"',
+    b"{",
+    b"]",
+    b"-1",
+    b"0",
+    b"NaN",
+    b"1e999",
+    b"18446744073709551616",
+    b"9" * 5000,
+    b"[" * 2000,
+    b"../../etc/passwd",
+    "\u202e\u2028".encode(),
+    b"\x1b[2J",
+)
 VALUES = (
-    None, True, False, -1, 0, 1, 3.5, 2**31, 2**63, 2**64, 10**30, 1e308, float("nan"),
-    float("inf"), "", "x", "-1", "0", "\0", "\x1b]52;c;eA==\x07", "../..", "a b=c", [], {}, [[]],
-    [1], ["x"], {"x": 1},
-)  # fmt: skip
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    3.5,
+    2**31,
+    2**63,
+    2**64,
+    10**30,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "-1",
+    "0",
+    "\0",
+    "\x1b]52;c;eA==\x07",
+    "../..",
+    "a b=c",
+    [],
+    {},
+    [[]],
+    [1],
+    ["x"],
+    {"x": 1},
+)
 NUMBER = re.compile(rb"\d+")
 
 
@@ -102,8 +140,9 @@ class Mutator:
             parent.insert(key, copy.deepcopy(parent[key]))
         elif kind == 2:
             other = draw.choice(parents)
-            parent[key] = copy.deepcopy(draw.choice(list(other.values() if isinstance(other, dict)
-                                                         else other)))  # fmt: skip
+            parent[key] = copy.deepcopy(
+                draw.choice(list(other.values() if isinstance(other, dict) else other))
+            )
         else:
             parent[key] = draw.choice(VALUES)
         return tree
@@ -118,9 +157,13 @@ def _containers(tree):
 
 def dump_toml(tree):
     """A table as TOML; what TOML does not have (null) is left out."""
-    text = "".join(
-        f"{_text(key)} = {_toml(value)}\n" for key, value in tree.items() if value is not None
-    ) if isinstance(tree, dict) else "x = 1\n"  # fmt: skip
+    text = (
+        "".join(
+            f"{_text(key)} = {_toml(value)}\n" for key, value in tree.items() if value is not None
+        )
+        if isinstance(tree, dict)
+        else "x = 1\n"
+    )
     return text.encode()
 
 

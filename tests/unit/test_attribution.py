@@ -8,10 +8,10 @@ import json
 import pytest
 from rich.console import Console
 
-from p5lab import attribution as shown
-from p5lab import timeline
 from p5lab.errors import UserError
-from p5lab.store import Stored
+from p5lab.keep.store import Stored
+from p5lab.present import by_function as shown
+from p5lab.present import timeline
 from p5stats import StatsError, attribution
 
 EVENTS = ["cycles.busy", "instructions", "code_misses"]
@@ -30,10 +30,17 @@ LINES = [
     {"type": "counts", "phase": 0, "node": 2, "counts": [70, 30, 4]},
     {"type": "counts", "phase": 0, "node": 4, "counts": [15, 3, -1]},
     {"type": "counts", "phase": 1, "node": 3, "counts": [5, 1]},
-    {"type": "eviction", "loser": 1, "winner": 2, "colour": 5, "count": 9, "lost": "code",
-     "won": "data"},
+    {
+        "type": "eviction",
+        "loser": 1,
+        "winner": 2,
+        "colour": 5,
+        "count": 9,
+        "lost": "code",
+        "won": "data",
+    },
     {"type": "end"},
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -62,12 +69,17 @@ def test_counts_by_function_space_and_crossing(write):
         (1, "ksys_dup", "linux", 0, "0x00002000", "[not known]"): 5,
     }
     assert [node.function.name for node in found.stack(4)] == [
-        "main", "ksys_dup", "[linux+unknown]",
-    ]  # fmt: skip
+        "main",
+        "ksys_dup",
+        "[linux+unknown]",
+    ]
     (eviction,) = found.evictions
     assert (eviction.loser.name, eviction.lost, eviction.winner.name, eviction.colour) == (
-        "main", "code", "ksys_dup", 5,
-    )  # fmt: skip
+        "main",
+        "code",
+        "ksys_dup",
+        5,
+    )
 
 
 def test_the_largest_with_the_rest_in_one_row(write):
@@ -171,8 +183,10 @@ def test_speedscope(stored, tmp_path):
         for sample, weight in zip(first["samples"], first["weights"], strict=True)
     }
     assert stacks == {
-        ("main",): 10, ("main", "ksys_dup"): 70, ("main", "ksys_dup", "[linux+unknown]"): 15,
-    }  # fmt: skip
+        ("main",): 10,
+        ("main", "ksys_dup"): 70,
+        ("main", "ksys_dup", "[linux+unknown]"): 15,
+    }
     assert (first["startValue"], first["endValue"], second["endValue"]) == (0, 95, 5)
 
 
@@ -205,14 +219,40 @@ def test_evictions(stored, console, write):
 
 TRACE = [
     {"kind": "begin", "phase": 0, "tsc": 100, "counts": {"code_misses": 1, "l2_read_misses": 0}},
-    {"kind": "int", "vector": 128, "tsc": 130, "instructions": 9, "ring": [3, 0],
-     "cr3": [4096, 4096], "mode": ["prot32", "prot32"], "eip": 0, "eax": 41, "ebx": 0, "ecx": 0,
-     "edx": 0, "cr2": 0, "counts": {"code_misses": 1, "l2_read_misses": 0}},
-    {"kind": "iret", "vector": None, "tsc": 330, "instructions": 99, "ring": [0, 3],
-     "cr3": [4096, 4096], "mode": ["prot32", "prot32"], "eip": 0, "eax": 0, "ebx": 0, "ecx": 0,
-     "edx": 0, "cr2": 0, "counts": {"code_misses": 8, "l2_read_misses": 2}},
+    {
+        "kind": "int",
+        "vector": 128,
+        "tsc": 130,
+        "instructions": 9,
+        "ring": [3, 0],
+        "cr3": [4096, 4096],
+        "mode": ["prot32", "prot32"],
+        "eip": 0,
+        "eax": 41,
+        "ebx": 0,
+        "ecx": 0,
+        "edx": 0,
+        "cr2": 0,
+        "counts": {"code_misses": 1, "l2_read_misses": 0},
+    },
+    {
+        "kind": "iret",
+        "vector": None,
+        "tsc": 330,
+        "instructions": 99,
+        "ring": [0, 3],
+        "cr3": [4096, 4096],
+        "mode": ["prot32", "prot32"],
+        "eip": 0,
+        "eax": 0,
+        "ebx": 0,
+        "ecx": 0,
+        "edx": 0,
+        "cr2": 0,
+        "counts": {"code_misses": 8, "l2_read_misses": 2},
+    },
     {"kind": "end", "phase": 0, "tsc": 340, "counts": {"code_misses": 8, "l2_read_misses": 2}},
-]  # fmt: skip
+]
 
 
 def test_a_timeline(tmp_path, stored, console):
@@ -226,10 +266,12 @@ def test_a_timeline(tmp_path, stored, console):
         "0,230,program,10,0,0,0,0,0,end of the bracket",
     ]
     # A trace of before it had counts.
-    path.write_text("".join(
-        json.dumps({key: value for key, value in line.items() if key != "counts"}) + "\n"
-        for line in TRACE
-    ))  # fmt: skip
+    path.write_text(
+        "".join(
+            json.dumps({key: value for key, value in line.items() if key != "counts"}) + "\n"
+            for line in TRACE
+        )
+    )
     timeline.show(console, stored, "csv")
     assert printed(console).splitlines()[-2] == "0,30,kernel,200,,,,,,IRET to program"
     path.unlink()

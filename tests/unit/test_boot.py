@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fakelab import bzimage
 
-from p5lab import boot
 from p5lab.errors import UserError
+from p5lab.execute import boot
 
 MB = 1 << 20
 PAGE = 4096
@@ -96,8 +96,9 @@ def elf_kernel(header=b"\x02\xb0\xad\x1b", segments=2):
     start = struct.pack("<16sHHIIII", b"\x7fELF\x01\x01", 2, 3, 1, ENTRY, 52, 0)
     start += struct.pack("<IHHHHHH", 0, 52, 32, segments, 40, 0, 0)
     text = struct.pack("<8I", 1, 0x1000, VIRTUAL, PHYSICAL, TEXT_SIZE, TEXT_SIZE, 5, PAGE)
-    data = struct.pack("<8I", 1, 0x3000, VIRTUAL + 0x2000, PHYSICAL + 0x2000, FILE_SIZE,
-                       MEMORY_SIZE, 6, PAGE)  # fmt: skip
+    data = struct.pack(
+        "<8I", 1, 0x3000, VIRTUAL + 0x2000, PHYSICAL + 0x2000, FILE_SIZE, MEMORY_SIZE, 6, PAGE
+    )
     image = (start + text + data).ljust(0x1000, b"\0") + header
     return image.ljust(0x3000 + FILE_SIZE, b"\0")
 
@@ -105,9 +106,14 @@ def elf_kernel(header=b"\x02\xb0\xad\x1b", segments=2):
 def loaded(kernel=None, modules=((5000, "server ${host-port}"),), memory=32 * MB, cmdline="c=1"):
     named = [boot.Module(Path(f"module{n}"), size, text) for n, (size, text) in enumerate(modules)]
     return boot.multiboot(
-        elf_kernel() if kernel is None else kernel, Path("kernel"), named, cmdline, memory, LOADER,
+        elf_kernel() if kernel is None else kernel,
+        Path("kernel"),
+        named,
+        cmdline,
+        memory,
+        LOADER,
         Path("setup.bin"),
-    )  # fmt: skip
+    )
 
 
 def text_at(setup, address):
@@ -119,8 +125,10 @@ def test_a_multiboot_kernel_is_where_its_headers_say():
     assert plan.conf()["boot.entry"] == "0x9000:0x0000"
     places = [(blob.address, blob.offset, blob.length, str(blob.file)) for blob in plan.blobs]
     assert places[0] == (0x90000, 0, len(plan.setup), "setup.bin")
-    assert places[1:3] == [(PHYSICAL, 0x1000, TEXT_SIZE, "kernel"),
-                           (PHYSICAL + 0x2000, 0x3000, FILE_SIZE, "kernel")]  # fmt: skip
+    assert places[1:3] == [
+        (PHYSICAL, 0x1000, TEXT_SIZE, "kernel"),
+        (PHYSICAL + 0x2000, 0x3000, FILE_SIZE, "kernel"),
+    ]
     # The module follows the kernel's memory, at a page.
     assert places[3] == (PHYSICAL + 0x5000, 0, 5000, "module0")
 
@@ -145,7 +153,9 @@ def test_the_multiboot_information():
     entries = [struct.unpack_from("<4I", setup, table - 0x90000 + 16 * n) for n in range(2)]
     first = PHYSICAL + 0x5000
     assert [(begin, end) for begin, end, _, _ in entries] == [
-        (first, first + 5000), (first + 2 * PAGE, first + 3 * PAGE)]  # fmt: skip
+        (first, first + 5000),
+        (first + 2 * PAGE, first + 3 * PAGE),
+    ]
     assert [text_at(setup, text) for _, _, text, _ in entries] == ["one a b", "two"]
     length, at = fields[11:13]
     ranges = list(struct.iter_unpack("<IQQI", setup[at - 0x90000 :][:length]))

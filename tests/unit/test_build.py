@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from p5lab import build, guest
+from p5lab.describe import guest
 from p5lab.errors import UserError
+from p5lab.host import build
+from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.progress import Progress
 
 
 @pytest.fixture
@@ -96,14 +97,20 @@ def test_sources_that_were_looked_up_first_make_the_forecast_exact(lab, progress
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("p5lab: digest mismatch: a has SHA-256 1, expected 2",
-         "build failed: digest mismatch: a has SHA-256 1, expected 2 (log: build/build.log)"),
-        ("build_kernel: kernel.config:3: `x` became `y`",
-         "build failed: kernel.config:3: `x` became `y` (log: build/build.log)"),
-        ("cc1plus: error: closing dependency file: No space left on device",
-         "build failed: disk full, in "),
+        (
+            "p5lab: digest mismatch: a has SHA-256 1, expected 2",
+            "build failed: digest mismatch: a has SHA-256 1, expected 2 (log: build/build.log)",
+        ),
+        (
+            "build_kernel: kernel.config:3: `x` became `y`",
+            "build failed: kernel.config:3: `x` became `y` (log: build/build.log)",
+        ),
+        (
+            "cc1plus: error: closing dependency file: No space left on device",
+            "build failed: disk full, in ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_reason_of_a_failure_is_one_line(lab, progress, line, reason):
     graph(lab, ("C++", "one", f"echo fetch: working; echo '{line}' >&2; exit 1"))
     said = failure(lab, progress)
@@ -146,20 +153,26 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
 def test_a_stopped_build_leaves_nothing_running(lab):
     """What the build runs is stopped with it, and may tidy up."""
     script = lab.root / "slow.sh"
-    script.write_text('trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\n'
-                      "while :; do sleep 0.1; done\n")  # fmt: skip
+    script.write_text(
+        'trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\nwhile :; do sleep 0.1; done\n'
+    )
     graph(lab, ("kernel", "one", "sh slow.sh; :"))
     source = Path(__file__).resolve().parents[2]
     command = subprocess.Popen(
-        [sys.executable, "-c",
-         "import io, signal; from pathlib import Path; from rich.console import Console\n"
-         "from p5lab import build, cli; from p5lab.lab import Lab\n"
-         "from p5lab.progress import Progress\n"
-         "signal.signal(signal.SIGTERM, cli._terminated)\n"
-         "build.ensure(Lab(Path.cwd()), Progress(Console(file=io.StringIO())), ())"],
-        cwd=lab.root, stderr=subprocess.DEVNULL,
+        [
+            sys.executable,
+            "-c",
+            "import io, signal; from pathlib import Path; from rich.console import Console\n"
+            "from p5lab.cli import main as cli; from p5lab.host import build\n"
+            "from p5lab.lab import Lab\n"
+            "from p5lab.host.progress import Progress\n"
+            "signal.signal(signal.SIGTERM, cli._terminated)\n"
+            "build.ensure(Lab(Path.cwd()), Progress(Console(file=io.StringIO())), ())",
+        ],
+        cwd=lab.root,
+        stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": f"{source}/src:{source}/stats-parsers"},
-    )  # fmt: skip
+    )
     begun = lab.root / "begun"
     deadline = time.monotonic() + 60
     while not begun.is_file() or not begun.read_text().endswith("\n"):
@@ -174,15 +187,25 @@ def test_a_stopped_build_leaves_nothing_running(lab):
 def test_runs_need_their_own_guests_only():
     here = Lab.here()
     linux, uml = guest.load(here, "linux"), guest.load(here, "linux-uml")
-    engine = ("build/engine/engine.json", "build/engine/p5bochs", "build/engine/bios",
-              "build/bootrom", "build/disks")  # fmt: skip
+    engine = (
+        "build/engine/engine.json",
+        "build/engine/p5bochs",
+        "build/engine/bios",
+        "build/bootrom",
+        "build/disks",
+    )
     of_linux = ("build/guests/linux", "build/workloads/linux")
     assert build.for_runs(here, [linux, linux]) == (*engine, *of_linux)
     both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
     assert build.for_runs(here, [linux, uml]) == (*engine, *both)
     wide = replace(linux, isa="x86-64")
-    engine64 = ("build/engine/engine64.json", "build/engine/p5bochs64", "build/engine/bios",
-                "build/bootrom", "build/disks")  # fmt: skip
+    engine64 = (
+        "build/engine/engine64.json",
+        "build/engine/p5bochs64",
+        "build/engine/bios",
+        "build/bootrom",
+        "build/disks",
+    )
     assert build.for_runs(here, [wide]) == (*engine64, *of_linux)
     assert {*engine, *engine64} < {*build.for_runs(here, [linux, wide])}
     assert build.for_runs(here, [linux], "gem5") == of_linux

@@ -43,8 +43,10 @@ def code(build, tmp_path):
 
 def sites(build, code, text, entered=(), kept=()):
     found, bounds = code(text)
-    return [[one.text.split()[0] for one in site]
-            for site in build.groups(found, set(entered), set(kept), bounds)]  # fmt: skip
+    return [
+        [one.text.split()[0] for one in site]
+        for site in build.groups(found, set(entered), set(kept), bounds)
+    ]
 
 
 def test_a_long_cmov_moves_alone(build, code):

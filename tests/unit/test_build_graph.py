@@ -131,15 +131,20 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
         ),
         ("README.md", "changed\n", set()),
         ("src/p5lab/cli.py", "# changed\n", set()),
-        ("tools/manifest.py", "# changed\n", {
-            ("record", "build/engine/engine.json"), ("record", "build/engine/engine64.json"),
-            ("record", "build/guests/linux/guest.json"),
-            ("record", "build/guests/linux-uml/guest.json"),
-            ("record", "build/guests/linux64/guest.json"),
-            ("record", "build/guests/mach/guest.json"),
-        }),
+        (
+            "tools/manifest.py",
+            "# changed\n",
+            {
+                ("record", "build/engine/engine.json"),
+                ("record", "build/engine/engine64.json"),
+                ("record", "build/guests/linux/guest.json"),
+                ("record", "build/guests/linux-uml/guest.json"),
+                ("record", "build/guests/linux64/guest.json"),
+                ("record", "build/guests/mach/guest.json"),
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_changed_file_rebuilds_what_depends_on_it(clone, file, line, again):
     """The first steps: what comes of them is not known before they have run."""
     scons(clone)

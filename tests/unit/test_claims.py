@@ -21,11 +21,22 @@ WORDS = 1000
 def rows(run, phase, events, *, parameters="routine=read words=1000", iterations=2, **other):
     """Tidy rows: each event in two rings and each iteration the same."""
     common = {
-        "experiment": "memory", "run": run, "engine": "bochs", "machine": "p100", "geometry": "",
-        "feedback": "yes", "guest": "linux", "seed": 0, "workload": "bandwidth",
-        "parameters": parameters, "phase": phase, "address_space": "0x0", "symbol": "", "unit": "",
+        "experiment": "memory",
+        "run": run,
+        "engine": "bochs",
+        "machine": "p100",
+        "geometry": "",
+        "feedback": "yes",
+        "guest": "linux",
+        "seed": 0,
+        "workload": "bandwidth",
+        "parameters": parameters,
+        "phase": phase,
+        "address_space": "0x0",
+        "symbol": "",
+        "unit": "",
         **other,
-    }  # fmt: skip
+    }
     return [
         {**common, "iteration": iteration, "ring": ring, "event": event, "value": value / 2}
         for iteration in range(iterations)
@@ -76,15 +87,26 @@ def modelled(frame, **how):
 @pytest.mark.parametrize(
     ("tag", "value", "verdict"),
     [
-        ("exact", 400, "holds"), ("exact", 382, "holds"), ("exact", 420, "holds"),
-        ("exact", 379, "does not hold"), ("exact", 422, "does not hold"),
-        ("about", 365, "holds"), ("about", 440, "holds"), ("about", 363, "does not hold"),
+        ("exact", 400, "holds"),
+        ("exact", 382, "holds"),
+        ("exact", 420, "holds"),
+        ("exact", 379, "does not hold"),
+        ("exact", 422, "does not hold"),
+        ("about", 365, "holds"),
+        ("about", 440, "holds"),
+        ("about", 363, "does not hold"),
         ("about", 445, "does not hold"),
-        ("up to", 365, "holds"), ("up to", 363, "does not hold"), ("up to", 445, "does not hold"),
-        ("at least", 400, "holds"), ("at least", 10, "holds"), ("at least", 401, "does not hold"),
-        ("at most", 400, "holds"), ("at most", 9999, "holds"), ("at most", 399, "does not hold"),
+        ("up to", 365, "holds"),
+        ("up to", 363, "does not hold"),
+        ("up to", 445, "does not hold"),
+        ("at least", 400, "holds"),
+        ("at least", 10, "holds"),
+        ("at least", 401, "does not hold"),
+        ("at most", 400, "holds"),
+        ("at most", 9999, "holds"),
+        ("at most", 399, "does not hold"),
     ],
-)  # fmt: skip
+)
 def test_tags(memory, tag, value, verdict):
     row = judge(claim(value, tag), memory)
     assert row["modelled"] == pytest.approx(400)  # 4 bytes in a clock of 10 ns
@@ -155,10 +177,13 @@ def test_a_baseline_is_subtracted_and_a_reference_divided_by(memory):
 def test_the_points_of_a_curve_may_be_runs():
     """Files up to 20 MB are read in 3 us a KB, larger ones in 10."""
     sizes = {1536: 3, 8192: 3.1, 20480: 3.2, 24576: 10, 102400: 10}
-    frame = table(*[
-        rows(f"r{kb}", phase, counted(100 * clocks), parameters=f"routine=read kb={kb}")
-        for kb, each in sizes.items() for phase, clocks in (("read", each), ("seek", 1))
-    ])  # fmt: skip
+    frame = table(
+        *[
+            rows(f"r{kb}", phase, counted(100 * clocks), parameters=f"routine=read kb={kb}")
+            for kb, each in sizes.items()
+            for phase, clocks in (("read", each), ("seek", 1))
+        ]
+    )
     clocks = {f"r{kb}": CLOCK_HZ for kb in sizes}
     how = {"count": ("microseconds",), "per": (), "times": 1, "phases": ("read",), "by": "kb"}
 
@@ -207,11 +232,22 @@ def test_where_a_plateau_ends(memory, statistic, at, kilobytes):
 
 def test_where_a_curve_falls_below_another(memory):
     """A write of 5 clocks a word everywhere, between the 4.2 and 6 of a read."""
-    write = [rows("w", phase, counted(5 * WORDS), parameters="routine=write words=1000")
-             for phase in CURVE]  # fmt: skip
+    write = [
+        rows("w", phase, counted(5 * WORDS), parameters="routine=write words=1000")
+        for phase in CURVE
+    ]
     reads, writes = (Selection({"routine": name}) for name in ("read", "write"))
-    how = Measure("memory", "linux", "bandwidth", writes, ("cycles.busy",), ("words",), 1,
-                  "crossing", less=reads)  # fmt: skip
+    how = Measure(
+        "memory",
+        "linux",
+        "bandwidth",
+        writes,
+        ("cycles.busy",),
+        ("words",),
+        1,
+        "crossing",
+        less=reads,
+    )
     frame = pd.concat([memory[memory["run"] == "r"], table(*write)])
     row = judge(claim(320, unit="KB", measure=how), frame)
     assert row["modelled"] == pytest.approx(256 + 128 * 0.8 / 1.8)
@@ -275,28 +311,39 @@ def test_the_empty_bracket_is_taken_out(memory):
 def test_seeds_are_averaged(memory):
     slow = memory[memory["run"] == "r"].assign(run="s", seed=1)
     slow["value"] *= 3
-    row = judge(claim(measure=measure(("cycles.busy",), ("words",), 1)), pd.concat([memory, slow]),
-                {**CLOCKS, "s": CLOCK_HZ})  # fmt: skip
+    row = judge(
+        claim(measure=measure(("cycles.busy",), ("words",), 1)),
+        pd.concat([memory, slow]),
+        {**CLOCKS, "s": CLOCK_HZ},
+    )
     assert row["modelled"] == pytest.approx(2)
     assert row["runs"] == "r s"
 
 
 def test_the_headline_is_of_predicted_claims_only(memory):
     asked = [
-        claim(400), claim(320, "about"), claim(300, "at least"), claim(500, "at least"),
+        claim(400),
+        claim(320, "about"),
+        claim(300, "at least"),
+        claim(500, "at least"),
         claim(800, role="fitted", keys=("l2.read",)),
         claim(800, role="input", keys=("l1d.size",)),
         claim(100, role="untestable", measure=None, reason="no"),
         claim(100, measure=measure(phases=("9 KB",))),
-    ]  # fmt: skip
+    ]
     asked = [dataclasses.replace(one, id=str(number)) for number, one in enumerate(asked)]
     found = claims.evaluate(asked, memory, CLOCKS, MACHINES)
     assert tuple(found.columns) == claims.COLUMNS
     assert found["claim"].tolist() == [one.id for one in asked]
     assert claims.headline(found) == {
-        "claims": 4, "hold": 2, "values": 2, "mean_error": pytest.approx(12.5),
-        "largest_error": pytest.approx(25), "bounds": 2, "kept": 1,
-    }  # fmt: skip
+        "claims": 4,
+        "hold": 2,
+        "values": 2,
+        "mean_error": pytest.approx(12.5),
+        "largest_error": pytest.approx(25),
+        "bounds": 2,
+        "kept": 1,
+    }
     fitted = claims.headline(found, "fitted")
     assert (fitted["claims"], fitted["hold"], fitted["mean_error"]) == (1, 0, pytest.approx(50))
 
@@ -308,11 +355,17 @@ def curve(values, run="c", **other):
     """A curve over numbers of processes, a switch in so many clocks."""
     return table(
         *(
-            rows(run, f"{count} process{'es' if count > 1 else ''}", counted(clocks),
-                 parameters="order=ring switches=1", workload="ctx", **other)
+            rows(
+                run,
+                f"{count} process{'es' if count > 1 else ''}",
+                counted(clocks),
+                parameters="order=ring switches=1",
+                workload="ctx",
+                **other,
+            )
             for count, clocks in values.items()
         )
-    )  # fmt: skip
+    )
 
 
 def shape(tag, values, phases=()):

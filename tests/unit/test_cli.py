@@ -7,7 +7,8 @@ import pytest
 import test_program
 from fakelab import call_events, chase_events
 
-from p5lab import cli, report
+from p5lab.cli import main as cli
+from p5lab.present import counts
 
 
 @pytest.fixture
@@ -54,18 +55,36 @@ def test_run_prints_the_counts(p5lab):
 def test_the_columns_of_the_issue_are_all_there(p5lab):
     _, out, _ = p5lab("run", "tests", "--no-build")
     for name in (
-        "busy cycles", "idle cycles", "microseconds", "instructions", "CPI (busy)", "data reads",
-        "data writes", "read misses/reference", "write misses/reference", "I-cache misses",
-        "ITLB misses", "DTLB misses", "L2 misses", "segment loads", "interrupts, clock",
-        "interrupts, other", "kernel share", "ring crossings", "asynchronous",
-        "CR3 loads, changed", "CR3 loads, unchanged", "mode changes",
-    ):  # fmt: skip
+        "busy cycles",
+        "idle cycles",
+        "microseconds",
+        "instructions",
+        "CPI (busy)",
+        "data reads",
+        "data writes",
+        "read misses/reference",
+        "write misses/reference",
+        "I-cache misses",
+        "ITLB misses",
+        "DTLB misses",
+        "L2 misses",
+        "segment loads",
+        "interrupts, clock",
+        "interrupts, other",
+        "kernel share",
+        "ring crossings",
+        "asynchronous",
+        "CR3 loads, changed",
+        "CR3 loads, unchanged",
+        "mode changes",
+    ):
         assert f"\n  {name} " in out or f"\n {name} " in out, name
 
 
 def test_a_trace_is_named(p5lab):
-    status, _, err = p5lab("run", "tests", "--no-build", "--workload", "call", "--trace",
-                           "crossings")  # fmt: skip
+    status, _, err = p5lab(
+        "run", "tests", "--no-build", "--workload", "call", "--trace", "crossings"
+    )
     assert status == 0
     assert "\nTraced: results/tests/" in err
     assert err.splitlines()[-1].endswith("/crossings.jsonl")
@@ -254,13 +273,22 @@ def test_a_first_build_is_forecast_and_its_products_used(p5lab, lab):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.0, "0"), (2.0, "2"), (1234567.0, "1,234,567"), (1.23456, "1.235"), (12.3456, "12.35"),
-        (123.456, "123.5"), (0.012345, "0.01235"), (-4.0, "-4"), (float("nan"), "-"),
-        (0.999999, "1"), (0.000001, "0"), (110.0, "110"),
+        (0.0, "0"),
+        (2.0, "2"),
+        (1234567.0, "1,234,567"),
+        (1.23456, "1.235"),
+        (12.3456, "12.35"),
+        (123.456, "123.5"),
+        (0.012345, "0.01235"),
+        (-4.0, "-4"),
+        (float("nan"), "-"),
+        (0.999999, "1"),
+        (0.000001, "0"),
+        (110.0, "110"),
     ],
-)  # fmt: skip
+)
 def test_numbers(value, text):
-    assert report.number(value) == text
+    assert counts.number(value) == text
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1.2345678", ""])

@@ -17,11 +17,13 @@ import psutil
 import pytest
 from fakelab import REPO, call_events, chase_events, make
 
-from p5lab import cluster, execution, experiment, gc, runner, store, worker
-from p5lab.cluster import Wanted
+from p5lab.describe import experiment
 from p5lab.errors import UserError
-from p5lab.runner import Runner
-from p5lab.worker import Input
+from p5lab.execute import cluster, one_run, runner, worker
+from p5lab.execute.cluster import Wanted
+from p5lab.execute.runner import Runner
+from p5lab.execute.worker import Input
+from p5lab.keep import gc, store
 
 SWEEP = """
 [[sweep]]
@@ -64,21 +66,47 @@ def running(place, *options, workers=2, protocol="tcp"):
 
     def start(*command):
         log = (place / f"{len(started)}.log").open("w")
-        started.append(subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli." + command[0], *command[1:], *options],
-            cwd=place, env=environment, stdout=log, stderr=log,
-        ))  # fmt: skip
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli." + command[0], *command[1:], *options],
+                cwd=place,
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
+        )
 
     try:
-        start("dask_scheduler", "--host", f"{protocol}://127.0.0.1", "--port", "0",
-              "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(file))  # fmt: skip
+        start(
+            "dask_scheduler",
+            "--host",
+            f"{protocol}://127.0.0.1",
+            "--port",
+            "0",
+            "--dashboard-address",
+            "127.0.0.1:0",
+            "--scheduler-file",
+            str(file),
+        )
         # It is there before there is anything in it.
         wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         for _ in range(workers):
-            start("dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny",
-                  "--dashboard-address", "127.0.0.1:0", "--memory-limit", "0",
-                  "--local-directory", str(place), "--host", f"{protocol}://127.0.0.1"
-                  )  # fmt: skip
+            start(
+                "dask_worker",
+                "--scheduler-file",
+                str(file),
+                "--nthreads",
+                "1",
+                "--no-nanny",
+                "--dashboard-address",
+                "127.0.0.1:0",
+                "--memory-limit",
+                "0",
+                "--local-directory",
+                str(place),
+                "--host",
+                f"{protocol}://127.0.0.1",
+            )
         address = re.search(r'"address": "(.*)"', file.read_text())[1]
         yield address
     finally:
@@ -133,7 +161,7 @@ def test_results_are_those_of_runs_executed_here(lab, scheduler, ship):
         record = store.read(one.directory)
         assert record["attempts"] == 1
         assert record["worker"].startswith("tcp://127.0.0.1:")
-        assert record["host"]["cpus"] == execution.cores()
+        assert record["host"]["cpus"] == one_run.cores()
 
 
 def test_what_is_there_is_not_sent_to_anybody(lab, scheduler):
@@ -210,10 +238,11 @@ def test_a_killed_worker_costs_one_attempt(lab):
         there = engines(lab)
         assert there
         (only,) = [
-            child for child in psutil.Process().children()
+            child
+            for child in psutil.Process().children()
             if "distributed.cli.dask_worker" in child.cmdline()
             and "--scheduler-file" not in child.cmdline()
-        ]  # fmt: skip
+        ]
         only.kill()
         wait_for(lambda: not any(one.is_running() for one in there), 5)  # they end with it
         killed.append(only.pid)
@@ -290,8 +319,11 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
             wait_for(lambda: any(one.status == "ok" for one in store.all_runs(lab)))
             port = int(address.rpartition(":")[2])
             for child in psutil.Process().children():
-                if any(one.laddr.port == port for one in child.net_connections("tcp4")
-                       if one.status == psutil.CONN_LISTEN):  # fmt: skip
+                if any(
+                    one.laddr.port == port
+                    for one in child.net_connections("tcp4")
+                    if one.status == psutil.CONN_LISTEN
+                ):
                     child.kill()
 
         killer = threading.Thread(target=kill)
@@ -340,7 +372,7 @@ def test_a_worker_without_p5lab_is_told_apart(lab, tmp_path, monkeypatch):
 
 def test_executions_that_disagree_are_no_result(lab):
     (lab.results / "run").mkdir(parents=True)
-    done = execution.Done(runner.Outcome("ok", ""), {"digests": {}, "notes": []})
+    done = one_run.Done(runner.Outcome("ok", ""), {"digests": {}, "notes": []})
     watched = cluster._Watched(events={"one", "other"})
     found = cluster._received(worker.Report("tcp://a", done), watched, lab.results / "run")
     assert found.outcome.status == "failed"
@@ -352,7 +384,7 @@ def test_a_result_that_arrives_changed_is_no_result(lab):
     directory = lab.results / "run"
     directory.mkdir(parents=True)
     good = hashlib.sha256(b"content").hexdigest()
-    done = execution.Done(runner.Outcome("ok", ""), {"digests": {"events.jsonl": good}})
+    done = one_run.Done(runner.Outcome("ok", ""), {"digests": {"events.jsonl": good}})
     stage = lab.results / ".run-x"
     stage.mkdir()
     (stage / "events.jsonl").write_bytes(b"changed")
@@ -435,8 +467,14 @@ def tls(place):
 
 def test_tls(lab, certificates, tmp_path):
     ours = tls(certificates["ours"])
-    options = ("--tls-ca-file", str(ours.ca), "--tls-cert", str(ours.cert),
-               "--tls-key", str(ours.key))  # fmt: skip
+    options = (
+        "--tls-ca-file",
+        str(ours.ca),
+        "--tls-cert",
+        str(ours.cert),
+        "--tls-key",
+        str(ours.key),
+    )
     with running(tmp_path / "scheduler", *options, workers=1, protocol="tls") as address:
         assert address.startswith("tls://")
         results = execute(lab, Wanted(scheduler=address, tls=ours))
@@ -455,10 +493,12 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
     bad = tmp_path / "bad.pem"
     bad.write_text("no certificate")
     for which, message in (
-        (cluster.Tls(tmp_path / "none", ours / "p5lab.pem", ours / "p5lab.key"),
-         r"--tls-ca: cannot read .*none: No such file"),
+        (
+            cluster.Tls(tmp_path / "none", ours / "p5lab.pem", ours / "p5lab.key"),
+            r"--tls-ca: cannot read .*none: No such file",
+        ),
         (cluster.Tls(bad, ours / "p5lab.pem", ours / "p5lab.key"), r"no cluster tls://"),
-    ):  # fmt: skip
+    ):
         with (
             pytest.raises(UserError, match=message),
             cluster.connected(lab, Wanted(scheduler="tls://127.0.0.1:9", tls=which), print),

@@ -10,10 +10,10 @@ import stat
 import pytest
 from fakelab import END, HEADER, snapshot
 
-from p5lab import simpoint as command
-from p5lab.cli import main
+from p5lab.cli.main import main
+from p5lab.describe.experiment import Interval
 from p5lab.errors import UserError
-from p5lab.experiment import Interval
+from p5lab.execute import sampling as command
 from p5stats import StatsError, events, simpoint
 from p5stats.simpoint import Point, Vectors
 

@@ -34,10 +34,25 @@ def rows(frame, **where):
 
 def test_columns_are_those_of_the_design(frame):
     assert tuple(frame.columns) == (
-        "experiment", "run", "engine", "machine", "geometry", "feedback", "guest", "seed",
-        "workload", "parameters", "phase", "iteration", "ring", "address_space", "symbol", "event",
-        "unit", "value",
-    )  # fmt: skip
+        "experiment",
+        "run",
+        "engine",
+        "machine",
+        "geometry",
+        "feedback",
+        "guest",
+        "seed",
+        "workload",
+        "parameters",
+        "phase",
+        "iteration",
+        "ring",
+        "address_space",
+        "symbol",
+        "event",
+        "unit",
+        "value",
+    )
 
 
 def test_rows_are_differences_by_ring(frame):
@@ -60,12 +75,18 @@ def test_an_untouched_ring_has_no_rows_and_a_touched_one_has_all(frame):
 def test_a_shadow_has_its_misses_and_the_runs_stream_and_no_time(tmp_path):
     frame = tidy.table(parsed(tmp_path, shadow_events()), ORIGIN, {0: "call", 0xFFFFFFFF: "empty"})
     assert set(map(tuple, frame[["geometry", "feedback"]].values)) == {
-        ("", "yes"), ("a", "no"), ("b", "no"),
-    }  # fmt: skip
+        ("", "yes"),
+        ("a", "no"),
+        ("b", "no"),
+    }
     mine = rows(frame, geometry="b", phase="call", iteration=1)
     assert set(mine["event"]) == {
-        "instructions", "data_reads", "data_read_misses", "dtlb_misses", "vector.irq.48",
-    }  # fmt: skip
+        "instructions",
+        "data_reads",
+        "data_read_misses",
+        "dtlb_misses",
+        "vector.irq.48",
+    }
     assert rows(mine, event="data_read_misses", ring=0)["value"].tolist() == [3]
     assert rows(mine, event="data_read_misses", ring=3)["value"].tolist() == [0]
     assert rows(mine, event="instructions", ring=3)["value"].tolist() == [24]
@@ -97,8 +118,11 @@ def test_parquet_round_trip_with_schema_version(tmp_path, frame):
 
 
 def test_of_runs_that_ask_the_same_the_last_is_loaded(tmp_path, frame):
-    for name, started in (("old", "2026-01-01T10:00:00"), ("new", "2026-01-02T09:00:00"),
-                          ("none", None)):  # fmt: skip
+    for name, started in (
+        ("old", "2026-01-01T10:00:00"),
+        ("new", "2026-01-02T09:00:00"),
+        ("none", None),
+    ):
         directory = tmp_path / name
         directory.mkdir()
         tidy.write(directory / "counts.parquet", frame.assign(run=name), clock_hz=CLOCK_HZ)
@@ -185,12 +209,24 @@ def evaluated(operations=1, **values):
 
 def test_metrics_of_the_papers():
     got = evaluated(
-        cycles__busy=1800, cycles__idle=900, instructions=600, data_reads=150, data_writes=50,
-        data_read_misses=20, data_write_misses=30, code_misses=12, crossings__int=1,
-        crossings__iret=1, crossings__async=2, hw_interrupts=3, l2_read_misses=4,
-        l2_write_misses=5, mode_changes__v86=1, mode_changes__real=1,
+        cycles__busy=1800,
+        cycles__idle=900,
+        instructions=600,
+        data_reads=150,
+        data_writes=50,
+        data_read_misses=20,
+        data_write_misses=30,
+        code_misses=12,
+        crossings__int=1,
+        crossings__iret=1,
+        crossings__async=2,
+        hw_interrupts=3,
+        l2_read_misses=4,
+        l2_write_misses=5,
+        mode_changes__v86=1,
+        mode_changes__real=1,
         **{"cycles.busy.ring0": 1350, "vector.irq.48": 2},
-    )  # fmt: skip
+    )
     assert got["microseconds"] == pytest.approx(30.0)
     assert got["CPI (busy)"] == 3
     # chen95 counts misses against data references, reads and writes together.
@@ -244,8 +280,11 @@ def test_metrics_use_the_engines_event_names():
     host = dict.fromkeys(("time.wall", "time.cpu", "page_faults", "context_switches"), 4000.0)
     got = compare.evaluate(host, 2, CLOCK_HZ, 0)
     assert {name: value for name, value in got.items() if not math.isnan(value)} == {
-        "microseconds": 2, "processor time": 2, "page faults": 2000, "context switches": 2000,
-    }  # fmt: skip
+        "microseconds": 2,
+        "processor time": 2,
+        "page faults": 2000,
+        "context switches": 2000,
+    }
 
 
 def test_bad_use_is_an_error():

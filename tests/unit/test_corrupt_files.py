@@ -27,23 +27,14 @@ import test_validate
 from mutate import Mutator, dump_toml
 from rich.console import Console
 
-from p5lab import (
-    claims,
-    experiment,
-    fetch,
-    guest,
-    index,
-    machine,
-    plan,
-    program,
-    report,
-    rerun,
-    rootfs,
-    store,
-    workload,
-)
+from p5lab.describe import experiment, guest, machine, program, workload
 from p5lab.errors import UserError
-from p5lab.runner import Runner
+from p5lab.evidence import published
+from p5lab.execute import plan, rerun
+from p5lab.execute.runner import Runner
+from p5lab.host import fetch, rootfs
+from p5lab.keep import index, store
+from p5lab.present import counts
 from p5stats import (
     StatsError,
     attribution,
@@ -108,8 +99,15 @@ def of_events(tmp_path):
 
 
 def of_crossings(tmp_path):
-    trace = test_crossings.Trace().mark("begin").call(20).back().cross("exception", vector=14,
-            ring=0).back(0x3000).mark("end")  # fmt: skip
+    trace = (
+        test_crossings.Trace()
+        .mark("begin")
+        .call(20)
+        .back()
+        .cross("exception", vector=14, ring=0)
+        .back(0x3000)
+        .mark("end")
+    )
 
     def read(data):
         found = crossings.read(put(tmp_path / "crossings.jsonl", data))
@@ -145,9 +143,10 @@ def of_counts(tmp_path):
     tidy.write(tmp_path / "seed.parquet", frame, clock_hz=1)
     seed = (tmp_path / "seed.parquet").read_bytes()
     directory = tmp_path / "run"
-    put(directory / "run.json",
-        lines([{"digests": {"counts.parquet": store.digest(tmp_path / "seed.parquet")}}])
-        )  # fmt: skip
+    put(
+        directory / "run.json",
+        lines([{"digests": {"counts.parquet": store.digest(tmp_path / "seed.parquet")}}]),
+    )
 
     def read(data):
         path = put(directory / "counts.parquet", data)
@@ -158,8 +157,14 @@ def of_counts(tmp_path):
             pass
         return tidy.read_run(directory)[0]
 
-    return Reader("bytes", [seed], read, lambda found: pd.testing.assert_frame_equal(
-        found, frame, check_dtype=False), ends=True, whole=True)  # fmt: skip
+    return Reader(
+        "bytes",
+        [seed],
+        read,
+        lambda found: pd.testing.assert_frame_equal(found, frame, check_dtype=False),
+        ends=True,
+        whole=True,
+    )
 
 
 def of_gem5(name, form):
@@ -243,8 +248,8 @@ def of_record(tmp_path):
         (stored,) = store.all_runs(lab)
         if stored.record["label"] == "?":
             raise UserError(stored.record["reason"])
-        report.runs(console, [stored])
-        report.run(console, stored)
+        counts.runs(console, [stored])
+        counts.run(console, stored)
         plan.Estimate(lambda: [stored])(run)
         if stored.status == "ok":
             papers.load(lab.results)
@@ -327,9 +332,14 @@ parameters = { iterations = 4 }
 def of_programs(tmp_path):
     path = tmp_path / "a.out"
     seeds = [test_program.elf(), test_program.elf64()]
-    return Reader("bytes", seeds, lambda data: program.load(
-        put(path, data), "", 1 << 24, "x86-64" if data[4:5] == b"\2" else "pentium"),
-        lambda found: found.job == "@program" or pytest.fail(found.job))  # fmt: skip
+    return Reader(
+        "bytes",
+        seeds,
+        lambda data: program.load(
+            put(path, data), "", 1 << 24, "x86-64" if data[4:5] == b"\2" else "pentium"
+        ),
+        lambda found: found.job == "@program" or pytest.fail(found.job),
+    )
 
 
 def of_tarballs(tmp_path):
@@ -379,21 +389,29 @@ READERS = {
     "simpoints and weights": of_points,
     "run.json": of_record,
     "the index": of_index,
-    "experiment": of_toml("configs/experiments/tests.toml",
-                          lambda lab: experiment.load(lab, "tests"), [SWEEP], check_runs),
-    "machine": of_toml("configs/machines/p90-premiere2.toml",
-                       lambda lab: machine.load(lab.machines, "p90-premiere2"), [],
-                       lambda board: board.clock_hz > 0 or pytest.fail("no clock")),
+    "experiment": of_toml(
+        "configs/experiments/tests.toml",
+        lambda lab: experiment.load(lab, "tests"),
+        [SWEEP],
+        check_runs,
+    ),
+    "machine": of_toml(
+        "configs/machines/p90-premiere2.toml",
+        lambda lab: machine.load(lab.machines, "p90-premiere2"),
+        [],
+        lambda board: board.clock_hz > 0 or pytest.fail("no clock"),
+    ),
     "guest.toml": of_toml("guest-images/toy/guest.toml", lambda lab: guest.load(lab, "toy"), []),
-    "workloads.toml": of_toml("workloads/workloads.toml", workload.load,
-                              []),
-    "claims.toml": of_toml("configs/claims.toml", claims.load, [test_validate.CLAIMS.encode()]),
-    "sources.toml": of_toml("sources.toml",
-                            lambda lab: fetch.read_sources(lab.root / "sources.toml"),
-                            [fakelab.REPO / "sources.toml"]),
+    "workloads.toml": of_toml("workloads/workloads.toml", workload.load, []),
+    "claims.toml": of_toml("configs/claims.toml", published.load, [test_validate.CLAIMS.encode()]),
+    "sources.toml": of_toml(
+        "sources.toml",
+        lambda lab: fetch.read_sources(lab.root / "sources.toml"),
+        [fakelab.REPO / "sources.toml"],
+    ),
     "a program": of_programs,
     "a tarball": of_tarballs,
-}  # fmt: skip
+}
 
 
 def refused(reader, data, where):
@@ -455,8 +473,11 @@ def test_what_is_cut_short_is_refused(name, tmp_path):
 
 def test_files_of_another_kind_are_refused(tmp_path):
     """Every reader is given a file of every other."""
-    readers = {name: READERS[name](tmp_path / str(i)) for i, name in enumerate(READERS)
-               if (tmp_path / str(i)).mkdir() is None}  # fmt: skip
+    readers = {
+        name: READERS[name](tmp_path / str(i))
+        for i, name in enumerate(READERS)
+        if (tmp_path / str(i)).mkdir() is None
+    }
     for name, reader in readers.items():
         for other, donor in readers.items():
             if name.split(" ")[0] != other.split(" ")[0]:

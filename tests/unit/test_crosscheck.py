@@ -11,13 +11,16 @@ import fakelab
 import pandas as pd
 import pytest
 
-from p5lab import cli, crosscheck, experiment, machine, store
-from p5lab.commands import execute
-from p5lab.crosscheck import Ask
+from p5lab.cli import execute
+from p5lab.cli import main as cli
+from p5lab.describe import experiment, machine
 from p5lab.engines import gem5
 from p5lab.errors import UserError
+from p5lab.evidence import agreement
+from p5lab.evidence.agreement import Ask
+from p5lab.execute.runner import Result
 from p5lab.gem5 import parameters
-from p5lab.runner import Result
+from p5lab.keep import store
 from p5stats import tidy
 from p5stats.crosscheck import (
     ABSENT,
@@ -32,10 +35,19 @@ from p5stats.crosscheck import (
 )
 
 ASK = Ask(guest="toy", experiment="tests", workloads=("call",))
-COUNTS = {"instructions": 1000, "data_reads": 400, "data_writes": 200, "data_read_misses": 40,
-          "code_misses": 20, "dtlb_misses": 3, "hw_interrupts": 0}  # fmt: skip
-STATISTICS = "\n---------- Begin Simulation Statistics ----------\n{}\n" \
-    "---------- End Simulation Statistics   ----------\n"  # fmt: skip
+COUNTS = {
+    "instructions": 1000,
+    "data_reads": 400,
+    "data_writes": 200,
+    "data_read_misses": 40,
+    "code_misses": 20,
+    "dtlb_misses": 3,
+    "hw_interrupts": 0,
+}
+STATISTICS = (
+    "\n---------- Begin Simulation Statistics ----------\n{}\n"
+    "---------- End Simulation Statistics   ----------\n"
+)
 
 
 def table(run, counts, iterations=3):
@@ -46,13 +58,28 @@ def table(run, counts, iterations=3):
             value = value if phase == "call" else value // 100
             if number == iterations - 1:
                 value = value * 3 if event != "hw_interrupts" else 1
-            rows.append({
-                "experiment": "tests", "run": f"id-{run.engine}", "engine": run.engine,
-                "machine": "m", "geometry": run.machine.geometry, "feedback": "no", "guest": "toy",
-                "seed": run.seed, "workload": run.workload.name, "parameters": run.parameter_text,
-                "phase": phase, "iteration": number, "ring": 3, "address_space": "0x0",
-                "symbol": "", "event": event, "unit": "events", "value": value,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "experiment": "tests",
+                    "run": f"id-{run.engine}",
+                    "engine": run.engine,
+                    "machine": "m",
+                    "geometry": run.machine.geometry,
+                    "feedback": "no",
+                    "guest": "toy",
+                    "seed": run.seed,
+                    "workload": run.workload.name,
+                    "parameters": run.parameter_text,
+                    "phase": phase,
+                    "iteration": number,
+                    "ring": 3,
+                    "address_space": "0x0",
+                    "symbol": "",
+                    "event": event,
+                    "unit": "events",
+                    "value": value,
+                }
+            )
     return pd.DataFrame(rows, columns=tidy.COLUMNS)
 
 
@@ -180,7 +207,7 @@ def test_what_is_left_without_interrupts(before, again, left):
 
 
 def test_the_same_on_both(lab, engines):
-    found = crosscheck.check(lab, ASK, engines)
+    found = agreement.check(lab, ASK, engines)
     assert engines.asked == [[("bochs", ""), ("gem5", "")]]
     said = verdicts(found)
     assert said["instructions"] == said["L1D read misses"] == AGREES
@@ -191,7 +218,7 @@ def test_the_same_on_both(lab, engines):
 
 
 def test_host_times(lab, engines):
-    hosts = crosscheck.check(lab, ASK, engines).hosts.set_index("engine")
+    hosts = agreement.check(lab, ASK, engines).hosts.set_index("engine")
     assert hosts.loc["bochs", "after_boot_seconds"] == 0.5
     assert hosts.loc["gem5", "after_boot_seconds"] == 4  # not the section before the ready marker
     assert hosts.loc["gem5", "instructions"] > 0
@@ -212,9 +239,9 @@ class Wrong(Engines):
 
 def test_an_experiment_explains_what_it_removes(lab, engines):
     engines.__class__ = WriteAllocate
-    assert verdicts(crosscheck.check(lab, ASK, engines))["L1D read misses"] == DIFFERS
+    assert verdicts(agreement.check(lab, ASK, engines))["L1D read misses"] == DIFFERS
     engines.place = engines.place / "again"
-    found = crosscheck.check(lab, ASK, engines, None)
+    found = agreement.check(lab, ASK, engines, None)
     row = found.rows[(found.rows["quantity"] == "L1D read misses")].set_index("explanation")
     assert row.loc["", "explained_by"] == "write-allocate"
     assert row.loc["", "difference"] == pytest.approx(-0.5)
@@ -227,23 +254,23 @@ def test_an_experiment_explains_what_it_removes(lab, engines):
 
 def test_what_no_experiment_removes_stays(lab, engines):
     engines.__class__ = Wrong
-    found = crosscheck.check(lab, ASK, engines, None)
+    found = agreement.check(lab, ASK, engines, None)
     assert list(found.unexplained["quantity"]) == ["instructions"]
 
 
 def test_a_run_that_fails(lab, engines):
     engines.failing = ("gem5",)
-    found = crosscheck.check(lab, ASK, engines)
+    found = agreement.check(lab, ASK, engines)
     assert [result.reason for result in found.failed] == ["it did not work"]
     assert found.rows.empty
 
 
-@pytest.mark.parametrize("one", crosscheck.EXPLANATIONS, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", agreement.EXPLANATIONS, ids=lambda one: one.name)
 def test_each_explanation_is_a_machine_that_both_engines_can_be(lab, one):
     known = {quantity.name for quantity in QUANTITIES}
     assert set(one.quantities) <= known
     for name in machine.names(lab.machines):
-        expanded = crosscheck.expansions(lab, replace(ASK, machine=name), one.settings)
+        expanded = agreement.expansions(lab, replace(ASK, machine=name), one.settings)
         values = [expansion.runs[0].machine.values for expansion in expanded]
         assert values[0] == values[1] != machine.load(lab.machines, name).values
         parameters.derive(values[1])
@@ -254,13 +281,13 @@ def test_of_a_curve_three_sizes_are_shown():
     rows = [
         (*phase, quantity, "architectural", 1, 1, 0.0, 0.01, AGREES, "", "")
         for phase in [*(("curve", "", size) for size in sizes), ("call", "", "call")]
-        for quantity in crosscheck.SHOWN
+        for quantity in agreement.SHOWN
     ]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "explanation", "explained_by"])
-    found = crosscheck.Check(frame, pd.DataFrame(columns=["workload", "parameters", "seed"]))
-    (grid,) = crosscheck.grids(found)
+    found = agreement.Check(frame, pd.DataFrame(columns=["workload", "parameters", "seed"]))
+    (grid,) = agreement.grids(found)
     assert [row[0] for row in grid.rows] == ["curve, 512 B", "curve, 2 KB", "curve, 1 MB", "call"]
-    assert "curve: three of 9 sizes are shown; --format csv has all." in crosscheck.notes(found)
+    assert "curve: three of 9 sizes are shown; --format csv has all." in agreement.notes(found)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -332,10 +359,10 @@ def test_errors(p5lab, lab):
 
 
 def test_the_document_is_rendered(lab, engines):
-    found = crosscheck.check(lab, ASK, engines)
+    found = agreement.check(lab, ASK, engines)
     text = "before\n<!-- ./p5lab cross-check -->\nwas here\n<!-- end -->\nafter\n"
-    now = crosscheck.render(text, found)
+    now = agreement.render(text, found)
     assert "was here" not in now
     assert now.startswith("before\n<!-- ./p5lab cross-check -->\n**gem5 against bochs**")
     with pytest.raises(UserError, match=r"cross-check\.md: expected a line"):
-        crosscheck.render("nothing\n", found)
+        agreement.render("nothing\n", found)

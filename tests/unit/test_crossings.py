@@ -25,11 +25,23 @@ class Trace:
         self.tsc += 10
         ring = self.ring if ring is None else ring
         cr3 = self.cr3 if cr3 is None else cr3
-        self.lines.append({
-            "kind": kind, "vector": vector, "tsc": self.tsc, "instructions": self.tsc // 2,
-            "ring": [self.ring, ring], "cr3": [self.cr3, cr3], "mode": ["prot32", "prot32"],
-            "eip": 0, "eax": eax, "ebx": ebx, "ecx": 0, "edx": 0, "cr2": 0,
-        })  # fmt: skip
+        self.lines.append(
+            {
+                "kind": kind,
+                "vector": vector,
+                "tsc": self.tsc,
+                "instructions": self.tsc // 2,
+                "ring": [self.ring, ring],
+                "cr3": [self.cr3, cr3],
+                "mode": ["prot32", "prot32"],
+                "eip": 0,
+                "eax": eax,
+                "ebx": ebx,
+                "ecx": 0,
+                "edx": 0,
+                "cr2": 0,
+            }
+        )
         self.ring, self.cr3 = ring, cr3
         return self
 
@@ -54,8 +66,10 @@ def steps(bracket):
 def test_a_call_of_a_kernel_in_ring_0(tmp_path):
     (bracket,) = Trace().mark("begin").call(41).back().mark("end").read(tmp_path)[0]
     assert steps(bracket) == [
-        ("program", "dup"), ("kernel", "IRET to program"), ("program", "end of the bracket"),
-    ]  # fmt: skip
+        ("program", "dup"),
+        ("kernel", "IRET to program"),
+        ("program", "end of the bracket"),
+    ]
     assert [step.clocks for step in bracket.steps] == [10, 10, 10]
     assert bracket.clocks == 30
     assert [step.crosses for step in bracket.steps] == [True, True, False]

@@ -21,10 +21,7 @@ from test_decode_objdump import (
     tails,
 )
 
-PREFIX_SETS = [
-    bytes.fromhex(text)
-    for text in ("66", "67", "f3", "45", "48", "6648", "4866")
-]  # fmt: skip
+PREFIX_SETS = [bytes.fromhex(text) for text in ("66", "67", "f3", "45", "48", "6648", "4866")]
 REX = range(0x40, 0x50)
 REX_W = 8
 NO_REGISTER = re.compile(r"\b(?:cr|dr|db)(?:8|9|1\d)\b")  # but for CR8 in long mode
@@ -32,10 +29,19 @@ REX_WORD = re.compile(r"^rex(?:\.[WRXB]+)?\s*")
 # Mnemonics that 32-bit code does not have: another name for one that it has, or their class.
 NAMES = {"movabs": "mov", "retfq": "retf"}
 CLASSES = {
-    "movsxd": "movx", "cdqe": "cbw", "cqo": "cwd", "jrcxz": "jcxz", "lgdt": "lgdt", "lidt": "lgdt",
-    "sgdt": "sgdt", "sidt": "sgdt", "popfq": "popf", "pushfq": "pushf", "iretq": "iretd",
+    "movsxd": "movx",
+    "cdqe": "cbw",
+    "cqo": "cwd",
+    "jrcxz": "jcxz",
+    "lgdt": "lgdt",
+    "lidt": "lgdt",
+    "sgdt": "sgdt",
+    "sidt": "sgdt",
+    "popfq": "popf",
+    "pushfq": "pushf",
+    "iretq": "iretd",
     "cmpxchg16b": "cmpxchg8b",
-}  # fmt: skip
+}
 # What the Pentium has no class for, and what it got later.
 LATER = {"unknown", "cmov.rr", "cmov.rm", "fcmov", "fcomi", "nop.long"}
 

@@ -11,10 +11,13 @@ from fakelab import call_events
 from test_cli import p5lab  # noqa: F401
 from test_runner import CALL, execute
 
-from p5lab import diff, experiment, rerun, store
-from p5lab.experiment import Filter, Interval, Sample
-from p5lab.machine import parse_settings
-from p5lab.runner import Runner
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter, Interval, Sample
+from p5lab.describe.machine import parse_settings
+from p5lab.execute import rerun
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
+from p5lab.present import diff
 
 LARGE = Filter(workloads=("call",), settings=(("l2.size", "512K"),))
 
@@ -102,8 +105,9 @@ def test_a_sample_is_run_again_too(lab):
     sample = Sample((Interval(3, 30, 40, 100),), 5, "3 0\n", "1 0\n")
     (result,) = Runner(lab).run_all([replace(run, sample=sample)])
     assert (result.status, result.reason) == (
-        "failed", "interval 3 was not simulated: the run ended before it"
-    )  # fmt: skip
+        "failed",
+        "interval 3 was not simulated: the run ended before it",
+    )
     stored = store.find(lab, result.id)
     assert (stored.directory / "simpoint.simpoints").read_text() == "3 0\n"
     assert rerun.run_of(lab, stored) == replace(run, sample=sample)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from fakelab import REPO
 
-from p5lab import cli, doctor, fetch
+from p5lab.cli import main as cli
+from p5lab.host import doctor, fetch
 
 
 @pytest.fixture
@@ -68,8 +69,9 @@ def test_missing_packages_are_named_with_the_command(healthy, monkeypatch, capsy
     monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
     state, text = found(healthy)["packages"]
     assert (state, text) == (
-        "missing", "install with: sudo apt-get install build-essential flex",
-    )  # fmt: skip
+        "missing",
+        "install with: sudo apt-get install build-essential flex",
+    )
     assert cli.main(["doctor"], healthy) == 1
     assert capsys.readouterr().out.endswith("\np5lab: 1 missing\n")
 
@@ -106,9 +108,7 @@ def test_whatever_is_broken_the_others_are_still_examined(healthy, breaks, subje
 def test_disks(healthy, monkeypatch):
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: usage._replace(free=10_000_000))
-    assert found(healthy)["checkout"] == (
-        "missing", f"{healthy.root}: 10 MB free; expected 200 MB"
-    )  # fmt: skip
+    assert found(healthy)["checkout"] == ("missing", f"{healthy.root}: 10 MB free; expected 200 MB")
     monkeypatch.setattr(doctor, "_not_writable", lambda path: "Read-only file system")
     assert "cannot be written: Read-only file system" in found(healthy)["cache"][1]
 
@@ -120,9 +120,12 @@ def test_a_cache_with_a_space_is_refused(healthy, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("answers", "state"),
-    [({"http://a": ""}, "ok"), ({"http://a": "no answer"}, "missing"),
-     ({"http://a": "no answer", "http://b": ""}, "note")],
-)  # fmt: skip
+    [
+        ({"http://a": ""}, "ok"),
+        ({"http://a": "no answer"}, "missing"),
+        ({"http://a": "no answer", "http://b": ""}, "note"),
+    ],
+)
 def test_mirrors_matter_when_something_is_to_be_downloaded(healthy, monkeypatch, answers, state):
     assert "mirror" not in found(healthy)
     next(iter(Path(os.environ["P5LAB_DISTDIR"]).iterdir())).unlink()
@@ -158,11 +161,17 @@ def test_gem5(healthy, monkeypatch, tmp_path):
 def test_it_runs_on_a_bare_python(healthy):
     """No package of .venv: isolated from the environment that runs the tests."""
     done = subprocess.run(
-        [sys.executable, "-S", "-c",
-         f"import sys; sys.path[:0] = [{str(REPO / 'src')!r}];"
-         " from p5lab import doctor; sys.exit(doctor.main([]))"],
-        env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            f"import sys; sys.path[:0] = [{str(REPO / 'src')!r}];"
+            " from p5lab.host import doctor; sys.exit(doctor.main([]))",
+        ],
+        env={**os.environ, "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+    )
     assert done.stderr == ""
     assert "python" in done.stdout
     assert done.returncode in (0, 1)

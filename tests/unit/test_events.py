@@ -25,8 +25,12 @@ def test_brackets_and_counts(tmp_path):
     assert parsed.clock_hz == CLOCK_HZ
     assert list(parsed.units) == EVENTS
     assert [(b.phase, b.iteration) for b in parsed.brackets] == [
-        (0xFFFFFFFF, 0), (0xFFFFFFFF, 1), (0xFFFFFFFF, 2), (0, 0), (0, 1),
-    ]  # fmt: skip
+        (0xFFFFFFFF, 0),
+        (0xFFFFFFFF, 1),
+        (0xFFFFFFFF, 2),
+        (0, 0),
+        (0, 1),
+    ]
     first = parsed.brackets[3]
     assert first.end.banks[0x1000, 0][0] - first.begin.banks[0x1000, 0][0] == 60
     assert parsed.brackets[4].end.vectors == {(0x1000, 3, "irq", 48): 1}
@@ -35,8 +39,15 @@ def test_brackets_and_counts(tmp_path):
 
 
 def test_reads_and_notes(tmp_path):
-    read = {"type": "read", "insn": "rdtsc", "index": 16, "value": 7, "tsc": 7, "banks": [],
-            "vectors": []}  # fmt: skip
+    read = {
+        "type": "read",
+        "insn": "rdtsc",
+        "index": 16,
+        "value": 7,
+        "tsc": 7,
+        "banks": [],
+        "vectors": [],
+    }
     note = {"type": "note", "what": "unknown-class", "name": "0fff", "count": 3}
     parsed = parse(tmp_path, [HEADER, read, note, END])
     assert parsed.reads == [events.Read("rdtsc", 16, 7, 7, {})]
@@ -66,9 +77,16 @@ def changed_shadows(counts, **header):
 
 @pytest.mark.parametrize(
     "counts",
-    [[[1, 0]], [[1, 9, [[1, 1], [1, 1]]]], [[1, 0, [[1, 1]]]], [[1, 0, [[1], [1, 1]]]],
-     [[1, 0, [[1, -1], [1, 1]]]], [[1, 0, 5]], 5],
-)  # fmt: skip
+    [
+        [[1, 0]],
+        [[1, 9, [[1, 1], [1, 1]]]],
+        [[1, 0, [[1, 1]]]],
+        [[1, 0, [[1], [1, 1]]]],
+        [[1, 0, [[1, -1], [1, 1]]]],
+        [[1, 0, 5]],
+        5,
+    ],
+)
 def test_malformed_shadows_are_refused(tmp_path, counts):
     with pytest.raises(StatsError, match=":3: shadows: expected"):
         parse(tmp_path, changed_shadows(counts))
@@ -81,8 +99,11 @@ def test_malformed_header_of_shadows_is_refused(tmp_path, header):
 
 
 def test_different_phases_may_nest(tmp_path):
-    lines = [HEADER, *(snapshot(*m, [], []) for m in (("begin", 1), ("begin", 2), ("end", 2),
-             ("end", 1))), END]  # fmt: skip
+    lines = [
+        HEADER,
+        *(snapshot(*m, [], []) for m in (("begin", 1), ("begin", 2), ("end", 2), ("end", 1))),
+        END,
+    ]
     assert [b.phase for b in parse(tmp_path, lines).brackets] == [2, 1]
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from fakelab import EXPERIMENT, GUEST, REPO, WORKLOADS
 
-from p5lab import experiment, guest, workload
+from p5lab.describe import experiment, guest, workload
+from p5lab.describe.experiment import Filter
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
 from p5lab.lab import Lab
 
 
@@ -45,8 +45,9 @@ def test_a_run_has_settings_of_its_own_between_the_overlays_and_the_command_line
     common = "dram.size=16777216"
     runs = with_experiment(lab, text)
     assert [run.machine.geometry for run in runs] == [
-        f"{common} l2.size=131072", f"{common} l2.size=1048576"
-    ]  # fmt: skip
+        f"{common} l2.size=131072",
+        f"{common} l2.size=1048576",
+    ]
     choice = Filter(settings=(("l2.size", "64K"),))
     assert {run.machine.geometry for run in with_experiment(lab, text, choice)} == {
         f"{common} l2.size=65536"
@@ -103,8 +104,11 @@ def test_unknown_experiment(lab):
 def test_seeds_multiply(lab):
     runs = with_experiment(lab, EXPERIMENT.replace("guests =", "seeds = [0, 7, 0]\nguests ="))
     assert [(run.workload.name, run.seed) for run in runs] == [
-        ("call", 0), ("chase", 0), ("call", 7), ("chase", 7),
-    ]  # fmt: skip
+        ("call", 0),
+        ("chase", 0),
+        ("call", 7),
+        ("chase", 7),
+    ]
     assert runs[2].label == "call, toy, p90-premiere2, seed 7"
     assert [run.seed for run in experiment.load(lab, "tests", Filter(seeds=(3,)))] == [3, 3]
 
@@ -118,16 +122,21 @@ def test_the_host_has_one_machine_one_seed_and_each_program_once(lab):
     assert len(with_experiment(lab, text)) == 16
     runs = experiment.load(lab, "tests", Filter(engine="native"))
     assert [(run.label, run.guest.name, run.seed) for run in runs] == [
-        ("call, host", "host", 0), ("chase guest, host", "host", 0),
-    ]  # fmt: skip
+        ("call, host", "host", 0),
+        ("chase guest, host", "host", 0),
+    ]
 
 
 @pytest.mark.parametrize(
     ("option", "choice"),
-    [("--seed", {"seeds": (1,)}), ("--machine", {"machines": ("p90-premiere2",)}),
-     ("--guest", {"guests": ("toy",)}),
-     ("--trace", {"trace": ("crossings",)}), ("--feedback", {"feedback": False})],
-)  # fmt: skip
+    [
+        ("--seed", {"seeds": (1,)}),
+        ("--machine", {"machines": ("p90-premiere2",)}),
+        ("--guest", {"guests": ("toy",)}),
+        ("--trace", {"trace": ("crossings",)}),
+        ("--feedback", {"feedback": False}),
+    ],
+)
 def test_what_makes_no_sense_on_the_host_is_refused(lab, option, choice):
     with pytest.raises(UserError, match=f"{option}: expected without --engine native"):
         experiment.load(lab, "tests", Filter(engine="native", **choice))
@@ -151,8 +160,10 @@ def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
     variant(lab, 'base = "toy"\ntitle = "less"\n[cannot]\nchase = "no memory to chase in"')
     found = experiment.expand(lab, "tests", Filter(guests=("toy", "toy2")))
     assert [(run.guest.name, run.workload.name) for run in found.runs] == [
-        ("toy", "call"), ("toy", "chase"), ("toy2", "call"),
-    ]  # fmt: skip
+        ("toy", "call"),
+        ("toy", "chase"),
+        ("toy2", "call"),
+    ]
     assert list(map(str, found.cannot)) == ["guest toy2 cannot run chase: no memory to chase in"]
 
 
@@ -188,8 +199,11 @@ def test_a_multiboot_guest_has_modules(lab):
     found = guest.load(lab, "toy2")
     place = lab.root / "build/guests/toy2"
     assert found.modules == ((place / "server", "server a b"), (place / "data", "data"))
-    assert found.files == {"kernel": place / "kernel", "module0": place / "server",
-                           "module1": place / "data"}  # fmt: skip
+    assert found.files == {
+        "kernel": place / "kernel",
+        "module0": place / "server",
+        "module1": place / "data",
+    }
     assert found.record == place / "guest.json"
 
 
@@ -287,10 +301,17 @@ call = "no calls"
     )
     other = guest.load(lab, "toy2")
     assert other == replace(
-        base, name="toy2", title="second", structure="server", clock_vector=49, programs="others",
-        disk=lab.root / "build/guests/toy2/disk.img", kernel=lab.root / "other", cmdline="quiet",
+        base,
+        name="toy2",
+        title="second",
+        structure="server",
+        clock_vector=49,
+        programs="others",
+        disk=lab.root / "build/guests/toy2/disk.img",
+        kernel=lab.root / "other",
+        cmdline="quiet",
         cannot={"impossible": "tests say so", "call": "no calls"},
-    )  # fmt: skip
+    )
     assert other.files["disk"] == other.disk
 
 
@@ -315,13 +336,17 @@ cmdline_add = ["loglevel=7", "nokaslr"]
         ('base = "toy2"\ntitle = ""', "base: 'toy2' is itself a variant of 'toy2'"),
         ('base = "toy"\ntitle = ""\n[boot]\ncmdline_ad = []', "did you mean 'cmdline_add'"),
         ('base = "toy"\ntitle = ""\n[boot]\ncmdline_add = "a"', "cmdline_add: expected a list"),
-        ('base = "toy"\ntitle = ""\n[boot]\ncmdline_remove = ["quite"]',
-         "boot: cmdline_remove: unknown word 'quite'; did you mean 'quiet'"),
-        ('base = "toy"\ntitle = ""\n[boot]\ncmdline = "a"\ncmdline_add = ["b"]',
-         "boot: cmdline_add: cmdline already replaces all of it"),
+        (
+            'base = "toy"\ntitle = ""\n[boot]\ncmdline_remove = ["quite"]',
+            "boot: cmdline_remove: unknown word 'quite'; did you mean 'quiet'",
+        ),
+        (
+            'base = "toy"\ntitle = ""\n[boot]\ncmdline = "a"\ncmdline_add = ["b"]',
+            "boot: cmdline_add: cmdline already replaces all of it",
+        ),
         ('base = "toy"\ntitle = ""\nstructure = "big"', "toy2/guest.toml: structure: expected"),
     ],
-)  # fmt: skip
+)
 def test_wrong_variants_say_what_and_where(lab, text, message):
     variant(lab, text)
     with pytest.raises(UserError, match=message):
@@ -375,8 +400,12 @@ def test_everything_in_the_repository_loads():
     assert "linux" in guest.names(lab)
     runs = experiment.load(lab, "smoke")
     assert {run.workload.name for run in runs} == {
-        "null", "getpid", "dup", "mem-read", "exec-static",
-    }  # fmt: skip
+        "null",
+        "getpid",
+        "dup",
+        "mem-read",
+        "exec-static",
+    }
     assert {run.parameters.get("placement") for run in runs} == {None, "contiguous", "guest"}
 
 
@@ -401,16 +430,20 @@ def test_overlays_of_misses_are_shadows_of_one_run(lab):
     (run,) = with_experiment(lab, MISSES)
     assert run.machine.geometry == ""
     assert [(shadow.name, shadow.settings) for shadow in run.shadows] == [
-        ("own", {}), ("large", {"itlb.entries": "64", "l2.size": "524288"}),
-    ]  # fmt: skip
+        ("own", {}),
+        ("large", {"itlb.entries": "64", "l2.size": "524288"}),
+    ]
     assert run.feedback
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('l2.size = "512K"', "cpu.bus_mhz = 66",
-         r"overlay\[1\]: cpu.bus_mhz: expected only the geometry of caches and TLBs"),
+        (
+            'l2.size = "512K"',
+            "cpu.bus_mhz = 66",
+            r"overlay\[1\]: cpu.bus_mhz: expected only the geometry of caches and TLBs",
+        ),
         ('l2.size = "512K"', "l1d.line = 16", r"overlay\[1\]: l1d.line: expected only"),
         ('l2.size = "512K"', "l2.siz = 1", "unknown machine key 'l2.siz'"),
         ('l2.size = "512K"', "l2.size = 3000", "l2.size = 3000: expected 1 ways"),
@@ -419,7 +452,7 @@ def test_overlays_of_misses_are_shadows_of_one_run(lab):
         ('name = "large"', "", "name"),
         ('"misses"', '"few"', "events: expected one of all, misses; found 'few'"),
     ],
-)  # fmt: skip
+)
 def test_wrong_geometries_are_refused(lab, old, new, message):
     with pytest.raises(UserError, match=message):
         with_experiment(lab, MISSES.replace(old, new))

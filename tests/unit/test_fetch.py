@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from p5lab import fetch
 from p5lab.errors import UserError
-from p5lab.fetch import Archive, Fetcher, Moving, Pinned
+from p5lab.host import fetch
+from p5lab.host.fetch import Archive, Fetcher, Moving, Pinned
 
 needs_apt = pytest.mark.skipif(
     not fetch.APT_HELPER.exists() or shutil.which("apt-get") is None, reason="no apt on this host"
@@ -28,9 +28,14 @@ PINNED_SOURCE = Pinned("tool", "1.0", "pool/main/t/tool/tool_1.0.tar", len(PINNE
 
 def moving(**changes):
     entry = {
-        "name": "kernel", "package": "kernel-source", "suite": "bookworm", "first": "6.1.100",
-        "below": "6.2", "size": 1000, "tested": {},
-    }  # fmt: skip
+        "name": "kernel",
+        "package": "kernel-source",
+        "suite": "bookworm",
+        "first": "6.1.100",
+        "below": "6.2",
+        "size": 1000,
+        "tested": {},
+    }
     return Moving(**(entry | changes))
 
 
@@ -324,16 +329,24 @@ D, S = ("http://m/d", False), ("http://m/s", True)
         ("sources.list", "deb cdrom:[Debian]/ bookworm main\n", []),
         ("sources.list.d/a.list", "deb http://m/d stable main\n", [D]),
         ("sources.list.d/a.disabled", "deb http://m/d stable main\n", []),
-        ("sources.list.d/a.sources",
-         "# comment\nTypes: deb deb-src\nURIs: http://a/debian http://b/debian\n"
-         "Suites: trixie\nComponents: main\n",
-         [("http://a/debian", False), ("http://b/debian", False)]),
-        ("sources.list.d/a.sources",
-         "Enabled: no\nTypes: deb\nURIs: http://a/debian\nSuites: trixie\nComponents: main\n", []),
-        ("sources.list.d/a.sources",
-         "Types: deb\nURIs: http://a/ubuntu\nSuites: noble\nComponents: main\n", []),
+        (
+            "sources.list.d/a.sources",
+            "# comment\nTypes: deb deb-src\nURIs: http://a/debian http://b/debian\n"
+            "Suites: trixie\nComponents: main\n",
+            [("http://a/debian", False), ("http://b/debian", False)],
+        ),
+        (
+            "sources.list.d/a.sources",
+            "Enabled: no\nTypes: deb\nURIs: http://a/debian\nSuites: trixie\nComponents: main\n",
+            [],
+        ),
+        (
+            "sources.list.d/a.sources",
+            "Types: deb\nURIs: http://a/ubuntu\nSuites: noble\nComponents: main\n",
+            [],
+        ),
     ],
-)  # fmt: skip
+)
 def test_archives_of_an_apt_configuration(tmp_path, file, text, expected):
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / file).write_text(text)
@@ -355,8 +368,11 @@ def test_a_key_within_the_configuration_is_kept(tmp_path):
     [key_file] = (tmp_path / "cache/apt").glob("*.asc")
     assert line == f"deb [signed-by={key_file}] http://a/debian bookworm main\n"
     assert key_file.read_text().strip().splitlines() == [
-        "-----BEGIN PGP PUBLIC KEY BLOCK-----", "", "mQENBF", "-----END PGP PUBLIC KEY BLOCK-----"
-    ]  # fmt: skip
+        "-----BEGIN PGP PUBLIC KEY BLOCK-----",
+        "",
+        "mQENBF",
+        "-----END PGP PUBLIC KEY BLOCK-----",
+    ]
 
 
 def test_a_mirror_list_gives_its_first_mirror(tmp_path):

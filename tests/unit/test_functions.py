@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from p5lab import functions
-from p5lab.elf import Elf
+from p5lab.describe.elf import Elf
+from p5lab.execute import functions
 
 SOURCE = """
 .text
@@ -58,9 +58,11 @@ def test_functions_do_not_overlap_and_labels_are_part_of_theirs(program):
     full = Elf(program[0])
     lines = [line.split() for line in functions._functions(full.symbols, 1 << 40)]
     assert [(line[0], int(line[2], 16), line[3]) for line in lines] == [
-        ("function", 3, "whole"), ("function", 1, "alias"), ("function", 5001, "no_size"),
+        ("function", 3, "whole"),
+        ("function", 1, "alias"),
+        ("function", 5001, "no_size"),
         ("function", 1, "late"),
-    ]  # fmt: skip
+    ]
 
 
 def test_pages_are_parts_of_the_file(program):
@@ -97,8 +99,9 @@ def test_archives_in_archives():
     inner = archive({"init": b"\x7fELFinner", "etc/text": b"nothing"})
     outer = archive({"init": b"\x7fELFouter", "guest.cpio": inner, "TRAILER!!!": b""})
     assert functions._archived(outer, "") == {
-        "/init": b"\x7fELFouter", "/guest.cpio:/init": b"\x7fELFinner",
-    }  # fmt: skip
+        "/init": b"\x7fELFouter",
+        "/guest.cpio:/init": b"\x7fELFinner",
+    }
     assert functions._archived(b"no archive", "") == {}
     assert functions._archived(outer[:50], "") == {}
 

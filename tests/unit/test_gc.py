@@ -8,10 +8,13 @@ import time
 import pytest
 from fakelab import call_events
 
-from p5lab import cli, experiment, forkserver, functions, gc, store
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
-from p5lab.runner import Runner
+from p5lab.execute import forkserver, functions
+from p5lab.execute.runner import Runner
+from p5lab.keep import gc, store
 from p5stats import tidy
 
 DAY = 86400
@@ -201,9 +204,12 @@ def test_cached_files_go_by_age(lab, cache):
     facts = {"name": "bochs", "version": "3", "file": "bochs.tar", "size": 5000, "sha256": "d2"}
     (sources / "bochs.json").write_text(json.dumps(facts))
     assert kinds(gc.cache(lab)) == [
-        ("build products", "ab12"), ("downloads", "d1"), ("gem5 checkpoints", "c1"),
-        ("left by a killed build", "bochs-1"), ("the C compiler's library", "zig"),
-    ]  # fmt: skip
+        ("build products", "ab12"),
+        ("downloads", "d1"),
+        ("gem5 checkpoints", "c1"),
+        ("left by a killed build", "bochs-1"),
+        ("the C compiler's library", "zig"),
+    ]
     assert [item.path for item in gc.cache(lab, days=50)] == [cache.directory / "work/bochs-1"]
     assert fresh in [item.path for item in gc.cache(lab, days=1)]
     assert gc.cache_bytes() == 13020
@@ -246,8 +252,14 @@ def test_wrong_sizes_and_ages(parse, text):
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (12_345_678, "12 MB"),
-     (999_600, "1.0 MB"), (5e12, "5000 GB")],
-)  # fmt: skip
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (12_345_678, "12 MB"),
+        (999_600, "1.0 MB"),
+        (5e12, "5000 GB"),
+    ],
+)
 def test_sizes_for_people(size, text):
     assert gc.human(size) == text

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import machine
+from p5lab.describe import machine
 from p5lab.errors import UserError
 from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload
 from p5lab.gem5.setup import Setup
@@ -124,9 +124,27 @@ def vmlinux(end=0x500000, machine_id=62, elf_class=2):
     """An ELF64 kernel of one segment that ends (zeroed data included) at `end`."""
     start = 0x200000
     header = struct.pack(
-        "<4sBBBBQHHIQQQIHHHHHH", b"\x7fELF", elf_class, 1, 1, 0, 0, 2, machine_id, 1, start, 64, 0,
-        0, 64, 56, 1, 0, 0, 0,
-    )  # fmt: skip
+        "<4sBBBBQHHIQQQIHHHHHH",
+        b"\x7fELF",
+        elf_class,
+        1,
+        1,
+        0,
+        0,
+        2,
+        machine_id,
+        1,
+        start,
+        64,
+        0,
+        0,
+        64,
+        56,
+        1,
+        0,
+        0,
+        0,
+    )
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0x1000, 0, start, 0x100, end - start, 0x1000)
     return header + segment
 
@@ -372,9 +390,14 @@ def test_releases_and_cpus_that_are_not_taken():
 
 def look_up(**changes):
     given = {
-        "machine": P90, "settings": [], "guest": "linux", "workload": "getpid", "parameters": [],
-        "program": None, "arguments": "",
-    }  # fmt: skip
+        "machine": P90,
+        "settings": [],
+        "guest": "linux",
+        "workload": "getpid",
+        "parameters": [],
+        "program": None,
+        "arguments": "",
+    }
     return direct.look_up(**{**given, **changes})
 
 

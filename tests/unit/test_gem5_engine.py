@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 import test_gem5_events as sample
 
-from p5lab import engines, experiment, store
+from p5lab import engines
+from p5lab.describe import experiment
 from p5lab.engines import gem5
 from p5lab.errors import UserError
+from p5lab.execute.runner import Runner
 from p5lab.gem5.setup import Setup
-from p5lab.runner import Runner
+from p5lab.keep import store
 from p5stats import tidy
 
 SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": ["X86TimingSimpleCPU"]}
@@ -71,9 +73,14 @@ def test_a_run_is_given_the_machine_the_guest_and_the_job(lab, run, fake):
     directory = lab.results / "tests/run"
     plan = engines.get("gem5").prepare(lab, run, directory)
     assert plan.command == (
-        str(path), "-d", "m5out", "--listener-mode=off", "../../../configs/gem5/run.py", "--setup",
+        str(path),
+        "-d",
+        "m5out",
+        "--listener-mode=off",
+        "../../../configs/gem5/run.py",
+        "--setup",
         "gem5.json",
-    )  # fmt: skip
+    )
     assert plan.write["job"] == b"call iterations=3\n"
     directory.mkdir(parents=True)
     (directory / "gem5.json").write_bytes(plan.write["gem5.json"])
@@ -246,8 +253,10 @@ def test_a_run_ends_in_the_tidy_table(lab, run, leaves):
 def test_a_run_that_ends_otherwise_has_failed(lab, run, leaves):
     leaves(status=1, exit_status=7)
     (result,) = Runner(lab).run_all([run])
-    assert (result.status, result.reason) == ("failed", "call ended with status 7 in the guest: so"
-                                              " it is")  # fmt: skip
+    assert (result.status, result.reason) == (
+        "failed",
+        "call ended with status 7 in the guest: so it is",
+    )
     leaves(dumps=sample.SECTIONS[:3])
     (result,) = Runner(lab, force=True).run_all([run])
     assert result.status == "failed" and "cut short" in result.reason

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab.workload import EMPTY_PHASE
+from p5lab.describe.workload import EMPTY_PHASE
 from p5stats import StatsError, compare, events, gem5_events, tidy
 from p5stats.gem5 import sections
 from p5stats.gem5.text import BEGIN, END
@@ -18,9 +18,15 @@ from p5stats.gem5.text import BEGIN, END
 CORE = "board.processor.cores.core"
 CACHES = "board.cache_hierarchy"
 CLOCK_HZ = 90_000_000
-HEADER = {"type": "header", "schema_version": 1, "gem5": "24.0.0.1", "clock_hz": CLOCK_HZ,
-          "extras": False, "cpu": "timing",
-          "deviations": ["write misses bring the line into L1D"]}  # fmt: skip
+HEADER = {
+    "type": "header",
+    "schema_version": 1,
+    "gem5": "24.0.0.1",
+    "clock_hz": CLOCK_HZ,
+    "extras": False,
+    "cpu": "timing",
+    "deviations": ["write misses bring the line into L1D"],
+}
 TICK = 10**12
 DATA = Path(__file__).resolve().parents[1] / "data/gem5"
 
@@ -117,15 +123,22 @@ def test_stock_gem5(tmp_path):
     assert (found.engine, found.clock_hz, found.status) == ("gem5", CLOCK_HZ, "ok")
     first, second = brackets(found)
     assert first == {
-        ("cycles.busy", 3): 1992, ("cycles.idle", 3): 8, ("instructions", 3): 200,
-        ("data_reads", 3): 20, ("data_read_misses", 3): 3, ("itlb_misses", 3): 4,
-        ("dtlb_misses", 3): 5, ("walk_reads", 3): 5, ("l2_reads", 3): 11,
-    }  # fmt: skip
+        ("cycles.busy", 3): 1992,
+        ("cycles.idle", 3): 8,
+        ("instructions", 3): 200,
+        ("data_reads", 3): 20,
+        ("data_read_misses", 3): 3,
+        ("itlb_misses", 3): 4,
+        ("dtlb_misses", 3): 5,
+        ("walk_reads", 3): 5,
+        ("l2_reads", 3): 11,
+    }
     assert second["instructions", 3] == 400
     assert ("data_read_misses", 3) not in second
     assert found.markers[0].tsc == CLOCK_HZ
-    assert found.notes == [{"what": "gem5 differs from the machine",
-                            "reason": "write misses bring the line into L1D"}]  # fmt: skip
+    assert found.notes == [
+        {"what": "gem5 differs from the machine", "reason": "write misses bring the line into L1D"}
+    ]
 
 
 def test_what_gem5_cannot_tell_is_absent(tmp_path):
@@ -140,8 +153,15 @@ def test_what_gem5_cannot_tell_is_absent(tmp_path):
 def test_without_caches(tmp_path):
     dump = {name: value for name, value in stock(10, 1).items() if CACHES not in name}
     units = converted(put(tmp_path, [dump] * 5)).units
-    assert list(units) == ["cycles.busy", "cycles.idle", "instructions", "itlb_misses",
-                           "dtlb_misses", "dram_reads", "dram_writes"]  # fmt: skip
+    assert list(units) == [
+        "cycles.busy",
+        "cycles.idle",
+        "instructions",
+        "itlb_misses",
+        "dtlb_misses",
+        "dram_reads",
+        "dram_writes",
+    ]
     atomic = converted(put(tmp_path, [dump] * 5, header={**HEADER, "cpu": "atomic"}))
     assert "cycles.busy" not in atomic.units
     assert "instructions" in atomic.units
@@ -197,9 +217,12 @@ def test_older_names(tmp_path):
     }
     (first, _) = brackets(converted(put(tmp_path, [dump] * 5)))
     assert first == {
-        ("instructions", 3): 50, ("cycles.busy", 3): 70, ("dtlb_misses", 3): 1,
-        ("data_reads", 3): 9, ("data_write_misses", 3): 2,
-    }  # fmt: skip
+        ("instructions", 3): 50,
+        ("cycles.busy", 3): 70,
+        ("dtlb_misses", 3): 1,
+        ("data_reads", 3): 9,
+        ("data_write_misses", 3): 2,
+    }
 
 
 def test_how_it_ended(tmp_path):
@@ -211,26 +234,31 @@ def test_how_it_ended(tmp_path):
 
     assert end(marker("exit", 3, 5 * TICK, 4)) == (("ok", ""), 3)
     assert end(marker("abort", 2, 5 * TICK, 4)) == (
-        ("failed", "the guest gave up with code 2"), None
-    )  # fmt: skip
+        ("failed", "the guest gave up with code 2"),
+        None,
+    )
     assert end() == (("failed", "gem5 ended after the end marker: expected exit"), None)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"dumps": SECTIONS[:3]},
-         r"stats\.txt: cut short: .*markers\.jsonl:6 expects section 3, there are 3"),
+        (
+            {"dumps": SECTIONS[:3]},
+            r"stats\.txt: cut short: .*markers\.jsonl:6 expects section 3, there are 3",
+        ),
         ({"markers": []}, r"markers\.jsonl: no markers"),
         ({"header": {**HEADER, "schema_version": 2}}, r":1: expected a header of schema_version 1"),
         ({"header": {**HEADER, "clock_hz": 0}}, r":1: clock_hz: expected more than zero"),
         ({"header": {**HEADER, "cpu": 3}}, r":1: cpu: expected str"),
         ({"markers": [marker("start", 0, 1, 0)]}, r":2: expected a marker: ready, begin, end"),
         ({"markers": [marker("ready", 0, -1, 0)]}, r":2: arg, tick, dump: expected whole numbers"),
-        ({"markers": [marker("ready", 0, 1, 0), marker("begin", 0, 2, 2)]},
-         r":3: dump: expected 1, found 2"),
+        (
+            {"markers": [marker("ready", 0, 1, 0), marker("begin", 0, 2, 2)]},
+            r":3: dump: expected 1, found 2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_errors_say_where(tmp_path, given, message):
     put(tmp_path, **given)
     with pytest.raises(StatsError, match=message):
@@ -284,10 +312,16 @@ def simulated(request, tmp_path):
 def test_a_simulation(simulated):
     kind, place = simulated
     found = converted(place)
-    calls = [counts for counts, bracket in zip(brackets(found), found.brackets, strict=True)
-             if bracket.phase == 0]  # fmt: skip
-    empty = [counts for counts, bracket in zip(brackets(found), found.brackets, strict=True)
-             if bracket.phase == EMPTY_PHASE]  # fmt: skip
+    calls = [
+        counts
+        for counts, bracket in zip(brackets(found), found.brackets, strict=True)
+        if bracket.phase == 0
+    ]
+    empty = [
+        counts
+        for counts, bracket in zip(brackets(found), found.brackets, strict=True)
+        if bracket.phase == EMPTY_PHASE
+    ]
     assert (len(calls), bool(empty)) == (2, True)
 
     def total(counts, event):

@@ -60,8 +60,10 @@ def read(path, wanted=None):
 
 
 def values(section):
-    return {f"{statistic}::{element}" if element else statistic: number.value
-            for statistic, element, number in section}  # fmt: skip
+    return {
+        f"{statistic}::{element}" if element else statistic: number.value
+        for statistic, element, number in section
+    }
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -92,8 +94,9 @@ def test_units_and_descriptions(tmp_path):
         return number.description, number.unit
 
     assert said("hostTickRate") == (
-        "The number of ticks simulated per host second (ticks/s)", "(Tick/Second)",
-    )  # fmt: skip
+        "The number of ticks simulated per host second (ticks/s)",
+        "(Tick/Second)",
+    )
     assert said("system.cpu.ipc") == ("", "Ratio")
     assert said("system.cpu.bare") == ("", "Count")
     assert said("system.old") == ("ticks (restored from checkpoints and never reset)", "")
@@ -152,8 +155,10 @@ def test_totals(tmp_path):
 def test_only_what_is_wanted(tmp_path):
     (found,) = read(put(tmp_path, TEXT), lambda name: name.startswith("system.cpu.opType::"))
     assert list(values(found)) == [
-        "system.cpu.opType::IntAlu", "system.cpu.opType::MemRead", "system.cpu.opType::total",
-    ]  # fmt: skip
+        "system.cpu.opType::IntAlu",
+        "system.cpu.opType::MemRead",
+        "system.cpu.opType::total",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -189,9 +194,10 @@ def test_no_such_file(tmp_path):
 NAME = st.text("abZ0_.", min_size=1, max_size=12).map(lambda text: f"x{text}".replace("..", "._"))
 ELEMENT = st.text("abZ09_.+-", min_size=1, max_size=8)
 VALUE = st.one_of(
-    st.integers(-(2**53), 2**53), st.sampled_from([math.nan, math.inf, -math.inf]),
+    st.integers(-(2**53), 2**53),
+    st.sampled_from([math.nan, math.inf, -math.inf]),
     st.floats(-1e12, 1e12).map(lambda value: round(value, 6)),
-)  # fmt: skip
+)
 UNIT = st.sampled_from(["Count", "Tick", "(Byte/Second)", "((Joule/Second)/Watt)", ""])
 WORDS = st.text("aZ9(),./:#-| ", max_size=20).map(str.strip)
 DUMP = st.dictionaries(
@@ -275,9 +281,13 @@ def series(group, name, rows, **attributes):
     """A dataset as Hdf5::appendStat makes it: unlimited in time, in chunks of ten dumps."""
     rows = np.array(rows, dtype="f8")
     dataset = group.create_dataset(
-        name, data=rows, maxshape=(None, *rows.shape[1:]), chunks=(10, *rows.shape[1:]),
-        compression="gzip", compression_opts=1,
-    )  # fmt: skip
+        name,
+        data=rows,
+        maxshape=(None, *rows.shape[1:]),
+        chunks=(10, *rows.shape[1:]),
+        compression="gzip",
+        compression_opts=1,
+    )
     for key, value in attributes.items():
         if isinstance(value, list):
             dataset.attrs.create(key, value, dtype=h5py.string_dtype("ascii"))
@@ -296,8 +306,13 @@ def h5(tmp_path):
         series(cpu, "cpi", [[math.nan if dump == 3 else 1.5] for dump in dumps], equation="a / b")
         series(cpu, "opType", [[dump, 2, 3] for dump in dumps], subnames=["IntAlu", "", "MemRead"])
         series(cpu, "lanes", [[1, dump] for dump in dumps])
-        series(cpu, "links", [[[1, 2], [3, dump]] for dump in dumps],
-               subnames=["a", "b"], y_subnames=["cpu.inst", "cpu.data"])  # fmt: skip
+        series(
+            cpu,
+            "links",
+            [[[1, 2], [3, dump]] for dump in dumps],
+            subnames=["a", "b"],
+            y_subnames=["cpu.inst", "cpu.data"],
+        )
     return path
 
 
@@ -305,12 +320,17 @@ def test_hdf5(h5):
     found = read(h5)
     assert [section.number for section in found] == list(range(12))
     assert values(found[11]) == {
-        "simTicks": 111, "system.cpu.cpi": 1.5,
-        "system.cpu.lanes::0": 1, "system.cpu.lanes::1": 11,
-        "system.cpu.links_a::cpu.inst": 1, "system.cpu.links_a::cpu.data": 2,
-        "system.cpu.links_b::cpu.inst": 3, "system.cpu.links_b::cpu.data": 11,
-        "system.cpu.opType::IntAlu": 11, "system.cpu.opType::MemRead": 3,
-    }  # fmt: skip
+        "simTicks": 111,
+        "system.cpu.cpi": 1.5,
+        "system.cpu.lanes::0": 1,
+        "system.cpu.lanes::1": 11,
+        "system.cpu.links_a::cpu.inst": 1,
+        "system.cpu.links_a::cpu.data": 2,
+        "system.cpu.links_b::cpu.inst": 3,
+        "system.cpu.links_b::cpu.data": 11,
+        "system.cpu.opType::IntAlu": 11,
+        "system.cpu.opType::MemRead": 3,
+    }
     assert math.isnan(found[3]["system.cpu.cpi"])
     assert isinstance(found[3]["simTicks"], int)
     assert found[0].statistics["simTicks"][""].description == "ticks simulated"
@@ -352,8 +372,11 @@ def scalar(value, unit="Count"):
 
 
 def vector(**elements):
-    return {"type": "Vector", "description": "d",
-            "value": {key: scalar(value) for key, value in elements.items()}}  # fmt: skip
+    return {
+        "type": "Vector",
+        "description": "d",
+        "value": {key: scalar(value) for key, value in elements.items()},
+    }
 
 
 JSON = {
@@ -365,24 +388,56 @@ JSON = {
     "name": "root",
     "simTicks": scalar(57.0, "Tick"),
     "board": {
-        "type": "SimObject", "name": "board", "time_conversion": None,
-        "cores": {"type": "SimObjectVector", "time_conversion": None, "value": [
-            {"type": "SimObject", "name": "cores", "core": {
-                "type": "SimObject", "ipc": scalar(math.nan), "numCycles": scalar(9.0),
-                "opType": vector(IntAlu=2.0, MemRead=1.0), "one": vector(total=3.0),
-            }},
-        ]},
-        "pairs": {"type": "SimObjectVector", "time_conversion": None, "value": [
-            {"type": "SimObject", "a": scalar(1)}, {"type": "SimObject", "a": scalar(2)},
-        ]},
+        "type": "SimObject",
+        "name": "board",
+        "time_conversion": None,
+        "cores": {
+            "type": "SimObjectVector",
+            "time_conversion": None,
+            "value": [
+                {
+                    "type": "SimObject",
+                    "name": "cores",
+                    "core": {
+                        "type": "SimObject",
+                        "ipc": scalar(math.nan),
+                        "numCycles": scalar(9.0),
+                        "opType": vector(IntAlu=2.0, MemRead=1.0),
+                        "one": vector(total=3.0),
+                    },
+                },
+            ],
+        },
+        "pairs": {
+            "type": "SimObjectVector",
+            "time_conversion": None,
+            "value": [
+                {"type": "SimObject", "a": scalar(1)},
+                {"type": "SimObject", "a": scalar(2)},
+            ],
+        },
         "hist": {"type": "SparseHist", "value": {"-3.0": scalar(4)}, "description": "d"},
-        "links": {"type": "Vector2d", "description": "d",
-                  "value": {"0": vector(x=1), "1": vector(x=5)}},
-        "dist": {"type": "Distribution", "value": {"0": scalar(1.0), "1": scalar(2.0)},
-                 "description": "sizes", "min": 3, "max": 8, "num_bins": 2, "bin_size": 4,
-                 "sum": 15, "sum_squared": 90, "underflow": 0, "overflow": 1, "logs": None},
+        "links": {
+            "type": "Vector2d",
+            "description": "d",
+            "value": {"0": vector(x=1), "1": vector(x=5)},
+        },
+        "dist": {
+            "type": "Distribution",
+            "value": {"0": scalar(1.0), "1": scalar(2.0)},
+            "description": "sizes",
+            "min": 3,
+            "max": 8,
+            "num_bins": 2,
+            "bin_size": 4,
+            "sum": 15,
+            "sum_squared": 90,
+            "underflow": 0,
+            "overflow": 1,
+            "logs": None,
+        },
     },
-}  # fmt: skip
+}
 
 
 def test_json(tmp_path):
@@ -390,13 +445,26 @@ def test_json(tmp_path):
     got = values(found)
     assert math.isnan(got.pop("board.cores.core.ipc"))
     assert got == {
-        "simTicks": 57, "board.cores.core.numCycles": 9, "board.cores.core.opType::IntAlu": 2,
-        "board.cores.core.opType::MemRead": 1, "board.cores.core.one": 3, "board.pairs0.a": 1,
-        "board.pairs1.a": 2, "board.hist::-3": 4, "board.links_0": 1, "board.links_1": 5,
-        "board.dist::bucket0": 1, "board.dist::bucket1": 2, "board.dist::underflows": 0,
-        "board.dist::overflows": 1, "board.dist::min_value": 3, "board.dist::max_value": 8,
-        "board.dist::bucket_size": 4, "board.dist::sum": 15, "board.dist::total": 4,
-    }  # fmt: skip
+        "simTicks": 57,
+        "board.cores.core.numCycles": 9,
+        "board.cores.core.opType::IntAlu": 2,
+        "board.cores.core.opType::MemRead": 1,
+        "board.cores.core.one": 3,
+        "board.pairs0.a": 1,
+        "board.pairs1.a": 2,
+        "board.hist::-3": 4,
+        "board.links_0": 1,
+        "board.links_1": 5,
+        "board.dist::bucket0": 1,
+        "board.dist::bucket1": 2,
+        "board.dist::underflows": 0,
+        "board.dist::overflows": 1,
+        "board.dist::min_value": 3,
+        "board.dist::max_value": 8,
+        "board.dist::bucket_size": 4,
+        "board.dist::sum": 15,
+        "board.dist::total": 4,
+    }
     assert found.statistics["simTicks"][""].unit == "Tick"
     (some,) = read(tmp_path / "stats.json", lambda name: "pairs" in name)
     assert values(some) == {"board.pairs0.a": 1, "board.pairs1.a": 2}
@@ -407,12 +475,14 @@ def test_json_errors(tmp_path):
     for content, message in (
         (text[:700], r"stats\.json, line \d+: not JSON, or cut short: "),
         ("{}", "no statistics: expected the tree"),
-        (text.replace('"value": 9.0', '"value": "many"'),
-         r"board\.cores\.core\.numCycles: value: expected a number"),
+        (
+            text.replace('"value": 9.0', '"value": "many"'),
+            r"board\.cores\.core\.numCycles: value: expected a number",
+        ),
         (json.dumps({"a": {"type": "Vector", "value": [1]}}), "a: value: expected an object of"),
         (json.dumps({"": {"type": "Scalar", "value": 1}}), "the tree: a member without a name"),
         (json.dumps({"a": {"b": {"": {}}}}), "a.b: a member without a name"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(StatsError, match=message):
             read(put(tmp_path, content, "stats.json"))
 
@@ -430,8 +500,18 @@ def test_text_and_hdf5_of_the_same_dumps_agree():
         # HDF5 has the zeros that text leaves out; text the totals, distributions and histograms.
         assert all(other[name] == 0 for name in other.keys() - shared)
         missing = {name.partition("::")[0].rpartition(".")[2] for name in one.keys() - shared}
-        assert missing <= {"opType", "links", "links_a", "links_b", "zero", "dist", "distline",
-                           "hist", "empty", "sparse"}  # fmt: skip
+        assert missing <= {
+            "opType",
+            "links",
+            "links_a",
+            "links_b",
+            "zero",
+            "dist",
+            "distline",
+            "hist",
+            "empty",
+            "sparse",
+        }
 
 
 def test_json_as_gem5_writes_it():
@@ -455,24 +535,32 @@ def test_json_as_gem5_writes_it():
         ("sim_seconds", "simSeconds"),
         ("system.cpu.committedInsts", "system.cpu.commitStats0.numInsts"),
         ("system.cpu.exec_context.thread_0.numInsts", "system.cpu.commitStats0.numInsts"),
-        ("system.cpu.exec_context.thread_0.numBusyCycles",
-         "system.cpu.exec_context.thread_0.numBusyCycles"),
+        (
+            "system.cpu.exec_context.thread_0.numBusyCycles",
+            "system.cpu.exec_context.thread_0.numBusyCycles",
+        ),
         ("system.cpu.num_busy_cycles", "system.cpu.exec_context.thread_0.numBusyCycles"),
         ("system.cpu.num_load_insts", "system.cpu.commitStats0.numLoadInsts"),
         ("system.cpu.dcache.overall_misses::total", "system.cpu.dcache.overallMisses::total"),
-        ("system.cpu.dcache.demand_avg_miss_latency::cpu.data",
-         "system.cpu.dcache.demandAvgMissLatency::cpu.data"),
+        (
+            "system.cpu.dcache.demand_avg_miss_latency::cpu.data",
+            "system.cpu.dcache.demandAvgMissLatency::cpu.data",
+        ),
         ("system.l2.ReadSharedReq_mshr_misses::total", "system.l2.ReadSharedReq.mshrMisses::total"),
-        ("system.l2.WritebackDirty_accesses::writebacks",
-         "system.l2.WritebackDirty.accesses::writebacks"),
+        (
+            "system.l2.WritebackDirty_accesses::writebacks",
+            "system.l2.WritebackDirty.accesses::writebacks",
+        ),
         ("system.cpu.dtb.rdMisses", "system.cpu.mmu.dtb.rdMisses"),
         ("system.cpu.mmu.dtb.rdMisses", "system.cpu.mmu.dtb.rdMisses"),
-        ("system.cpu.itb.walker.pwrStateResidencyTicks::UNDEFINED",
-         "system.cpu.mmu.itb.walker.pwrStateResidencyTicks::UNDEFINED"),
+        (
+            "system.cpu.itb.walker.pwrStateResidencyTicks::UNDEFINED",
+            "system.cpu.mmu.itb.walker.pwrStateResidencyTicks::UNDEFINED",
+        ),
         ("system.mem_ctrls.num_reads::total", "system.mem_ctrls.numReads::total"),
         ("system.cpu.numCycles", "system.cpu.numCycles"),
     ],
-)  # fmt: skip
+)
 def test_names_of_older_releases(old, new):
     assert names.modern(old) == new
     assert names.modern(new) == new
@@ -493,8 +581,9 @@ def test_command(tmp_path, capsys):
     ]
     assert main([str(path), "*.cpi", "*.numCycles", "--section", "1", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
-        "section": 1, "statistics": {"system.cpu.cpi": None, "system.cpu.numCycles": 5},
-    }  # fmt: skip
+        "section": 1,
+        "statistics": {"system.cpu.cpi": None, "system.cpu.numCycles": 5},
+    }
     assert main([str(path), "*.numCycles"]) == 0
     words = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert words[2:] == [["section", "1"], ["system.cpu.numCycles", "5", "Cycle"]]
@@ -534,6 +623,8 @@ def test_it_stands_on_its_own(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", program, REPO / "stats-parsers", path],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split("\n")[:2] == ["114934", "[]"]

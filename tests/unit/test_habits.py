@@ -13,9 +13,10 @@ import sys
 import fakelab
 import pytest
 
-from p5lab import cli, doctor
-from p5lab.commands import completion, examples
+from p5lab.cli import completion, examples
+from p5lab.cli import main as cli
 from p5lab.errors import STATUS_BAD_INPUT, STATUS_FAILED
+from p5lab.host import doctor
 from p5lab.lab import Lab
 
 ENVIRONMENT = {"PYTHONPATH": f"{fakelab.REPO}/src:{fakelab.REPO}/stats-parsers"}
@@ -24,9 +25,12 @@ ENVIRONMENT = {"PYTHONPATH": f"{fakelab.REPO}/src:{fakelab.REPO}/stats-parsers"}
 def run(*words, **more):
     environment = {name: value for name, value in os.environ.items() if name != "P5LAB_PROGRESS"}
     return subprocess.run(
-        [sys.executable, "-m", "p5lab", *words], capture_output=True, text=True,
-        env={**environment, **ENVIRONMENT, **more}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "p5lab", *words],
+        capture_output=True,
+        text=True,
+        env={**environment, **ENVIRONMENT, **more},
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("name", cli.names())
@@ -64,7 +68,7 @@ def test_exit_statuses(lab, capsys, monkeypatch):
     def stopped(*given):
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("p5lab.index.runs", stopped)
+    monkeypatch.setattr("p5lab.keep.index.runs", stopped)
     assert cli.main(["list", "runs"], lab) == cli.STATUS_STOPPED
     assert "stopped" in capsys.readouterr().err
 
@@ -81,9 +85,17 @@ def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
     monkeypatch.setattr(doctor, "examine", lambda lab: iter(found))  # asks mirrors
     monkeypatch.setenv("P5LAB_CACHE", str(lab.root / "cache"))  # of the host: is large
     lab.behave()
-    both = [json_of(lab, capsys, *words) for words in (
-        ["run", "tests", "--no-build"], ["plan", "tests"], ["keys"], ["gc"], ["list"], ["doctor"],
-    )]  # fmt: skip
+    both = [
+        json_of(lab, capsys, *words)
+        for words in (
+            ["run", "tests", "--no-build"],
+            ["plan", "tests"],
+            ["keys"],
+            ["gc"],
+            ["list"],
+            ["doctor"],
+        )
+    ]
     ran, planned, keys, garbage, listed, looked = both
     assert {row["workload"] for row in ran["rows"]} == {"call", "chase"}
     assert planned
@@ -188,9 +200,14 @@ def test_list_starts_without_what_only_others_need():
     """Start-up: each of these takes a tenth of a second or more."""
     heavy = {"duckdb", "distributed", "altair", "sklearn", "h5py", "shtab", "matplotlib"}
     program = (
-        "import sys; from p5lab import cli; cli.main(['list', 'guests']);"
+        "import sys; from p5lab.cli import main as cli; cli.main(['list', 'guests']);"
         "print('loaded', *sorted(name for name in sys.modules if '.' not in name))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          env={**os.environ, **ENVIRONMENT}, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **ENVIRONMENT},
+        check=True,
+    )
     assert not heavy & set(done.stdout.splitlines()[-1].split())

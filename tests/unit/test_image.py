@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from test_rootfs import LIBC, SYSTEM, packed
 
-from p5lab import cli, guest, image
+from p5lab.cli import main as cli
+from p5lab.describe import guest
 from p5lab.errors import UserError
+from p5lab.host import image
 from p5lab.lab import Lab
 
 REPO = Path(__file__).resolve().parents[2]
@@ -51,8 +53,10 @@ echo 'I: downloading packages with apt...' >&2
 @pytest.fixture
 def lab(tmp_path):
     root = tmp_path / "lab"
-    for name, suite, options in (("debian", "bookworm", '["--hook-dir=/h"]'),
-                                 ("ubuntu", "noble", "[]")):  # fmt: skip
+    for name, suite, options in (
+        ("debian", "bookworm", '["--hook-dir=/h"]'),
+        ("ubuntu", "noble", "[]"),
+    ):
         folder = root / f"guest-images/{name}64"
         folder.mkdir(parents=True)
         text = SUITE_GUEST.format(name=name, suite=suite, options=options)
@@ -95,11 +99,14 @@ def left_in(lab):
     ("distribution", "suite", "entry"),
     [
         ("debian", "bookworm", "deb http://deb.example.org/debian bookworm main contrib\n"),
-        ("ubuntu", "noble",
-         "deb [signed-by=/k.gpg] http://ubuntu.example.org/ubuntu/ noble-updates main universe\n"
-         "deb http://security.example.org/ubuntu noble-security main\n"),
+        (
+            "ubuntu",
+            "noble",
+            "deb [signed-by=/k.gpg] http://ubuntu.example.org/ubuntu/ noble-updates main universe\n"
+            "deb http://security.example.org/ubuntu noble-security main\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_mirror_is_the_hosts_own(lab, tmp_path, monkeypatch, distribution, suite, entry):
     monkeypatch.delenv("P5LAB_MIRROR", raising=False)
     (tmp_path / "sources.list").write_text(entry)
@@ -124,15 +131,27 @@ def test_a_mirror_and_a_keyring_of_the_users_own(lab):
 
 
 def test_the_command_has_the_hosts_way_to_its_mirror(monkeypatch):
-    monkeypatch.setattr(image.fetch, "host_settings", lambda: [
-        'Acquire::http::Proxy "http://proxy.example.org:1";', 'Acquire::Languages "none";',
-        'Acquire::Retries "2";',
-    ])  # fmt: skip
+    monkeypatch.setattr(
+        image.fetch,
+        "host_settings",
+        lambda: [
+            'Acquire::http::Proxy "http://proxy.example.org:1";',
+            'Acquire::Languages "none";',
+            'Acquire::Retries "2";',
+        ],
+    )
     assert image.command("noble", "deb http://m noble main", ("--hook-dir=/h",)) == [
-        "mmdebstrap", "--variant=essential", "--architectures=amd64", "--format=tar",
-        "--hook-dir=/h", '--aptopt=Acquire::http::Proxy "http://proxy.example.org:1";',
-        '--aptopt=Acquire::Retries "2";', "noble", "-", "deb http://m noble main",
-    ]  # fmt: skip
+        "mmdebstrap",
+        "--variant=essential",
+        "--architectures=amd64",
+        "--format=tar",
+        "--hook-dir=/h",
+        '--aptopt=Acquire::http::Proxy "http://proxy.example.org:1";',
+        '--aptopt=Acquire::Retries "2";',
+        "noble",
+        "-",
+        "deb http://m noble main",
+    ]
 
 
 # --- with mmdebstrap ------------------------------------------------------------------------
@@ -146,8 +165,12 @@ def test_what_mmdebstrap_writes_is_taken(lab, tmp_path, mmdebstrap, monkeypatch)
     result = image.make(lab, request, steps.append)
     assert "downloading packages with apt..." in steps
     arguments = (tmp_path / "arguments").read_text().splitlines()
-    assert arguments[:4] == ["--variant=essential", "--architectures=amd64", "--format=tar",
-                             "--hook-dir=/h"]  # fmt: skip
+    assert arguments[:4] == [
+        "--variant=essential",
+        "--architectures=amd64",
+        "--format=tar",
+        "--hook-dir=/h",
+    ]
     assert arguments[-3:] == ["bookworm", "-", "deb http://m.example.org/debian bookworm main"]
     assert (tmp_path / "epoch").read_text() == "788918400\n"
 

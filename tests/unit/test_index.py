@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_cli import p5lab  # noqa: F401
 
-from p5lab import experiment, index, store
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
-from p5lab.runner import Runner
+from p5lab.execute.runner import Runner
+from p5lab.keep import index, store
 from p5stats import tidy
 
 
@@ -136,8 +137,9 @@ def test_a_damaged_index_is_never_believed(results):
 
 
 def test_questions_in_sql(results):
-    columns, rows = index.query(results, "SELECT status, count(*) AS n FROM runs GROUP BY ALL"
-                                " ORDER BY ALL")  # fmt: skip
+    columns, rows = index.query(
+        results, "SELECT status, count(*) AS n FROM runs GROUP BY ALL ORDER BY ALL"
+    )
     assert (columns, rows) == (["status", "n"], [("failed", 1), ("ok", 3)])
     frame, _ = tidy.load(results.results, all_runs=True)
     good = frame[
@@ -199,6 +201,11 @@ def test_find_reads_only_what_it_may_be(results, monkeypatch):
 def test_start_up_loads_none_of_it():
     code = "import sys, p5lab.cli; print(*({'duckdb', 'distributed', 'dask'} & set(sys.modules)))"
     paths = f"{REPO / 'src'}:{REPO / 'stats-parsers'}"
-    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": paths},
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import cli
+from p5lab.cli import main as cli
 
 REPO = Path(__file__).resolve().parents[2]
 REAL = (
@@ -138,7 +138,7 @@ def test_doctor_needs_no_set_up(host):
     host.without("flex", "g++")
     status, out, err = host.run("doctor")
     assert (status, err) == (0, "")
-    assert out.splitlines()[0] == "<-B><-m><p5lab.doctor>"
+    assert out.splitlines()[0] == "<-B><-m><p5lab.host.doctor>"
     assert f"PYTHONPATH={host.root}/src" in out
     assert host.calls == []
     assert not (host.root / ".venv").exists()
@@ -147,7 +147,7 @@ def test_doctor_needs_no_set_up(host):
 def test_doctor_takes_the_environments_python_unless_it_is_broken(host):
     host.run("list")
     host.script("python3", "exit 1")
-    assert host.run("doctor")[1].startswith("<-B><-m><p5lab.doctor>")
+    assert host.run("doctor")[1].startswith("<-B><-m><p5lab.host.doctor>")
     (host.root / ".venv/bin/python").write_text("#!/bin/sh\nexit 1\n")
     status, _, err = host.run("doctor")
     if not Path("/usr/bin/python3").exists():

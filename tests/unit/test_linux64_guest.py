@@ -4,7 +4,7 @@
 import subprocess
 import sys
 
-from p5lab import guest, workload
+from p5lab.describe import guest, workload
 from p5lab.lab import Lab
 
 LAB = Lab.here()

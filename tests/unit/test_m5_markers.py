@@ -15,10 +15,21 @@ ROOT = Lab.here().root
 def program(tmp_path_factory):
     made = tmp_path_factory.mktemp("m5") / "m5_markers"
     subprocess.run(
-        ["cc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "workloads/lib",
-         "-o", made, ROOT / "tests/unit/m5_markers.c"],
+        [
+            "cc",
+            "-std=gnu11",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-I",
+            ROOT / "workloads/lib",
+            "-o",
+            made,
+            ROOT / "tests/unit/m5_markers.c",
+        ],
         check=True,
-    )  # fmt: skip
+    )
     return made
 
 

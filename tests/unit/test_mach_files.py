@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from p5lab import fetch
+from p5lab.host import fetch
 
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "guest-images/mach/server"
@@ -28,21 +28,54 @@ def program(tmp_path_factory):
     (place / "mach/mach_types.h").write_text(MACH_TYPES)
     cache = str(fetch.cache_directory() / "zig")
     subprocess.run(
-        [sys.executable, "-m", "ziglang", "cc", "-target", "x86-linux-musl", "-static", "-O1",
-         "-g0", "-I", place, "-I", SERVER, "-o", place / "files",
-         ROOT / "tests/unit/mach_files.c", *(SERVER / part for part in PARTS)],
-        check=True, env={"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": str(place / "zig"),
-                         "PATH": "/usr/bin:/bin", "HOME": str(place)},
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            "x86-linux-musl",
+            "-static",
+            "-O1",
+            "-g0",
+            "-I",
+            place,
+            "-I",
+            SERVER,
+            "-o",
+            place / "files",
+            ROOT / "tests/unit/mach_files.c",
+            *(SERVER / part for part in PARTS),
+        ],
+        check=True,
+        env={
+            "ZIG_GLOBAL_CACHE_DIR": cache,
+            "ZIG_LOCAL_CACHE_DIR": str(place / "zig"),
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(place),
+        },
+    )
     return place / "files"
 
 
 def made(path, block_size, kilobytes=8064):
     subprocess.run(
-        ["mke2fs", "-q", "-t", "ext2", "-F", "-O", "none,filetype,sparse_super", "-b", block_size,
-         path, f"{kilobytes}k"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "mke2fs",
+            "-q",
+            "-t",
+            "ext2",
+            "-F",
+            "-O",
+            "none,filetype,sparse_super",
+            "-b",
+            block_size,
+            path,
+            f"{kilobytes}k",
+        ],
+        check=True,
+        capture_output=True,
+    )
     return path
 
 

@@ -4,7 +4,7 @@
 import pytest
 from fakelab import REPO
 
-from p5lab import machine, schema
+from p5lab.describe import keys, machine
 from p5lab.errors import UserError
 
 MACHINES = REPO / "configs/machines"
@@ -39,7 +39,7 @@ def test_every_machine_of_the_repository_loads():
 
 def test_engine_conf_has_every_key_in_canonical_units(p90):
     conf = p90.engine_conf()
-    assert set(conf) == {key.name for key in schema.KEYS if key.target == "engine"}
+    assert set(conf) == {key.name for key in keys.KEYS if key.target == "engine"}
     assert conf["cpu.clock_mhz"] == "90"
     assert conf["cpu.signature"] == "0x524"
     assert conf["l2.size"] == "262144"
@@ -48,7 +48,7 @@ def test_engine_conf_has_every_key_in_canonical_units(p90):
 
 
 def test_every_value_has_a_source(p90):
-    wanted = {key.name for key in schema.KEYS if key.target != "record"}
+    wanted = {key.name for key in keys.KEYS if key.target != "record"}
     assert set(p90.sources) == wanted
 
 
@@ -73,9 +73,9 @@ def test_the_same_size_written_differently_is_the_same(p90):
 
 def test_sizes_are_shown_as_people_write_them(p90):
     overlaid = p90.with_set({"l2.size": "512K", "dtlb.entries": 32}, "--set")
-    assert schema.readable(overlaid.geometry) == "dtlb.entries=32 l2.size=512K"
+    assert keys.readable(overlaid.geometry) == "dtlb.entries=32 l2.size=512K"
     for other in ("", "no-l2", "l2.size=", "l2.size=x", "l2.size=" + 5000 * "9", "a.b=4096"):
-        assert schema.readable(other) == other
+        assert keys.readable(other) == other
 
 
 def test_pci_space_follows_memory_size(p90):
@@ -106,7 +106,7 @@ def test_flags_are_on_and_off_too(p90):
 
 
 def test_every_drive_of_the_repository_fits_every_machine():
-    for name in schema.DISKS:
+    for name in keys.DISKS:
         for board in machine.names(MACHINES):
             found = machine.load(MACHINES, board).with_set({"disk.model": name}, "--set")
             assert found.values["disk.model"] == name
@@ -188,4 +188,4 @@ def test_unknown_machine_names_the_nearest():
 
 
 def test_the_reference_of_all_keys_is_current():
-    assert (REPO / "docs/machine-keys.md").read_text() == schema.reference()
+    assert (REPO / "docs/machine-keys.md").read_text() == keys.reference()

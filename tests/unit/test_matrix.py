@@ -9,8 +9,9 @@ import json
 import pytest
 from fakelab import REPO
 
-from p5lab import cli, matrix
+from p5lab.cli import main as cli
 from p5lab.errors import UserError
+from p5lab.evidence import matrix
 from p5lab.lab import Lab
 
 PAPER = 'source = "lai96 section 5"'
@@ -101,4 +102,4 @@ def test_the_block_of_the_readme_is_replaced(lab):
 
 def test_the_readme_shows_what_runs_where():
     text = (REPO / matrix.DOCUMENT).read_text(encoding="utf-8")
-    assert matrix.render(text, matrix.cells(Lab(REPO))) == text, "python -m p5lab.matrix"
+    assert matrix.render(text, matrix.cells(Lab(REPO))) == text, "python -m p5lab.evidence.matrix"

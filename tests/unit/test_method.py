@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from p5lab import method as report
-from p5lab.store import Stored
+from p5lab.evidence import counter_method as report
+from p5lab.keep.store import Stored
 from p5stats import StatsError, method, tidy
 from p5stats.method import EVENTS, PASSES
 
@@ -27,22 +27,34 @@ def run(engine, access, *, first=0, interrupted=(), miscounts=0):
         lines.append(f"{index} {iteration} {reading} {reading} {engine + extra}")
         for phase, value in (("operation", engine), ("with the counters", engine + extra)):
             counts = {
-                **dict.fromkeys(EVENTS[1:], value), "cycles.busy": value - 1, "cycles.idle": 1,
+                **dict.fromkeys(EVENTS[1:], value),
+                "cycles.busy": value - 1,
+                "cycles.idle": 1,
                 "hw_interrupts": int(phase != "operation" and number in interrupted),
-            }  # fmt: skip
+            }
             table += [
-                {**dict.fromkeys(tidy.COLUMNS, ""), "ring": 0, "run": "r", "phase": phase,
-                 "iteration": number, "event": event, "value": count}
+                {
+                    **dict.fromkeys(tidy.COLUMNS, ""),
+                    "ring": 0,
+                    "run": "r",
+                    "phase": phase,
+                    "iteration": number,
+                    "event": event,
+                    "value": count,
+                }
                 for event, count in counts.items()
-            ]  # fmt: skip
+            ]
     return "\n".join(lines) + "\n", pd.DataFrame(table, columns=list(tidy.COLUMNS))
 
 
 def rows(operation, null, alone, alone_null, *exact):
     found = method.rows(
-        method.measured(*operation), method.measured(*null), method.engine_counts(alone[1]),
-        method.engine_counts(alone_null[1]), *(method.measured(*one) for one in exact),
-    )  # fmt: skip
+        method.measured(*operation),
+        method.measured(*null),
+        method.engine_counts(alone[1]),
+        method.engine_counts(alone_null[1]),
+        *(method.measured(*one) for one in exact),
+    )
     return {row.event: row for row in found}
 
 
@@ -86,10 +98,13 @@ def test_miscounts_are_what_exact_counters_would_not_have():
 
 def test_the_parts_add_up():
     runs = [
-        run(70, 33, first=9, interrupted=(2, 3, 4), miscounts=4), run(5, 30, interrupted=(7,)),
-        run(61, 0), run(2, 0), run(70, 33, first=9, interrupted=(2, 3, 4)),
+        run(70, 33, first=9, interrupted=(2, 3, 4), miscounts=4),
         run(5, 30, interrupted=(7,)),
-    ]  # fmt: skip
+        run(61, 0),
+        run(2, 0),
+        run(70, 33, first=9, interrupted=(2, 3, 4)),
+        run(5, 30, interrupted=(7,)),
+    ]
     for row in rows(*runs).values():
         parts = row.first + row.interrupts + row.access + row.miscounts
         assert row.left == pytest.approx(parts)
@@ -128,11 +143,14 @@ def stored(operation, counters="used", *, geometry="", status="ok", workload="co
     return Stored(
         Path(),
         {
-            "status": status, "seed": seed, "guest": {"name": "linux"},
-            "machine": {"name": "p90", "geometry": geometry}, "workload": {"name": workload},
+            "status": status,
+            "seed": seed,
+            "guest": {"name": "linux"},
+            "machine": {"name": "p90", "geometry": geometry},
+            "workload": {"name": workload},
             "parameters": {"operation": operation, "counters": counters},
         },
-    )  # fmt: skip
+    )
 
 
 NULLS = [stored("null"), stored("null", "unused")]

@@ -3,10 +3,11 @@
 
 import pytest
 
-from p5lab import engines, experiment, host, workload
+from p5lab import engines
+from p5lab.describe import experiment, this_host, workload
+from p5lab.describe.experiment import Filter
 from p5lab.engines.native import Native
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
 from p5stats import compare, events, tidy
 
 END = '{"type":"end","status":"ok","reason":"","tsc":9}\n'
@@ -89,7 +90,7 @@ def test_what_the_host_does_not_count_is_missing_not_zero(tmp_path):
     )
     origin = tidy.Origin("e", "r", "native", "h", "", "off", "host", 0, "w", "")
     frame = tidy.table(events.parse(path), origin, {0: "call"})
-    metrics = compare.evaluate(compare.counts(frame).mean().to_dict(), 1, host.CLOCK_HZ, 0)
+    metrics = compare.evaluate(compare.counts(frame).mean().to_dict(), 1, this_host.CLOCK_HZ, 0)
     assert metrics["microseconds"] == 8
     assert metrics["processor time"] == pytest.approx(0.01)
     assert metrics["page faults"] == 2
@@ -115,7 +116,7 @@ def known(title, name="call"):
     ],
 )
 def test_what_cannot_run_on_a_host(monkeypatch, tmp_path, tested, parameters, reason):
-    monkeypatch.setattr(host, "COUNTER_DEVICE", tmp_path / "p5ctr-that-is-not-there")
-    assert (reason in host.why_not(tested, parameters)) and bool(reason) == bool(
-        host.why_not(tested, parameters)
+    monkeypatch.setattr(this_host, "COUNTER_DEVICE", tmp_path / "p5ctr-that-is-not-there")
+    assert (reason in this_host.why_not(tested, parameters)) and bool(reason) == bool(
+        this_host.why_not(tested, parameters)
     )

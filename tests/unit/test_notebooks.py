@@ -37,8 +37,9 @@ def test_notebook_runs_and_draws(path, kernel):
     nbclient.NotebookClient(notebook, km=kernel, timeout=120).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert not [output for output in outputs if output.get("name") == "stderr"]
-    drawings = [one["data"]["image/svg+xml"] for one in outputs
-                if "image/svg+xml" in one.get("data", {})]  # fmt: skip
+    drawings = [
+        one["data"]["image/svg+xml"] for one in outputs if "image/svg+xml" in one.get("data", {})
+    ]
     assert drawings
     assert all("<path" in drawing for drawing in drawings)
 

@@ -12,11 +12,14 @@ import hostile
 import pandas as pd
 import pytest
 
-from p5lab import cli, experiment, page, store
-from p5lab.comparison import Comparison
-from p5lab.page import charts, figures, results, svg
-from p5lab.page.figures import MODELLED, PUBLISHED
-from p5lab.runner import Runner
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
+from p5lab.present import page
+from p5lab.present.comparison import Comparison
+from p5lab.present.page import charts, figures, results, svg
+from p5lab.present.page.figures import MODELLED, PUBLISHED
 
 
 class Document(html.parser.HTMLParser):
@@ -44,11 +47,49 @@ def document(hostile_page):
 
 def test_nothing_hostile_becomes_markup(document, hostile_page):
     known = {
-        "html", "head", "meta", "title", "link", "style", "body", "header", "nav", "main",
-        "section", "footer", "h1", "h2", "h3", "h4", "p", "ul", "li", "a", "code", "span", "br",
-        "div", "figure", "figcaption", "details", "summary", "table", "caption", "thead", "tbody",
-        "tr", "th", "td", "svg", "g", "path", "rect", "line", "text", "tspan",
-    }  # fmt: skip
+        "html",
+        "head",
+        "meta",
+        "title",
+        "link",
+        "style",
+        "body",
+        "header",
+        "nav",
+        "main",
+        "section",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "ul",
+        "li",
+        "a",
+        "code",
+        "span",
+        "br",
+        "div",
+        "figure",
+        "figcaption",
+        "details",
+        "summary",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "svg",
+        "g",
+        "path",
+        "rect",
+        "line",
+        "text",
+        "tspan",
+    }
     assert {tag for tag, _ in document.elements} <= known
     for tag, attributes in document.elements:
         assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
@@ -62,8 +103,11 @@ def test_nothing_hostile_becomes_markup(document, hostile_page):
 
 
 def test_the_page_needs_and_may_load_nothing(document):
-    (policy,) = [one["content"] for one in document.of("meta")
-                 if one.get("http-equiv") == "Content-Security-Policy"]  # fmt: skip
+    (policy,) = [
+        one["content"]
+        for one in document.of("meta")
+        if one.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert not re.search(r"script-src|unsafe|\*|http", policy)
     text = "".join(document.texts)
@@ -259,9 +303,14 @@ def test_a_later_run_supersedes_an_earlier_one(lab):
     runs = experiment.load(lab, "tests")
     first = Runner(lab).run_all(runs)
     stored = store.all_runs(lab)
-    copy = [store.Stored(one.directory.with_name("f" * 16),
-                         {**one.record, "started": "2999-01-01T00:00:00+00:00"})
-            for one in stored if one.id == first[0].id]  # fmt: skip
+    copy = [
+        store.Stored(
+            one.directory.with_name("f" * 16),
+            {**one.record, "started": "2999-01-01T00:00:00+00:00"},
+        )
+        for one in stored
+        if one.id == first[0].id
+    ]
     chosen = results.choose(runs, [*copy, *stored])
     assert [one.id for one in chosen.shown] == ["f" * 16, first[1].id]
     assert chosen.missing == []

@@ -42,8 +42,12 @@ def browser(chromedriver):
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     # Without a sandbox because root has none, without /dev/shm because containers have a small one.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
-                     "--hide-scrollbars"):  # fmt: skip
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(chromedriver))

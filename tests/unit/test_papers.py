@@ -19,10 +19,22 @@ TERMS = {run: Terms(operations=2, clock_hz=CLOCK_HZ, clock_vector=48) for run in
 def rows(run, events, *, iterations=2, **other):
     """Tidy rows: the same events in each iteration, all in ring 3 but for `kernel`."""
     common = {
-        "experiment": "core", "run": run, "engine": "bochs", "machine": "p90", "geometry": "",
-        "feedback": "yes", "guest": "linux", "seed": 0, "workload": "dup", "parameters": "",
-        "phase": "call", "address_space": "0x0", "symbol": "", "unit": "", **other,
-    }  # fmt: skip
+        "experiment": "core",
+        "run": run,
+        "engine": "bochs",
+        "machine": "p90",
+        "geometry": "",
+        "feedback": "yes",
+        "guest": "linux",
+        "seed": 0,
+        "workload": "dup",
+        "parameters": "",
+        "phase": "call",
+        "address_space": "0x0",
+        "symbol": "",
+        "unit": "",
+        **other,
+    }
     return [
         {**common, "iteration": iteration, "ring": 3, "event": event, "value": value}
         for iteration in range(iterations)
@@ -126,26 +138,41 @@ def test_null_correction_is_of_the_same_system_and_seed():
 
 def test_misses_per_reference_as_chen95_defines_them():
     events = {
-        "data_reads": 60, "data_writes": 40, "data_read_misses": 6, "data_write_misses": 20,
-        "dtlb_misses": 1, "instructions": 200, "code_misses": 10, "itlb_misses": 2,
-    }  # fmt: skip
+        "data_reads": 60,
+        "data_writes": 40,
+        "data_read_misses": 6,
+        "data_write_misses": 20,
+        "dtlb_misses": 1,
+        "instructions": 200,
+        "code_misses": 10,
+        "itlb_misses": 2,
+    }
     short = {**events, "data_reads": 0, "data_writes": 0, "data_read_misses": 0}
     counts = compare.counts(
         table(
             rows("a", events, iterations=1),
-            rows("a", {**events, "data_reads": 260, "data_read_misses": 54}, iterations=1,
-                 phase="other"),
+            rows(
+                "a",
+                {**events, "data_reads": 260, "data_read_misses": 54},
+                iterations=1,
+                phase="other",
+            ),
             rows("b", {"instructions": 5}),
             rows("c", short),
         )
-    )  # fmt: skip
+    )
     found = papers.misses_per_reference(counts).set_index(["run", "phase", "metric"])["value"]
     found = found.sort_index()
     # Reads and writes together are the denominator of both.
-    assert found["a", "call"].to_dict() == pytest.approx({
-        "read misses/reference": 0.06, "write misses/reference": 0.2, "DTLB misses/reference": 0.01,
-        "I-cache misses/instruction": 0.05, "ITLB misses/instruction": 0.01,
-    })  # fmt: skip
+    assert found["a", "call"].to_dict() == pytest.approx(
+        {
+            "read misses/reference": 0.06,
+            "write misses/reference": 0.2,
+            "DTLB misses/reference": 0.01,
+            "I-cache misses/instruction": 0.05,
+            "ITLB misses/instruction": 0.01,
+        }
+    )
     assert found["a", "other", "read misses/reference"] == pytest.approx(54 / 300)
     assert found["b"].isna().all()  # not counted
     assert math.isnan(found["c", "call", "read misses/reference"])  # nothing referenced
@@ -247,6 +274,8 @@ def test_a_notebook_elsewhere_needs_no_p5lab(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", program, REPO / "stats-parsers", results(tmp_path, record)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == "[10.0] False\n"

@@ -7,10 +7,12 @@ import pytest
 from test_cli import p5lab  # noqa: F401
 from test_runner import execute
 
-from p5lab import experiment, plan, store
-from p5lab.experiment import Filter
-from p5lab.plan import Plan, Row
-from p5lab.runner import Runner
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.execute import plan
+from p5lab.execute.plan import Plan, Row
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
 
 
 def rows(status, *seconds):
@@ -85,7 +87,8 @@ def test_only_runs_of_that_name(p5lab):  # noqa: F811
     assert err.startswith("p5lab: --only nothing: no run has that in its name")
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(4.21, "4.2 s"), (42, "42 s"), (185, "3 min"),
-                                               (7500, "2 h 5 min")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(4.21, "4.2 s"), (42, "42 s"), (185, "3 min"), (7500, "2 h 5 min")]
+)
 def test_durations(seconds, text):
     assert plan.duration(seconds) == text

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from fakelab import GUEST
 
-from p5lab import experiment, program
+from p5lab.describe import experiment, program
+from p5lab.describe.experiment import Filter
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
 
 MEMORY = 32 << 20
 IMAGE = """[image]
@@ -30,8 +30,9 @@ def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_b
         headers += struct.pack("<8I", segment, place, 0, 0, len(content), len(content), 5, 4096)
         body += content
     header = b"\x7fELF" + bytes((bits, order, 1)) + bytes(9)
-    header += struct.pack("<HHIIIIIHHHHHH", kind, machine, 1, 0, 52, 0, 0, 52, entry_bytes,
-                          len(segments), 0, 0, 0)  # fmt: skip
+    header += struct.pack(
+        "<HHIIIIIHHHHHH", kind, machine, 1, 0, 52, 0, 0, 52, entry_bytes, len(segments), 0, 0, 0
+    )
     return header + headers + body
 
 
@@ -44,8 +45,9 @@ def elf64(*, machine=62, segments=((1, b"code"),)):
         headers += struct.pack("<II6Q", segment, 5, place, 0, 0, len(content), len(content), 4096)
         body += content
     header = b"\x7fELF" + bytes((2, 1, 1)) + bytes(9)
-    header += struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, len(segments), 0, 0,
-                          0)  # fmt: skip
+    header += struct.pack(
+        "<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, len(segments), 0, 0, 0
+    )
     return header + headers + body
 
 
@@ -83,10 +85,12 @@ def test_a_static_program_is_taken(given, kind):
         (elf(kind=1), "not linked"),
         (elf(kind=4), "not an executable ELF file"),
         (elf(segments=((6, b""),)), "nothing to load"),
-        (elf(segments=((3, b"/lib/ld-linux.so.2\0"), (1, b""))),
-         "dynamically linked .by /lib/ld-linux.so.2., and the guest does not have"),
+        (
+            elf(segments=((3, b"/lib/ld-linux.so.2\0"), (1, b""))),
+            "dynamically linked .by /lib/ld-linux.so.2., and the guest does not have",
+        ),
     ],
-)  # fmt: skip
+)
 def test_anything_else_is_refused_with_its_reason(given, content, message):
     with pytest.raises(UserError, match=f"--program .*a.out: .*{message}.*; expected a static"):
         program.load(given(content), "", MEMORY)
@@ -193,8 +197,11 @@ def test_a_run_for_each_guest_machine_and_seed(lab, given):
     assert not found.cannot
     first, second = found.runs
     assert (first.experiment, first.job, first.seed, second.seed) == (
-        "program", "@program -v 2", 0, 4,
-    )  # fmt: skip
+        "program",
+        "@program -v 2",
+        0,
+        4,
+    )
     assert first.label == "my prog -v 2, toy, p90-premiere2, l2.size=512K"
     assert first.parameter_text == "file=my_prog arguments=-v,2"
     assert first.workload.phases[0xFFFFFFFE] == "whole"

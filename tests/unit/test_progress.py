@@ -6,8 +6,8 @@ import time
 
 from rich.console import Console
 
-from p5lab import progress
-from p5lab.progress import Progress
+from p5lab.host import progress
+from p5lab.host.progress import Progress
 
 
 def shown(terminal):

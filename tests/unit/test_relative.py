@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from p5lab.comparison import Question
-from p5lab.page import document, figures
+from p5lab.present.comparison import Question
+from p5lab.present.page import document, figures
 from p5stats import papers
 from p5stats.claims import Claim
 
@@ -27,13 +27,20 @@ class Cells:
         return {system: system for system in self.systems}
 
     def cell(self, question, system):
-        (value,) = [values.get(system) for (_, what, phase), values in self.times.items()
-                    if (what, phase) == (question.what, question.phase)]  # fmt: skip
+        (value,) = [
+            values.get(system)
+            for (_, what, phase), values in self.times.items()
+            if (what, phase) == (question.what, question.phase)
+        ]
         if value is None:
             return None
         time = 1.0 if question.what == "file-read" else value
-        metrics = {"microseconds": time, "busy cycles": time * CLOCK_MHZ, "idle cycles": 0.0,
-                   "MB/s": value}  # fmt: skip
+        metrics = {
+            "microseconds": time,
+            "busy cycles": time * CLOCK_MHZ,
+            "idle cycles": 0.0,
+            "MB/s": value,
+        }
         return SimpleNamespace(
             has=lambda metric: metric in metrics,
             mean=metrics.__getitem__,
@@ -41,8 +48,11 @@ class Cells:
         )
 
     def any_cell(self, question):
-        (name,) = [workload for workload, what, phase in self.times
-                   if (what, phase) == (question.what, question.phase)]  # fmt: skip
+        (name,) = [
+            workload
+            for workload, what, phase in self.times
+            if (what, phase) == (question.what, question.phase)
+        ]
         return SimpleNamespace(record={"workload": {"name": name}})
 
 
@@ -112,8 +122,12 @@ def test_many_published_values_are_one_line(figure):
 def test_the_bases_are_those_of_the_relative_speeds():
     """Each is 1 on the Microvax II itself."""
     for base in papers.MVAX2_BASES:
-        assert papers.mips_relative(base.value, papers.MVAX2_MIPS, base.value,
-                                    bandwidth=base.bandwidth) == 1  # fmt: skip
+        assert (
+            papers.mips_relative(
+                base.value, papers.MVAX2_MIPS, base.value, bandwidth=base.bandwidth
+            )
+            == 1
+        )
     assert math.isclose(papers.pentium_mips(66e6), 112)
     assert {
         base.workload: base.value for base in papers.MVAX2_BASES

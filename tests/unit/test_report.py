@@ -8,11 +8,14 @@ import json
 import pytest
 from fakelab import call_events, chase_events
 
-from p5lab import cli, experiment, report, store
-from p5lab.comparison import Comparison
-from p5lab.experiment import Filter
-from p5lab.runner import Runner
-from p5lab.tables import Grid, times
+from p5lab.cli import main as cli
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
+from p5lab.present import counts
+from p5lab.present.comparison import Comparison
+from p5lab.present.tables import Grid, times
 
 
 def scaled_chase(factor):
@@ -44,8 +47,10 @@ def without_cycles(lines):
     """What the engine for x86-64 writes: the same without the events in cycles."""
     header = lines[0]
     keep = [i for i, unit in enumerate(header["units"]) if unit != "cycles"]
-    lines = [{**header, **{key: [header[key][i] for i in keep] for key in ("events", "units")}},
-             *lines[1:]]  # fmt: skip
+    lines = [
+        {**header, **{key: [header[key][i] for i in keep] for key in ("events", "units")}},
+        *lines[1:],
+    ]
     for line in lines:
         for bank in line.get("banks", []):
             bank[2] = [bank[2][i] for i in keep if i < len(bank[2])]
@@ -122,7 +127,7 @@ def test_each_benchmark_has_its_metrics_beside_the_ratio(p5lab):
     assert row(rows, "instructions") == ["40", "40", "1.00"]
     assert row(rows, "data writes") == ["2", "2", "1.00"]
     assert row(rows, "mode changes") == ["0", "0", "-"]
-    assert [cells[0] for cells in rows[2:-1]].index("busy cycles") < len(report.METRICS)
+    assert [cells[0] for cells in rows[2:-1]].index("busy cycles") < len(counts.METRICS)
 
 
 def test_chen95s_event_tables(p5lab):
@@ -130,7 +135,7 @@ def test_chen95s_event_tables(p5lab):
     assert row(table(out, "Segment register loads"), "call") == ["0", "0", "-"]
     # The tick of the clock is taken out of 0 hardware interrupts of the scripted engine.
     assert row(table(out, "Non-clock interrupts"), "call") == ["-0.3333", "-0.3333", "1.00"]
-    for title in report.EVENT_TABLES.values():
+    for title in counts.EVENT_TABLES.values():
         assert title in out
 
 
@@ -176,7 +181,7 @@ def test_systems_that_do_not_fit_are_compared_in_several_tables(lab):
     choice = Filter(guests=tuple(names), workloads=("call",))
     results = Runner(lab).run_all(experiment.load(lab, "tests", choice))
     stored = [store.Stored(one.directory, store.read(one.directory)) for one in results]
-    grids = report.summary(Comparison(stored), 100)
+    grids = counts.summary(Comparison(stored), 100)
     assert len(grids) > 1
     shown = [head.split("\n")[0] for grid in grids for head in grid.heads if head.endswith("\nus")]
     assert all(grid.heads[1] == "toy\nus" for grid in grids)
@@ -213,7 +218,7 @@ def test_in_what_a_gem5_differs_from_the_machine_is_said_once(lab):
     for result in results:
         record = {**store.read(result.directory), "engine": "gem5", "notes": [note]}
         runs.append(store.Stored(result.directory, record))
-    found = report.notes(Comparison(runs))
+    found = counts.notes(Comparison(runs))
     assert found.count("gem5 differs from the machine: a write miss fills a line.") == 1
 
 
@@ -249,16 +254,18 @@ def test_csv_has_a_row_for_each_number(p5lab):
     _, out, _ = p5lab("run", "tests", "--no-build", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     (busy,) = (
-        one for one in rows
+        one
+        for one in rows
         if (one["guest"], one["phase"], one["metric"]) == ("other", "call", "busy cycles")
-    )  # fmt: skip
+    )
     assert (busy["value"], busy["ratio"], busy["unit"]) == ("1100.0", "10.0", "cycles")
     assert (busy["experiment"], busy["parameters"]) == ("tests", "iterations=3")
     # Nothing to divide by: empty, not zero.
     (share,) = (
-        one for one in rows
+        one
+        for one in rows
         if (one["guest"], one["phase"], one["metric"]) == ("toy", "512 B", "mode changes")
-    )  # fmt: skip
+    )
     assert (share["value"], share["ratio"]) == ("0.0", "")
 
 
@@ -277,9 +284,12 @@ def test_json_is_valid_and_says_what_was_not_run(p5lab, two):
         if one["metric"] == "busy cycles"
     }
     assert values == {
-        ("toy", "call"): 110, ("toy", "512 B"): 2, ("other", "512 B"): 4, ("toy", "1 KB"): 8,
+        ("toy", "call"): 110,
+        ("toy", "512 B"): 2,
+        ("other", "512 B"): 4,
+        ("toy", "1 KB"): 8,
         ("other", "1 KB"): 16,
-    }  # fmt: skip
+    }
 
 
 def test_markdown_has_the_same_tables(p5lab):
@@ -302,7 +312,7 @@ def test_one_run_for_programs(p5lab, two):
 def test_texts_of_a_grid_are_never_markup(capsys):
     grid = Grid("[bold]title", ["", "a|b"])
     grid.add("[red]x", "1")
-    grid.print(report.stdout())
+    grid.print(counts.stdout())
     out = capsys.readouterr().out
     assert "[bold]title" in out
     assert "[red]x" in out
@@ -311,9 +321,16 @@ def test_texts_of_a_grid_are_never_markup(capsys):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0041, "0.0041"), (0, "0.00"), (1, "1.00"),
-     (9.994, "9.99"), (10, "10.0"), (1234.5, "1,234.5"), (float("nan"), "-")],
-)  # fmt: skip
+    [
+        (0.0041, "0.0041"),
+        (0, "0.00"),
+        (1, "1.00"),
+        (9.994, "9.99"),
+        (10, "10.0"),
+        (1234.5, "1,234.5"),
+        (float("nan"), "-"),
+    ],
+)
 def test_ratios_have_two_decimals_or_one(value, text):
     assert times(value) == text
 
@@ -332,8 +349,11 @@ def test_a_guest_of_x86_64_has_counts_and_no_cycles(wide, capsys, monkeypatch):
     assert row(rows, "instructions")[0] == "40"
     assert "Guest wide ran on a processor of x86-64" in out
 
-    (run,) = [one for one in store.all_runs(wide) if one.record["label"].startswith("call")
-              and one.record["guest"]["name"] == "wide"]  # fmt: skip
+    (run,) = [
+        one
+        for one in store.all_runs(wide)
+        if one.record["label"].startswith("call") and one.record["guest"]["name"] == "wide"
+    ]
     assert run.record["machine"]["values"]["cpu.isa"] == "x86-64"
     assert run.record["feedback"] == "off"
 

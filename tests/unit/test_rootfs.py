@@ -7,8 +7,8 @@ import tarfile
 
 import pytest
 
-from p5lab import rootfs
 from p5lab.errors import UserError
+from p5lab.host import rootfs
 
 LIBC = b"...GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\n..."
 OS_RELEASE = b'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nHOME_URL="x?a=$b"\n'
@@ -76,11 +76,13 @@ def test_what_a_system_says_of_itself(tmp_path):
 def test_order_time_and_packer_do_not_show(tmp_path):
     backwards = dict(reversed(SYSTEM.items()))
     bytes_of = []
-    for number, options in enumerate((
-        {"files": SYSTEM, "more": links()},
-        {"files": backwards, "more": links()[::-1], "mode": "w:gz", "prefix": "", "mtime": 7},
-        {"files": SYSTEM, "more": links(), "mode": "w:xz"},
-    )):  # fmt: skip
+    for number, options in enumerate(
+        (
+            {"files": SYSTEM, "more": links()},
+            {"files": backwards, "more": links()[::-1], "mode": "w:gz", "prefix": "", "mtime": 7},
+            {"files": SYSTEM, "more": links(), "mode": "w:xz"},
+        )
+    ):
         repacked(tmp_path, name=f"{number}.tar", **options)
         bytes_of.append((tmp_path / "out.tar").read_bytes())
     assert bytes_of[0] == bytes_of[1] == bytes_of[2]
@@ -89,10 +91,15 @@ def test_order_time_and_packer_do_not_show(tmp_path):
 def test_what_a_guest_does_not_read_is_left_out(tmp_path):
     unread = {
         "etc/apt/sources.list": b"deb http://mirror.example.org x main",
-        "etc/hostname": b"builder", "etc/resolv.conf": b"nameserver", "etc/passwd-": b"old",
-        "usr/share/doc/dash/copyright": b"", "usr/share/locale/de/x.mo": b"",
-        "var/lib/dpkg/info/dash.list": b"", "var/lib/dpkg/status-old": b"", "var/log/dpkg.log": b"",
-    }  # fmt: skip
+        "etc/hostname": b"builder",
+        "etc/resolv.conf": b"nameserver",
+        "etc/passwd-": b"old",
+        "usr/share/doc/dash/copyright": b"",
+        "usr/share/locale/de/x.mo": b"",
+        "var/lib/dpkg/info/dash.list": b"",
+        "var/lib/dpkg/status-old": b"",
+        "var/log/dpkg.log": b"",
+    }
     kept = {"etc/passwd": b"root", "usr/share/dict": b"words"}
     device = member("./dev/null", tarfile.CHRTYPE, devmajor=1, devminor=3)
     _, members, files = repacked(tmp_path, files=SYSTEM | unread | kept, more=[device])
@@ -149,13 +156,17 @@ def without(name):
         (without("usr/lib/os-release"), "no etc/os-release"),
         (without("usr/lib/x86_64-linux-gnu/libc.so.6"), "no glibc for x86-64"),
         (without("usr/lib64/ld-linux-x86-64.so.2"), "no glibc for x86-64"),
-        ({**SYSTEM, "usr/lib/x86_64-linux-gnu/libc.so.6": LIBC.replace(b"2.36", b"2.30")},
-         "glibc 2.30; expected 2.31 or newer"),
+        (
+            {**SYSTEM, "usr/lib/x86_64-linux-gnu/libc.so.6": LIBC.replace(b"2.36", b"2.30")},
+            "glibc 2.30; expected 2.31 or newer",
+        ),
         ({**SYSTEM, "usr/lib/os-release": b"ID=debian\n"}, "os-release: no PRETTY_NAME"),
-        ({**SYSTEM, "usr/lib/os-release": b"ID=debian\nPRETTY_NAME=$(reboot)\n"},
-         "PRETTY_NAME: expected plain text"),
+        (
+            {**SYSTEM, "usr/lib/os-release": b"ID=debian\nPRETTY_NAME=$(reboot)\n"},
+            "PRETTY_NAME: expected plain text",
+        ),
     ],
-)  # fmt: skip
+)
 def test_archives_of_something_else(tmp_path, files, message):
     with pytest.raises(UserError, match=message):
         repacked(tmp_path, files=files)

@@ -16,11 +16,13 @@ import fakelab
 import pytest
 from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snapshot
 
-from p5lab import experiment, forkserver, runner, store
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs import CYLINDER
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
-from p5lab.runner import Runner
+from p5lab.execute import forkserver, runner
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
 
 CALL = Filter(workloads=("call",))
 
@@ -147,8 +149,11 @@ def test_forked_or_not_is_the_same_run(lab):
 
 
 def test_a_boot_that_fails_fails_each_of_its_runs(lab):
-    lab.behave(boot_exit=3, stderr="the guest reset the machine",
-               serial="Kernel panic - not syncing: no init\n")  # fmt: skip
+    lab.behave(
+        boot_exit=3,
+        stderr="the guest reset the machine",
+        serial="Kernel panic - not syncing: no init\n",
+    )
     results = execute(lab, Filter())
     for result in results:
         assert result.status == "failed"
@@ -186,33 +191,80 @@ def failing(lines, **end):
 
 MANY = [
     ("killed", {"events": {}, "signal": 11}, "failed", "engine killed by SIGSEGV"),
-    ("config", {"events": {}, "exit": 2, "stderr": "engine.conf:3: x: unknown key"}, "failed",
-     "engine refused its configuration: engine.conf:3: x: unknown key"),
-    ("panic", {**failing([], status="failed", reason="the CPU was reset"), "exit": 3,
-               "serial": "ok\nKernel panic - not syncing: No init found.\x1b[0m\nrebooting\n"},
-     "failed", "the CPU was reset: Kernel panic - not syncing: No init found.\\x1b[0m"),
-    ("hang", {**failing([], status="timeout", reason="virtual-time limit of 9 s reached"),
-              "exit": 4}, "timeout", "virtual-time limit of 9 s reached"),
-    ("full", {"events": {}, "exit": 5, "stderr": "events.jsonl: cannot be written: No space left"},
-     "failed", "engine could not write its output: events.jsonl: cannot be written: No space left"),
-    ("other", {"events": {}, "exit": 9, "stderr": "what?"}, "failed",
-     "engine ended with status 9: what?"),
+    (
+        "config",
+        {"events": {}, "exit": 2, "stderr": "engine.conf:3: x: unknown key"},
+        "failed",
+        "engine refused its configuration: engine.conf:3: x: unknown key",
+    ),
+    (
+        "panic",
+        {
+            **failing([], status="failed", reason="the CPU was reset"),
+            "exit": 3,
+            "serial": "ok\nKernel panic - not syncing: No init found.\x1b[0m\nrebooting\n",
+        },
+        "failed",
+        "the CPU was reset: Kernel panic - not syncing: No init found.\\x1b[0m",
+    ),
+    (
+        "hang",
+        {**failing([], status="timeout", reason="virtual-time limit of 9 s reached"), "exit": 4},
+        "timeout",
+        "virtual-time limit of 9 s reached",
+    ),
+    (
+        "full",
+        {"events": {}, "exit": 5, "stderr": "events.jsonl: cannot be written: No space left"},
+        "failed",
+        "engine could not write its output: events.jsonl: cannot be written: No space left",
+    ),
+    (
+        "other",
+        {"events": {}, "exit": 9, "stderr": "what?"},
+        "failed",
+        "engine ended with status 9: what?",
+    ),
     ("silent", {"events": {}}, "failed", "cannot read events.jsonl: No such file or directory"),
-    ("cut", {"events": {"call": [HEADER]}}, "failed",
-     "events.jsonl: no end line: the engine did not finish"),
+    (
+        "cut",
+        {"events": {"call": [HEADER]}},
+        "failed",
+        "events.jsonl: no end line: the engine did not finish",
+    ),
     ("contradiction", {**failing([], status="failed", reason="abort")}, "failed", "abort"),
-    ("program", {"events": {"call": call_events(status=2)}, "output": "call: unknown argument\n"},
-     "failed", "call ended with status 2 in the guest: call: unknown argument"),
-    ("signal", {"events": {"call": call_events(status=139)}}, "failed",
-     "call was killed by signal 11 in the guest: it printed nothing"),
+    (
+        "program",
+        {"events": {"call": call_events(status=2)}, "output": "call: unknown argument\n"},
+        "failed",
+        "call ended with status 2 in the guest: call: unknown argument",
+    ),
+    (
+        "signal",
+        {"events": {"call": call_events(status=139)}},
+        "failed",
+        "call was killed by signal 11 in the guest: it printed nothing",
+    ),
     ("unmarked", failing([]), "failed", "the workload issued no begin and end markers"),
-    ("unbalanced", failing([snapshot("begin", 0, [1], [])]), "failed",
-     "events.jsonl:2: unbalanced markers: begin(0) without an end"),
-    ("backwards", failing([snapshot("begin", 0, [2], []), snapshot("end", 0, [1], [])]), "failed",
-     "line 3: cycles.busy of ring 0, CR3 0x1000 went backwards by 1"),
-    ("junk", {"events": {"call": call_events()}, "tail": "{junk\n"}, "failed",
-     "events.jsonl:17: not valid JSON"),
-]  # fmt: skip
+    (
+        "unbalanced",
+        failing([snapshot("begin", 0, [1], [])]),
+        "failed",
+        "events.jsonl:2: unbalanced markers: begin(0) without an end",
+    ),
+    (
+        "backwards",
+        failing([snapshot("begin", 0, [2], []), snapshot("end", 0, [1], [])]),
+        "failed",
+        "line 3: cycles.busy of ring 0, CR3 0x1000 went backwards by 1",
+    ),
+    (
+        "junk",
+        {"events": {"call": call_events()}, "tail": "{junk\n"},
+        "failed",
+        "events.jsonl:17: not valid JSON",
+    ),
+]
 
 
 @pytest.mark.parametrize(
@@ -286,14 +338,16 @@ def test_results_that_cannot_be_created(lab):
 
 def start_command(lab, *arguments):
     code = (
-        "import sys; sys.path[:0] = sys.argv[1:4]; import fakelab, pathlib; from p5lab.cli import"
-        " main; sys.exit(main(sys.argv[5:], fakelab.FakeLab(pathlib.Path(sys.argv[4]))))"
+        "import sys; sys.path[:0] = sys.argv[1:4]; import fakelab, pathlib; from p5lab.cli.main"
+        " import main; sys.exit(main(sys.argv[5:], fakelab.FakeLab(pathlib.Path(sys.argv[4]))))"
     )
     paths = [str(REPO / part) for part in ("src", "stats-parsers", "tests/unit")]
     return subprocess.Popen(
         [sys.executable, "-c", code, *paths, str(lab.root), *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def wait_for(what):
@@ -339,8 +393,9 @@ def test_a_stopped_command_ends_its_engines_and_records_it(lab, how):
 
 def test_two_commands_at_once_share_a_run(lab):
     lab.behave(sleep=1)
-    commands = [start_command(lab, "run", "tests", "--workload", "call", "--no-build")
-                for _ in range(2)]  # fmt: skip
+    commands = [
+        start_command(lab, "run", "tests", "--workload", "call", "--no-build") for _ in range(2)
+    ]
     outputs = [command.communicate(timeout=60) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], outputs
     assert len(lab.starts()) == 1

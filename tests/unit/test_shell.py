@@ -65,14 +65,17 @@ def toy(lab):
 def start(lab, *arguments, **options):
     """The command in a process of its own, as the launcher starts it."""
     code = (
-        "import sys; from pathlib import Path; from p5lab import cli; from p5lab.lab import Lab;"
+        "import sys; from pathlib import Path; from p5lab.cli import main as cli; "
+        "from p5lab.lab import Lab;"
         f" sys.exit(cli.main(sys.argv[1:], Lab(Path({str(lab.root)!r}))))"
     )
     environment = {**os.environ, "PYTHONPATH": f"{REPO}/src:{REPO}/stats-parsers"}
     return subprocess.Popen(
         [sys.executable, "-c", code, "shell", "toy", "--no-build", *arguments],
-        env=environment, stderr=subprocess.PIPE if "stdout" in options else None, **options,
-    )  # fmt: skip
+        env=environment,
+        stderr=subprocess.PIPE if "stdout" in options else None,
+        **options,
+    )
 
 
 def piped(lab, text, *arguments):

@@ -5,9 +5,9 @@ import pytest
 from fakelab import EXPERIMENT
 from test_experiment import with_experiment
 
-from p5lab import sweep
+from p5lab.describe import sweep
+from p5lab.describe.experiment import Filter
 from p5lab.errors import UserError
-from p5lab.experiment import Filter
 
 MISSES = EXPERIMENT.replace('title = "tests"', 'title = "tests"\nevents = "misses"')
 
@@ -28,8 +28,9 @@ def test_a_grid_is_every_combination(lab):
 def test_zipped_lists_go_together(lab):
     text = EXPERIMENT + '[[sweep]]\nzip = { l1i.size = ["4K", "16K"], "l1d.size" = ["4K", "16K"] }'
     assert geometries(with_experiment(lab, text)) == [
-        "l1d.size=4096 l1i.size=4096", "l1d.size=16384 l1i.size=16384",
-    ]  # fmt: skip
+        "l1d.size=4096 l1i.size=4096",
+        "l1d.size=16384 l1i.size=16384",
+    ]
 
 
 def test_a_list_is_taken_as_it_stands_and_sweeps_multiply(lab):
@@ -38,16 +39,18 @@ def test_a_list_is_taken_as_it_stands_and_sweeps_multiply(lab):
         "[[sweep]]\ngrid = { dtlb.entries = [64, 128] }\n"
     )
     assert geometries(with_experiment(lab, text)) == [
-        "dtlb.entries=64 l2.present=false", "dtlb.entries=128 l2.present=false",
-        "dtlb.entries=64 l2.size=1048576 l2.ways=4", "dtlb.entries=128 l2.size=1048576 l2.ways=4",
-    ]  # fmt: skip
+        "dtlb.entries=64 l2.present=false",
+        "dtlb.entries=128 l2.present=false",
+        "dtlb.entries=64 l2.size=1048576 l2.ways=4",
+        "dtlb.entries=128 l2.size=1048576 l2.ways=4",
+    ]
 
 
 def test_overlays_and_sweeps_multiply(lab):
     text = EXPERIMENT + (
-        '[[overlay]]\nset = { l2.ways = 1 }\n[[overlay]]\nset = { l2.ways = 2 }\n'
+        "[[overlay]]\nset = { l2.ways = 1 }\n[[overlay]]\nset = { l2.ways = 2 }\n"
         '[[sweep]]\ngrid = { l2.size = ["128K", "512K"] }\n'
-    )  # fmt: skip
+    )
     assert [one.split()[::-1] for one in geometries(with_experiment(lab, text))] == [
         [f"l2.ways={ways}", f"l2.size={size}"] for ways in (1, 2) for size in (131072, 524288)
     ]
@@ -108,11 +111,13 @@ def test_points_of_misses_are_shadows_of_one_run(lab):
         ("grid = { parameters.lods = [1] }", "unknown parameter 'lods'; did you mean 'loads'"),
         ("grid = { parameters.loads = [0] }", "loads: expected a whole number of loads, at least"),
         ("grid = { l2.size = [3000] }", "l2.size = 3000: expected 1 ways x 32 bytes"),
-        ("grid = { l2.ways = [1] }\n[[sweep]]\ngrid = { l2.ways = [2] }",
-         r"sweep\[1\]: l2.ways: .*sweep\[0\] sweeps it already"),
+        (
+            "grid = { l2.ways = [1] }\n[[sweep]]\ngrid = { l2.ways = [2] }",
+            r"sweep\[1\]: l2.ways: .*sweep\[0\] sweeps it already",
+        ),
         ("grid = { l2.ways = [%s], l1d.ways = [%s] }" % (("1, " * 400,) * 2), "at most 100,000"),
     ],
-)  # fmt: skip
+)
 def test_wrong_sweeps_say_what_and_where(lab, text, message):
     with pytest.raises(UserError, match=message):
         with_experiment(lab, EXPERIMENT + "[[sweep]]\n" + text)

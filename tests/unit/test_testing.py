@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from p5lab import testing
+from p5lab.host import testing
 from p5lab.lab import Lab
 
 CONFIG = "[pytest]\nmarkers =\n    alone\npythonpath = .\n"

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from p5lab import cli
-from p5lab.progress import Progress
-from p5lab.tables import Grid
-from p5lab.untrusted import for_terminal, markup
+from p5lab.cli import main as cli
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import for_terminal, markup
+from p5lab.present.tables import Grid
 
 # What a terminal, a browser or a reader could be fooled with.
 HOSTILE = (

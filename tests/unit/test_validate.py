@@ -8,10 +8,11 @@ import json
 import pytest
 from fakelab import REPO
 
-from p5lab import claims, cli, validate
+from p5lab.cli import main as cli
 from p5lab.errors import UserError
+from p5lab.evidence import published, validate
+from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
-from p5lab.runner import Runner
 from p5stats.claims import PREDICTED
 
 # Of the scripted engine: a chase is 2 cycles a load in 512 B and 8 in 1 KB.
@@ -107,18 +108,29 @@ def test_what_is_printed(p5lab, lab):
     status, out, _ = p5lab()
     assert status == 0  # a claim that does not hold is a result
     lines = [line.split("  ") for line in out.splitlines()]
-    rows = {cells[1]: [cell.strip() for cell in cells if cell.strip()] for cells in lines[2:6:1]
-            if len(cells) > 2}  # fmt: skip
+    rows = {
+        cells[1]: [cell.strip() for cell in cells if cell.strip()]
+        for cells in lines[2:6:1]
+        if len(cells) > 2
+    }
     assert rows["load from L1"] == [
-        "load from L1", "2 cycles", "2", "+0.0 %", "predicted", "yes", "chen95 4.4",
-    ]  # fmt: skip
+        "load from L1",
+        "2 cycles",
+        "2",
+        "+0.0 %",
+        "predicted",
+        "yes",
+        "chen95 4.4",
+    ]
     assert rows["load from L2"][2:4] == ["8", "+60.0 %"]
     assert rows["load from L2"][5] == "no"
     assert "at least 4 cycles" in rows["cache miss"]
     assert "data cache" not in out
     assert "DS3100" not in out
-    assert ("Predicted: 1 of 2 hold; 2 values with a mean error of 30.0 % and a largest of 60.0 %."
-            in out)  # fmt: skip
+    assert (
+        "Predicted: 1 of 2 hold; 2 values with a mean error of 30.0 % and a largest of 60.0 %."
+        in out
+    )
     assert "Fitted: 1 of 1 hold; 1 of 1 bounds kept." in out
     assert "Input: 1 of 1 hold, 1 of them by the machine files." in out
     assert "Notes:\n- a call (chen95 section 4.2): Of another call." in out
@@ -164,7 +176,7 @@ def test_a_machine_with_other_settings(p5lab, lab):
     text = path.read_text() + '[[run]]\nworkload = "chase"\nset = { l2.size = "1M" }\n'
     path.write_text(text)
     change(lab, '["1 KB"], less', '["1 KB"], set = { l2.size = "1024K" }, less')
-    (claim,) = [claim for claim in claims.load(lab) if claim.id == "least"]
+    (claim,) = [claim for claim in published.load(lab) if claim.id == "least"]
     assert claim.measure.select.geometry == claim.measure.less.geometry == "l2.size=1048576"
     runs = validate.runs(lab, [claim])
     assert [run.machine.geometry for run in runs] == ["l2.size=1048576"]
@@ -173,14 +185,20 @@ def test_a_machine_with_other_settings(p5lab, lab):
     assert len(lab.starts()) == 2
     change(lab, '["1 KB"], less', '["1 KB"], set = { l2.sise = "1M" }, less')
     with pytest.raises(UserError, match=r"measure: set: unknown machine key 'l2.sise'"):
-        claims.load(lab)
+        published.load(lab)
 
 
 def test_for_programs(p5lab):
     rows = list(csv.DictReader(io.StringIO(p5lab("--format", "csv")[1])))
     assert [row["claim"] for row in rows] == [
-        "chase", "slow", "least", "cache", "call", "elsewhere DS3100", "elsewhere Sun4"
-    ]  # fmt: skip
+        "chase",
+        "slow",
+        "least",
+        "cache",
+        "call",
+        "elsewhere DS3100",
+        "elsewhere Sun4",
+    ]
     assert (rows[0]["verdict"], rows[0]["modelled"], rows[0]["error"]) == ("holds", "2.0", "0.0")
     assert (rows[4]["role"], rows[4]["note"], rows[0]["note"]) == ("system", "Of another call.", "")
     assert (rows[5]["verdict"], rows[5]["modelled"], rows[5]["runs"]) == ("untestable", "", "")
@@ -204,11 +222,13 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
 
 def test_documents_are_rendered(lab):
     """What is claimed of systems in one of its own; of the README's only the headline is there."""
-    asked = claims.load(lab)
+    asked = published.load(lab)
     found = validate.run(lab, asked, Runner(lab).run_all)
     text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
-    now, systems = (validate.render(text, found.results, document)
-                    for document in (validate.HARDWARE, validate.SYSTEMS))  # fmt: skip
+    now, systems = (
+        validate.render(text, found.results, document)
+        for document in (validate.HARDWARE, validate.SYSTEMS)
+    )
     assert "| load from L1 |" in now and "| a call |" not in now
     assert "| a call |" in systems and "| load from L1 |" not in systems
     assert "System: 1 of 1 hold: `docs/claims-systems.md` has them." in now
@@ -288,25 +308,28 @@ def test_documents_are_rendered(lab):
 def test_errors_name_file_and_key(lab, old, new, message):
     change(lab, old, new)
     with pytest.raises(UserError) as caught:
-        claims.load(lab)
+        published.load(lab)
     assert message in str(caught.value)
     assert str(lab.claims) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_the_plateau_of_what_is_no_curve(lab):
-    change(lab, 'workload = "chase", phases = ["512 B"]',
-           'workload = "call", statistic = "plateau end", at = "call"')  # fmt: skip
+    change(
+        lab,
+        'workload = "chase", phases = ["512 B"]',
+        'workload = "call", statistic = "plateau end", at = "call"',
+    )
     with pytest.raises(UserError, match="measure: at: phase 'call': expected a size"):
-        claims.load(lab)
+        published.load(lab)
 
 
 def test_the_claims_of_the_repository():
     """Every claim makes sense, has a place in a paper, and asks for runs that exist."""
     lab = Lab(REPO)
-    found = claims.load(lab)
+    found = published.load(lab)
     assert len({claim.id for claim in found}) == len(found)
-    assert {claim.source.split()[0] for claim in found} == set(claims.PAPERS)
+    assert {claim.source.split()[0] for claim in found} == set(published.PAPERS)
     assert all(claim.id.startswith(claim.source.split()[0] + "-") for claim in found)
     for claim in found:
         if claim.measure:

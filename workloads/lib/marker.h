@@ -32,7 +32,7 @@ enum p5_operation {
   P5_OP_READ_COUNTER = 6, /* arg0 = event index; out: EAX low, EDX high */
   P5_OP_JOB = 7,          /* arg0 = offset; out: 12 bytes of the job text in EBX, ECX, EDX */
   P5_OP_OUTPUT = 8,       /* arg0 = up to 4 bytes, arg1 = count | stream << 8 */
-  P5_OP_BOOTROM = 9,      /* real mode only, see guest-images/bootrom */
+  P5_OP_BOOTROM = 9,      /* real mode only, see guest-images/parts/bootrom */
   P5_OP_PROGRAM = 10      /* arg0 = offset; out: EAX = count (0 to 12), the bytes in EBX, ECX, EDX */
 };
 

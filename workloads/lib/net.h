@@ -108,7 +108,7 @@ static inline void net_read(int from, void *to, long size, const char *name) {
 }
 
 /* The check sequence of Ethernet over what came before (0: nothing) and these bytes, as the remote host
- * calculates it (engine/net/check.hh).
+ * calculates it (engine/devices/ne2000/check.hh).
  */
 static inline uint32_t net_crc(uint32_t before, const void *bytes, long size) {
   const unsigned char *at = bytes;

@@ -77,9 +77,15 @@ class PentiumBoard(X86Board):
         self.bridge.delay = "0ns"  # in the devices' latency
         south = self.pc.south_bridge
         isa = (
-            south.pic1, south.pic2, south.cmos, south.dma1, south.keyboard, south.pit,
-            south.speaker, self.pc.com_1,
-        )  # fmt: skip
+            south.pic1,
+            south.pic2,
+            south.cmos,
+            south.dma1,
+            south.keyboard,
+            south.pit,
+            south.speaker,
+            self.pc.com_1,
+        )
         for device in isa:
             device.pio_latency = f"{self._parameters.isa_port}ps"
         south.ide.pio_latency = f"{self._parameters.pci_port}ps"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from p5lab.describe.experiment import Run
 from p5lab.errors import unknown
-from p5lab.experiment import Run
 from p5lab.lab import Lab
 
 EVENTS = "events.jsonl"  # every engine writes this file
@@ -29,7 +29,8 @@ class Plan:
 
     after_boot: the inputs and settings that matter only from the guest's ready marker on. Runs that
     agree in all others can share one boot: the same command, with `server` in place of the files of
-    that name, boots in a directory beside theirs and forks each run (p5lab.forkserver). An engine
+    that name, boots in a directory beside theirs and forks each run (p5lab.execute.forkserver). An
+    engine
     that cannot do that leaves `server` empty.
     """
 

@@ -12,13 +12,13 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from p5lab import boot, functions
+from p5lab.describe.experiment import Run
+from p5lab.describe.guest import MULTIBOOT, X86_64
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError
-from p5lab.experiment import Run
-from p5lab.guest import MULTIBOOT, X86_64
+from p5lab.execute import boot, functions
+from p5lab.execute.logs import last_line, panic, printable, signal_name
 from p5lab.lab import Lab
-from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
@@ -30,9 +30,15 @@ ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
 # What the engine is told where a run records more than its counts, or ends before its program does,
 # as another run of the same need not: neither takes the other's place.
 _APART = (
-    "run.crossings", "run.accesses", "run.vectors", "run.attribution", "run.attribution_stacks",
-    "run.attribution_misses", "run.power_cut_us", "run.pcap",
-)  # fmt: skip
+    "run.crossings",
+    "run.accesses",
+    "run.vectors",
+    "run.attribution",
+    "run.attribution_stacks",
+    "run.attribution_misses",
+    "run.power_cut_us",
+    "run.pcap",
+)
 SETUP = "setup.bin"
 DISK_IMAGE = "disk.img"
 CAPTURE = "wire.pcap"
@@ -54,9 +60,17 @@ class Bochs:
     """prepare and collect for build/engine/p5bochs and p5bochs64."""
 
     outputs = (
-        EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *TRACES.values(), VECTORS, ATTRIBUTION, DISK_IMAGE,
+        EVENTS,
+        SERIAL,
+        OUTPUT,
+        LOG,
+        CONSOLE,
+        *TRACES.values(),
+        VECTORS,
+        ATTRIBUTION,
+        DISK_IMAGE,
         CAPTURE,
-    )  # fmt: skip
+    )
     repeatable = True
     portable = True
 
@@ -278,13 +292,9 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
             for number, (file, text) in enumerate(guest.modules)
         ]
         loader = lab.multiboot.read_bytes()
-        return boot.multiboot(
-            kernel, Path("kernel"), modules, cmdline, memory, loader, Path(SETUP)
-        )  # fmt: skip
+        return boot.multiboot(kernel, Path("kernel"), modules, cmdline, memory, loader, Path(SETUP))
     size = guest.initramfs.stat().st_size if guest.initramfs else 0
-    return boot.linux(
-        kernel, Path("kernel"), Path("initramfs"), size, cmdline, memory, Path(SETUP)
-    )  # fmt: skip
+    return boot.linux(kernel, Path("kernel"), Path("initramfs"), size, cmdline, memory, Path(SETUP))
 
 
 def _kernel_version(kernel: bytes) -> str:

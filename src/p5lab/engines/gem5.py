@@ -16,17 +16,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from p5lab.describe.experiment import Run
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.engines.bochs import BAD_CONFIG, GUEST_FAILED, TIME_LIMIT
 from p5lab.errors import UserError
-from p5lab.experiment import Run
-from p5lab.fetch import cache_directory
-from p5lab.files import read_json, sha256_of
+from p5lab.execute.logs import last_line, panic, printable, signal_name
 from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
 from p5lab.gem5.logs import reason
 from p5lab.gem5.setup import Setup
+from p5lab.host.fetch import cache_directory
+from p5lab.host.files import read_json, sha256_of
 from p5lab.lab import Lab
-from p5lab.logs import last_line, panic, printable, signal_name
 from p5stats import StatsError, events
 
 NAME = "gem5"
@@ -157,8 +157,10 @@ def examine(lab: Lab, runs: Sequence[Run]) -> list[str]:
         parameters.derive(run.machine.values)
     gem5 = binary(lab)
     if gem5.no_extras:
-        return [f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
-                f" is in the header of {MARKERS} of each run."]  # fmt: skip
+        return [
+            f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
+            f" is in the header of {MARKERS} of each run."
+        ]
     return []
 
 
@@ -204,8 +206,9 @@ def _probe(configs: Path, path: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         command = [str(path), "-d", place, "--listener-mode=off", str(configs / "probe.py")]
         try:
-            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
-                           timeout=PROBE_SECONDS)  # fmt: skip
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS
+            )
             return json.loads(Path(place, "probe.json").read_text())
         except (OSError, ValueError, subprocess.TimeoutExpired):
             raise UserError(f"{VARIABLE}={path}: it does not answer as a gem5 does") from None

@@ -11,12 +11,12 @@ import os
 import signal
 from pathlib import Path
 
-from p5lab import host
+from p5lab.describe import this_host
+from p5lab.describe.experiment import Run
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError
-from p5lab.experiment import Run
+from p5lab.execute.logs import printable
 from p5lab.lab import Lab
-from p5lab.logs import printable
 from p5stats import events
 
 OUTPUT = "output.log"
@@ -33,7 +33,7 @@ class Native:
     portable = False
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
-        place = lab.program(host.PROGRAMS, WHOLE).parent
+        place = lab.program(this_host.PROGRAMS, WHOLE).parent
         program = place / (WHOLE if run.program else run.workload.name)
         inputs = {"workload": program}
         if run.program:

@@ -16,21 +16,34 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from p5lab.errors import UserError
-from p5lab.files import sha256_of
 from p5lab.gem5.setup import Setup
+from p5lab.host.files import sha256_of
 
 KEY = "key.json"
 # Machine values that a boot on the atomic CPU without caches depends on.
 BEFORE = (
-    "cpu.clock_mhz", "cpu.bus_mhz", "dram.size", "l1d.line", "io.isa_ns", "io.pci_ns",
-    "itlb.entries", "itlb.ways", "itlb.replacement", "dtlb.entries", "dtlb.ways",
-    "dtlb.replacement", "dtlb_large.entries", "dtlb_large.ways", "dtlb_large.replacement",
-)  # fmt: skip
+    "cpu.clock_mhz",
+    "cpu.bus_mhz",
+    "dram.size",
+    "l1d.line",
+    "io.isa_ns",
+    "io.pci_ns",
+    "itlb.entries",
+    "itlb.ways",
+    "itlb.replacement",
+    "dtlb.entries",
+    "dtlb.ways",
+    "dtlb.replacement",
+    "dtlb_large.entries",
+    "dtlb_large.ways",
+    "dtlb_large.replacement",
+)
 BOOT_FILES = ("kernel", "initramfs", "disk")
 
 
-def key(setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterable[Path]
-        ) -> dict[str, str]:  # fmt: skip
+def key(
+    setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterable[Path]
+) -> dict[str, str]:
     """Everything that a checkpoint is made of. gem5: the binary's digest; sources: the directories
     of these configurations."""
     parts = {

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from p5lab import experiment, fetch, guest, program, schema, workload
-from p5lab import machine as machines
+from p5lab.describe import experiment, guest, keys, program, workload
+from p5lab.describe import machine as machines
+from p5lab.describe.guest import X86_64, Guest
 from p5lab.errors import UserError, unknown
-from p5lab.guest import X86_64, Guest
+from p5lab.host import fetch
 from p5lab.lab import Lab
 
 
@@ -19,7 +20,7 @@ from p5lab.lab import Lab
 class Found:
     """machine: all values. files: what the guest boots, by role. job: for the guest's init."""
 
-    machine: dict[str, schema.Value]
+    machine: dict[str, keys.Value]
     files: dict[str, Path]
     command_line: str
     job: bytes
@@ -27,9 +28,15 @@ class Found:
 
 
 def look_up(
-    *, machine: str, settings: Sequence[str], guest: str, workload: str | None,
-    parameters: Sequence[str], program: Path | None, arguments: str,
-) -> Found:  # fmt: skip
+    *,
+    machine: str,
+    settings: Sequence[str],
+    guest: str,
+    workload: str | None,
+    parameters: Sequence[str],
+    program: Path | None,
+    arguments: str,
+) -> Found:
     """UserError for what is not there or cannot be."""
     lab = Lab.here()
     board = machines.load(lab.machines, machine)

@@ -14,9 +14,9 @@ called the same things.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from p5stats.errors import StatsError
 from p5stats.gem5 import hdf5, pystats, text
 from p5stats.gem5.section import Number, Section
+from p5stats.problems import StatsError
 
 __all__ = ["Number", "Section", "StatsError", "sections"]
 

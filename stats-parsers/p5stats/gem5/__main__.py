@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from p5stats.errors import StatsError
 from p5stats.gem5 import Section, names, sections
 from p5stats.gem5.section import Number, full_name
+from p5stats.problems import StatsError
 from p5stats.untrusted import for_terminal
 
 COLUMNS = ("section", "statistic", "element", "value", "unit", "description")
@@ -29,13 +29,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("file", type=Path)
     parser.add_argument("pattern", nargs="*", help="only names like these; * stands for anything")
-    parser.add_argument("--section", type=int, action="append", metavar="N",
-                        help="only this dump, from 0; may be repeated")  # fmt: skip
-    parser.add_argument("--format", choices=FORMATS, default="text",
-                        help="csv: a row each number; json: a line each dump (default: text)"
-                        )  # fmt: skip
-    parser.add_argument("--modern", action="store_true",
-                        help="older releases' names as in gem5 24")  # fmt: skip
+    parser.add_argument(
+        "--section",
+        type=int,
+        action="append",
+        metavar="N",
+        help="only this dump, from 0; may be repeated",
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="csv: a row each number; json: a line each dump (default: text)",
+    )
+    parser.add_argument("--modern", action="store_true", help="older releases' names as in gem5 24")
     args = parser.parse_intermixed_args(argv)
     try:
         FORMATS[args.format](_chosen(args))

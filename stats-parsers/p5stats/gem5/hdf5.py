@@ -14,8 +14,8 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-from p5stats.errors import StatsError
 from p5stats.gem5.section import SEPARATOR, Number, Section, whole
+from p5stats.problems import StatsError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # where they stand, by the version of the superblock
@@ -67,8 +67,17 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     except StatsError:
         raise
     # What h5py makes of a damaged file has many names.
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RuntimeError,
-            TypeError, ValueError, struct.error) as error:  # fmt: skip
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        struct.error,
+    ) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise StatsError(f"{path}: not HDF5, or cut short: {reason}") from None
 
@@ -147,5 +156,6 @@ def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN40
 
 def _texts(dataset: Any, attribute: str) -> list[str]:  # noqa: ANN401
     values = dataset.attrs.get(attribute, ())
-    return [text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-            for text in values]  # fmt: skip
+    return [
+        text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text) for text in values
+    ]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from p5stats.errors import StatsError
 from p5stats.gem5.section import SEPARATOR, TOTAL, Number, Section, whole
+from p5stats.problems import StatsError
 
 _VECTORS = ("Vector", "SparseHist")
 
@@ -23,8 +23,9 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
     try:
         tree = json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
-        raise StatsError(f"{path}, line {error.lineno}: not JSON, or cut short: {error.msg}"
-                         ) from None  # fmt: skip
+        raise StatsError(
+            f"{path}, line {error.lineno}: not JSON, or cut short: {error.msg}"
+        ) from None
     except (ValueError, RecursionError):  # no text, nested too deep, a number without end
         raise StatsError(f"{path}: not JSON") from None
     except OSError as error:
@@ -109,8 +110,9 @@ def _elements(section: Section, name: str, node: dict[str, Any]) -> Iterator[tup
 def _number(section: Section, name: str, node: dict[str, Any]) -> Number:
     if not _is_number(node.get("value")):
         raise StatsError(f"{section.where}: {name}: value: expected a number")
-    return Number(whole(node["value"]), str(node.get("unit") or ""),
-                  str(node.get("description") or ""))  # fmt: skip
+    return Number(
+        whole(node["value"]), str(node.get("unit") or ""), str(node.get("description") or "")
+    )
 
 
 def _is_number(value: object) -> bool:

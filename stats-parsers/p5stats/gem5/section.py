@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from p5stats.errors import StatsError
+from p5stats.problems import StatsError
 
 SEPARATOR = "::"  # between a statistic and one of its elements
 TOTAL = "total"

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from p5stats.errors import StatsError
 from p5stats.gem5.section import SEPARATOR, Number, Section
+from p5stats.problems import StatsError
 
 BEGIN = "---------- Begin Simulation Statistics ----------"
 END = "---------- End Simulation Statistics   ----------"
@@ -81,8 +81,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(file, 1):
                 yield number, line.decode("utf-8", "replace")
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise StatsError(f"{path}: cut short after line {number}: expected more packed data"
-                         ) from None  # fmt: skip
+        raise StatsError(
+            f"{path}: cut short after line {number}: expected more packed data"
+        ) from None
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
 

@@ -25,10 +25,18 @@ def arguments() -> argparse.Namespace:
 
 def cache(size: str, ways: int, tags: str, **others: object) -> objects.Cache:
     return objects.Cache(
-        size=size, assoc=ways, tags=getattr(objects, tags)(), replacement_policy=objects.LRURP(),
-        tag_latency=1, data_latency=1, response_latency=1, mshrs=4, tgts_per_mshr=8,
-        prefetcher=NULL, **others,
-    )  # fmt: skip
+        size=size,
+        assoc=ways,
+        tags=getattr(objects, tags)(),
+        replacement_policy=objects.LRURP(),
+        tag_latency=1,
+        data_latency=1,
+        response_latency=1,
+        mshrs=4,
+        tgts_per_mshr=8,
+        prefetcher=NULL,
+        **others,
+    )
 
 
 def processor(options: argparse.Namespace) -> objects.BaseCPU:
@@ -50,12 +58,13 @@ def processor(options: argparse.Namespace) -> objects.BaseCPU:
 def machine(options: argparse.Namespace) -> objects.System:
     system = objects.System(
         mem_mode="atomic" if options.cpu == "Atomic" else "timing",
-        mem_ranges=[AddrRange("32MiB")], cache_line_size=32,
+        mem_ranges=[AddrRange("32MiB")],
+        cache_line_size=32,
         workload=objects.X86FsWorkload(object_file=options.program),
         clk_domain=objects.SrcClockDomain(clock="90MHz", voltage_domain=objects.VoltageDomain()),
         membus=objects.SystemXBar(snoop_filter=NULL),  # see p5pc/cache_hierarchy.py
         l2bus=objects.L2XBar(snoop_filter=NULL),
-    )  # fmt: skip
+    )
     system.memory = objects.SimpleMemory(range=system.mem_ranges[0], latency="100ns")
     system.port = objects.IsaFake(pio_addr=PORTS + 0x80, pio_size=8)
     system.cpu = processor(options)
@@ -75,9 +84,11 @@ def machine(options: argparse.Namespace) -> objects.System:
     bus.cpu_side_ports = system.system_port
     bus.cpu_side_ports = cpu.interrupts[0].int_requestor
     for below in (
-        system.memory.port, system.port.pio, cpu.interrupts[0].pio,
+        system.memory.port,
+        system.port.pio,
+        cpu.interrupts[0].pio,
         cpu.interrupts[0].int_responder,
-    ):  # fmt: skip
+    ):
         bus.mem_side_ports = below
     return system
 

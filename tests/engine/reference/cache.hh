@@ -21,9 +21,9 @@ struct Geometry {
 struct Outcome {
   bool hit = false;
   bool filled = false;
-  bool through = false;                // a write that the next level sees
-  std::optional<uint32_t> displaced;   // address of the line that had to go ...
-  bool write_back = false;             // ... and whether it was modified
+  bool through = false;               // a write that the next level sees
+  std::optional<uint32_t> displaced;  // address of the line that had to go ...
+  bool write_back = false;            // ... and whether it was modified
 };
 
 class Cache {

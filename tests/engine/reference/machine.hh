@@ -146,8 +146,10 @@ class Machine {
   void write(uint32_t physical) {
     count["data_writes"]++;
     const Outcome outcome = l1d_.access(physical, true, true);
-    if (!outcome.hit) count["data_write_misses"]++;
-    else if (!outcome.through) count["write_hits_me"]++;
+    if (!outcome.hit)
+      count["data_write_misses"]++;
+    else if (!outcome.through)
+      count["write_hits_me"]++;
     if (outcome.filled) bring_in(physical, outcome);
     if (outcome.through) {
       l1i_.invalidate(physical);
@@ -156,8 +158,8 @@ class Machine {
   }
 
   void locked(uint32_t physical) {
-    for (const char* event : {"data_reads", "data_read_misses", "data_writes", "data_write_misses",
-                              "locked_cycles"}) {
+    for (const char* event :
+         {"data_reads", "data_read_misses", "data_writes", "data_write_misses", "locked_cycles"}) {
       count[event]++;
     }
     drop_from_data_cache(physical);

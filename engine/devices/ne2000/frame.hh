@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What goes over the wire, and the time in which it does. Network and disks have the same virtual
+// time (engine/base/agenda.hh).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "agenda.hh"
+
+namespace net {
+
+using disk::Agenda;
+using disk::kMicrosecond;
+using disk::kMillisecond;
+using disk::kNever;
+using disk::kSecond;
+using disk::Time;
+
+// Addresses, type and data; preamble and frame check sequence are the wire's.
+using Frame = std::vector<uint8_t>;
+using FramePtr = std::shared_ptr<const Frame>;
+
+// IEEE 802.3, 4.4.2: parameters of 10 Mbit/s.
+constexpr uint32_t kPreamble = 8, kCheck = 4;         // bytes; with the start frame delimiter
+constexpr uint32_t kMinFrame = 60, kMaxFrame = 1514;  // without the check sequence
+constexpr uint32_t kGapBits = 96;                     // interFrameGap
+constexpr uint32_t kSlotBits = 512;                   // slotTime
+constexpr uint32_t kJamBits = 32;                     // jamSize
+constexpr uint32_t kAttempts = 16, kBackoff = 10;     // attemptLimit, backoffLimit
+
+}  // namespace net

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "wire.hh"
+
+#include <algorithm>
+#include <utility>
+
+namespace net {
+
+void Wire::send(uint32_t number, FramePtr frame, Time now) {
+  Sender& sender = stations_[number];
+  sender.frame = std::move(frame);
+  sender.collisions = 0;
+  sender.ready = now;
+  agenda_.at(std::max(now, free()), [this](Time then) { contend(then); });
+}
+
+// Whoever is ready now, and the wire has been free for a gap.
+void Wire::contend(Time now) {
+  if (now < free()) return;  // who has taken it asks again for all
+  uint32_t ready = 0, first = kStations;
+  for (uint32_t i = 0; i < kStations; i++) {
+    if (!stations_[i].frame || stations_[i].ready > now) continue;
+    ready++;
+    if (first == kStations || stations_[i].ready < stations_[first].ready) first = i;
+  }
+  if (ready == 0) return;
+  if (ready == 1 || !config_.collisions)
+    transmit(first, now);
+  else
+    collide(now);
+}
+
+void Wire::transmit(uint32_t number, Time now) {
+  const FramePtr frame = stations_[number].frame;
+  used_ = true;
+  until_ = now + frame_time(frame->size());
+  for (uint32_t i = 0; i < kStations; i++) {
+    if (i != number && stations_[i].station) stations_[i].station->incoming(now, until_, frame);
+  }
+  agenda_.at(until_, [this, number, now](Time then) {
+    witness_.busy(now, then);
+    witness_.frame(now, *stations_[number].frame, number);
+    Sender& sender = stations_[number];
+    sender.frame = nullptr;
+    sender.station->sent(then, sender.collisions, false);
+  });
+  agenda_.at(free(), [this](Time then) { contend(then); });
+}
+
+// Both have sent their preambles when they see it, and jam [IEEE 802.3, 4.2.4.1]; each draws from
+// twice as many slots as the time before [4.2.3.2.5].
+void Wire::collide(Time now) {
+  used_ = true;
+  until_ = now + time(kPreamble * 8 + kJamBits);
+  witness_.collision(now);
+  for (uint32_t i = 0; i < kStations; i++) {
+    Sender& sender = stations_[i];
+    if (!sender.frame || sender.ready > now) continue;
+    if (++sender.collisions == kAttempts) {
+      sender.frame = nullptr;
+      agenda_.at(until_, [this, i](Time then) {
+        stations_[i].station->sent(then, stations_[i].collisions, true);
+      });
+      continue;
+    }
+    const uint32_t slots = sender.backoff.below(1u << std::min(sender.collisions, kBackoff));
+    sender.ready = until_ + time(uint64_t(slots) * kSlotBits);
+    agenda_.at(std::max(sender.ready, free()), [this](Time then) { contend(then); });
+  }
+  agenda_.at(until_, [this, now](Time then) { witness_.busy(now, then); });
+}
+
+}  // namespace net

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What is on the platters. Only what has been written takes memory, so that disks of gigabytes are
+// cheap to have and to fork.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "geometry.hh"
+
+namespace disk {
+
+class Medium {
+ public:
+  explicit Medium(uint64_t sectors) : chunks_((sectors + kChunk - 1) / kChunk) {}
+
+  void read(uint64_t sector, uint8_t* bytes) const;
+  void write(uint64_t sector, const uint8_t* bytes);
+
+  // Fills in the extents of an image (guest-images/parts/rootfs/mkscsi.py). False with `*error`.
+  bool load(const std::string& path, std::string* error);
+
+  // Writes sectors to a file; what was never written stays a hole. False: it cannot be written.
+  bool save(const std::string& path, uint64_t first, uint64_t count) const;
+
+ private:
+  static constexpr uint64_t kChunk = 32;  // sectors
+  using Chunk = std::array<uint8_t, kChunk * kSector>;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+};
+
+}  // namespace disk

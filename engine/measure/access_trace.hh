@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A trace of what the caches were asked and answered, for other simulators: docs/formats.md,
+// accesses.bin. The caches are those of a shadow of the machine that begins empty with the trace.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+
+#include "shadow.hh"
+
+namespace p5 {
+
+class AccessTrace : public Observer {
+ public:
+  // Writes up to `limit` accesses to L1, and what they cause in L2, to `file`.
+  AccessTrace(std::FILE* file, uint32_t line, uint64_t limit);
+
+  bool full() const { return accesses_ > limit_; }
+
+  void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) override;
+  void invalidated(Level level, uint32_t address) override;
+  void cleaned(uint32_t address) override;
+  void flushed() override;
+
+ private:
+  enum Kind : uint8_t {
+    L1dRead,
+    L1dWrite,
+    L1iRead,
+    L2Read,
+    L2Write,
+    L1dRemoved,
+    L1iRemoved,
+    L2Removed,
+    L1dCleaned,
+    AllRemoved,
+    L1Past,
+    L2Past
+  };
+  void put(Kind kind, uint32_t address, bool hit = false);
+
+  std::FILE* file_;
+  uint64_t limit_, accesses_ = 0;
+};
+
+}  // namespace p5

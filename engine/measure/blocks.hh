@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Basic blocks of what runs inside the brackets, for SimPoint (docs/simpoint.md). Either their
+// frequency vectors are written, one for each interval of so many instructions, or chosen intervals
+// are simulated in detail; before each of them there is functional warming for so many
+// instructions, and where there is more room the model rests. It includes nothing of Bochs.
+//
+// A block ends at a near branch, taken or not, and where control or the state of the processor is
+// changed in another way; the next one is known by its address space and where it begins. Ring 0 is
+// one address space: a kernel is the same in all of them.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "pentium.hh"
+
+namespace p5 {
+
+class Blocks {
+ public:
+  // Instructions inside the brackets, from the first one's beginning on; `weight` says how many of
+  // them all it stands for.
+  struct Interval {
+    uint32_t number;
+    uint64_t begin, end, weight;
+  };
+  // Told where an interval begins and ends.
+  using Snapshot = std::function<void(const char* op, uint32_t number)>;
+
+  explicit Blocks(Pentium& model) : model_(model) {}
+  // "number:begin:end:weight ..." in the order of time; false: it is not.
+  static bool parse(const std::string& text, std::vector<Interval>* intervals);
+
+  void write_vectors(std::FILE* file, uint64_t interval) {
+    file_ = file;
+    length_ = switch_ = interval;
+  }
+  void sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot);
+
+  void measure(bool on);  // a bracket is open from here on, or none
+  // A near branch, told to the model already, leads to `next`.
+  void branch(uint64_t next) {
+    count();
+    start_ = next;
+    if (total_ >= switch_) at_switch();
+  }
+  // Before and after set_state().
+  void leave() { count(); }
+  void enter(uint64_t linear) {
+    counted_ = model_.retired_here();
+    space_ = model_.state().ring ? model_.state().cr3 : 0;
+    start_ = linear;
+    if (total_ >= switch_) at_switch();
+  }
+  void idle(uint64_t clocks) { gap_clock_ += clocks; }
+  void finish();  // the run has ended
+
+ private:
+  struct Key {
+    uint64_t space, start;
+    bool operator==(const Key& other) const { return space == other.space && start == other.start; }
+  };
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      return size_t((key.start ^ key.space << 7) * 0x9E3779B97F4A7C15u >> 20);
+    }
+  };
+  struct Recent {
+    Key key{~uint64_t(0), 0};
+    uint32_t id = 0;
+  };
+  static constexpr size_t kRecent = 4096;
+  static constexpr uint64_t kNever = ~uint64_t(0);
+  static constexpr unsigned kFraction = 16;  // bits of clocks_each_ behind the point
+
+  void count() {
+    const uint64_t retired = model_.retired_here(), some = retired - counted_;
+    counted_ = retired;
+    if (measuring_) {
+      total_ += some;
+      if (file_) add(some);
+    }
+    if (mode_ != Mode::Detailed) {
+      gap_ += some;
+      model_.advance(gap_clock_ + (gap_ * clocks_each_ >> kFraction));
+    }
+  }
+  void add(uint64_t instructions);
+  void at_switch();
+  void write_interval();
+  void begin_interval();
+  void end_interval();
+  void begin_gap();
+  void warm_up();
+
+  Pentium& model_;
+  // Detailed before the first bracket and in intervals, which alone are inside_.
+  enum class Mode : uint8_t { Detailed, Warming, Resting } mode_ = Mode::Detailed;
+  bool measuring_ = false, inside_ = false;
+  uint64_t space_ = 0, start_ = 0;  // of the block under way
+  uint64_t counted_ = 0;            // of retired_here()
+  uint64_t total_ = 0;              // instructions inside the brackets
+  uint64_t switch_ = kNever;        // ... at which the next thing happens
+  // Frequency vectors.
+  std::FILE* file_ = nullptr;
+  uint64_t length_ = 0;
+  std::unordered_map<Key, uint32_t, Hash> ids_;
+  std::vector<Recent> recent_{kRecent};
+  std::vector<uint64_t> counts_;  // [id - 1], of the interval under way
+  // Samples.
+  std::vector<Interval> intervals_;
+  size_t next_ = 0;
+  uint64_t warm_up_ = 0;
+  Snapshot snapshot_;
+  uint64_t cycles_ = 0, instructions_ = 0;  // where the interval under way began
+  uint64_t weights_ = 0, weighted_ = 0;     // of the intervals so far, and by their clocks each
+  uint64_t clocks_each_ = 0;                // of an instruction between intervals: the mean so far
+  uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since the last interval, and when that ended
+};
+
+}  // namespace p5

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "shadow_l2.hh"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace p5 {
+namespace {
+
+// A tag is a line number, with one bit of state on top.
+constexpr uint32_t kDirty = 0x80000000, kNone = 0x7FFFFFFF;
+
+uint32_t log2_of(uint32_t value) {
+  uint32_t log = 0;
+  while (value >>= 1) log++;
+  return log;
+}
+
+uint32_t set_mask(const CacheConfig& l2) { return l2.size / (l2.ways * l2.line) - 1; }
+
+// Whether two hold the same lines: write-back or not.
+bool alike(const CacheConfig& a, const CacheConfig& b) {
+  return a.size == b.size && a.ways == b.ways && a.line == b.line && a.policy == b.policy &&
+         a.write_allocate == b.write_allocate;
+}
+
+// What one L2 has missed in each bank.
+class Tally {
+ public:
+  void use(size_t bank) {
+    if (banks_.size() <= bank) banks_.resize(bank + 1);
+    bank_ = &banks_[bank];
+  }
+  L2Misses* operator->() { return bank_; }
+  L2Misses of(size_t bank) const { return bank < banks_.size() ? banks_[bank] : L2Misses(); }
+
+ private:
+  L2Misses* bank_ = nullptr;
+  std::vector<L2Misses> banks_;
+};
+
+// Direct-mapped ones with lines of one length, of any sizes. A set has what was brought in last of
+// the lines that share it. In a larger cache fewer lines share a set: it holds all that a smaller
+// one does, and has modified what that has modified. So an access that hits without a change need
+// not be played to the larger ones.
+class DirectL2s : public L2s {
+ public:
+  explicit DirectL2s(const CacheConfig& l2)
+      : line_(l2.line), write_allocate_(l2.write_allocate), line_shift_(log2_of(l2.line)) {
+    add(l2);
+  }
+
+  bool add(const CacheConfig& l2) override {
+    if (l2.ways != 1 || l2.line != line_ || l2.write_allocate != write_allocate_) return false;
+    const uint32_t mask = set_mask(l2);
+    auto at = caches_.begin();
+    while (at != caches_.end() && at->mask < mask) ++at;
+    if (at == caches_.end() || at->mask != mask) caches_.insert(at, Direct(mask));
+    return true;
+  }
+
+  void play(const std::vector<BusAccess>& accesses) override {
+    for (const BusAccess& access : accesses) {
+      const uint32_t line = access.address >> line_shift_;
+      switch (access.kind) {
+        case BusAccess::Read:
+          read(line);
+          break;
+        case BusAccess::Write:
+          write(line, access.times);
+          break;
+        case BusAccess::ReadPast:
+          read_past(line);
+          break;
+        case BusAccess::Invalidate:
+          invalidate(line);
+          break;
+        case BusAccess::FlushCaches:
+          for (Direct& cache : caches_) std::fill(cache.tags.begin(), cache.tags.end(), kNone);
+          break;
+        case BusAccess::UseBank:
+          for (Direct& cache : caches_) cache.tally.use(access.address);
+          break;
+      }
+    }
+  }
+
+  L2Misses misses(const CacheConfig& l2, size_t bank) const override {
+    size_t number = 0;
+    while (caches_[number].mask != set_mask(l2)) number++;
+    return caches_[number].tally.of(bank);
+  }
+
+ private:
+  struct Direct {
+    explicit Direct(uint32_t mask) : mask(mask), tags(size_t(mask) + 1, kNone) {}
+    uint32_t& tag(uint32_t line) { return tags[line & mask]; }
+    uint32_t mask;
+    std::vector<uint32_t> tags;
+    Tally tally;
+  };
+
+  void read(uint32_t line) {
+    for (Direct& cache : caches_) {
+      uint32_t& tag = cache.tag(line);
+      if ((tag & ~kDirty) == line) return;
+      cache.tally->reads++;
+      cache.tally->dram_writes += tag >> 31;
+      tag = line;
+    }
+  }
+
+  void write(uint32_t line, uint32_t times) {
+    for (Direct& cache : caches_) {
+      uint32_t& tag = cache.tag(line);
+      if (tag == (line | kDirty)) return;
+      if (tag == line) {
+        tag |= kDirty;
+      } else if (write_allocate_) {  // the first write has brought the line in
+        cache.tally->writes++;
+        cache.tally->dram_writes += tag >> 31;
+        tag = line | kDirty;
+      } else {
+        cache.tally->writes += times;
+        cache.tally->dram_writes += times;
+      }
+    }
+  }
+
+  void read_past(uint32_t line) {
+    for (Direct& cache : caches_) {
+      if ((cache.tag(line) & ~kDirty) == line) return;
+      cache.tally->reads++;
+    }
+  }
+
+  void invalidate(uint32_t line) {
+    for (Direct& cache : caches_) {
+      uint32_t& tag = cache.tag(line);
+      if ((tag & ~kDirty) != line) continue;
+      cache.tally->dram_writes += tag >> 31;
+      tag = kNone;
+    }
+  }
+
+  uint32_t line_;
+  bool write_allocate_;
+  uint32_t line_shift_;
+  std::vector<Direct> caches_;  // the smallest first
+};
+
+// One with true LRU: the tags of a set are in the order of their use, the last one first, and
+// invalid ones behind all others.
+class LruL2 : public L2s {
+ public:
+  explicit LruL2(const CacheConfig& l2)
+      : config_(l2),
+        line_shift_(log2_of(l2.line)),
+        mask_(set_mask(l2)),
+        tags_(size_t(l2.size) / l2.line, kNone) {}
+
+  bool add(const CacheConfig& l2) override { return alike(config_, l2); }
+
+  void play(const std::vector<BusAccess>& accesses) override {
+    if (config_.ways == 2)
+      play_ways(accesses, std::integral_constant<uint32_t, 2>());
+    else if (config_.ways == 4)
+      play_ways(accesses, std::integral_constant<uint32_t, 4>());
+    else
+      play_ways(accesses, config_.ways);
+  }
+
+  L2Misses misses(const CacheConfig&, size_t bank) const override { return tally_.of(bank); }
+
+ private:
+  template <class Ways>
+  void play_ways(const std::vector<BusAccess>& accesses, Ways ways) {
+    for (const BusAccess& access : accesses) {
+      const uint32_t line = access.address >> line_shift_;
+      uint32_t* const tags = &tags_[size_t(line & mask_) * ways];
+      switch (access.kind) {
+        case BusAccess::Read:
+          if (!found(tags, line, ways, 0)) {
+            tally_->reads++;
+            take_in(tags, line, ways);
+          }
+          break;
+        case BusAccess::Write:
+          if (found(tags, line, ways, kDirty)) break;
+          if (config_.write_allocate) {  // the first write has brought the line in
+            tally_->writes++;
+            take_in(tags, line | kDirty, ways);
+          } else {
+            tally_->writes += access.times;
+            tally_->dram_writes += access.times;
+          }
+          break;
+        case BusAccess::ReadPast:
+          tally_->reads += !found(tags, line, ways, 0);
+          break;
+        case BusAccess::Invalidate:
+          if (found(tags, line, ways, 0)) {
+            tally_->dram_writes += tags[0] >> 31;
+            std::copy(tags + 1, tags + ways, tags);
+            tags[ways - 1] = kNone;
+          }
+          break;
+        case BusAccess::FlushCaches:
+          std::fill(tags_.begin(), tags_.end(), kNone);
+          break;
+        case BusAccess::UseBank:
+          tally_.use(access.address);
+          break;
+      }
+    }
+  }
+
+  // Uses a line if it is there, which puts it first.
+  template <class Ways>
+  static bool found(uint32_t* tags, uint32_t line, Ways ways, uint32_t state) {
+    for (uint32_t way = 0; way < ways; way++) {
+      const uint32_t tag = tags[way];
+      if ((tag & ~kDirty) != line) continue;
+      for (; way > 0; way--) tags[way] = tags[way - 1];
+      tags[0] = tag | state;
+      return true;
+    }
+    return false;
+  }
+
+  template <class Ways>
+  void take_in(uint32_t* tags, uint32_t tag, Ways ways) {
+    tally_->dram_writes += tags[ways - 1] >> 31;
+    for (uint32_t way = ways - 1; way > 0; way--) tags[way] = tags[way - 1];
+    tags[0] = tag;
+  }
+
+  CacheConfig config_;
+  uint32_t line_shift_, mask_;
+  std::vector<uint32_t> tags_;  // [set][order]
+  Tally tally_;
+};
+
+// One of any policy, each access of which may be observed.
+class AnyL2 : public L2s {
+ public:
+  AnyL2(const CacheConfig& l2, Observer* observer)
+      : config_(as_write_back(l2)), cache_(config_, false), observer_(observer) {}
+
+  bool add(const CacheConfig& l2) override { return alike(config_, l2); }
+
+  void play(const std::vector<BusAccess>& accesses) override {
+    for (const BusAccess& access : accesses) {
+      switch (access.kind) {
+        case BusAccess::Read:
+          read(access.address, Fill::Exclusive);
+          break;
+        case BusAccess::ReadPast:
+          read(access.address, Fill::None);
+          break;
+        case BusAccess::Write:
+          write(access.address, access.times);
+          break;
+        case BusAccess::Invalidate:
+          if (observer_) observer_->invalidated(Level::L2, access.address);
+          tally_->dram_writes += cache_.invalidate(access.address);
+          break;
+        case BusAccess::FlushCaches:
+          cache_.invalidate_all();
+          break;
+        case BusAccess::UseBank:
+          tally_.use(access.address);
+          break;
+      }
+    }
+  }
+
+  L2Misses misses(const CacheConfig&, size_t bank) const override { return tally_.of(bank); }
+
+ private:
+  static CacheConfig as_write_back(CacheConfig l2) {
+    l2.write_back = true;
+    return l2;
+  }
+
+  void read(uint32_t address, Fill fill) {
+    const CacheAccess access = cache_.access(address, false, fill);
+    if (observer_) observer_->access(Level::L2, address, false, access.hit, fill != Fill::None);
+    tally_->reads += !access.hit;
+    tally_->dram_writes += access.victim_dirty;
+  }
+
+  void write(uint32_t address, uint32_t times) {
+    const CacheAccess access = cache_.access(address, true);
+    if (observer_) observer_->access(Level::L2, address, true, access.hit, true);
+    // Where the first write has brought the line in, the others find it.
+    const uint32_t alike = access.filled ? 1 : times;
+    if (!access.hit) tally_->writes += alike;
+    if (access.through || access.victim_dirty) tally_->dram_writes += alike;
+    if (times > alike) write(address, times - alike);
+  }
+
+  CacheConfig config_;
+  Cache cache_;
+  Observer* observer_;
+  Tally tally_;
+};
+
+// Whether its replacement is true LRU: with two ways the tree is.
+bool has_lru(const CacheConfig& l2) {
+  return l2.policy == Lru::name || (l2.policy == Plru::name && l2.ways == 2);
+}
+
+}  // namespace
+
+std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, Observer* observer) {
+  if (observer) return std::make_unique<AnyL2>(l2, observer);
+  if (l2.ways == 1) return std::make_unique<DirectL2s>(l2);
+  if (has_lru(l2)) return std::make_unique<LruL2>(l2);
+  return std::make_unique<AnyL2>(l2, nullptr);
+}
+
+}  // namespace p5

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Build busybox for the guests from Debian's source: one static program for a Pentium.
+
+The compiler is Zig's clang with musl, as for the workloads: run this with the interpreter of the
+environment that has the Python package `ziglang`. What is in it says busybox.config; everything
+else of busybox is off. The product depends on the source, the configuration and the ziglang version
+only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+# busybox hands its dependency file to the preprocessor, which zig's driver cannot follow, and asks
+# the linker for warnings and maps that lld does not have.
+WRAPPER = """\
+#!/bin/sh
+for argument do
+  shift
+  case $argument in
+    -Wp,-MD,*) set -- "$@" -MD -MF "${argument#-Wp,-MD,}" ;;
+    -Wl,--warn-common | -Wl,-Map,* | -Wl,--verbose) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+exec "$ZIG" cc -target x86-linux-musl -mcpu=pentium -g0 -w "$@"
+"""
+OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)")
+
+
+class BuildError(Exception):
+    """The build cannot go on; the message says at which step, the end of its output came before."""
+
+
+def read_options(text: str) -> dict[str, str]:
+    """Option -> value of a configuration file, `n` for those that are not set."""
+    matches = (OPTION.fullmatch(line) for line in text.splitlines())
+    return {match[1]: match[2] or "n" for match in matches if match}
+
+
+def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
+    """Run make; answer its questions with their defaults."""
+    result = subprocess.run(
+        ["make", *arguments],
+        cwd=tree,
+        env=env,
+        input="\n" * 5000,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if result.returncode != 0:
+        print(result.stdout[-4000:], file=sys.stderr)
+        raise BuildError(f"make {arguments[-1]} failed")
+
+
+def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:
+    """What is wanted and nothing else; busybox's Kconfig cannot be given a fragment."""
+    config = tree / ".config"
+
+    def write(options: dict[str, str]) -> None:
+        config.write_text(
+            "".join(
+                f"{name}={value}\n" if value != "n" else f"# {name} is not set\n"
+                for name, value in options.items()
+            )
+        )
+        make(tree, env, "oldconfig")
+
+    make(tree, env, "allnoconfig")
+    nothing = read_options(config.read_text())
+    write(nothing | wanted)
+    # An option that has become possible is on by default.
+    write(
+        {
+            name: "n" if value == "y" and nothing.get(name) != "y" and name not in wanted else value
+            for name, value in read_options(config.read_text()).items()
+        }
+    )
+    result = read_options(config.read_text())
+    for name, value in wanted.items():
+        if result.get(name) != value:
+            raise BuildError(f"busybox.config: {name}={value} became {result.get(name)!r}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=Path, required=True, help="busybox_1.37.0.orig.tar.bz2")
+    parser.add_argument("--config", type=Path, required=True, help="busybox.config")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")
+    parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=Path, required=True)
+    args = parser.parse_args()
+    try:
+        spec = find_spec("ziglang")
+        if spec is None or spec.origin is None:
+            raise BuildError("the Python package ziglang is missing")
+        zig = Path(spec.origin).parent / "zig"
+        with tempfile.TemporaryDirectory(prefix="p5lab-busybox-") as tmp:
+            with tarfile.open(args.source) as archive:
+                archive.extractall(tmp, filter="data")
+            (tree,) = Path(tmp).iterdir()
+            # By a name without a space, which the path of the checkout may have.
+            plain = Path(tmp) / "ziglang"
+            plain.symlink_to(zig.parent)
+            wrapper = Path(tmp) / "cc"
+            wrapper.write_text(WRAPPER)
+            wrapper.chmod(0o755)
+            env = {
+                "PATH": os.environ["PATH"],
+                "LC_ALL": "C",
+                "KCONFIG_NOTIMESTAMP": "1",
+                "ZIG": str(plain / "zig"),
+                "ZIG_LIB_DIR": str(plain / "lib"),
+                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig"),
+            }
+            configure(tree, env, read_options(args.config.read_text()))
+            make(
+                tree,
+                env,
+                f"-j{args.jobs}",
+                f"CC={wrapper}",
+                f"AR={plain}/zig ar",
+                "SKIP_STRIP=y",
+                "busybox_unstripped",
+            )
+            program = tree / "busybox_unstripped"  # -g0 left nothing to strip
+            check = [sys.executable, args.check_isa, program]
+            if subprocess.run(check, check=False).returncode != 0:
+                raise BuildError("code that a Pentium does not have")
+            args.output.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(program, args.output)
+            args.output.chmod(0o755)
+    except (BuildError, OSError) as error:
+        print(f"build_busybox: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Build musl for a Pentium from Debian's source: static and shared library, start files, headers.
+
+The compiler is Zig's clang from the Python package `ziglang`: run this with the interpreter of the
+environment that has it. libc.so is the dynamic loader as well (/lib/ld-musl-i386.so.1). Beside it
+stands libcompiler_rt.a, what musl and programs need of the compiler's run-time library (64-bit
+division and the like). The products depend on the source and the ziglang version only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+TARGET = ["-target", "x86-linux-musl"]
+CPU = "pentium"
+# For size: the loader is part of the guest's RAM disk, and its pages are what a program maps.
+CONFIGURE = [
+    "--target=i586",
+    "--prefix=/",
+    "--syslibdir=/lib",
+    "--enable-optimize=size",
+    "--disable-wrapper",
+]
+START_FILES = ["crt1.o", "crti.o", "crtn.o", "Scrt1.o", "rcrt1.o"]
+# As musl's Makefile links it, and in two segments, text and data, as libraries of the nineties had.
+LINK = [
+    "-m",
+    "elf_i386",
+    "-shared",
+    "-e",
+    "_dlstart",
+    "--hash-style=both",
+    "--sort-section=alignment",
+    "--sort-common",
+    "--gc-sections",
+    "--no-undefined",
+    "--exclude-libs=ALL",
+    "--no-rosegment",
+    "-z",
+    "norelro",
+]
+OBJECTS = 1420
+"""Compiler calls, about; for the progress line only."""
+PROGRESS_SECONDS = 10.0
+
+
+class BuildError(Exception):
+    """The build cannot go on; the message says at which step, the end of its log came before."""
+
+
+def find_zig() -> Path:
+    """The compiler in the package `ziglang`; its Python wrapper would double the time of a call."""
+    spec = find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise BuildError("the Python package ziglang is missing")
+    return Path(spec.origin).parent / "zig"
+
+
+def run(step: str, command: list[str | Path], directory: Path, env: dict[str, str]) -> None:
+    """Run one step with its output in a log; its last lines are shown when it fails."""
+    log = directory / f"{step.replace(' ', '-')}.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=directory,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        told = time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.05)
+            if time.monotonic() - told > PROGRESS_SECONDS:
+                told = time.monotonic()
+                if done := log.read_text(errors="replace").count(" -c -o "):
+                    print(f"musl: {step}: {done} of about {max(done, OBJECTS)} files", flush=True)
+    if process.returncode != 0:
+        print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
+        raise BuildError(f"{step} failed")
+
+
+def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
+    """Configure, compile and link below `tree`; the products are in lib/ and include/ there."""
+    # By a name without a space, which the path of the checkout may have.
+    plain = tree.parent / "ziglang"
+    plain.symlink_to(zig.parent)
+    settings = {
+        **env,
+        "CC": f"{plain}/zig cc {' '.join(TARGET)}",
+        "CFLAGS": f"-march={CPU} -g0",
+        "AR": f"{plain}/zig ar",
+        "RANLIB": f"{plain}/zig ranlib",
+    }
+    run("configure", ["./configure", *CONFIGURE], tree, settings)
+    files = ["lib/libc.a", *(f"lib/{name}" for name in START_FILES)]
+    run(
+        "compile",
+        ["make", f"-j{jobs}", *files, "obj/ldso/dlstart.lo", "obj/ldso/dynlink.lo"],
+        tree,
+        env,
+    )
+    run("install headers", ["make", "install-headers", "DESTDIR=.", "prefix="], tree, env)
+    runtime = zig.parent / "lib/compiler_rt.zig"
+    run(
+        "compile the run-time library",
+        [
+            zig,
+            "build-lib",
+            runtime,
+            "--name",
+            "compiler_rt",
+            *TARGET,
+            f"-mcpu={CPU}",
+            "-OReleaseSmall",
+            "-fPIC",
+            "-fstrip",
+            "-ffunction-sections",
+            "-fno-unwind-tables",
+            "-femit-bin=lib/libcompiler_rt.a",
+        ],
+        tree,
+        env,
+    )
+    # Not by make: zig's driver would add a run-time library that is not position-independent.
+    objects = sorted(str(path.relative_to(tree)) for path in (tree / "obj").rglob("*.lo"))
+    for strip, name in ((["-s"], "libc.so"), ([], "libc.symbols")):
+        run(
+            "link",
+            [
+                zig,
+                "ld.lld",
+                *LINK,
+                *strip,
+                "--dynamic-list=dynamic.list",
+                "-o",
+                f"lib/{name}",
+                *objects,
+                "lib/libcompiler_rt.a",
+            ],
+            tree,
+            env,
+        )
+
+
+def write_headers(directory: Path, output: Path) -> None:
+    """All headers in one archive, with nothing in it that could vary."""
+
+    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+        info.uid = info.gid = info.mtime = 0
+        info.uname = info.gname = ""
+        info.mode = 0o644
+        return info
+
+    with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for header in sorted(directory.rglob("*.h")):
+            archive.add(header, header.relative_to(directory).as_posix(), filter=plain)
+
+
+def check_isa(script: Path, exceptions: Path, files: list[Path]) -> None:
+    command = [sys.executable, script, "--exceptions", exceptions, *files]
+    if subprocess.run(command, check=False).returncode != 0:
+        raise BuildError("code that a Pentium does not have")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--source", type=Path, required=True, help="musl_1.2.5.orig.tar.gz")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")
+    parser.add_argument("--check-isa", type=Path, required=True, help="check_isa.py")
+    parser.add_argument("--isa-exceptions", type=Path, required=True, help="list for check_isa.py")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output-dir", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, required=True, help="libc.so, not stripped")
+    args = parser.parse_args()
+    try:
+        zig = find_zig()
+        with tempfile.TemporaryDirectory(prefix="p5lab-musl-") as tmp:
+            with tarfile.open(args.source) as archive:
+                archive.extractall(tmp, filter="data")
+            (tree,) = Path(tmp).iterdir()
+            env = {
+                "PATH": os.environ["PATH"],
+                "LC_ALL": "C",
+                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
+                "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig"),
+            }
+            build(tree, zig, env, args.jobs)
+            lib = tree / "lib"
+            check_isa(
+                args.check_isa,
+                args.isa_exceptions,
+                [lib / "libc.so", *(lib / name for name in START_FILES)],
+            )
+            args.output_dir.mkdir(parents=True, exist_ok=True)
+            for name in ("libc.a", "libc.so", "libcompiler_rt.a", *START_FILES):
+                shutil.copyfile(lib / name, args.output_dir / name)
+            args.symbols.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(lib / "libc.symbols", args.symbols)
+            (args.output_dir / "libc.so").chmod(0o755)  # run as a program, it is the loader
+            write_headers(tree / "include", args.output_dir / "include.tar")
+    except (BuildError, OSError) as error:
+        print(f"build_musl: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Write the image of a guest's root disk: the files of an archive and programs of ours, in ext2.
+
+The archive is a root file system as src/p5lab/host/rootfs.py leaves it: plain tar of files,
+directories
+and symbolic links. mke2fs makes the empty file system and debugfs fills it: no root, nothing is
+mounted, and no file of the host gets a name that the archive chose. The same inputs give the same
+bytes: everything is written in the order of its path, at one time (mkdisk.TIME). `mke2fs -d` would
+take each file's owner and time of change from the host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import stat
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import mkdisk
+from mkdisk import CYLINDER, DiskError
+
+IDENTITY = "50354c42-0000-4000-8000-000000000002"
+OPTIONS = [
+    "-q",
+    "-F",
+    "-t",
+    "ext2",
+    "-T",
+    "small",
+    "-b",
+    "4096",
+    "-I",
+    "128",
+    "-i",
+    "8192",
+    "-m",
+    "0",
+    "-L",
+    "root",
+    "-U",
+    IDENTITY,
+    "-E",
+    f"hash_seed={IDENTITY},root_owner=0:0",
+]
+MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
+"""What init.c mounts file systems on."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One file of the image. `mode` holds type and permissions; a link has a target, a file the
+    file of the host that has its content."""
+
+    path: str
+    mode: int
+    uid: int = 0
+    gid: int = 0
+    target: str = ""
+    content: Path | None = None
+
+
+def read_archive(archive: Path, directory: Path) -> list[Node]:
+    """The nodes of an archive; contents go to numbered files in `directory`."""
+    nodes = []
+    with tarfile.open(archive) as tar:
+        for number, member in enumerate(tar):
+            mode = stat.S_IMODE(member.mode)
+            if member.isdir():
+                nodes.append(Node(member.name, stat.S_IFDIR | mode, member.uid, member.gid))
+            elif member.issym():
+                nodes.append(
+                    Node(
+                        member.name,
+                        stat.S_IFLNK | 0o777,
+                        member.uid,
+                        member.gid,
+                        target=member.linkname,
+                    )
+                )
+            elif member.isreg():
+                content = directory / str(number)
+                with tar.extractfile(member) as source, content.open("wb") as file:  # type: ignore
+                    shutil.copyfileobj(source, file)
+                nodes.append(
+                    Node(member.name, stat.S_IFREG | mode, member.uid, member.gid, content=content)
+                )
+            else:
+                raise DiskError(
+                    f"{archive}: {member.name}: expected a file, directory or symbolic link"
+                )
+    return nodes
+
+
+def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
+    """The nodes, with our programs by their path in the image, and with what init mounts on."""
+    found = {node.path: node for node in nodes}
+    for path, content in programs.items():
+        for parent in reversed(Path(path).parents[:-1]):
+            found.setdefault(str(parent), Node(str(parent), stat.S_IFDIR | 0o755))
+        found[path] = Node(path, stat.S_IFREG | 0o755, content=content)
+    for path in MOUNT_POINTS:
+        found.setdefault(path, Node(path, stat.S_IFDIR | 0o755))
+    return list(found.values())
+
+
+def commands(nodes: list[Node]) -> str:
+    """What debugfs is told. Its own files are root's, and of the time it is given."""
+    lines = []
+    directory = ""
+    for node in sorted(nodes, key=lambda node: node.path.split("/")):
+        parent, _, name = node.path.rpartition("/")
+        if parent != directory:
+            lines.append(f"cd {quoted('/' + parent)}")
+            directory = parent
+        kind = stat.S_IFMT(node.mode)
+        if kind == stat.S_IFDIR:
+            lines.append(f"mkdir {quoted(name)}")
+        elif kind == stat.S_IFLNK:
+            lines.append(f"symlink {quoted(name)} {quoted(node.target)}")
+        else:
+            lines.append(f"write {quoted(str(node.content))} {quoted(name)}")
+        fields = {"mode": f"0{node.mode:o}", "uid": node.uid, "gid": node.gid}
+        lines += [
+            f"set_inode_field {quoted(name)} {field} {value}"
+            for field, value in fields.items()
+            if value
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(word: str) -> str:
+    """A word of a command. Names come from an archive, and one command can write to the host."""
+    if not word or not word.isprintable() or '"' in word:
+        raise DiskError(f"{word!r}: expected a name of printable characters without quotes")
+    return f'"{word}"'
+
+
+def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> None:
+    """Write the image, `size` bytes or up to a cylinder less; DiskError when it does not fit."""
+    with tempfile.TemporaryDirectory() as tmp:
+        image = Path(tmp) / "root.img"
+        nodes = with_ours(read_archive(archive, Path(tmp)), programs)
+        mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
+        script = Path(tmp) / "commands"
+        script.write_text(commands(nodes))
+        # It goes on after an error and ends with status 0 all the same; its first line is its name.
+        for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
+            if "Could not allocate" in line:
+                content = sum(node.content.stat().st_size for node in nodes if node.content)
+                raise DiskError(
+                    f"{archive}: {len(nodes)} files of {content >> 20} MB do not fit"
+                    f" into {size >> 20} MB; expected a larger --size"
+                )
+            raise DiskError(f"{archive}: debugfs: {line}")
+        mkdisk.run("e2fsck", "-f", "-n", image)
+        shutil.copyfile(image, output)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--archive", type=Path, required=True, help="the root file system, as tar")
+    parser.add_argument("--size", type=int, required=True, help="bytes")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("programs", nargs="*", metavar="PATH=FILE", help="also to be in the image")
+    args = parser.parse_args()
+    pairs = (pair.partition("=") for pair in args.programs)
+    programs = {path.strip("/"): Path(file) for path, _, file in pairs}
+    try:
+        make(args.output, args.archive, args.size, programs)
+    except (DiskError, OSError, tarfile.TarError) as error:
+        print(f"mkrootfs: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

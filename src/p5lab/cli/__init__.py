@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The command line: one module for each group of commands."""

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""`completion`: what a shell needs to complete commands, options and names."""
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+from p5lab.cli import options
+from p5lab.lab import Lab
+
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+# The names of each kind, by tools that every host has: starting Python at each TAB takes too long.
+# `{root}` is the checkout.
+NAMES = {
+    "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
+    "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",
+    "guest": "cd {root}/guest-images && ls */guest.toml | sed 's,/.*,,'",
+    "workload": "sed -n 's/^\\[\\([a-z0-9-]*\\)\\].*/\\1/p' {root}/workloads/workloads.toml",
+    "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
+}
+_ALIASES = {"runs": "run"}
+
+
+def add(parsers: options.Commands) -> None:
+    complete = parsers.add_parser(
+        "completion",
+        help="what a shell needs to complete commands, options and names",
+        description="Prints a script for the shell: commands and options, and the names of"
+        " experiments, machines, guests, workloads and runs of this checkout as they are when TAB"
+        " is pressed.",
+    )
+    complete.add_argument("shell", choices=SHELLS)
+    complete.set_defaults(command=_completion)
+
+
+def _completion(args: argparse.Namespace, lab: Lab) -> int:
+    from p5lab.cli import main as cli
+
+    print(script(cli.parser(), args.shell, lab))
+    return 0
+
+
+def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
+    """The completion script of a shell for all commands."""
+    import shtab  # here: no other command needs it
+
+    for one in commands(parser).values():
+        for action in one._actions:
+            name = _ALIASES.get(action.dest, action.dest)
+            if name in NAMES and not action.choices:
+                command = NAMES[name].format(root=shlex.quote(str(lab.root)))
+                _tell(action, shtab.cmd(command))
+            elif action.type is Path:
+                _tell(action, shtab.FILE)
+    return str(shtab.complete(parser, shell))
+
+
+def _tell(action: argparse.Action, complete: dict[str, Any]) -> None:
+    action.complete = complete  # type: ignore[attr-defined]
+
+
+def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of its commands, by name."""
+    return {
+        name: one
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, one in action.choices.items()
+    }

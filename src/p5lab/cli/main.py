@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The command line. What its exit status means: commands/examples.py."""
+
+import argparse
+import functools
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from p5lab import __version__
+from p5lab.cli import check, completion, examples, guest, results, run, simpoint, upkeep
+from p5lab.errors import STATUS_FAILED, UserError, unknown
+from p5lab.host.terminal import for_terminal
+from p5lab.lab import Lab
+from p5stats import StatsError
+
+GROUPS = (run, check, simpoint, guest, results, upkeep, completion)
+STATUS_STOPPED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
+    """Runs one command; every error a user can cause ends as one line on stderr."""
+    signal.signal(signal.SIGTERM, _terminated)
+    words = list(sys.argv[1:] if argv is None else argv)
+    lab = lab or Lab.here()
+    try:
+        if words[:1] == ["bench"]:  # a program of its own, with options of its own
+            return subprocess.run(
+                [sys.executable, lab.root / "bench/run.py", *words[1:]]
+            ).returncode
+        args = parser().parse_args(words)
+        return int(args.command(args, lab))
+    except SystemExit as done:  # argparse has printed a help text
+        return int(done.code or 0)
+    except UserError as error:
+        print(f"p5lab: {for_terminal(str(error), lines=True)}", file=sys.stderr)
+        return error.status
+    except StatsError as error:
+        print(f"p5lab: {for_terminal(str(error))}", file=sys.stderr)
+        return STATUS_FAILED
+    except KeyboardInterrupt:
+        print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
+        return STATUS_STOPPED
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nothing is left to say
+        return STATUS_FAILED
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+class _Help(argparse.HelpFormatter):
+    """Fills descriptions, and leaves a text that has lines of its own as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with the house's errors: one line, the nearest valid name."""
+
+    def __init__(self, *, prog: str, description: str | None = None) -> None:
+        super().__init__(
+            prog=prog, description=description, allow_abbrev=False, formatter_class=_Help
+        )
+
+    def error(self, message: str) -> NoReturn:
+        found = re.match(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if found:
+            option, choice, known = found.groups()
+            what = {"COMMAND": "command", results.KINDS: "list"}.get(option, f"{option} value")
+            raise unknown(what, choice, re.findall(r"[\w-]+", known))
+        raise UserError(f"{message} (see `{self.prog} --help`)")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of all commands: each sets `command`, what main calls with the arguments and the lab."""
+    return _made()[0]
+
+
+def names() -> tuple[str, ...]:
+    """Of all commands."""
+    return _made()[1]
+
+
+@functools.cache
+def _made() -> tuple[argparse.ArgumentParser, tuple[str, ...]]:
+    top = _Parser(prog="p5lab", description="A simulated Pentium PC laboratory.")
+    top.add_argument("--version", action="version", version=f"p5lab {__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    for group in GROUPS:
+        group.add(commands)
+    usage = commands.add_parser("help", help="this, or more about one command")
+    usage.add_argument("topic", nargs="?", choices=list(commands.choices), metavar="COMMAND")
+    usage.set_defaults(command=_help)
+    for name, command in commands.choices.items():
+        command.epilog = examples.of(name)
+    top.epilog = f"{examples.EXIT_STATUS}\n\n./p5lab COMMAND --help has examples."
+    return top, tuple(commands.choices)
+
+
+def _help(args: argparse.Namespace, lab: Lab) -> int:
+    return main([args.topic, "--help"] if args.topic else ["--help"], lab)

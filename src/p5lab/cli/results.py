@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""`list`, `show`, `diff`, `query`, `keys` and `gc`: what there is, and what can go."""
+
+import argparse
+import contextlib
+import csv
+import json
+import sys
+from pathlib import Path
+
+from rich.table import Table
+
+from p5lab.cli import options
+from p5lab.describe import experiment, guest, keys, machine, workload
+from p5lab.errors import UserError
+from p5lab.evidence import calls
+from p5lab.host import fetch
+from p5lab.host.terminal import for_terminal, markup
+from p5lab.keep import gc, index, store
+from p5lab.lab import Lab
+from p5lab.present import by_function, counts, diff, timeline
+from p5lab.present.tables import MISSING, Grid
+
+LISTS = ("experiments", "machines", "guests", "workloads", "runs")
+KINDS = "|".join(LISTS)
+# Of a record, what `list runs --json` has.
+RUN = (
+    "run",
+    "experiment",
+    "label",
+    "engine",
+    "seed",
+    "status",
+    "reason",
+    "started",
+    "wall_seconds",
+)
+
+
+def add(commands: options.Commands) -> None:
+    show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS))
+    show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
+    options.add_json(show)
+    show.set_defaults(command=_list)
+
+    one = commands.add_parser("show", help="one run: inputs, status, counts")
+    one.add_argument("run", help="the first characters of a run's id")
+    one.add_argument(
+        "--crossings",
+        action="store_true",
+        help="of a run with --trace crossings: who ran, and how each passed control"
+        " on, in a typical bracket of each phase",
+    )
+    one.add_argument(
+        "--timeline",
+        action="store_true",
+        help="of a run with --trace crossings: the same step by step, with the misses of each",
+    )
+    _add_attribution(one)
+    options.add_format(one)
+    one.set_defaults(command=_show)
+
+    apart = commands.add_parser(
+        "diff",
+        help="what differs between runs",
+        description="Prints what the runs were made of and what they"
+        " counted, as far as it is not the same: means of one bracket, the"
+        " ratio to the first run, and for each 1000 instructions.",
+    )
+    apart.add_argument(
+        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of an id"
+    )
+    apart.add_argument("--rings", action="store_true", help="each privilege ring for itself")
+    options.add_format(apart)
+    apart.set_defaults(command=_diff)
+
+    ask = commands.add_parser(
+        "query",
+        help="a question to all results, in SQL",
+        description="Answers a question in the SQL of DuckDB. `runs` has a"
+        " row for each run, `counts` the counts of all ok ones"
+        " (docs/formats.md).",
+    )
+    ask.add_argument("sql", metavar="SQL")
+    options.add_format(ask)
+    ask.set_defaults(command=_query)
+
+    clean = commands.add_parser(
+        "gc",
+        help="remove results and cached files that nobody needs",
+        description="Shows what can go and how much it takes: runs that"
+        " failed, were never run, or were superseded by a later run of the"
+        " same; cached downloads and build products that were not used for"
+        " a while. Only --yes removes it. What is running is left alone.",
+    )
+    clean.add_argument("--yes", action="store_true", help="remove it")
+    clean.add_argument("--list", action="store_true", dest="each", help="name every one of them")
+    clean.add_argument("--results", action="store_true", help="results only")
+    clean.add_argument("--cache", action="store_true", help="the cache only")
+    clean.add_argument(
+        "--older-than",
+        type=gc.parse_days,
+        default=gc.DAYS,
+        metavar="DAYS",
+        help="cached files not used for so long (default: %(default)s)",
+    )
+    clean.add_argument(
+        "--max-size",
+        type=gc.parse_size,
+        metavar="SIZE",
+        help="and the longest unused, down to such as 500M in all",
+    )
+    options.add_json(clean)
+    clean.set_defaults(command=_gc)
+
+    keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
+    keys.add_argument("--markdown", action="store_true", help="as docs/machine-keys.md has them")
+    options.add_json(keys)
+    keys.set_defaults(command=_keys)
+
+
+def _add_attribution(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--attribution",
+        action="store_true",
+        help="of a run with --attribute: the functions with the largest counts",
+    )
+    parser.add_argument(
+        "--evictions",
+        action="store_true",
+        help="of a run with --attribute misses: who evicted whom from a direct-mapped L2",
+    )
+    parser.add_argument(
+        "--speedscope",
+        type=Path,
+        metavar="FILE",
+        help="of a run with --attribute stacks: write its call stacks, weighted by"
+        " --event, for https://www.speedscope.app",
+    )
+    parser.add_argument(
+        "--by",
+        default="function,module",
+        metavar="WHAT,...",
+        help=f"of {', '.join(by_function.BY)} (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--event", default=by_function.EVENT, metavar="NAME", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--top",
+        type=options.positive("--top"),
+        default=by_function.ROWS,
+        metavar="N",
+        help="so many rows (default: %(default)s)",
+    )
+
+
+def _list(args: argparse.Namespace, lab: Lab) -> int:
+    what = (args.what,) if args.what else LISTS
+    if args.form == "json":
+        options.print_json({kind: _as_json(kind, lab) for kind in what})
+        return 0
+    console = counts.stdout()
+    for kind in what:
+        if kind == "runs":
+            counts.runs(console, index.runs(lab))
+            continue
+        table = Table(
+            box=None, show_header=False, title=kind, title_justify="left", padding=(0, 2, 0, 2)
+        )
+        for name, title in _known(kind, lab):
+            table.add_row(name, markup(title))
+        console.print(table)
+    return 0
+
+
+def _as_json(kind: str, lab: Lab) -> list[dict[str, object]]:
+    if kind == "runs":
+        return [{key: one.record.get(key) for key in RUN} for one in index.runs(lab)]
+    return [{"name": name, "title": title} for name, title in _known(kind, lab)]
+
+
+def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
+    if kind == "experiments":
+        return [(name, experiment.title(lab, name)) for name in experiment.names(lab)]
+    if kind == "machines":
+        return [
+            (name, str(machine.load(lab.machines, name).values["machine.title"]))
+            for name in machine.names(lab.machines)
+        ]
+    if kind == "guests":
+        return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
+    return [
+        (name, known.title)
+        for name, known in workload.load(lab).items()
+        if not known.title.startswith("test: ")  # the laboratory's own tests
+    ]
+
+
+def _show(args: argparse.Namespace, lab: Lab) -> int:
+    stored = store.find(lab, args.run)
+    if args.crossings:
+        print(for_terminal(calls.of_run(stored.directory), lines=True), end="")
+    elif args.timeline:
+        timeline.show(counts.stdout(), stored, args.form)
+    elif args.speedscope:
+        by_function.write_speedscope(stored, args.speedscope, args.event)
+    elif args.evictions:
+        by_function.show_evictions(counts.stdout(), stored, args)
+    elif args.attribution:
+        by_function.show(counts.stdout(), stored, args)
+    else:
+        counts.run(counts.stdout(), stored, args.form)
+    return 0
+
+
+def _diff(args: argparse.Namespace, lab: Lab) -> int:
+    runs = {(stored := store.find(lab, run)).directory: stored for run in args.runs}
+    if len(runs) < 2:
+        raise UserError("diff: expected at least two different runs")
+    found = diff.between(list(runs.values()), rings=args.rings)
+    diff.show(counts.stdout(), found, args.form)
+    return 0
+
+
+def _query(args: argparse.Namespace, lab: Lab) -> int:
+    columns, rows = index.query(lab, args.sql)
+    if args.form == "json":
+        found = [dict(zip(columns, row, strict=True)) for row in rows]
+        # Dates and the like have no form of their own in JSON.
+        print(json.dumps({"schema_version": 1, "rows": found}, indent=1, default=str))
+    elif args.form == "csv":
+        cells = ([for_terminal(x) if isinstance(x, str) else x for x in row] for row in rows)
+        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *cells])
+    else:
+        grid = Grid("", columns)
+        for row in rows:
+            grid.add(*(MISSING if value is None else str(value) for value in row))
+        if args.form == "markdown":
+            print(grid.markdown())
+        else:
+            grid.print(counts.stdout())
+    return 0
+
+
+def _gc(args: argparse.Namespace, lab: Lab) -> int:
+    both = args.results == args.cache
+    done = 0
+    with contextlib.ExitStack() as stack:
+        if args.yes and (both or args.results):
+            stack.enter_context(gc.quiet(lab))
+        going = gc.results(lab) if both or args.results else []
+        cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
+        if args.form != "json":
+            counts.going(counts.stdout(), [*going, *cached], each=args.each)
+        if args.yes:
+            done = sum(item.bytes for item in going if gc.remove_run(item))
+            done += sum(item.bytes for item in cached if gc.remove_cached(item))
+    if args.form == "json":
+        items = [
+            {"what": item.what, "why": item.why, "bytes": item.bytes} for item in [*going, *cached]
+        ]
+        options.print_json(
+            {
+                "items": items,
+                "removed_bytes": done,
+                "cache": str(fetch.cache_directory()),
+                "cache_bytes": gc.cache_bytes(),
+            }
+        )
+        return 0
+    total = f"{gc.human(gc.cache_bytes())} in {fetch.cache_directory()}"
+    if args.yes:
+        print(f"Removed {gc.human(done)}; the cache has {total}.")
+    elif going or cached:
+        size = gc.human(sum(item.bytes for item in [*going, *cached]))
+        print(f"Nothing was removed; --yes removes {size}. The cache has {total}.")
+    else:
+        print(f"Nothing to remove. The cache has {total}.")
+    return 0
+
+
+def _keys(args: argparse.Namespace, lab: Lab) -> int:
+    if args.markdown:
+        print(keys.reference(), end="")
+        return 0
+    if args.form == "json":
+        options.print_json(
+            {
+                "keys": [
+                    {
+                        "key": key.name,
+                        "unit": key.unit,
+                        "expected": key.expected,
+                        "meaning": key.doc,
+                    }
+                    for key in keys.KEYS
+                ]
+            }
+        )
+        return 0
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("key", "unit", "meaning"):
+        table.add_column(head)
+    for key in keys.KEYS:
+        table.add_row(key.name, key.unit, markup(key.doc))
+    counts.stdout().print(table)
+    return 0

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""`run`, `plan`, `rerun` and `report`: experiments."""
+
+import argparse
+import fnmatch
+from pathlib import Path
+
+from p5lab import engines
+from p5lab.cli import options
+from p5lab.cli.execute import execute, tell_failures
+from p5lab.describe import experiment, machine, sweep
+from p5lab.engines import gem5
+from p5lab.engines.bochs import CAPTURE, DISK_IMAGE, TRACES, VECTORS
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.evidence import counter_method
+from p5lab.execute import plan, rerun, runner
+from p5lab.host.progress import Progress
+from p5lab.keep import gc, store
+from p5lab.lab import Lab
+from p5lab.present import counts, diff, page
+
+
+def add(commands: options.Commands) -> None:
+    run = commands.add_parser(
+        "run",
+        help="run an experiment and print its counts",
+        description="Builds what is not up to date, runs what has not been"
+        " run yet and prints the counts.",
+    )
+    run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    options.add_choice(run)
+    options.add_jobs(run)
+    options.add_workers(run)
+    options.add_only(run)
+    ending = run.add_mutually_exclusive_group()
+    ending.add_argument(
+        "--fail-fast", action="store_true", help="begin no further run when one has failed"
+    )
+    ending.add_argument(
+        "--keep-going", action="store_true", help="run all there is, whatever fails (the default)"
+    )
+    run.add_argument(
+        "--force", action="store_true", help="run again what is there; fails when the events differ"
+    )
+    run.add_argument(
+        "--no-fork",
+        action="store_true",
+        help="boot anew for each run, not once for all that can share",
+    )
+    options.add_no_build(run)
+    options.add_format(run)
+    run.set_defaults(command=_run, name="run")
+
+    ahead = commands.add_parser(
+        "plan",
+        help="the runs of an experiment, and how long they take",
+        description="Shows what `p5lab run` would do with the same options:"
+        " every run, whether it is there already, and an estimate of the"
+        " host time of what is left. Runs and builds nothing.",
+    )
+    ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
+    options.add_choice(ahead)
+    options.add_only(ahead)
+    options.add_jobs(ahead)
+    options.add_format(ahead)
+    ahead.set_defaults(command=_plan, name="plan")
+
+    shown = commands.add_parser(
+        "report",
+        help="a page about an experiment, with figures",
+        description="Writes one HTML file about the results that are there"
+        " (options as of `p5lab run`): the papers' figures, published"
+        " values, claims, the machine, the runs. It needs nothing but"
+        " itself. Runs nothing.",
+    )
+    shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
+    shown.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: results/EXPERIMENT.html"
+    )
+    shown.add_argument(
+        "--export", type=Path, metavar="DIR", help="also each figure as PNG, SVG and CSV"
+    )
+    options.add_choice(shown)
+    options.add_only(shown)
+    options.add_json(shown)
+    shown.set_defaults(command=_report, name="report")
+
+    again = commands.add_parser(
+        "rerun",
+        help="a run again, from its record",
+        description="Runs again what a run directory records: fails when"
+        " the events differ. Where engine, guest or program are others by"
+        " now it is another run, and the difference is shown.",
+    )
+    again.add_argument("run", help="the first 4 or more characters of an id")
+    options.add_no_build(again)
+    options.add_format(again)
+    again.set_defaults(command=_rerun)
+
+
+def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
+    """The runs that a command line asks for (options.add_choice, options.add_only)."""
+    choice = experiment.Filter(
+        machines=tuple(args.machine),
+        guests=tuple(args.guest),
+        workloads=tuple(args.workload),
+        settings=tuple(machine.parse_settings(args.settings).items()),
+        feedback=None if args.feedback is None else args.feedback == "on",
+        model=args.model == "on",
+        seeds=args.seeds,
+        engine=args.engine,
+        trace=tuple(dict.fromkeys(args.trace)),
+        accesses=args.accesses,
+        vectors=args.bbv,
+        power_cut=args.power_cut,
+        pcap=args.pcap,
+        attribute=tuple(sorted(set(args.attribute))),
+        sweeps=sweep.parse(args.sweeps),
+    )
+    engines.get(args.engine)
+    for option, asked, what in (
+        ("--power-cut", args.power_cut, "disk"),
+        ("--pcap", args.pcap, "network"),
+    ):
+        if asked and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
+            raise UserError(f"{option}: expected the embedded engine, which models the {what}")
+    if (args.experiment is None) == (args.program is None):
+        raise UserError(
+            f"{args.name}: expected an experiment or --program FILE"
+            f" (see `p5lab {args.name} --help`)"
+        )
+    if args.args and not args.program:
+        raise UserError("--args: expected with --program; a workload's parameters are in its file")
+    expansion = (
+        experiment.of_program(lab, args.program, args.args, choice)
+        if args.program
+        else experiment.expand(lab, args.experiment, choice)
+    )
+    if not args.only:
+        return expansion
+    pattern = f"*{args.only.lower()}*"
+    chosen = [run for run in expansion.runs if fnmatch.fnmatchcase(run.label.lower(), pattern)]
+    if not chosen:
+        raise UserError(
+            f"--only {args.only}: no run has that in its name; `./p5lab plan` with the same options"
+            " shows the names"
+        )
+    return experiment.Expansion(chosen, expansion.cannot)
+
+
+def _run(args: argparse.Namespace, lab: Lab) -> int:
+    workers = options.workers(args)
+    if workers and args.engine == experiment.NATIVE:
+        raise UserError(
+            "--engine native: expected without --workers and --scheduler: it measures"
+            " this host, one run at a time"
+        )
+    expansion = _expansion(args, lab)
+    if args.engine == gem5.NAME:
+        for remark in gem5.examine(lab, expansion.runs):
+            Progress().say(remark)
+    results = execute(
+        lab,
+        expansion.runs,
+        Progress(),
+        no_build=args.no_build,
+        engine=args.engine,
+        jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
+        force=args.force,
+        fork=not args.no_fork,
+        fail_fast=args.fail_fast,
+        workers=workers,
+    )
+    stored = [
+        store.Stored(result.directory, record)
+        for result in results
+        if result.status != "queued" and (record := store.read(result.directory)) is not None
+    ]
+    if args.form in counter_method.FORMS and counter_method.applies(stored):
+        counter_method.show(counts.stdout(), stored, args.form)
+    else:
+        counts.experiment(counts.stdout(), stored, expansion.cannot, args.form)
+    for result in results if args.trace else ():
+        for kind in args.trace:
+            Progress().say(f"Traced: {lab.short(result.directory / TRACES[kind])}")
+    for result in results if args.attribute else ():
+        Progress().say(f"Attributed: `./p5lab show {result.id[:8]} --attribution`")
+    for result in results if args.power_cut else ():
+        Progress().say(f"Left on the disk: {lab.short(result.directory / DISK_IMAGE)}")
+    for result in results if args.pcap else ():
+        Progress().say(f"Captured: {lab.short(result.directory / CAPTURE)}")
+    for result in results if args.bbv else ():
+        Progress().say(f"Vectors: {lab.short(result.directory / VECTORS)}")
+    return STATUS_FAILED if tell_failures(lab, results) else 0
+
+
+def _plan(args: argparse.Namespace, lab: Lab) -> int:
+    runs = _expansion(args, lab).runs
+    try:
+        ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
+    except UserError as error:
+        Progress().say(f"What is there already cannot be told: {error}")
+        ahead = plan.make(lab, runs, None, args.jobs)
+    plan.show(counts.stdout(), ahead, args.form)
+    return 0
+
+
+def _rerun(args: argparse.Namespace, lab: Lab) -> int:
+    before = store.find(lab, args.run)
+    run = rerun.run_of(lab, before)
+    results = execute(
+        lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
+    )
+    if tell_failures(lab, results):
+        return STATUS_FAILED
+    (result,) = results
+    if result.id == before.id:
+        Progress().say(f"Run {before.id}: the same events again.")
+        return 0
+    Progress().say(f"Run {before.id} is now run {result.id}: it is made of something else.")
+    after = store.find(lab, result.id)
+    if before.status == "ok":
+        diff.show(counts.stdout(), diff.between([before, after]), args.form)
+    return 0
+
+
+def _report(args: argparse.Namespace, lab: Lab) -> int:
+    output = args.output or lab.results / f"{args.experiment}.html"
+    written = page.write(lab, args.experiment, _expansion(args, lab), output, args.export)
+    for run in written.missing:
+        Progress().say(f"Not there: {run.label}")
+    if written.missing:
+        Progress().say(
+            f"`./p5lab run {args.experiment}` with the same options makes what is not there."
+        )
+    if args.form == "json":
+        options.print_json(
+            {
+                "page": lab.short(output.resolve()),
+                "bytes": output.stat().st_size,
+                "exported": [lab.short(path.resolve()) for path in written.exported],
+                "missing": [run.label for run in written.missing],
+            }
+        )
+        return 0
+    print(f"Page: {lab.short(output.resolve())}, {gc.human(output.stat().st_size)}")
+    if args.export is not None:
+        print(f"Figures: {len(written.exported)} files in {args.export}")
+    return 0

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""`simpoint`: long runs estimated from a few intervals."""
+
+import argparse
+from pathlib import Path
+
+from p5lab.cli import options
+from p5lab.cli.execute import executor, tell_failures
+from p5lab.describe import experiment, machine
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.execute import sampling
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+from p5lab.present import counts
+
+
+def add(commands: options.Commands) -> None:
+    points = commands.add_parser(
+        "simpoint",
+        help="a long run estimated from a few intervals of it",
+        description="Writes basic-block vectors of each workload, clusters"
+        " them as SimPoint 3.2 does, simulates one interval of each"
+        " cluster in detail, and prints the weighted estimate.",
+    )
+    points.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
+    points.add_argument(
+        "--vectors",
+        type=Path,
+        metavar="FILE",
+        help="instead of workloads: only cluster the vectors of this file, such as"
+        " gem5's simpoint.bb.gz, and write .simpoints and .weights beside it",
+    )
+    points.add_argument(
+        "--parameter",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the workloads; may be repeated",
+    )
+    points.add_argument(
+        "--interval",
+        metavar="N",
+        type=options.positive("--interval"),
+        default=sampling.INTERVAL,
+        help="instructions of an interval (default: %(default)s)",
+    )
+    points.add_argument(
+        "--max-k",
+        metavar="K",
+        type=options.positive("--max-k"),
+        default=sampling.MAX_K,
+        help="clusters at most (default: %(default)s)",
+    )
+    points.add_argument(
+        "--warm-up",
+        type=options.positive("--warm-up"),
+        default=sampling.WARM_UP,
+        metavar="N",
+        help="instructions before each interval that keep caches,"
+        " TLBs and branch target buffer warm (default: %(default)s)",
+    )
+    points.add_argument(
+        "--full", action="store_true", help="the full run as well, and with it the error"
+    )
+    points.add_argument(
+        "--simpoint",
+        type=Path,
+        metavar="PROGRAM",
+        help="cluster with this SimPoint 3.2 (default: P5LAB_SIMPOINT, else ours)",
+    )
+    points.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
+    options.add_system(points)
+    options.add_jobs(points)
+    options.add_workers(points)
+    options.add_no_build(points)
+    options.add_format(points, ("table", "markdown", "json"))
+    points.set_defaults(command=_simpoint)
+
+
+def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
+    seed = options.one_seed(args, "simpoint")
+    execute = executor(args, lab)
+    program = sampling.binary(args.simpoint)
+    if bool(args.workload) == bool(args.vectors):
+        raise UserError("simpoint: expected workloads or --vectors FILE")
+    if args.vectors:
+        chosen, place = sampling.cluster(args.vectors, args.max_k, program)
+        sampling.points(chosen).print(counts.stdout())
+        Progress().say(f"Chosen: {place}, {place.with_suffix('.weights').name}")
+        return 0
+    runs = sampling.base(
+        lab,
+        args.workload,
+        args.parameter,
+        args.guest,
+        args.machine,
+        machine.parse_settings(args.settings),
+        seed,
+    )
+    found = sampling.run(
+        runs,
+        interval=args.interval,
+        max_k=args.max_k,
+        warm_up=args.warm_up,
+        program=program,
+        full=args.full,
+        execute=execute,
+    )
+    sampling.show(counts.stdout(), found.found, args.form)
+    return STATUS_FAILED if tell_failures(lab, found.failed) else 0

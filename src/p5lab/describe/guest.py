@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Guests: guest-images/NAME/guest.toml.
+
+A guest with a `base` is a variant: it has everything of that guest but the keys it gives itself.
+In [boot] it may replace the whole `cmdline`, or take words off it (`cmdline_remove`) and put words
+at its end (`cmdline_add`); what it says in [cannot] adds to what the base cannot run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from p5lab.describe import tomlfile
+from p5lab.describe.tomlfile import Table
+from p5lab.errors import UserError, unknown
+from p5lab.lab import Lab
+
+SCHEMA_VERSION = 1
+STRUCTURES = ("monolithic", "server", "microkernel", "single address space")
+LINUX, MULTIBOOT = PROTOCOLS = ("linux", "multiboot")
+X86_64 = "x86-64"
+ISAS = ("pentium", "pentium+cmov", X86_64)
+KEYS = (
+    "name",
+    "title",
+    "structure",
+    "isa",
+    "clock_vector",
+    "programs",
+    "boot",
+    "image",
+    "calls",
+    "cannot",
+)
+CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
+BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline")
+IMAGE_KEYS = ("distribution", "suite", "options")
+CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
+
+
+@dataclass(frozen=True)
+class Image:
+    """The root file system on a guest's disk, which the user makes (p5lab.host.image)."""
+
+    distribution: str  # ID in its os-release
+    suite: str
+    options: tuple[str, ...]  # more of mmdebstrap's
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a call takes by the system's design, when nothing has to be waited for: address spaces
+    that it runs in, the caller's among them; changes of ring by instructions; changes of CR3."""
+
+    domains: int
+    ring_crossings: int
+    cr3_loads: int
+
+
+@dataclass(frozen=True)
+class Guest:
+    """An operating system that can be booted, and what it is made of."""
+
+    name: str
+    title: str
+    structure: str
+    isa: str
+    clock_vector: int  # interrupt vector of its clock tick
+    programs: str  # the directory of build/workloads that has its programs
+    protocol: str
+    kernel: Path
+    initramfs: Path | None  # None: its root is on the disk
+    disk: Path | None  # image of its first disk
+    cmdline: str
+    cannot: dict[str, str]  # workload, or `workload parameter=value` -> why it does not run here
+    image: Image | None = None
+    modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
+    calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
+
+    def why_not(self, workload: str, parameters: Mapping[str, int | str]) -> str:
+        """Why a workload with these parameters does not run here; empty: it does."""
+        for what, reason in self.cannot.items():
+            name, *settings = what.split()
+            pairs = (setting.partition("=") for setting in settings)
+            if name == workload and all(
+                str(parameters.get(key)) in values.split("|") for key, _, values in pairs
+            ):
+                return reason
+        return ""
+
+    @property
+    def files(self) -> dict[str, Path]:
+        files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
+        modules = {f"module{number}": path for number, (path, _) in enumerate(self.modules)}
+        return {role: path for role, path in files.items() if path} | modules
+
+    @property
+    def record(self) -> Path:
+        """What the build recorded of the guest: beside its root file system."""
+        modules = [path for path, _ in self.modules]
+        return (self.initramfs or self.disk or (modules or [self.kernel])[0]).with_name(
+            "guest.json"
+        )
+
+
+def names(lab: Lab) -> list[str]:
+    return sorted(path.parent.name for path in lab.guests.glob("*/guest.toml"))
+
+
+def load(lab: Lab, name: str) -> Guest:
+    if name not in names(lab):
+        raise unknown("guest", name, names(lab))
+    return _guest(lab, _resolved(lab, name, ()))
+
+
+def _guest(lab: Lab, table: Table) -> Guest:
+    boot = table.table("boot")
+    cannot = table.table("cannot", {})
+    initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
+    protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
+    if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
+        raise UserError(f"{boot.where}: a multiboot kernel has modules, each `file text`")
+    if protocol != MULTIBOOT and modules:
+        raise UserError(f"{boot.where}: modules: only a multiboot kernel has them")
+    if not initramfs and not modules and not disk:
+        raise UserError(f"{boot.where}: expected initramfs or disk: a guest has a root somewhere")
+    guest = Guest(
+        name=table.text("name"),
+        title=table.text("title"),
+        structure=table.choice("structure", STRUCTURES),
+        isa=table.choice("isa", ISAS),
+        clock_vector=table.number("clock_vector"),
+        programs=table.text("programs", table.text("name")),
+        protocol=protocol,
+        kernel=lab.root / boot.text("kernel"),
+        initramfs=lab.root / initramfs if initramfs else None,
+        disk=lab.root / disk if disk else None,
+        cmdline=boot.text("cmdline"),
+        cannot={workload: cannot.text(workload) for workload in cannot.data},
+        image=_image(table.table("image")) if "image" in table.data else None,
+        modules=tuple(_module(lab, text) for text in modules),
+        calls=_calls(table.table("calls", {})),
+    )
+    if not 0 <= guest.clock_vector <= 255:
+        raise UserError(f"{table.where}: clock_vector: expected a vector, 0 to 255")
+    for key, text in (
+        ("cmdline", guest.cmdline),
+        *(("modules", text) for _, text in guest.modules),
+    ):
+        if not text.isascii() or not text.isprintable():
+            raise UserError(f"{boot.where}: {key}: expected printable ASCII")
+    return guest
+
+
+def _calls(table: Table) -> dict[str, Call]:
+    calls = {}
+    for name in table.data:
+        one = table.table(name)
+        one.only(CALL_KEYS)
+        calls[name] = Call(*(one.number(key) for key in CALL_KEYS))
+        if calls[name].domains < 1 or min(calls[name].ring_crossings, calls[name].cr3_loads) < 0:
+            raise UserError(f"{one.where}: expected at least one domain, and no negative number")
+    return calls
+
+
+def _module(lab: Lab, text: str) -> tuple[Path, str]:
+    """`file text`: the kernel gets the text with the file's name in front."""
+    file, _, rest = text.partition(" ")
+    return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
+
+
+def _image(table: Table) -> Image:
+    table.only(IMAGE_KEYS)
+    return Image(table.text("distribution"), table.text("suite"), tuple(table.texts("options", [])))
+
+
+def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
+    """The guest's file with what it takes over from its base; `variants` led here."""
+    table = tomlfile.load(lab.guests / name / "guest.toml", schema_version=SCHEMA_VERSION)
+    table.choice("name", (name,))
+    table.text("title")  # a variant says itself what it is
+    boot = table.table("boot", {})
+    if "base" not in table.data:
+        table.only(KEYS)
+        boot.only(BOOT_KEYS)
+        return table
+    table.only(("base", *KEYS))
+    boot.only((*BOOT_KEYS, *CMDLINE_CHANGES))
+    base_name = table.text("base")
+    if base_name not in names(lab):
+        raise unknown("guest", base_name, names(lab), where=f"{table.where}: base")
+    if base_name in (name, *variants):
+        raise UserError(f"{table.where}: base: {base_name!r} is itself a variant of {name!r}")
+    base = _resolved(lab, base_name, (name, *variants))
+    base_guest = _guest(lab, base)  # what is wrong with the base is said of the base
+    merged: dict[str, Any] = {
+        "programs": base_guest.programs,
+        **base.data,
+        **table.data,
+        "boot": {**base.table("boot").data, **boot.data, "cmdline": _cmdline(boot, base_guest)},
+        "cannot": {**base_guest.cannot, **table.table("cannot", {}).data},
+    }
+    return Table(table.where, merged)
+
+
+def _cmdline(boot: Table, base: Guest) -> str:
+    """A variant's kernel command line."""
+    changes = [key for key in CMDLINE_CHANGES if key in boot.data]
+    if "cmdline" in boot.data:
+        if changes:
+            raise UserError(f"{boot.where}: {changes[0]}: cmdline already replaces all of it")
+        return boot.text("cmdline")
+    if not changes:
+        return base.cmdline
+    words = base.cmdline.split()
+    for word in boot.texts("cmdline_remove", []):
+        if word not in words:
+            raise unknown("word", word, words, where=f"{boot.where}: cmdline_remove")
+        words.remove(word)
+    return " ".join([*words, *boot.texts("cmdline_add", [])])

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""Programs of the user's own, `run --program FILE`, and of a guest, `run --program guest:PATH`.
+
+A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. What the file itself says
+is checked here, before anything runs; an instruction that the processor does not have is found when
+it is executed. A guest that is a distribution has programs of its own: nothing is delivered, and
+what runs is part of its disk.
+"""
+
+import shlex
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
+from p5lab.errors import UserError
+
+# The guest brackets the whole program, from before its fork() to after the wait().
+WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
+# What the guest's init can take (guest-images/parts/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
+JOB_BYTES, ARGUMENTS = 1023, 63
+IN_GUEST = "guest:"
+ELF_EXECUTABLE, ELF_SHARED = 2, 3  # e_type
+MACHINES = {2: "SPARC", 8: "MIPS", 20: "PowerPC", 40: "Arm", 62: "x86-64", 183: "AArch64"}
+PT_LOAD, PT_INTERP = 1, 3
+
+
+@dataclass(frozen=True)
+class Form:
+    """One width of ELF file: where its header and its program headers say what (elf(5))."""
+
+    bits: int
+    elf_class: int  # e_ident[EI_CLASS]
+    machine: int  # e_machine
+    header_bytes: int
+    table: tuple[str, int]  # e_phoff: format and offset
+    sizes: int  # offset of e_phentsize, e_phnum
+    segment_bytes: int
+    segment: tuple[str, int, int]  # format of a program header; which are p_offset and p_filesz
+    hint: str
+
+
+FORM_32 = Form(
+    32,
+    1,
+    3,
+    52,
+    ("<I", 28),
+    42,
+    32,
+    ("<5I", 1, 4),
+    "expected a static program for 32-bit x86, such as `.venv/bin/python -m ziglang cc"
+    " -target x86-linux-musl -mcpu=pentium` makes",
+)
+FORM_64 = Form(
+    64,
+    2,
+    62,
+    64,
+    ("<Q", 32),
+    54,
+    56,
+    ("<II4Q", 2, 5),
+    "expected a static program for x86-64, such as `.venv/bin/python -m ziglang cc"
+    " -target x86_64-linux-musl -mcpu=x86_64` makes",
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A checked file and the arguments it is to be given."""
+
+    path: Path | None  # of the host; None: it is in the guest
+    arguments: tuple[str, ...] = ()
+    in_guest: str = ""  # absolute path there
+
+    @property
+    def name(self) -> str:
+        return self.path.name if self.path else f"{IN_GUEST}{self.in_guest}"
+
+    @property
+    def job(self) -> str:
+        """What the guest is told (guest-images/parts/rootfs/init.c)."""
+        words = ("@program",) if self.path else ("@run", self.in_guest)
+        return " ".join((*words, *self.arguments))
+
+    @property
+    def workload(self) -> Workload:
+        return Workload(
+            name="program",
+            title=f"a program of {'your own' if self.path else 'the guest'}: {self.name}",
+            source="",
+            bracket="the whole program, from before fork() to after wait(); its own phases within",
+            operation="run",
+            operations=1,
+            bytes=0,
+            phases={WHOLE_PHASE: WHOLE_NAME, EMPTY_PHASE: EMPTY_NAME},
+            curve="",
+            parameters={},
+        )
+
+    @property
+    def parameters(self) -> dict[str, int | str]:
+        given = {"arguments": ",".join(self.arguments)} if self.arguments else {}
+        # A space would be taken for the end of the parameter.
+        return {"file": self.name.replace(" ", "_"), **given}
+
+
+def form(isa: str) -> Form:
+    """What programs of a guest built for an ISA level are."""
+    return FORM_64 if isa == "x86-64" else FORM_32
+
+
+def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Program:
+    """Checks a file and its arguments for a guest of an ISA level with so many bytes of memory."""
+    where = f"--program {path}"
+    try:
+        if not path.is_file():
+            raise UserError(f"{where}: {'not a file' if path.exists() else 'no such file'}")
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            image = file.read(1 << 20)
+    except OSError as error:
+        raise UserError(f"{where}: {error.strerror}") from None
+    wanted = form(isa)
+    reason = why_not(image, size, wanted)
+    if reason:
+        raise UserError(f"{where}: {reason}; {wanted.hint}")
+    # The guest keeps it in a RAM disk, which may take half of the memory.
+    if size > memory // 2:
+        raise UserError(
+            f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
+            f" {memory / 2e6:.1f} MB"
+        )
+    return Program(path.resolve(), _arguments(arguments, "@program"))
+
+
+def in_guest(name: str, arguments: str) -> Program:
+    """The program `guest:PATH` of a guest that is a distribution."""
+    path = name.removeprefix(IN_GUEST)
+    if not path.startswith("/") or " " in path or not path.isascii() or not path.isprintable():
+        raise UserError(
+            f"--program {name}: expected guest: and an absolute path of printable ASCII"
+            " without spaces, such as guest:/usr/bin/sort"
+        )
+    return Program(None, _arguments(arguments, "@run", path), path)
+
+
+def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
+    """Why a file that begins with `image` is no static program of a form; empty: it is one."""
+    if image[:2] == b"#!":
+        return "a script, not a program"
+    if image[:4] != b"\x7fELF":
+        return "not an ELF file"
+    if len(image) < FORM_32.header_bytes:
+        return "an ELF file that was cut short"
+    kind, machine = struct.unpack_from("<HH", image, 16)
+    if image[5] != 1 or (image[4] == form.elf_class and machine != form.machine):
+        return f"an ELF file for another machine ({MACHINES.get(machine, f'number {machine}')})"
+    if image[4] != form.elf_class:
+        return f"a {96 - form.bits}-bit ELF file"
+    if len(image) < form.header_bytes:
+        return "an ELF file that was cut short"
+    if kind not in (ELF_EXECUTABLE, ELF_SHARED):
+        return "an ELF file that is not linked" if kind == 1 else "not an executable ELF file"
+    (offset,) = struct.unpack_from(form.table[0], image, form.table[1])
+    entry_bytes, count = struct.unpack_from("<HH", image, form.sizes)
+    if entry_bytes != form.segment_bytes or offset + count * entry_bytes > len(image):
+        return "an ELF file that was cut short"
+    loaded = False
+    for number in range(count):
+        layout, at_start, at_length = form.segment
+        fields = struct.unpack_from(layout, image, offset + number * entry_bytes)
+        segment, start, length = fields[0], fields[at_start], fields[at_length]
+        if start + length > size:
+            return "an ELF file that was cut short"
+        if segment == PT_INTERP:
+            loader = image[start : start + length].rstrip(b"\0").decode("ascii", "replace")
+            return f"dynamically linked (by {loader}), and the guest does not have its libraries"
+        loaded = loaded or segment == PT_LOAD
+    return "" if loaded else "an ELF file with nothing to load"
+
+
+def _arguments(text: str, *before: str) -> tuple[str, ...]:
+    """The words of --args; `before` are those of the job in front of them."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UserError(f"--args: {str(error).lower()}") from None
+    for word in words:
+        if not word or " " in word or not word.isascii() or not word.isprintable():
+            raise UserError(
+                f"--args: {word!r}: the guest takes arguments of printable ASCII without spaces"
+            )
+    length, most = len(" ".join((*before, *words))), ARGUMENTS + 1 - len(before)
+    if length > JOB_BYTES or len(words) > most:
+        raise UserError(
+            f"--args: {len(words)} arguments, {length} bytes; expected at most {most}"
+            f" arguments and {JOB_BYTES} bytes with {' '.join(before)}"
+        )
+    return words

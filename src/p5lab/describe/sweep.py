@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps: the [[sweep]] tables of an experiment and --sweep expand to points of a grid.
+
+A [[sweep]] has one of three forms; a key is a machine key or `parameters.NAME`:
+
+    grid = { l2.size = ["128K", "256K"], l1d.ways = [1, 2] }           every combination
+    zip  = { l1i.size = ["8K", "16K"], l1d.size = ["8K", "16K"] }      first with first, and so on
+    list = [{ l2.present = false }, { l2.size = "1M", l2.ways = 4 }]   each as it stands
+
+Several of them multiply.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from p5lab.describe import tomlfile
+from p5lab.describe.tomlfile import Table, type_name
+from p5lab.errors import UserError
+
+PARAMETERS = "parameters."
+POINTS = 100_000  # more are a mistake, and would take a day to expand
+OPTION = "--sweep"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values: machine keys, and parameters of those workloads that have them."""
+
+    machine: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One [[sweep]] or --sweep: the values of each of its steps by their keys."""
+
+    where: str
+    steps: tuple[Mapping[str, Any], ...]
+
+
+def axes(table: Table) -> list[Axis]:
+    """The [[sweep]] tables of an experiment."""
+    return [_axis(sweep) for sweep in table.tables("sweep")]
+
+
+def parse(options: Iterable[str]) -> tuple[Axis, ...]:
+    """The arguments of --sweep: KEY=VALUE,VALUE,..."""
+    found = []
+    for option in options:
+        key, equals, values = (part.strip() for part in option.partition("="))
+        words = [word.strip() for word in values.split(",")]
+        if not key or not equals or not all(words):
+            raise UserError(
+                f"{OPTION} {option}: expected KEY=VALUE,VALUE,..., such as l2.size=128K,256K,512K"
+            )
+        found.append(Axis(OPTION, tuple({key: _number(key, word)} for word in words)))
+    return tuple(found)
+
+
+def points(found: Iterable[Axis]) -> list[Point]:
+    """Every combination of steps; one point without values where there is no axis."""
+    found = list(found)
+    _check_keys(found)
+    total = 1
+    for axis in found:
+        total *= len(axis.steps)
+    if total > POINTS:
+        raise UserError(f"{found[-1].where}: {total:,} points: expected at most {POINTS:,}")
+    result = []
+    for steps in itertools.product(*(axis.steps for axis in found)):
+        values = {key: value for step in steps for key, value in step.items()}
+        result.append(
+            Point(
+                {key: value for key, value in values.items() if not key.startswith(PARAMETERS)},
+                {
+                    key.removeprefix(PARAMETERS): value
+                    for key, value in values.items()
+                    if key.startswith(PARAMETERS)
+                },
+            )
+        )
+    return result
+
+
+def without_machine(found: Iterable[Point]) -> list[Point]:
+    """The different combinations of parameters."""
+    different = {str(point.parameters): point.parameters for point in found}
+    return [Point({}, parameters) for parameters in different.values()]
+
+
+def _axis(table: Table) -> Axis:
+    table.only(["grid", "zip", "list"])
+    if len(table.data) != 1:
+        raise UserError(f"{table.where}: expected one of grid, zip and list")
+    if "list" in table.data:
+        steps = [tomlfile.flatten(step.data) for step in table.tables("list")]
+    else:
+        form = next(iter(table.data))
+        lists = _lists(table.table(form))
+        lengths = {key: len(values) for key, values in lists.items()}
+        if form == "zip" and len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+            raise UserError(f"{table.where}: zip: expected lists of one length; {shown}")
+        combine = zip if form == "zip" else itertools.product
+        steps = [dict(zip(lists, values, strict=True)) for values in combine(*lists.values())]
+    if not steps or not all(steps):
+        raise UserError(f"{table.where}: expected at least one key with at least one value")
+    return Axis(table.where, tuple(steps))
+
+
+def _lists(table: Table) -> dict[str, list[Any]]:
+    lists = tomlfile.flatten(table.data)
+    for key, values in lists.items():
+        if not isinstance(values, list) or not values:
+            raise UserError(
+                f"{table.where}: {key}: expected a list of values, such as"
+                f' ["128K", "256K"]; found {type_name(values)}'
+            )
+    return lists
+
+
+def _check_keys(found: list[Axis]) -> None:
+    """A key that two axes set would take the value of the last one, silently."""
+    owners: dict[str, Axis] = {}
+    for axis in found:
+        for key in dict.fromkeys(key for step in axis.steps for key in step):
+            if owners.setdefault(key, axis) is not axis:
+                raise UserError(f"{axis.where}: {key}: {owners[key].where} sweeps it already")
+
+
+def _number(key: str, word: str) -> int | str:
+    """A workload's parameters are typed; machine keys read texts themselves."""
+    return int(word) if key.startswith(PARAMETERS) and word.isdecimal() else word

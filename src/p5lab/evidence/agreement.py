@@ -1,0 +1,544 @@
+# SPDX-License-Identifier: MIT
+"""./p5lab cross-check: the same guest, programs and machine on two engines (docs/cross-check.md).
+
+A difference is explained by an experiment that removes it: both engines run again on a machine on
+which what they model differently cannot show.
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.agreement` runs what is not there
+yet and
+writes the tables of docs/cross-check.md anew.
+"""
+
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+
+from p5lab.describe import experiment, machine
+from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
+from p5lab.engines import EVENTS, gem5
+from p5lab.errors import UserError, status_of, unknown
+from p5lab.execute.runner import Result, Runner
+from p5lab.host import build
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import markup
+from p5lab.keep import store
+from p5lab.lab import Lab
+from p5lab.present.comparison import DEVIATION
+from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5stats import crosscheck, events, tidy
+from p5stats.claims import is_size, size_of
+from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
+from p5stats.gem5 import sections
+
+SCHEMA_VERSION = 1
+DOCUMENT = "docs/cross-check.md"
+BLOCK = re.compile(r"(<!-- \./p5lab cross-check(?: [^>]*)? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+ENGINES = ("bochs", gem5.NAME)
+EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
+Executor = Callable[[list[Run]], list[Result]]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An experiment on both engines: what it changes of the machine, and which differences that
+    can remove."""
+
+    name: str
+    title: str
+    settings: Mapping[str, str]
+    quantities: tuple[str, ...]
+    without_interrupts: bool = False  # compares what is left of the counts at no interrupts
+
+
+_L1 = ("L1D read misses", "L1D write misses", "L1I misses")
+_BEHIND_L1 = ("L1D write-backs", "L2 reads", "L2 read misses", "L2 writes")
+_TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
+EXPLANATIONS = (
+    Explanation(
+        "no-ticks",
+        "each count less what interrupts cost, by a second run at 360 MHz, which has fewer clock"
+        " ticks",
+        {"cpu.clock_mhz": "360", "cpu.bus_mhz": "60"},
+        tuple(one.name for one in crosscheck.QUANTITIES if one.name != crosscheck.INTERRUPT_COUNT),
+        without_interrupts=True,
+    ),
+    Explanation(
+        "write-allocate",
+        "a write that misses L1D brings its line in, as stock gem5 has it",
+        {"l1d.write_allocate": "true"},
+        ("L1D read misses", "L1D write misses", *_BEHIND_L1),
+    ),
+    Explanation(
+        "direct-mapped",
+        "L1 caches with one way: there is no line to choose for replacement",
+        {"l1i.ways": "1", "l1d.ways": "1"},
+        (*_L1, *_BEHIND_L1),
+    ),
+    Explanation(
+        "large-l1",
+        "L1 caches of 64 KB: lines stay, and only the first access to each misses",
+        {"l1i.size": "64K", "l1d.size": "64K"},
+        (*_L1, *_BEHIND_L1),
+    ),
+    Explanation(
+        "associative-tlbs",
+        "fully associative TLBs with true LRU, as stock gem5 has them",
+        {
+            "itlb.ways": "32",
+            "itlb.replacement": "lru",
+            "dtlb.ways": "64",
+            "dtlb.replacement": "lru",
+            "dtlb_large.ways": "8",
+            "dtlb_large.replacement": "lru",
+        },
+        _TLBS,
+    ),
+    Explanation(
+        "associative-l1",
+        "L1 caches of 32 ways: hardly anything depends on which addresses fall into one set",
+        {"l1i.ways": "32", "l1i.replacement": "lru", "l1d.ways": "32", "l1d.replacement": "lru"},
+        (*_L1, *_BEHIND_L1),
+    ),
+    Explanation(
+        "no-l2",
+        "no board cache: gem5's hands a changed line up as changed, and L1D then writes it back",
+        {"l2.present": "false"},
+        ("L1D write-backs",),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is compared."""
+
+    guest: str = GUEST
+    machine: str = MACHINE
+    workloads: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    experiment: str = EXPERIMENT
+
+
+@dataclass
+class Check:
+    """rows: those of `p5stats.crosscheck.differences`, with the name of the explanation that they
+    were made with (empty: the machine as it is) and `explained_by`. hosts: each run's host time."""
+
+    rows: pd.DataFrame
+    hosts: pd.DataFrame
+    failed: list[Result] = field(default_factory=list)
+    cannot: list[Cannot] = field(default_factory=list)
+    deviations: list[str] = field(default_factory=list)
+
+    @property
+    def unexplained(self) -> pd.DataFrame:
+        own = _own(self.rows)
+        return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
+
+
+def expansions(lab: Lab, ask: Ask, settings: Mapping[str, str]) -> list[Expansion]:
+    """The runs of both engines."""
+    values = machine.parse_settings([f"{key}={value}" for key, value in settings.items()])
+    return [
+        experiment.expand(
+            lab,
+            ask.experiment,
+            Filter(
+                machines=(ask.machine,),
+                guests=(ask.guest,),
+                workloads=ask.workloads,
+                seeds=ask.seeds,
+                settings=tuple(values.items()),
+                engine=engine,
+            ),
+        )
+        for engine in ENGINES
+    ]
+
+
+def choose(names: Sequence[str]) -> list[Explanation]:
+    """The explanations of these names; UserError names one that does not exist."""
+    known = {one.name: one for one in EXPLANATIONS}
+    for name in names:
+        if name not in known:
+            raise unknown("explanation", name, known, where="--explain")
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def check(
+    lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
+) -> Check:
+    """Runs both engines and compares; then the experiments in question on the workloads in
+    question. `explanations`: None for all that can explain what differs."""
+    found = _compare(lab, ask, execute, {})
+    if explanations is None:
+        explanations = [one for one in EXPLANATIONS if len(_open(found.rows, one))]
+    for one in explanations:
+        asked = _open(found.rows, one)
+        if asked.empty:
+            continue
+        workloads = tuple(dict.fromkeys(asked["workload"]))
+        again = _compare(lab, replace(ask, workloads=workloads), execute, one.settings)
+        if one.without_interrupts:
+            again.rows = crosscheck.without_interrupts(_own(found.rows), again.rows)
+        again.rows = again.rows[again.rows["quantity"].isin(one.quantities)]
+        again.rows = again.rows.assign(explanation=one.name, explained_by="")
+        found.failed += again.failed
+        found.rows = pd.concat([found.rows, again.rows], ignore_index=True)
+        _explain(found.rows, one)
+    return found
+
+
+def _compare(lab: Lab, ask: Ask, execute: Executor, settings: Mapping[str, str]) -> Check:
+    expanded = expansions(lab, ask, settings)
+    runs = [run for one in expanded for run in one.runs]
+    gem5.examine(lab, [run for run in runs if run.engine == gem5.NAME])
+    results = execute(runs)
+    tables: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
+    hosts, deviations = [], []
+    for result in results:
+        if result.status != "ok":
+            continue
+        table, _ = tidy.read_run(result.directory)
+        tables[result.run.engine].append(table)
+        hosts.append(_host(result))
+        deviations += _deviations(result)
+    if all(tables.values()):
+        first, second = (crosscheck.table(tables[engine]) for engine in ENGINES)
+        rows = crosscheck.differences(first, second)
+    else:
+        rows = pd.DataFrame(columns=crosscheck.COLUMNS)
+    return Check(
+        rows.assign(explanation="", explained_by=""),
+        pd.DataFrame(
+            hosts,
+            columns=[
+                "workload",
+                "parameters",
+                "seed",
+                "engine",
+                "wall_seconds",
+                "after_boot_seconds",
+                "instructions",
+            ],
+        ),
+        [result for result in results if result.status != "ok"],
+        list(dict.fromkeys(one for expansion in expanded for one in expansion.cannot)),
+        list(dict.fromkeys(deviations)),
+    )
+
+
+def _host(result: Result) -> tuple[object, ...]:
+    run, record = result.run, store.read(result.directory) or {}
+    after = record.get("after_boot_seconds", math.nan)
+    if run.engine == gem5.NAME:
+        # gem5 keeps the host time between two dumps; the first one is the ready marker's.
+        spans = sections(result.directory / gem5.STATS, lambda name: name == "hostSeconds")
+        after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
+    return (
+        run.workload.name,
+        run.parameter_text,
+        run.seed,
+        run.engine,
+        result.wall_seconds,
+        after,
+        _instructions(result.directory / EVENTS),
+    )
+
+
+def _instructions(path: Path) -> float:
+    """Those between the ready marker and the last one."""
+    parsed = events.parse(path)
+    if "instructions" not in parsed.units or not parsed.markers:
+        return math.nan
+    index = list(parsed.units).index("instructions")
+
+    def total(marker: events.Marker) -> int:
+        return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
+
+    return total(parsed.markers[-1]) - total(parsed.ready or parsed.markers[0])
+
+
+def _deviations(result: Result) -> list[str]:
+    record = store.read(result.directory) or {}
+    return [
+        str(note["reason"])
+        for note in record.get("notes", [])
+        if result.run.engine == gem5.NAME and "reason" in note
+    ]
+
+
+def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
+    """The differences that an experiment can explain and none has."""
+    own = _beyond(_own(rows))
+    return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
+
+
+def _own(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of the machine as it is."""
+    return rows[rows["explanation"] == ""]
+
+
+def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
+    """What differs by more than it may; where nothing is said, than L1 may."""
+    return rows[rows["difference"].abs() > rows["allowed"].fillna(crosscheck.ALLOWED[L1])]
+
+
+def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
+    """Marks what was open before the experiment and is within its bound in it."""
+    again = rows[rows["explanation"] == explanation.name]
+    left = {_key(row) for _, row in _beyond(again).iterrows()}
+    asked = {_key(row) for _, row in again.dropna(subset=["difference"]).iterrows()}
+    for index, row in _open(rows, explanation).iterrows():
+        if _key(row) in asked - left:
+            rows.at[index, "explained_by"] = explanation.name
+
+
+def _key(row: Mapping[str, Any] | pd.Series) -> tuple[str, ...]:
+    return tuple(row[name] for name in (*ASKED, "quantity"))
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+SHOWN = {
+    "instructions": "instruc-\ntions",
+    "data reads": "data\nreads",
+    "data writes": "data\nwrites",
+    "segment loads": "segment\nloads",
+    "ring crossings": "ring\ncrossings",
+    "CR3 loads": "CR3\nloads",
+    "L1D read misses": "L1D read\nmisses",
+    "L1D write misses": "L1D write\nmisses",
+    "L1I misses": "L1I\nmisses",
+}
+NOTE = (
+    "Difference of gem5's count from bochs's in one bracket, in parts of the larger one: of each"
+    " phase the median of the brackets with the fewest interrupts, less the empty bracket."
+    " Architectural counts may differ by 1 %, misses of L1 by 5 %; a star marks what differs by"
+    " more. A dash: not counted."
+)
+
+
+def grids(found: Check) -> list[Grid]:
+    rows = _few(found.rows)
+    own = _own(rows)
+    result = [_overview(own), _differing(own), _experiments(rows), _times(found.hosts)]
+    return [grid for grid in result if grid.rows]
+
+
+def _few(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of a curve over sizes the smallest, the middle and the largest."""
+    kept, curves = [], _curves(rows)
+    for name, group in rows.groupby("workload", sort=False):
+        phases = list(dict.fromkeys(group["phase"]))
+        if name in curves:
+            phases.sort(key=size_of)
+            phases = [phases[0], phases[len(phases) // 2], phases[-1]]
+        kept += [group[group["phase"] == phase] for phase in phases]
+    return pd.concat(kept) if kept else rows
+
+
+def _curves(rows: pd.DataFrame) -> dict[str, int]:
+    """How many sizes the workloads have that are curves."""
+    names = rows.drop_duplicates(["workload", "phase"]).groupby("workload", sort=False)["phase"]
+    return {name: len(phases) for name, phases in names if phases.map(is_size).all()}
+
+
+def _label(row: Mapping[str, Any] | pd.Series) -> str:
+    """A workload, and its phase where that says more."""
+    name, phase = str(row["workload"]), str(row["phase"])
+    return name if phase in (name, "") else f"{name}, {phase}"
+
+
+def _overview(own: pd.DataFrame) -> Grid:
+    grid = Grid("gem5 against bochs", ["", *SHOWN.values()])
+    for _, rows in own.groupby(ASKED, sort=False):
+        by_quantity = {row["quantity"]: row for row in rows.to_dict("records")}
+        label = _label(rows.iloc[0])
+        grid.add(label, *(_difference(by_quantity[quantity]) for quantity in SHOWN))
+    return grid
+
+
+def _differing(own: pd.DataFrame) -> Grid:
+    grid = Grid("What differs", ["", "", *ENGINES, "difference", "allowed", "explained by"])
+    for row in _beyond(own).to_dict("records"):
+        allowed = MISSING if math.isnan(row["allowed"]) else f"{row['allowed']:.0%}"
+        grid.add(
+            _label(row),
+            row["quantity"],
+            number(row["first"]),
+            number(row["second"]),
+            _percent(row["difference"]),
+            allowed,
+            row["explained_by"] or MISSING,
+        )
+    return grid
+
+
+def _experiments(rows: pd.DataFrame) -> Grid:
+    """What each experiment does to the differences that it was run for."""
+    grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
+    before = {_key(row): row["difference"] for _, row in _beyond(_own(rows)).iterrows()}
+    for _, row in rows[rows["explanation"] != ""].iterrows():
+        if _key(row) in before:
+            grid.add(
+                _label(row),
+                row["quantity"],
+                row["explanation"],
+                _percent(before[_key(row)]),
+                number(row["first"]),
+                number(row["second"]),
+                _percent(row["difference"]),
+            )
+    return grid
+
+
+def _times(hosts: pd.DataFrame) -> Grid:
+    heads = [
+        "",
+        *(f"{engine}\nrun" for engine in ENGINES),
+        *(f"{engine}\nfrom ready" for engine in ENGINES),
+        "ratio",
+        *(f"{engine}\nMIPS" for engine in ENGINES),
+    ]
+    grid = Grid("Host time in seconds", heads)
+    for (name, parameters, seed), rows in hosts.groupby(
+        ["workload", "parameters", "seed"], sort=False
+    ):
+        by_engine = {row["engine"]: row for row in rows.to_dict("records")}
+        if set(by_engine) != set(ENGINES):
+            continue
+        pair = [by_engine[engine] for engine in ENGINES]
+        after = [one["after_boot_seconds"] for one in pair]
+        label = f"{name} {parameters}".strip() + (f", seed {seed}" if seed else "")
+        speeds = [ratio(one["instructions"] / 1e6, one["after_boot_seconds"]) for one in pair]
+        grid.add(
+            label,
+            *(number(one["wall_seconds"]) for one in pair),
+            *map(number, after),
+            times(ratio(after[1], after[0])),
+            *map(number, speeds),
+        )
+    return grid
+
+
+def _difference(row: Mapping[str, float | str]) -> str:
+    star = "*" if row["verdict"] == DIFFERS else ""
+    return _percent(float(row["difference"])) + star
+
+
+def _percent(value: float) -> str:
+    if math.isnan(value):
+        return MISSING
+    return "0" if value == 0 else f"{100 * value:+.2f} %"
+
+
+def notes(found: Check) -> list[str]:
+    own = _own(found.rows)
+    bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
+    lines = [
+        f"{name}: three of {count} sizes are shown; --format csv has all."
+        for name, count in _curves(own).items()
+    ]
+    for kind in (ARCHITECTURAL, L1):
+        rows = bounded[bounded["kind"] == kind]
+        if len(rows):
+            agree = int((rows["verdict"] == AGREES).sum())
+            explained = int(((rows["verdict"] == DIFFERS) & (rows["explained_by"] != "")).sum())
+            more = f", {explained} explained" if explained else ""
+            lines.append(f"{kind}: {agree} of {len(rows)} agree{more}.")
+    lines += [f"{DEVIATION}: {text}." for text in found.deviations]
+    lines += [f"Not run: {reason}." for reason in found.cannot]
+    done = set(found.rows["explanation"])
+    lines += [f"Experiment {one.name}: {one.title}." for one in EXPLANATIONS if one.name in done]
+    return [NOTE, *lines]
+
+
+def show(console: Console, found: Check, form: str) -> None:
+    if form == "csv":
+        print(as_csv(found), end="")
+    elif form == "json":
+        print(as_json(found))
+    elif form == "markdown":
+        print(markdown(found), end="")
+    else:
+        for grid in grids(found):
+            grid.print(console)
+        for note in notes(found):
+            console.print(markup(note, lines=True), style="dim")
+
+
+def markdown(found: Check) -> str:
+    return "\n\n".join([*(grid.markdown() for grid in grids(found)), *notes(found)]) + "\n"
+
+
+# --- for programs ---------------------------------------------------------------------------------
+
+
+def as_csv(found: Check) -> str:
+    """A row each phase, quantity and experiment; what is missing is empty."""
+    text = io.StringIO()
+    found.rows.to_csv(text, index=False, lineterminator="\n")
+    return text.getvalue()
+
+
+def as_json(found: Check) -> str:
+    """The same rows and the host times; what is missing is null."""
+
+    def records(frame: pd.DataFrame) -> list[dict[str, object]]:
+        return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+    return json.dumps(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "engines": ENGINES,
+            "rows": records(found.rows),
+            "host": records(found.hosts),
+            "deviations": found.deviations,
+            "failed": [
+                {"run": one.id, "label": one.run.label, "reason": one.reason}
+                for one in found.failed
+            ],
+            "cannot": [vars(one) for one in found.cannot],
+        },
+        indent=1,
+    )
+
+
+# --- docs/cross-check.md --------------------------------------------------------------------------
+
+
+def render(text: str, found: Check) -> str:
+    if not BLOCK.search(text):
+        raise UserError(
+            f"{DOCUMENT}: expected a line <!-- ./p5lab cross-check --> and <!-- end -->"
+        )
+    return BLOCK.sub(lambda match: match[1] + markdown(found) + match[3], text)
+
+
+def main() -> None:
+    lab = Lab.here()
+    document = lab.root / DOCUMENT
+
+    def execute(runs: list[Run]) -> list[Result]:
+        build.ensure(lab, Progress(), build.for_runs(lab, [run.guest for run in runs]))
+        return Runner(lab).run_all(runs)  # one at a time, for the host times
+
+    found = check(lab, Ask(), execute, None)
+    for result in found.failed:
+        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+    text = document.read_text(encoding="utf-8")
+    document.write_text(render(text, found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(status_of(main))

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""What a call costs in crossings, from traced runs: docs/crossings.md, docs/mach.md, docs/dup.svg.
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.calls` runs what the documents
+show and
+writes the tables in them, and the picture, anew; the text between them is written by hand.
+"""
+
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from p5lab.describe import experiment
+from p5lab.describe.experiment import Filter
+from p5lab.engines.bochs import CROSSINGS
+from p5lab.errors import UserError, status_of
+from p5lab.evidence.calls_picture import Panel, draw
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Runner
+from p5lab.host import build
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+from p5stats import crossings
+from p5stats.crossings import Bracket, Service, Step
+
+DOCUMENT = "docs/crossings.md"
+MACH = "docs/mach.md"
+EXPERIMENTS = {DOCUMENT: "chen95-core", MACH: "structure"}
+PICTURE = "docs/dup.svg"
+SHOWN = ("linux", "linux-uml", "mach", "mach-split")
+# Of a microkernel the programs are, in the order in which they come to run:
+SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
+TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def of_run(directory: Path) -> str:
+    """A traced run in Markdown: by phase, what its typical bracket asked for, and the steps."""
+    if not (directory / CROSSINGS).is_file():
+        raise UserError(f"{directory}: no {CROSSINGS}: expected a run with --trace crossings")
+    parts = []
+    for phase, brackets in crossings.read(directory / CROSSINGS).items():
+        bracket = crossings.typical(brackets)
+        parts.append(f"Phase {phase}\n\n{services(bracket)}\n{steps(bracket)}")
+    return "\n".join(parts)
+
+
+def steps(bracket: Bracket) -> str:
+    """Every step of a bracket."""
+    rows = [[step.who, f"{step.clocks:,}", step.end] for step in bracket.steps]
+    total = sum(step.crosses for step in bracket.steps)
+    switches = sum(step.switches for step in bracket.steps)
+    rows.append(
+        ["**all**", f"**{bracket.clocks:,}**", f"{total} ring crossings, {switches} CR3 loads"]
+    )
+    return _table(["Runs", "Clocks", "until"], rows)
+
+
+def services(bracket: Bracket) -> str:
+    """What the programs of a bracket asked for, in the order of the first time."""
+    merged: dict[tuple[str, bool], list[Service]] = {}
+    for service in bracket.services():
+        if service.event != crossings.END:
+            merged.setdefault((service.event, bool(service.calls)), []).append(service)
+    user_mode = any(by_uml for _, by_uml in merged)
+    rows, everything = [], []
+    for (event, by_uml), found in merged.items():
+        everything += found
+        name = event
+        if event == "page fault" and user_mode:
+            name += ", for the UML kernel" if by_uml else ", for the host alone"
+        rows.append([name, *_sums(found, user_mode)])
+    programs = sum(step.clocks for step in bracket.steps if step.is_program)
+    rows.append(["the programs themselves", "", f"{programs:,}", "", "", *["", ""] * user_mode])
+    sums = _sums(everything, False)
+    sums[1] = f"{bracket.clocks:,}"
+    rows.append(["**all**", *(f"**{text}**" for text in sums), *["", ""] * user_mode])
+    head = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
+    return _table(head + ["The UML kernel calls the host", "Its stub does"] * user_mode, rows)
+
+
+def _sums(found: list[Service], user_mode: bool) -> list[str]:
+    calls: Counter[str] = sum((service.calls for service in found), Counter())
+    stub: Counter[str] = sum((service.stub_calls for service in found), Counter())
+    numbers = [
+        len(found),
+        sum(service.clocks for service in found),
+        sum(service.crossings for service in found),
+        sum(service.switches for service in found),
+    ]
+    texts = [f"{number:,}" for number in numbers]
+    return texts + [_counted(calls), _counted(stub)] * user_mode
+
+
+def _counted(calls: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in calls.items())
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def render(lab: Lab, text: str, experiment_name: str) -> str:
+    """The document with its tables made anew; runs what they need."""
+    wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
+    found = brackets(lab, experiment_name, wanted)
+
+    def table(match: re.Match[str]) -> str:
+        start, kind, workload, guest, _, end = match.groups()
+        bracket = found[workload, guest]
+        return start + (steps(bracket) if kind == "steps" else services(bracket)) + end
+
+    return TABLE.sub(table, text)
+
+
+def picture(lab: Lab) -> str:
+    """A dup() on all systems."""
+    found = brackets(lab, EXPERIMENTS[MACH], {("dup", guest) for guest in SHOWN})
+    return draw([Panel(guest, found["dup", guest]) for guest in SHOWN])
+
+
+def brackets(
+    lab: Lab, experiment_name: str, wanted: set[tuple[str, str]]
+) -> dict[tuple[str, str], Bracket]:
+    """The typical bracket of each workload on each guest, traced."""
+    choice = Filter(
+        workloads=tuple(sorted({workload for workload, _ in wanted})),
+        guests=tuple(sorted({guest for _, guest in wanted})),
+        trace=("crossings",),
+    )
+    runs = [
+        run
+        for run in experiment.load(lab, experiment_name, choice)
+        if (run.workload.name, run.guest.name) in wanted
+    ]
+    found = {}
+    for result in Runner(lab, jobs=cores()).run_all(runs):
+        if result.status != "ok":
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        traced = crossings.read(result.directory / CROSSINGS)
+        bracket = crossings.typical(traced[min(traced)])  # the operation itself has phase 0
+        if result.run.guest.structure == "microkernel":
+            bracket = Bracket([_named(step) for step in bracket.steps])
+        found[result.run.workload.name, result.run.guest.name] = bracket
+    return found
+
+
+def _named(step: Step) -> Step:
+    """The same, with the servers called that."""
+    who, end = SERVERS.get(step.who, step.who), step.end
+    for before, after in SERVERS.items():
+        if end.endswith(f" {before}"):
+            end = end.removesuffix(before) + after
+    return replace(step, who=who, end=end)
+
+
+def main() -> None:
+    lab = Lab.here()
+    build.ensure(lab, Progress())
+    for name, experiment_name in EXPERIMENTS.items():
+        document = lab.root / name
+        text = document.read_text(encoding="utf-8")
+        document.write_text(render(lab, text, experiment_name), encoding="utf-8")
+    (lab.root / PICTURE).write_text(picture(lab), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(status_of(main))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""docs/dup.svg: one call on several systems, crossing by crossing, from traced brackets."""
+
+from dataclasses import dataclass
+from html import escape
+
+from p5stats.crossings import Bracket, Step
+
+LABELS, STEP, LANE, TITLE, GAP, MARGIN = 108, 50, 34, 30, 22, 12  # pixels
+KERNELS = ("kernel", "host kernel")
+FILLS = {"program": "#cfe3cf", "kernel": "#d4d8e0", "host kernel": "#d4d8e0"}
+SERVER = "#f3d9b5"
+LINE, SPACE, TEXT = "#444444", "#b02020", "#202020"
+STYLE = "font-family: sans-serif; font-size: 12px"
+LEGEND = (
+    "A box runs without interruption, for as many clocks as stand in it; it is not to scale."
+    " Below the dashed line is ring 0.",
+    "From lane to lane: a change of ring. Red: a load of CR3, another address space.",
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One system's bracket."""
+
+    name: str
+    bracket: Bracket
+
+    @property
+    def lanes(self) -> list[str]:
+        """Who runs, from ring 3 down to ring 0."""
+        found = list(dict.fromkeys(step.who for step in self.bracket.steps))
+        return [who for who in found if who not in KERNELS] + [w for w in found if w in KERNELS]
+
+    @property
+    def title(self) -> str:
+        crossed = sum(step.crosses for step in self.bracket.steps)
+        switched = sum(step.switches for step in self.bracket.steps)
+        return (
+            f"{self.name}: {self.bracket.clocks:,} clocks, {crossed} ring crossings, "
+            f"{switched} CR3 loads"
+        )
+
+    @property
+    def height(self) -> int:
+        return TITLE + LANE * len(self.lanes) + GAP
+
+
+def draw(panels: list[Panel]) -> str:
+    """The picture as SVG."""
+    steps = max(len(panel.bracket.steps) for panel in panels)
+    width = 2 * MARGIN + LABELS + STEP * steps
+    height = 2 * MARGIN + sum(panel.height for panel in panels) + 18 * len(LEGEND)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" style="{STYLE}">',
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+    ]
+    top = MARGIN
+    for panel in panels:
+        parts += _panel(panel, top)
+        top += panel.height
+    for line in LEGEND:
+        top += 18
+        parts.append(_text(MARGIN, top - 4, line))
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _panel(panel: Panel, top: int) -> list[str]:
+    lanes, steps = panel.lanes, panel.bracket.steps
+    first = top + TITLE
+    parts = [_text(MARGIN, top + 18, panel.title, weight="bold")]
+    right = MARGIN + LABELS + STEP * len(steps)
+    for number, who in enumerate(lanes):
+        y = first + LANE * number
+        parts.append(_text(MARGIN, y + 20, who))
+        if who in KERNELS:
+            parts.append(_line(MARGIN, y - 1, right, y - 1, "#999999", dashed=True))
+    between = []  # on top of the boxes
+    for number, step in enumerate(steps):
+        x, y = MARGIN + LABELS + STEP * number, first + LANE * lanes.index(step.who)
+        parts += _box(x, y, step)
+        if number + 1 < len(steps):
+            below = first + LANE * lanes.index(steps[number + 1].who)
+            between.append(_passes_on(x + STEP, y, below, step))
+    return parts + between
+
+
+def _box(x: int, y: int, step: Step) -> list[str]:
+    return [
+        f'<rect x="{x}" y="{y + 4}" width="{STEP}" height="{LANE - 8}"'
+        f' fill="{FILLS.get(step.who, SERVER)}" stroke="{LINE}"/>',
+        _text(x + STEP // 2, y + 21, f"{step.clocks:,}", anchor="middle"),
+    ]
+
+
+def _passes_on(x: int, y: int, other: int, step: Step) -> str:
+    """What is between a box and the next: along the side of both, or a bar where they meet."""
+    colour = SPACE if step.switches else LINE
+    low, high = sorted((y, other))
+    end = high + LANE - 4 if step.switches else high + 4
+    start = low + 4 if step.switches else low + LANE - 4
+    return _line(x, start, x, end, colour, 3 if step.switches else 2)
+
+
+def _line(
+    x: int, y: int, to_x: int, to_y: int, colour: str, width: int = 1, *, dashed: bool = False
+) -> str:
+    dash = ' stroke-dasharray="4 3"' if dashed else ""
+    return (
+        f'<line x1="{x}" y1="{y}" x2="{to_x}" y2="{to_y}" stroke="{colour}"'
+        f' stroke-width="{width}"{dash}/>'
+    )
+
+
+def _text(x: int, y: int, text: str, *, anchor: str = "start", weight: str = "normal") -> str:
+    return (
+        f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-weight="{weight}"'
+        f' fill="{TEXT}">{escape(text)}</text>'
+    )

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""What `./p5lab run chen95-method` prints, and docs/chen95-method.md.
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.counter_method` runs what the
+document shows and
+writes the tables in it anew; the text between them is written by hand.
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+
+import pandas as pd
+from rich.console import Console
+
+from p5lab.describe import experiment
+from p5lab.engines.bochs import OUTPUT
+from p5lab.errors import UserError, status_of
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Runner
+from p5lab.host import build
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import markup
+from p5lab.keep import store
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab
+from p5lab.present.tables import Grid, number
+from p5stats import method, tidy
+from p5stats.method import Measured, Row
+
+DOCUMENT = "docs/chen95-method.md"
+EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
+FORMS = ("table", "markdown")  # programs get what the engine counted, as of any experiment
+EXACT = "counters.miscounts=false"
+TABLE = re.compile(r"(<!-- method of (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+# Names for people, with the code of the event.
+EVENTS = {
+    "cycles": "cycles (RDTSC)",
+    "data_reads": "data reads (00)",
+    "data_writes": "data writes (01)",
+    "dtlb_misses": "data TLB misses (02)",
+    "data_read_misses": "read misses (03)",
+    "data_write_misses": "write misses (04)",
+    "itlb_misses": "code TLB misses (0D)",
+    "code_misses": "code misses (0E)",
+    "segment_loads": "segment loads (0F)",
+    "instructions": "instructions (16)",
+    "hw_interrupts": "interrupts (27)",
+}
+HEADS = [
+    "",
+    "start\nstop",
+    "Null",
+    "method",
+    "engine",
+    "left\nover",
+    "first",
+    "inter-\nrupts",
+    "access",
+    "mis-\ncounts",
+    "undis-\nturbed",
+    "dis-\nturbed",
+]
+NOTES = (
+    "Mean of one operation. method = start-stop - Null, what chen95 would print; engine: the"
+    " bracket of the same executions, less that around nothing; left over = method - engine, in"
+    " four parts: first iterations, interrupts during the access, the access itself, miscounts.",
+    "undisturbed: the engine's bracket where no counter is touched; disturbed = engine -"
+    " undisturbed.",
+)
+
+
+def applies(runs: Sequence[Stored]) -> bool:
+    """Whether these runs are to be shown this way: they worked, are of one machine and seed, and
+    Null is among them."""
+    asked = {
+        (one.record["parameters"]["operation"], one.record["parameters"]["counters"])
+        for one in runs
+        if one.record["workload"]["name"] == WORKLOAD
+    }
+    machines = {
+        (
+            one.status,
+            one.record["workload"]["name"],
+            one.record["machine"]["name"],
+            one.record["guest"]["name"],
+            one.record["seed"],
+        )
+        for one in runs
+    }
+    return (
+        len(machines) == 1
+        and runs[0].status == "ok"
+        and {one.record["machine"]["geometry"] for one in runs} <= {"", EXACT}
+        and asked > {(NULL, "used"), (NULL, "unused")}
+    )
+
+
+def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
+    """The events of each operation of which all needed runs are there."""
+    found = {
+        (
+            one.record["parameters"]["operation"],
+            one.record["parameters"]["counters"],
+            one.record["machine"]["geometry"],
+        ): one
+        for one in runs
+    }
+
+    def counted(operation: str, geometry: str = "") -> Measured | None:
+        one = found.get((operation, "used", geometry))
+        return _measured(one) if one else None
+
+    def undisturbed(operation: str) -> Stored | None:
+        return found.get((operation, "unused", ""))
+
+    result = {}
+    base, quiet = counted(NULL), undisturbed(NULL)
+    for operation in dict.fromkeys(key[0] for key in found):
+        one, alone = counted(operation), undisturbed(operation)
+        if operation != NULL and one and base and alone and quiet:
+            result[operation] = method.rows(
+                one,
+                base,
+                _engine(alone),
+                _engine(quiet),
+                counted(operation, EXACT),
+                counted(NULL, EXACT),
+            )
+    return result
+
+
+def _measured(stored: Stored) -> Measured:
+    output = (stored.directory / OUTPUT).read_text(encoding="utf-8", errors="replace")
+    return method.measured(output, tidy.read_run(stored.directory)[0])
+
+
+def _engine(stored: Stored) -> pd.DataFrame:
+    return method.engine_counts(tidy.read_run(stored.directory)[0])
+
+
+def grid(operation: str, found: Sequence[Row]) -> Grid:
+    """One operation: events down."""
+    result = Grid(f"{operation}: by the method of chen95, and by the engine", HEADS)
+    for row in found:
+        values = (
+            row.reading,
+            row.null,
+            row.method,
+            row.engine,
+            row.left,
+            row.first,
+            row.interrupts,
+            row.access,
+            row.miscounts,
+            row.undisturbed,
+            row.disturbance,
+        )
+        result.add(EVENTS[row.event], *(number(round(value, 6)) for value in values))
+    return result
+
+
+def show(console: Console, runs: Sequence[Stored], form: str) -> None:
+    """The tables of all operations, for people."""
+    grids = [grid(operation, found) for operation, found in rows(runs).items()]
+    if form == "markdown":
+        print("\n\n".join([*(one.markdown() for one in grids), *NOTES]))
+        return
+    for one in grids:
+        one.print(console)
+    for note in NOTES if grids else ():
+        console.print(markup(note, lines=True), style="dim")
+
+
+def render(lab: Lab, text: str) -> str:
+    """The document with its tables made anew; runs what they need."""
+    runs = experiment.load(lab, EXPERIMENT)
+    results = Runner(lab, jobs=cores()).run_all(runs)
+    stored = []
+    for result in results:
+        record = store.read(result.directory)
+        if result.status != "ok" or record is None:
+            raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+        stored.append(Stored(result.directory, record))
+    found = rows(stored)
+
+    def table(match: re.Match[str]) -> str:
+        shown = grid(match[2], found[match[2]])
+        shown.title = ""
+        return match[1] + shown.markdown() + "\n" + match[4]
+
+    return TABLE.sub(table, text)
+
+
+def main() -> None:
+    lab = Lab.here()
+    document = lab.root / DOCUMENT
+    guests = [run.guest for run in experiment.load(lab, EXPERIMENT)]
+    build.ensure(lab, Progress(), build.for_runs(lab, guests))
+    document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(status_of(main))

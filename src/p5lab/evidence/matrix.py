@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""./p5lab matrix: the benchmarks of the papers, and which guests run them.
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.matrix` writes the table of
+README.md anew.
+"""
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from p5lab.describe import experiment
+from p5lab.describe import guest as guests
+from p5lab.describe import workload as workloads
+from p5lab.errors import UserError, status_of
+from p5lab.evidence.published import PAPERS
+from p5lab.host.terminal import markup
+from p5lab.lab import Lab
+from p5lab.present.tables import Grid
+
+SCHEMA_VERSION = 1
+DOCUMENT = "README.md"
+BLOCK = re.compile(r"(<!-- \./p5lab matrix -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+ALL, SOME, ABLE, NO = "all", "some", "can", "no"
+COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A benchmark on a guest. state: it does all runs that the papers' experiments have of it, or
+    some of them; it can, but no such experiment asks it; or it cannot, and `reason` says why. runs:
+    how many of them it does."""
+
+    benchmark: str
+    source: str
+    guest: str
+    state: str
+    reason: str
+    runs: int
+    experiments: tuple[str, ...]
+
+
+def cells(lab: Lab) -> list[Cell]:
+    """A cell for each benchmark of a paper and each guest, benchmarks in the order of the file."""
+    asked = _asked(lab)
+    systems = [guests.load(lab, name) for name in guests.names(lab)]
+    result = []
+    for benchmark in workloads.load(lab).values():
+        if not _is_of_a_paper(benchmark.source):
+            continue
+        of_it = {key: count for key, count in asked.items() if key[1] == benchmark.name}
+        most = {
+            name: max(count for key, count in of_it.items() if key[0] == name)
+            for name, _, _ in of_it
+        }
+        for system in systems:
+            own = {name: count for (name, _, of), count in of_it.items() if of == system.name}
+            why = system.cannot.get(benchmark.name, "")  # with all parameters
+            if why:
+                state = NO
+            elif not own:
+                state = ABLE
+            else:
+                state = ALL if sum(own.values()) == sum(most.values()) else SOME
+            result.append(
+                Cell(
+                    benchmark.name,
+                    benchmark.source,
+                    system.name,
+                    state,
+                    why,
+                    sum(own.values()),
+                    tuple(sorted(own)),
+                )
+            )
+    return result
+
+
+def _is_of_a_paper(source: str) -> bool:
+    return source.split()[0] in PAPERS
+
+
+def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
+    """How many runs an experiment of a paper asks of a benchmark on a guest, by their names.
+    Machines, overlays and seeds are the same runs again."""
+    found: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
+    for name in experiment.names(lab):
+        if name.split("-")[0] not in PAPERS:
+            continue
+        for run in experiment.load(lab, name):
+            key = name, run.workload.name, run.guest.name
+            found.setdefault(key, set()).add((run.workload.name, run.parameter_text))
+    return {key: len(texts) for key, texts in found.items()}
+
+
+def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
+    """The table, and the reasons that its numbers stand for."""
+    names = list(dict.fromkeys(cell.guest for cell in found))
+    table = Grid("", ["", *names, "source"])
+    reasons: dict[str, int] = {}
+
+    def shown(cell: Cell) -> str:
+        if cell.state == NO:
+            return f"no ({reasons.setdefault(cell.reason, len(reasons) + 1)})"
+        return str(cell.runs) if cell.state in (ALL, SOME) else ABLE
+
+    for benchmark in dict.fromkeys(cell.benchmark for cell in found):
+        row = [cell for cell in found if cell.benchmark == benchmark]
+        table.add(benchmark, *map(shown, row), row[0].source)
+    return table, [f"({number}) {reason}" for reason, number in reasons.items()]
+
+
+LEGEND = (
+    "A number: so many runs of it do the papers' experiments ask of that guest, each with other"
+    " parameters; fewer than on another guest: the others name the guests that they are for, which"
+    f" is `linux` where they need a modelled disk. {ABLE}: nothing is known to keep it from running"
+    " there, but none of these experiments asks it."
+)
+
+
+def show(console: Console, found: Sequence[Cell], form: str) -> None:
+    if form == "csv":
+        print(as_csv(found), end="")
+    elif form == "json":
+        rows = [_row(cell) for cell in found]
+        print(json.dumps({"schema_version": SCHEMA_VERSION, "cells": rows}, indent=1))
+    elif form == "markdown":
+        print(block(found), end="")
+    else:
+        table, reasons = grid(found)
+        table.print(console)
+        for line in (LEGEND.replace("`", ""), *reasons):
+            console.print(markup(line, lines=True), style="dim")
+
+
+def _row(cell: Cell) -> dict[str, object]:
+    return {name: getattr(cell, name) for name in COLUMNS}
+
+
+def as_csv(found: Sequence[Cell]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for cell in found:
+        writer.writerow([*list(_row(cell).values())[:-1], " ".join(cell.experiments)])
+    return text.getvalue()
+
+
+def block(found: Sequence[Cell]) -> str:
+    """The matrix in Markdown."""
+    table, reasons = grid(found)
+    return "\n\n".join([table.markdown(), LEGEND, "\n".join(f"- {one}" for one in reasons)]) + "\n"
+
+
+def render(text: str, found: Sequence[Cell]) -> str:
+    """README.md with its matrix made anew."""
+    if not BLOCK.search(text):
+        raise UserError(f"{DOCUMENT}: expected a line <!-- ./p5lab matrix --> and <!-- end -->")
+    return BLOCK.sub(lambda match: match[1] + block(found) + match[3], text)
+
+
+def main() -> None:
+    lab = Lab.here()
+    document = lab.root / DOCUMENT
+    text = document.read_text(encoding="utf-8")
+    document.write_text(render(text, cells(lab)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(status_of(main))

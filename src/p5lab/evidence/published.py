@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""Claims: configs/claims.toml, checked against machines, experiments and workloads
+(docs/claims.md)."""
+
+import csv
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+from p5lab.describe import experiment, tomlfile
+from p5lab.describe import guest as guests
+from p5lab.describe import machine as machines
+from p5lab.describe import workload as workloads
+from p5lab.describe.keys import BY_NAME
+from p5lab.describe.machine import Machine
+from p5lab.describe.tomlfile import Table, type_name
+from p5lab.describe.workload import EMPTY_NAME, Workload
+from p5lab.errors import UserError, unknown
+from p5lab.lab import Lab
+from p5stats import StatsError
+from p5stats.claims import (
+    CROSSING,
+    FITTED,
+    INPUT,
+    PLATEAU_END,
+    PLATEAU_START,
+    PREDICTED,
+    ROLES,
+    SHAPES,
+    STATISTICS,
+    SYSTEM,
+    TAGS,
+    UNTESTABLE,
+    Claim,
+    Measure,
+    Selection,
+    size_of,
+)
+
+SCHEMA_VERSION = 1
+PAPERS = ("chen95", "lai96", "talagala97", "ousterhout90", "wpi92")
+GUEST = "linux"
+TIMING = "timing."  # begins the name of a row of the timing table among `keys`
+_PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
+_COMMON = ("source", "quantity", "tag", "unit", "role")
+_OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over may change
+_WHERE = ("experiment", "guest", "workload")
+_HOW = (*_OF_SELECTION, "count", "per", "times")
+
+
+def load(lab: Lab) -> list[Claim]:
+    """All claims, in the order of the file."""
+    table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
+    loader = _Loader(lab)
+    return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
+
+
+class _Loader:
+    """What claims refer to, loaded once."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._workloads = workloads.load(lab)
+        self._experiments = experiment.names(lab)
+        self._guests = guests.names(lab)
+        self._machines = machines.names(lab.machines)
+
+    def claims(self, name: str, table: Table) -> list[Claim]:
+        """One claim; of a table with `values`, one for each of them."""
+        source = table.text("source")
+        paper, _, place = source.partition(" ")
+        if paper not in PAPERS or not _PLACE.fullmatch(place):
+            raise UserError(
+                f"{table.where}: source: expected a paper ({', '.join(PAPERS)}) and a section,"
+                f" table, figure or appendix of it; found {source!r}"
+            )
+        role = table.choice("role", ROLES)
+        common = {
+            "source": source,
+            "quantity": table.text("quantity"),
+            "tag": table.choice("tag", TAGS),
+            "unit": table.text("unit"),
+            "role": role,
+        }
+        if role == UNTESTABLE:
+            return self._untestable(name, table, common)
+        table.only([*_COMMON, "value", "machine", "keys", "measure", "reason", "note"])
+        machine = table.text("machine")
+        if machine not in self._machines:
+            raise unknown("machine", machine, self._machines, where=f"{table.where}: machine")
+        claim = Claim(
+            id=name,
+            value=_value(table, common["tag"]),
+            machine=machine,
+            keys=self._keys(table, role, machine),
+            measure=(
+                self._measure(table.table("measure"), machine, shape=common["tag"] in SHAPES)
+                if "measure" in table.data
+                else None
+            ),
+            reason=table.text("reason", ""),
+            note=table.text("note", ""),
+            **common,
+        )
+        if claim.measure is None and (role != INPUT or len(claim.keys) != 1):
+            raise UserError(f"{table.where}: expected a measure, or role input and one key")
+        if claim.measure is None and claim.keys[0].startswith(TIMING):
+            raise UserError(f"{table.where}: expected a measure: the clocks of a row depend on use")
+        if claim.tag in SHAPES and claim.measure is None:
+            raise UserError(f"{table.where}: expected a measure: a shape is that of a curve")
+        return [claim]
+
+    def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
+        """`values` are several numbers of one kind, by name."""
+        table.only([*_COMMON, "value", "values", "machine", "reason"])
+        reason = table.text("reason")
+        if "values" not in table.data:
+            return [
+                Claim(
+                    id=name,
+                    value=_value(table, common["tag"]),
+                    machine=table.text("machine", ""),
+                    reason=reason,
+                    **common,
+                )
+            ]
+        table.only([*_COMMON, "values", "machine", "reason"])
+        values = table.table("values")
+        return [
+            Claim(
+                id=f"{name} {one}",
+                value=_number(values, one),
+                machine=table.text("machine", ""),
+                reason=reason,
+                **{**common, "quantity": f"{common['quantity']}, {one}"},
+            )
+            for one in values.data
+        ]
+
+    def _keys(self, table: Table, role: str, machine: str) -> tuple[str, ...]:
+        keys = tuple(table.texts("keys", []))
+        where = f"{table.where}: keys"
+        if keys and role in (PREDICTED, SYSTEM):
+            raise UserError(f"{where}: expected none: a {role} number has no key of its own")
+        if not keys and role == FITTED:
+            raise UserError(f"{where}: expected the machine keys that were chosen to meet it")
+        for key in keys:
+            if key.startswith(TIMING):
+                rows = self._timing_rows(machine)
+                if key.removeprefix(TIMING) not in rows:
+                    raise unknown(
+                        "row of the timing table", key.removeprefix(TIMING), rows, where=where
+                    )
+            elif key not in BY_NAME:
+                raise unknown("machine key", key, BY_NAME, where=where)
+        return keys
+
+    def _timing_rows(self, machine: str) -> list[str]:
+        values = machines.load(self._lab.machines, machine).values
+        with self._lab.timing(str(values["cpu.timing"])).open(encoding="utf-8") as file:
+            rows = csv.reader(line for line in file if not line.startswith("#"))
+            return [row[0] for row in rows][1:]
+
+    def _measure(self, table: Table, machine: str, *, shape: bool) -> Measure:
+        table.only([*_HOW, *_WHERE, "statistic", "at", "less", "over", "base", "bandwidth", "by"])
+        where = table.where
+        workload = self._where(
+            table, table.text("experiment"), table.text("guest", GUEST), table.text("workload")
+        )
+        by = table.text("by", "")
+        if by and (by not in workload.parameters or workload.parameters[by].unit != "KB"):
+            counted_in_kb = [one.name for one in workload.parameters.values() if one.unit == "KB"]
+            raise unknown("parameter that counts KB", by, counted_in_kb, where=f"{where}: by")
+        statistic = table.text("statistic", "mean")
+        plateau = statistic in (PLATEAU_END, PLATEAU_START)
+        known = (*STATISTICS, PLATEAU_END, PLATEAU_START, CROSSING)
+        if statistic not in known:
+            raise unknown("statistic", statistic, known, where=where)
+        if plateau != ("at" in table.data):
+            raise UserError(
+                f"{where}: at: expected with, and only with, the end or start of a"
+                " plateau: a phase on it"
+            )
+        if plateau:
+            _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
+        if by and len(table.texts("phases", [])) != 1:
+            raise UserError(f"{where}: phases: expected one, with by")
+        if statistic == CROSSING:
+            if "less" not in table.data or "over" in table.data:
+                raise UserError(
+                    f"{where}: expected less, and no over, with a crossing: the other curve"
+                )
+            _check_phases(workload, [] if by else _points(workload), where, sizes=True)
+        if shape:
+            if {"statistic", "less", "over"} & set(table.data):
+                raise UserError(f"{where}: expected one curve and no statistic: its shape is asked")
+            chosen = [] if by else table.texts("phases", []) or _points(workload)
+            _check_phases(workload, chosen, where, sizes=True)
+        counted = table.texts("count")
+        if not counted:
+            raise UserError(f"{where}: count: expected at least one event or parameter")
+        if "bandwidth" in table.data and "base" not in table.data:
+            raise UserError(f"{where}: bandwidth: expected with base, a Microvax II's")
+        own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
+        board = machines.load(self._lab.machines, machine)
+        return Measure(
+            experiment=table.text("experiment"),
+            guest=table.text("guest", GUEST),
+            workload=workload.name,
+            select=_selection(workload, board, Table(where, own)),
+            count=tuple(counted),
+            per=tuple(table.texts("per", [])),
+            times=_number(table, "times") if "times" in table.data else 1.0,
+            statistic=statistic,
+            at=table.text("at", ""),
+            less=self._other(table, "less", own, board),
+            over=self._other(table, "over", own, board),
+            base=_number(table, "base") if "base" in table.data else 0.0,
+            bandwidth=table.flag("bandwidth", False),
+            by=by,
+        )
+
+    def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
+        """The workload of this name, if experiment and guest are there too."""
+        for kind, one, known in (
+            ("experiment", asked, self._experiments),
+            ("guest", guest, self._guests),
+            ("workload", name, list(self._workloads)),
+        ):
+            if one not in known:
+                raise unknown(kind, one, known, where=table.where)
+        return self._workloads[name]
+
+    def _other(
+        self, measure: Table, key: str, own: dict[str, Any], board: Machine
+    ) -> Selection | None:
+        """What is subtracted or divided by. Of another workload it has parameters and phases of its
+        own, of another machine settings of its own."""
+        if key not in measure.data:
+            return None
+        table = measure.table(key)
+        table.only([*_HOW, *_WHERE, "machine"])
+        name = table.text("workload", measure.text("workload"))
+        experiment_name = table.text("experiment", measure.text("experiment"))
+        guest = table.text("guest", measure.text("guest", GUEST))
+        workload = self._where(table, experiment_name, guest, name)
+        machine = table.text("machine", "")
+        if machine and machine not in self._machines:
+            raise unknown("machine", machine, self._machines, where=table.where)
+        given: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
+        inherited = [key for key in own if "workload" not in table.data or key == "set"]
+        if machine:
+            board = machines.load(self._lab.machines, machine)
+            inherited = [key for key in inherited if key != "set"]
+        given = {key: own[key] for key in inherited} | given
+        return replace(
+            _selection(workload, board, Table(table.where, given)),
+            workload=table.text("workload", ""),
+            experiment=table.text("experiment", ""),
+            guest=table.text("guest", ""),
+            machine=machine,
+            count=tuple(table.texts("count", [])),
+            per=tuple(table.texts("per")) if "per" in table.data else None,
+            times=_number(table, "times") if "times" in table.data else None,
+        )
+
+
+def _selection(workload: Workload, board: Machine, table: Table) -> Selection:
+    given = table.table("parameters", {})
+    resolved = workload.resolve(given.data, given.where)
+    phases = table.texts("phases", [])
+    _check_phases(workload, phases, table.where)
+    settings = tomlfile.flatten(table.table("set", {}).data)
+    return Selection(
+        {name: str(resolved[name]) for name in given.data},
+        tuple(phases),
+        board.with_set(settings, f"{table.where}: set").geometry if settings else "",
+    )
+
+
+def _check_phases(
+    workload: Workload, phases: list[str], where: str, *, sizes: bool = False, known: bool = True
+) -> None:
+    for phase in phases:
+        if known and phase not in workload.phases.values():
+            raise unknown(f"phase of {workload.name}", phase, workload.phases.values(), where=where)
+        if sizes:
+            try:
+                size_of(phase)
+            except StatsError as error:
+                raise UserError(f"{where}: {error}") from None
+
+
+def _points(workload: Workload) -> list[str]:
+    return [name for name in workload.phases.values() if name != EMPTY_NAME]
+
+
+def _value(table: Table, tag: str) -> float:
+    """The published number; a shape has none."""
+    if tag not in SHAPES:
+        return _number(table, "value")
+    if "value" in table.data:
+        raise UserError(f"{table.where}: value: expected none: a curve that is {tag} has no number")
+    return math.nan
+
+
+def _number(table: Table, key: str) -> float:
+    value = table.data.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        found = f"found {type_name(value)}" if key in table.data else "found none"
+        raise UserError(f"{table.where}: {key}: expected a number, {found}")
+    return float(value)

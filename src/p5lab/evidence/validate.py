@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""./p5lab validate: published numbers beside modelled ones (docs/claims.md).
+
+`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.validate` runs what is not there
+yet and
+writes the tables of README.md and docs/claims-systems.md anew.
+"""
+
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from rich.console import Console
+
+from p5lab.describe import experiment
+from p5lab.describe import machine as machines
+from p5lab.describe.experiment import Filter, Run
+from p5lab.errors import UserError, status_of, unknown
+from p5lab.evidence import published as claim_file
+from p5lab.execute.one_run import cores
+from p5lab.execute.runner import Result, Runner
+from p5lab.host import build
+from p5lab.host.progress import Progress
+from p5lab.host.terminal import markup
+from p5lab.lab import Lab
+from p5lab.present.tables import MISSING, Grid, number
+from p5stats import claims, tidy
+from p5stats.claims import (
+    FAILS,
+    FITTED,
+    HOLDS,
+    INPUT,
+    NOT_RUN,
+    PREDICTED,
+    SYSTEM,
+    UNTESTABLE,
+    Claim,
+)
+
+SCHEMA_VERSION = 1
+HARDWARE, SYSTEMS = "README.md", "docs/claims-systems.md"
+WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
+MARKER = "<!-- ./p5lab validate -->"
+BLOCK = re.compile(rf"({re.escape(MARKER)}\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The rows of `claims.evaluate`, and the runs that were needed and did not work."""
+
+    results: pd.DataFrame
+    failed: list[Result]
+
+
+def select(lab: Lab, source: str | None) -> list[Claim]:
+    """The claims of one paper, or all."""
+    if source is not None and source not in claim_file.PAPERS:
+        raise unknown("paper", source, claim_file.PAPERS, where="--source")
+    return [
+        claim
+        for claim in claim_file.load(lab)
+        if source is None or claim.source.split()[0] == source
+    ]
+
+
+def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
+    """What the claims need, on the machine each was measured on; every run once."""
+    found: dict[tuple[str, ...], Run] = {}
+    expanded: dict[tuple[str, str, str], list[Run]] = {}
+    for claim in asked:
+        measure = claim.measure
+        if measure is None:
+            continue
+        for selection in (measure.select, measure.less, measure.over):
+            if selection is None:
+                continue
+            side = measure.of(selection)
+            machine = selection.machine or claim.machine
+            question = side.experiment, machine, side.guest
+            if question not in expanded:
+                choice = Filter(machines=(machine,), guests=(side.guest,))
+                expanded[question] = experiment.load(lab, side.experiment, choice)
+            for run in expanded[question]:
+                texts = {name: str(value) for name, value in run.parameters.items()}
+                if (
+                    run.workload.name == side.workload
+                    and run.machine.geometry == selection.geometry
+                    and selection.parameters.items() <= texts.items()
+                ):
+                    key = (
+                        *question,
+                        run.workload.name,
+                        run.parameter_text,
+                        run.machine.geometry,
+                        str(run.seed),
+                    )
+                    found.setdefault(key, run)
+    return list(found.values())
+
+
+def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
+    """Judges the claims by these runs and no others."""
+    tables, clocks = [], {}
+    for result in results:
+        if result.status == "ok":
+            table, clocks[result.id] = tidy.read_run(result.directory)
+            tables.append(table)
+    values = {
+        name: machines.load(lab.machines, name).values
+        for name in {claim.machine for claim in asked if claim.role != UNTESTABLE}
+    }
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=tidy.COLUMNS)
+    found = claims.evaluate(asked, table, clocks, values)
+    return Validation(found, [result for result in results if result.status != "ok"])
+
+
+def misses(found: pd.DataFrame) -> bool:
+    """Whether a claim does not hold."""
+    return bool((found["verdict"] == FAILS).any())
+
+
+def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool = False) -> None:
+    """Prints the verdicts; `everything`: see `grids` (programs get every row)."""
+    if form == "csv":
+        print(as_csv(found), end="")
+    elif form == "json":
+        print(as_json(found))
+    elif form == "markdown":
+        print(block(found, everything=everything), end="")
+    else:
+        for grid in grids(found, everything=everything):
+            grid.print(console)
+        for note in notes(found, everything=everything):
+            console.print(markup(note, lines=True), style="dim")
+
+
+# --- for people ---------------------------------------------------------------------------------
+
+
+def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
+    """What was measured; with `everything` also inputs as the machine files have them and what
+    cannot be tested."""
+    grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
+    for row in found.to_dict("records"):
+        if everything or _measured(row):
+            grid.add(
+                row["quantity"],
+                published(row),
+                number(row["modelled"]),
+                _error(row),
+                row["role"],
+                WORDS[row["verdict"]],
+                re.sub("section |appendix ", "", row["source"]),
+            )
+    return [grid] if grid.rows else []
+
+
+def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
+    """The headline, and why what does not hold does not."""
+    untestable = found[found["role"] == UNTESTABLE]
+    lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT, SYSTEM)]
+    if len(untestable):
+        lines.append(
+            f"Untestable here: {len(untestable)}"
+            + ("." if everything else " (--all lists them with the reasons).")
+        )
+    for verdict, heading in ((FAILS, "What does not hold:"), (NOT_RUN, "Not run:")):
+        rows = found[found["verdict"] == verdict].to_dict("records")
+        lines += [_list(heading, [f"{_named(row)}: {row['reason']}" for row in rows])]
+    noted: dict[str, list[str]] = {}  # several claims may have the same
+    for row in found[found["note"].ne("") & found["verdict"].ne(NOT_RUN)].to_dict("records"):
+        noted.setdefault(row["note"], []).append(_named(row))
+    lines += [_list("Notes:", [f"{'; '.join(names)}: {note}" for note, names in noted.items()])]
+    if everything:
+        reasons = untestable.groupby("reason", sort=False)["source"].unique()
+        lines += [
+            _list("Untestable:", [f"{', '.join(names)}: {why}" for why, names in reasons.items()])
+        ]
+    return [line for line in lines if line]
+
+
+def _list(heading: str, items: list[str]) -> str:
+    return "\n".join([heading, *(f"- {item}" for item in items)]) if items else ""
+
+
+def _named(row: dict[str, object]) -> str:
+    return f"{row['quantity']} ({row['source']})"
+
+
+def _headline(found: pd.DataFrame, role: str) -> str:
+    said = claims.headline(found, role)
+    if not said["claims"]:
+        return ""
+    line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
+    if role == INPUT:  # what the model was given says nothing about the model
+        plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
+        return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
+    if role == SYSTEM:  # nor does another system's distance from that of the paper
+        return line + "."
+    if said["values"]:
+        line += (
+            f"; {said['values']} values with a mean error of {said['mean_error']:.1f} % and a"
+            f" largest of {said['largest_error']:.1f} %"
+        )
+    if said["bounds"]:
+        line += f"; {said['kept']} of {said['bounds']} bounds kept"
+    return line + "."
+
+
+def _measured(row: dict[str, object]) -> bool:
+    return bool(row["runs"]) or row["verdict"] == NOT_RUN
+
+
+def published(row: dict[str, object]) -> str:
+    if row["tag"] in claims.SHAPES:
+        return str(row["tag"])
+    tag = "" if row["tag"] == "exact" else f"{row['tag']} "
+    return f"{tag}{number(float(str(row['published'])))} {row['unit']}".strip()
+
+
+def _error(row: dict[str, object]) -> str:
+    """Of a bound that is kept there is none."""
+    error = float(str(row["error"]))
+    kept = row["tag"] in claims.BOUNDS and row["verdict"] == HOLDS
+    return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
+
+
+# --- for programs -------------------------------------------------------------------------------
+
+
+def as_csv(found: pd.DataFrame) -> str:
+    """All claims, a row each; what is missing is empty."""
+    text = io.StringIO()
+    found.to_csv(text, index=False, lineterminator="\n")
+    return text.getvalue()
+
+
+def as_json(found: pd.DataFrame) -> str:
+    """The same rows, what is missing is null; and the headline."""
+    rows = found.astype(object).where(found.notna(), None).to_dict("records")
+    said = claims.headline(found)
+    return json.dumps(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "headline": {
+                name: None if math.isnan(value) else value for name, value in said.items()
+            },
+            "claims": rows,
+        },
+        indent=1,
+    )
+
+
+# --- the documents ------------------------------------------------------------------------------
+
+
+def block(found: pd.DataFrame, *, everything: bool = False) -> str:
+    """The verdicts in Markdown; documents show those that were measured."""
+    paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
+    paragraphs += notes(found, everything=everything)
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def render(text: str, found: pd.DataFrame, document: str = HARDWARE) -> str:
+    """A document with its table made anew: what is claimed of systems has one of its own, of which
+    README.md has the headline only."""
+    if not BLOCK.search(text):
+        raise UserError(f"{document}: expected a line {MARKER} and <!-- end -->")
+    of_systems = found["role"] == SYSTEM
+    shown = block(found[of_systems if document == SYSTEMS else ~of_systems])
+    said = _headline(found, SYSTEM)
+    if document == HARDWARE and said:
+        shown += f"\n{said.removesuffix('.')}: `{SYSTEMS}` has them.\n"
+    return BLOCK.sub(lambda match: match[1] + shown + match[3], text)
+
+
+def run(
+    lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[Result]]
+) -> Validation:
+    """Runs what is needed and judges."""
+    needed = runs(lab, asked)
+    return evaluate(lab, asked, executor(needed) if needed else [])
+
+
+def main() -> None:
+    lab = Lab.here()
+
+    def execute(needed: list[Run]) -> list[Result]:
+        build.ensure(lab, Progress(), build.for_runs(lab, [one.guest for one in needed]))
+        return Runner(lab, jobs=cores()).run_all(needed)
+
+    found = run(lab, select(lab, None), execute)
+    for result in found.failed:
+        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+    for name in (HARDWARE, SYSTEMS):
+        document = lab.root / name
+        text = document.read_text(encoding="utf-8")
+        document.write_text(render(text, found.results, name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(status_of(main))

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Executes one run in one directory: the run directory itself, or one of a worker's own
+(p5lab.execute.worker). Nothing here knows where results are kept."""
+
+import os
+import platform
+import select
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from errno import ENOSPC
+from pathlib import Path
+from typing import Any
+
+from p5lab import engines
+from p5lab.describe.experiment import Run
+from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.errors import UserError, disk_error
+from p5lab.execute import forkserver
+from p5lab.execute.forkserver import Server
+from p5lab.keep import store
+from p5stats import StatsError, events, tidy
+
+INTERRUPTED = "interrupted by the user"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run that is ready to be executed. `digests` are those of the plan's inputs. `boot`: runs
+    with the same one can share a boot; empty: it boots by itself. `host_limit`: seconds after which
+    the engine is taken to hang."""
+
+    run: Run
+    id: str
+    plan: Plan
+    digests: dict[str, str]
+    boot: str
+    host_limit: float
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended, and what else its record gets."""
+
+    outcome: Outcome
+    facts: dict[str, Any]
+
+
+def perform(
+    task: Task,
+    directory: Path,
+    lock: int,
+    boot: Callable[[], Server | None],
+    stopped: Callable[[], bool],
+) -> Done:
+    """Executes a run. The engine inherits `lock` (a file descriptor). `boot` gives the server that
+    forks it, None when it is to be started by itself; `stopped` tells that nobody wants it any
+    more. Whatever goes wrong is in the outcome."""
+    facts: dict[str, Any] = {
+        "host": host(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    start = time.monotonic()
+    try:
+        outcome, after_boot = _simulate(task, directory, lock, boot, stopped)
+        if outcome.status == "ok":
+            outcome, found = _count(task, directory, outcome)
+            facts |= found
+            if after_boot:
+                facts["after_boot_seconds"] = after_boot
+    except OSError as error:
+        outcome = Outcome("failed", str(disk_error(error, directory)))
+    except UserError as error:
+        outcome = Outcome("failed", str(error))
+    if outcome.status == "failed" and _disk_is_full(directory):
+        # An engine that cannot write its events cannot write the reason either.
+        outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {os.strerror(ENOSPC)})")
+    facts["wall_seconds"] = round(time.monotonic() - start, 3)
+    return Done(outcome, facts)
+
+
+def _disk_is_full(directory: Path) -> bool:
+    facts = os.statvfs(directory)
+    return facts.f_bavail * facts.f_frsize < store.RESERVE_BYTES
+
+
+def _simulate(
+    task: Task,
+    directory: Path,
+    lock: int,
+    boot: Callable[[], Server | None],
+    stopped: Callable[[], bool],
+) -> tuple[Outcome, float]:
+    """How the run ended, and of a forked one the seconds it took without the boot."""
+    engine = engines.get(task.run.engine)
+    for file, content in task.plan.write.items():
+        (directory / file).write_bytes(content)
+    deadline = time.monotonic() + task.host_limit
+
+    def give_up() -> bool:
+        return stopped() or time.monotonic() > deadline
+
+    server = boot()
+    if server:
+        booted = time.monotonic()
+        status = server.run(directory, lock, engine.outputs, give_up)
+        after_boot = round(time.monotonic() - booted, 3)
+    else:
+        status = _run_alone(task.plan, directory, lock, give_up)
+        after_boot = 0
+    if status is not None:
+        return engine.collect(directory, status), after_boot
+    if stopped():
+        return Outcome("failed", INTERRUPTED), 0
+    return Outcome(
+        "timeout", f"engine killed: no result within {task.host_limit:g} s of host time"
+    ), 0
+
+
+def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
+    """The exit status of the engine, None when it was killed because `give_up` said so."""
+    process = forkserver.start(plan, directory, lock)
+    ended = os.pidfd_open(process.pid)
+    try:
+        while not select.select([ended], [], [], forkserver.POLL_SECONDS)[0]:
+            if give_up():
+                process.kill()
+                process.wait()
+                return None
+        return process.wait()
+    finally:
+        os.close(ended)
+
+
+def host() -> dict[str, Any]:
+    """Where this is, for the record."""
+    return {
+        "name": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "cpus": cores(),
+    }
+
+
+def cores() -> int:
+    """CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def has_feedback(run: Run) -> bool:
+    return run.feedback and run.model and run.has_clocks
+
+
+def phases(run: Run) -> dict[int, str]:
+    """The names of what the table has counts of."""
+    if run.sample:
+        return {one.number: f"interval {one.number}" for one in run.sample.intervals}
+    return run.workload.phases
+
+
+def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
+    """Turns the events of a run that ended well into the tidy table; what does not make sense
+    makes the run fail. Returns what the record gets beside the outcome."""
+    run = task.run
+    try:
+        parsed = events.parse(directory / EVENTS)
+        if parsed.guest_status:
+            return Outcome("failed", _program_failure(run, directory, parsed.guest_status)), {}
+        if not parsed.brackets:
+            return Outcome("failed", "the workload issued no begin and end markers"), {}
+        origin = tidy.Origin(
+            run.experiment,
+            task.id,
+            run.engine,
+            run.machine.name,
+            run.machine.geometry,
+            tidy.YES if has_feedback(run) else tidy.NO,
+            run.guest.name,
+            run.seed,
+            run.workload.name,
+            run.parameter_text,
+        )
+        if run.sample:
+            for one in run.sample.intervals:
+                if one.number not in parsed.intervals:
+                    return Outcome(
+                        "failed",
+                        f"interval {one.number} was not simulated: the run ended before it",
+                    ), {}
+            parsed = replace(parsed, brackets=parsed.as_brackets)
+        frame = tidy.table(parsed, origin, phases(run))
+        tidy.write(directory / store.COUNTS, frame, clock_hz=parsed.clock_hz)
+    except StatsError as error:
+        return Outcome("failed", str(error).replace(f"{directory}/", "")), {}
+    digests = {file: store.digest(directory / file) for file in (EVENTS, store.COUNTS)}
+    return outcome, {"digests": digests, "notes": parsed.notes}
+
+
+def _program_failure(run: Run, directory: Path, status: int) -> str:
+    how = f"ended with status {status}" if status < 128 else f"was killed by signal {status - 128}"
+    printed = engines.get(run.engine).last_output(directory)
+    return f"{run.workload.name} {how} in the guest: {printed}"

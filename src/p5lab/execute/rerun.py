@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""A run again, from its record alone: the machine as it was, the same guest, program and seed."""
+
+from dataclasses import asdict
+from typing import Any
+
+from p5lab.describe import guest, machine, workload
+from p5lab.describe.experiment import NATIVE, PROGRAM, Interval, Run, Sample, Shadow
+from p5lab.errors import UserError, unknown
+from p5lab.keep.store import RECORD, Stored
+from p5lab.lab import Lab
+
+
+def request(run: Run) -> dict[str, Any]:
+    """What a record keeps of a run for this, beside what it has already."""
+    return {
+        "limit_seconds": run.limit_seconds,
+        "given": list(run.given),
+        "trace": list(run.trace),
+        "accesses": run.accesses,
+        "model": run.model,
+        "feedback": run.feedback,
+        "vectors": run.vectors,
+        "power_cut": run.power_cut,
+        "pcap": run.pcap,
+        "attribute": list(run.attribute),
+        "sample": asdict(run.sample) if run.sample else None,
+    }
+
+
+def run_of(lab: Lab, stored: Stored) -> Run:
+    """The run that a record describes. Machine keys whose values in the machine's file have changed
+    since then are set to what they were."""
+    try:
+        return _run_of(lab, stored)
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise UserError(
+            f"run {stored.id}: {RECORD} does not have all that is needed to run it again"
+        ) from None
+
+
+def _run_of(lab: Lab, stored: Stored) -> Run:
+    record = stored.record
+    asked = record.get("request")
+    if not isinstance(asked, dict):
+        raise UserError(
+            f"run {stored.id} was recorded by an older p5lab, which did not keep all that is"
+            f" needed; run experiment {record['experiment']} again"
+        )
+    if record["engine"] == NATIVE:
+        raise UserError(f"run {stored.id} measured this host; use `./p5lab run --engine native`")
+    if record["experiment"] == PROGRAM:
+        raise UserError(
+            f"run {stored.id} was of a program of your own, of which only the digest is kept; use"
+            " `./p5lab run --program FILE`"
+        )
+    known = workload.load(lab)
+    name = record["workload"]["name"]
+    if name not in known:
+        raise unknown("workload", name, known, where=f"run {stored.id}")
+    where = f"run {stored.id}"
+    return Run(
+        experiment=record["experiment"],
+        machine=_machine(lab, record["machine"], where),
+        guest=guest.load(lab, record["guest"]["name"]),
+        workload=known[name],
+        parameters=known[name].resolve(record["parameters"], where),
+        given=tuple(asked["given"]),
+        seed=record["seed"],
+        feedback=asked["feedback"],
+        limit_seconds=asked["limit_seconds"],
+        engine=record["engine"],
+        trace=tuple(asked["trace"]),
+        accesses=asked["accesses"],
+        shadows=tuple(
+            Shadow(name, settings) for name, settings in record["machine"]["shadows"].items()
+        ),
+        model=asked["model"],
+        vectors=asked.get("vectors", 0),
+        power_cut=asked.get("power_cut", 0),
+        pcap=asked.get("pcap", False),
+        attribute=tuple(asked.get("attribute", ())),
+        sample=_sample(asked.get("sample")),
+    )
+
+
+def _sample(asked: dict[str, Any] | None) -> Sample | None:
+    if asked is None:
+        return None
+    intervals = tuple(Interval(**one) for one in asked["intervals"])
+    return Sample(intervals, asked["warm_up"], asked["simpoints"], asked["weights"])
+
+
+def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:
+    board = machine.load(lab.machines, was["name"])
+    overlay: dict[str, object] = dict(one.split("=", 1) for one in was["geometry"].split())
+    if overlay:
+        board = board.with_set(overlay, where)
+    now = board.canonical("engine", "bochsrc")
+    changed: dict[str, object] = {
+        key: value for key, value in was["values"].items() if now.get(key) != value
+    }
+    return board.with_set(changed, where) if changed else board

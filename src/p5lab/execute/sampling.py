@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/simpoint.md).
+
+Three runs at most, each in a run directory of its own: one that writes basic-block vectors, with
+the model off; one that simulates the chosen intervals in detail and warms caches, TLBs and branch
+target buffer before each; and, where the error is wanted, the full run. The clustering between the
+first and the second is p5stats.simpoint, or a SimPoint 3.2 that the user has.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from p5lab.describe import experiment
+from p5lab.describe import guest as guests
+from p5lab.describe import machine as machines
+from p5lab.describe import workload as workloads
+from p5lab.describe.experiment import Cannot, Interval, Run, Sample
+from p5lab.describe.workload import EMPTY_PHASE
+from p5lab.engines import EVENTS
+from p5lab.engines.bochs import VECTORS
+from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.execute.runner import Result
+from p5lab.host.files import replace_json
+from p5lab.host.terminal import markup
+from p5lab.lab import Lab
+from p5lab.present.tables import MISSING, Grid, number
+from p5stats import events, simpoint
+from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
+
+SCHEMA_VERSION = 1
+# Of the runs; runs of one experiment that ask the same are one to whoever reads its tables.
+FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
+INTERVAL, MAX_K = 10_000_000, 30
+# Instructions that fill an L2 of 256 KB several times over (docs/simpoint.md).
+WARM_UP = 2_000_000
+LIMIT_SECONDS = 3600  # modelled
+BINARY = "P5LAB_SIMPOINT"
+ESTIMATE = "estimate.json"
+NOTE = (
+    "Estimates are means over the chosen intervals, weighted by the instructions they stand for."
+    " Clock drift: virtual time inside the brackets of the sampled run against the full run. Host"
+    " seconds: wall time of each run, boot included."
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a clustering came to; the points in the order of the run. `scores` are those of k = 1,
+    2, ...; a user's SimPoint keeps its own."""
+
+    vectors: simpoint.Vectors
+    points: tuple[Point, ...]
+    scores: tuple[float, ...]
+
+    def sample(self, warm_up: int) -> Sample:
+        bounds = simpoint.bounds(self.vectors, self.points)
+        total = sum(self.vectors.lengths)
+        return Sample(
+            tuple(
+                Interval(one.interval, *bounds[one.interval], max(1, round(one.weight * total)))
+                for one in self.points
+            ),
+            warm_up,
+            *simpoint.write_points(self.points),
+        )
+
+
+# --- what is to be run --------------------------------------------------------------------------
+
+
+def base(
+    lab: Lab,
+    names: Sequence[str],
+    given: Sequence[str],
+    guest: str,
+    machine: str,
+    settings: dict[str, Any],
+    seed: int,
+) -> list[Run]:
+    """The full run of each workload; `given` are its parameters as `name=value`."""
+    known = workloads.load(lab)
+    board = machines.load(lab.machines, machine)
+    if settings:
+        board = board.with_set(settings, "--set")
+    system = guests.load(lab, guest)
+    board = experiment.with_isa("simpoint", system, board)
+    parameters = dict(_parameter(text) for text in given)
+    runs = []
+    for name in dict.fromkeys(names):
+        if name not in known:
+            raise unknown("workload", name, known)
+        resolved = known[name].resolve(parameters, "--parameter")
+        if reason := system.why_not(name, resolved):
+            raise UserError(str(Cannot(guest, name, reason)))
+        runs.append(
+            Run(
+                FULL,
+                board,
+                system,
+                known[name],
+                resolved,
+                tuple(parameters),
+                seed,
+                True,
+                LIMIT_SECONDS,
+            )
+        )
+    return runs
+
+
+def _parameter(text: str) -> tuple[str, int | str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"--parameter: expected NAME=VALUE, found {text!r}")
+    return name, int(value) if re.fullmatch(r"[0-9]{1,10}", value) else value
+
+
+def blocks(run: Run, interval: int) -> Run:
+    """The same, writing vectors. The model is off: what is executed depends on it only through the
+    clock."""
+    return replace(run, experiment=BLOCKS, vectors=interval, model=False)
+
+
+def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
+    return replace(run, experiment=SAMPLED, sample=chosen.sample(warm_up))
+
+
+# --- clustering ---------------------------------------------------------------------------------
+
+
+def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
+    """The intervals that stand for the run of a frequency vector file."""
+    vectors = simpoint.read_vectors(file)
+    if binary:
+        return Chosen(vectors, _by_binary(file, len(vectors.intervals), max_k, binary), ())
+    found = simpoint.cluster(vectors, max_k)
+    return Chosen(vectors, found.points, found.scores)
+
+
+def binary(option: Path | None) -> Path | None:
+    """The user's own SimPoint 3.2: the option's, else the environment's, else none."""
+    path = option or (Path(os.environ[BINARY]) if os.environ.get(BINARY) else None)
+    if path and not os.access(path, os.X_OK):
+        raise UserError(f"{path}: expected the program `simpoint` of SimPoint 3.2, executable")
+    return path
+
+
+def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[Point, ...]:
+    packed = ["-inputVectorsGzipped"] if file.suffix == ".gz" else []
+    with tempfile.TemporaryDirectory(prefix="p5lab-simpoint-") as name:
+        points, weights = Path(name) / "simpoints", Path(name) / "weights"
+        # It tells fixed from variable lengths; the last interval of ours is a shorter one.
+        done = subprocess.run(
+            [
+                program.resolve(),
+                "-loadFVFile",
+                file,
+                *packed,
+                "-maxK",
+                str(min(max_k, intervals)),
+                "-fixedLength",
+                "off",
+                "-saveSimpoints",
+                points,
+                "-saveSimpointWeights",
+                weights,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode or not points.exists() or not weights.exists():
+            said = (done.stdout.strip().splitlines() or ["it printed nothing"])[-1]
+            raise UserError(f"{program}: status {done.returncode}: {said}", status=STATUS_FAILED)
+        return simpoint.read_points(points, weights, intervals)
+
+
+def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]:
+    """Of a frequency vector file from anywhere, such as gem5's: writes NAME.simpoints and
+    NAME.weights beside it. Returns the path of the first."""
+    chosen = choose(file, max_k, program)
+    place = file.with_name(f"{file.name.partition('.')[0]}.simpoints")
+    for path, text in zip(
+        (place, place.with_suffix(".weights")), simpoint.write_points(chosen.points), strict=True
+    ):
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise disk_error(error, path) from None
+    return chosen, place
+
+
+# --- estimates ----------------------------------------------------------------------------------
+
+
+def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[str, Any]:
+    """What is known of one workload when its runs have ended; `results` by experiment. Written to
+    estimate.json beside the sampled run."""
+    sample = events.parse(results[SAMPLED].directory / EVENTS)
+    rates = simpoint.estimate(sample, EMPTY_PHASE, chosen.points)
+    bounds = simpoint.bounds(chosen.vectors, chosen.points)
+    counts = {p.interval: simpoint.counted(sample, EMPTY_PHASE, p.interval) for p in chosen.points}
+    full = None
+    if FULL in results:
+        parsed = events.parse(results[FULL].directory / EVENTS)
+        full = simpoint.counted(parsed, EMPTY_PHASE)
+    record: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "runs": {name: result.id for name, result in results.items()},
+        "host_seconds": {name: result.wall_seconds for name, result in results.items()},
+        "interval": interval,
+        "intervals": len(chosen.vectors.intervals),
+        "instructions": sum(chosen.vectors.lengths),
+        "simulated": sum(end - begin for begin, end in bounds.values()),
+        "points": [
+            {
+                "interval": point.interval,
+                "cluster": point.cluster,
+                "weight": point.weight,
+                "begin": bounds[point.interval][0],
+                "end": bounds[point.interval][1],
+                "cpi": counts[point.interval][BUSY] / counts[point.interval][INSTRUCTIONS],
+            }
+            for point in chosen.points
+        ],
+        "bic": list(chosen.scores),
+        "seconds": simpoint.elapsed(sample, EMPTY_PHASE) / sample.clock_hz,
+        "events": {event: {"estimate": rate} for event, rate in rates.items()},
+    }
+    if full:
+        record["full_instructions"] = full[INSTRUCTIONS]
+        record["full_seconds"] = simpoint.elapsed(parsed, EMPTY_PHASE) / parsed.clock_hz
+        record["clock_drift"] = record["seconds"] / record["full_seconds"] - 1
+        for event, found in record["events"].items():
+            found["full"] = full[event] / full[INSTRUCTIONS]
+            found["error"] = found["estimate"] / found["full"] - 1 if full[event] else None
+    path = results[SAMPLED].directory / ESTIMATE
+    try:
+        replace_json(path, record)
+    except OSError as error:
+        raise disk_error(error, path) from None
+    return record
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The workloads' estimates by label, and the runs that did not work."""
+
+    found: dict[str, dict[str, Any]]
+    failed: list[Result]
+
+
+def run(
+    runs: Sequence[Run],
+    *,
+    interval: int,
+    max_k: int,
+    warm_up: int,
+    program: Path | None,
+    full: bool,
+    execute: Callable[[list[Run]], list[Result]],
+) -> Estimated:
+    """Does all of it; a workload of which one run fails has no estimate."""
+    first = execute([blocks(one, interval) for one in runs])
+    failed = [result for result in first if result.status != "ok"]
+    chosen: dict[str, Chosen] = {}
+    wanted: dict[str, list[Run]] = {}
+    for one, result in zip(runs, first, strict=True):
+        if result.status == "ok":
+            chosen[one.label] = choose(result.directory / VECTORS, max_k, program)
+            wanted[one.label] = [sampled(one, chosen[one.label], warm_up), *([one] if full else [])]
+    second = execute([one for group in wanted.values() for one in group]) if wanted else []
+    failed += [result for result in second if result.status != "ok"]
+    by_label = {result.run.label: result for result in [*first, *second]}
+    found = {}
+    for one in runs:
+        if one.label not in wanted:
+            continue
+        asked = [blocks(one, interval), *wanted[one.label]]
+        results = {run.experiment: by_label[run.label] for run in asked}
+        if all(result.status == "ok" for result in results.values()):
+            found[one.label] = estimate(chosen[one.label], interval, results)
+    return Estimated(found, failed)
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
+    """For people, or for programs as JSON."""
+    if form == "json":
+        rows = [{"label": label, **record} for label, record in found.items()]
+        print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))
+        return
+    grids = [summary(found), *(_rates(label, record) for label, record in found.items())]
+    if form == "markdown":
+        print("\n\n".join([*(grid.markdown() for grid in grids), NOTE]))
+        return
+    for grid in grids if found else ():
+        grid.print(console)
+    console.print(markup(NOTE), style="dim")
+
+
+def points(chosen: Chosen) -> Grid:
+    """The chosen intervals."""
+    grid = Grid(
+        f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals",
+        ["interval", "cluster", "weight", "instructions"],
+    )
+    for point in chosen.points:
+        grid.add(
+            str(point.interval),
+            str(point.cluster),
+            f"{100 * point.weight:.2f} %",
+            number(chosen.vectors.lengths[point.interval]),
+        )
+    return grid
+
+
+def summary(found: dict[str, dict[str, Any]]) -> Grid:
+    """One row for each workload."""
+    grid = Grid(
+        "",
+        [
+            "",
+            "instruc-\ntions",
+            "inter-\nvals",
+            "chosen",
+            "in\ndetail",
+            "CPI",
+            "CPI,\nfull",
+            "error",
+            "clock\ndrift",
+            "host s:\nvectors",
+            "sampled",
+            "full",
+        ],
+    )
+    for label, record in found.items():
+        cycles, host = record["events"][BUSY], record["host_seconds"]
+        grid.add(
+            label,
+            number(record["instructions"]),
+            str(record["intervals"]),
+            str(len(record["points"])),
+            f"{100 * record['simulated'] / record['instructions']:.1f} %",
+            number(cycles["estimate"]),
+            number(cycles["full"]) if "full" in cycles else MISSING,
+            _percent(cycles.get("error")),
+            _percent(record.get("clock_drift")),
+            *(f"{host[name]:.1f}" if name in host else MISSING for name in (BLOCKS, SAMPLED, FULL)),
+        )
+    return grid
+
+
+def _rates(label: str, record: dict[str, Any]) -> Grid:
+    """All events that happen, for 1000 instructions."""
+    grid = Grid(f"{label}: events per 1000 instructions", ["", "estimate", "full", "error"])
+    for event, rate in record["events"].items():
+        if event != INSTRUCTIONS and max(rate["estimate"], rate.get("full", 0)) > 0:
+            grid.add(
+                event,
+                number(1000 * rate["estimate"]),
+                number(1000 * rate["full"]) if "full" in rate else MISSING,
+                _percent(rate.get("error")),
+            )
+    return grid
+
+
+def _percent(share: float | None) -> str:
+    return MISSING if share is None else f"{100 * share:+.1f} %"

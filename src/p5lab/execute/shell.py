@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab shell GUEST`: the serial console of a simulated machine in the user's terminal.
+
+The emulator opens one end of a pseudo-terminal as its first serial line; this relays between the
+other end and the user. The machine is held to real time: at most a second ahead, idle while the
+guest is idle. Nothing of it is kept.
+
+What the guest sends reaches the terminal as it is, control sequences included: it is the guest's
+terminal, as it would be at the end of a serial line, and editors need it. Everywhere else what a
+guest prints is neutralised (untrusted.py).
+"""
+
+import contextlib
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from p5lab import engines
+from p5lab.describe.experiment import Run
+from p5lab.describe.guest import Guest
+from p5lab.describe.machine import Machine
+from p5lab.describe.workload import Workload
+from p5lab.engines import Outcome
+from p5lab.errors import STATUS_FAILED
+from p5lab.host.terminal import for_terminal
+from p5lab.lab import Lab
+
+NAME = "shell"
+ESCAPE, LEAVE, END_OF_FILE = 0x01, b"xX", b"\x04"  # Ctrl-A, Ctrl-D
+HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A is Ctrl-A"
+LIMIT_SECONDS = 365 * 86400  # of modelled time: a session has no other end than the user's
+PROMPT = re.compile(rb"[#$>] \Z")
+# Where input is not typed but comes from a file or pipe, each line waits for a prompt, or for so
+# many seconds without output: what runs may read it itself, or take its time.
+PROMPT_SECONDS, SILENT_SECONDS = 0.05, 2.0
+TICK_SECONDS = 0.05
+CHUNK = 512  # less than a pipe takes without blocking
+
+
+def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
+    workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
+    return Run(
+        NAME, machine, guest, workload, {}, (), seed, True, LIMIT_SECONDS, model=model, shell=True
+    )
+
+
+def run(lab: Lab, planned: Run) -> int:
+    """Runs the session; the exit status of the command."""
+    with tempfile.TemporaryDirectory(prefix="p5lab-shell-") as name:
+        outcome = _session(lab, planned, Path(name))
+    if outcome is None or outcome.status == "ok":
+        return 0
+    print(
+        f"p5lab: {planned.guest.name}: {outcome.status}: {for_terminal(outcome.reason)}",
+        file=sys.stderr,
+    )
+    return STATUS_FAILED
+
+
+def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
+    """How the engine ended; None: the user left before."""
+    engine = engines.get(planned.engine)
+    prepared = engine.prepare(lab, planned, directory)
+    for file, content in prepared.write.items():
+        (directory / file).write_bytes(content)
+    master, slave = os.openpty()
+    try:
+        tty.setraw(slave)  # nothing is echoed before the emulator has it
+        command = (
+            *prepared.command,
+            f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}",
+            "clock: sync=slowdown",
+        )
+        with (directory / prepared.console).open("wb") as console:
+            # In a session of its own the line is the emulator's controlling terminal: should this
+            # process die, the emulator is hung up.
+            process = subprocess.Popen(
+                command,
+                cwd=directory,
+                env=dict(prepared.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            with raw_terminal() as interactive:
+                if interactive:
+                    say(f"{planned.guest.name} on {planned.machine.name}, simulated; {HELP}")
+                Relay(process, master, interactive).run()
+        finally:
+            left = process.poll() is None
+            if left:
+                process.kill()
+            process.wait()
+        return None if left else engine.collect(directory, process.returncode)
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+@contextlib.contextmanager
+def raw_terminal() -> Iterator[bool]:
+    """Hands every key to the guest while the block runs; whether there are keys at all."""
+    if not sys.stdin.isatty():
+        yield False
+        return
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        tty.setraw(sys.stdin, termios.TCSADRAIN)
+        yield True
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def say(text: str) -> None:
+    """A line of ours, in raw mode too."""
+    sys.stderr.write(f"\rp5lab: {text}\r\n")
+    sys.stderr.flush()
+
+
+@dataclass
+class Relay:
+    """Carries bytes between the guest's line and the user until one of them ends."""
+
+    process: "subprocess.Popen[bytes]"
+    line: int  # our end of the pseudo-terminal
+    interactive: bool
+    _typed: bytes = b""  # for the guest
+    _shown: bytes = b""  # for the user
+    _tail: bytes = b""  # the last bytes that the guest has sent
+    _escaped: bool = False
+    _ended: bool = False  # no more input will come
+    _left: bool = False
+    _quiet_since: float = field(default_factory=time.monotonic)
+    _heard: bool = False  # the guest has sent anything at all
+
+    def run(self) -> None:
+        source, screen = sys.stdin.fileno(), sys.stdout.fileno()
+        while not self._left:
+            ended = self.process.poll() is not None
+            reading = [self.line]
+            if not self._ended and (len(self._typed) < CHUNK or b"\n" not in self._typed):
+                reading.append(source)
+            ready, writable, _ = select.select(
+                reading, [screen] if self._shown else [], [], 0 if ended else TICK_SECONDS
+            )
+            if self.line in ready:
+                self._from_guest(os.read(self.line, CHUNK))
+            if source in ready:
+                self._from_user(os.read(source, CHUNK))
+            if writable:
+                written = os.write(screen, self._shown[:CHUNK])
+                self._shown = self._shown[written:]
+            if ended and not ready and not self._shown:
+                return
+            self._to_guest()
+
+    def _from_guest(self, data: bytes) -> None:
+        self._heard = True
+        self._quiet_since = time.monotonic()
+        self._tail = (self._tail + data)[-16:]
+        # Lines of a terminal end in two characters, of a file in one.
+        self._shown += data if sys.stdout.isatty() else data.replace(b"\r", b"")
+
+    def _from_user(self, data: bytes) -> None:
+        if not data:
+            self._ended = True
+        if not self.interactive:
+            self._typed += data
+            return
+        for byte in data:
+            if self._escaped:
+                self._escaped = False
+                if byte in LEAVE:
+                    self._left = True
+                elif byte == ESCAPE:
+                    self._typed += bytes((byte,))
+                else:
+                    say(HELP)
+            elif byte == ESCAPE:
+                self._escaped = True
+            else:
+                self._typed += bytes((byte,))
+
+    def _to_guest(self) -> None:
+        """Before its first word the guest is not listening yet."""
+        if not self._heard:
+            return
+        if self.interactive:
+            sent = os.write(self.line, self._typed) if self._typed else 0
+            self._typed = self._typed[sent:]
+        elif self._wants_line():
+            whole, newline, rest = self._typed.partition(b"\n")
+            if newline or (whole and self._ended):
+                os.write(self.line, whole.replace(b"\r", b"") + b"\n")
+                self._typed = rest
+            elif self._ended:
+                os.write(self.line, END_OF_FILE)
+            else:
+                return
+            self._tail = b""
+            self._quiet_since = time.monotonic()
+
+    def _wants_line(self) -> bool:
+        quiet = time.monotonic() - self._quiet_since
+        return quiet > (PROMPT_SECONDS if PROMPT.search(self._tail) else SILENT_SECONDS)

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: MIT
+"""What a Dask worker does with a run. Its client is p5lab.execute.cluster.
+
+The run is executed in a directory of its own, so that two executions of it never meet: beside the
+run directories where the worker sees the client's results, else on the worker's disk, in a tree in
+which the inputs have the same places relative to it. The result is that directory, or what is in
+it; only the client puts it into the run directory.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import os
+import pickle
+import platform
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab import __version__, engines
+from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.errors import disk_error
+from p5lab.execute import one_run
+from p5lab.execute.forkserver import Server
+from p5lab.execute.one_run import Done, Task
+from p5lab.host.fetch import cache_directory
+from p5lab.keep import store
+from p5lab.lab import Lab
+
+if TYPE_CHECKING:
+    from distributed import Worker
+
+PREFIX = ".run-"  # of the directories in which workers execute runs
+BEACON = ".cluster-"  # of a directory by which they see whether they share the client's results
+IDLE_SECONDS = 60  # after which a booted engine that no run wants is ended
+BEGAN, ENDED = "began", "ended"
+FILLER = ".p5lab"  # directories that are there for their depth only
+# Of a run directory, but not of a result.
+_OWN = (store.LOCK, store.RECORD, store.RESERVE)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that a run is made of: its name as the engine is told it, where the client has it, and
+    its SHA-256."""
+
+    relative: str
+    path: Path
+    digest: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is asked. `beacon` is a directory among the client's results: who sees it
+    shares them. None: everything is to be sent. `session` is one command of the client: the topic
+    under which a worker tells what it is at."""
+
+    task: Task
+    inputs: tuple[Input, ...]
+    directory: Path
+    beacon: Path | None
+    session: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker answers. Either it did not try: `refused` says why, `missing` which inputs it
+    has to be sent first; or it is `done`, and the files are in `stage` or in `files` (with their
+    SHA-256)."""
+
+    worker: str
+    done: Done | None = None
+    stage: Path | None = None
+    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    refused: str = ""
+
+
+@functools.cache
+def fingerprint() -> dict[str, str]:
+    """What must be the same on both sides, or a run could give other bytes."""
+    sources = hashlib.sha256()
+    root = Lab.here().root
+    for path in sorted([*root.glob("src/p5lab/**/*.py"), *root.glob("stats-parsers/**/*.py")]):
+        sources.update(f"{path.relative_to(root)}\0{store.digest(path)}\n".encode())
+    return {
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        **{name: importlib.metadata.version(name) for name in ("pandas", "pyarrow")},
+        "p5lab": f"{__version__}, sources {sources.hexdigest()[:12]}",
+    }
+
+
+def skew(wanted: dict[str, str]) -> str:
+    """The first respect in which this p5lab is another; empty: none."""
+    for name, version in fingerprint().items():
+        if wanted.get(name) != version:
+            return (
+                f"it has {name} {version}, not {wanted.get(name)}: expected the"
+                " same there and here; then start the worker again"
+            )
+    return ""
+
+
+def dies_with_us() -> tuple[str, ...]:
+    """Begins the command of a process that is killed when the thread that started it has ended."""
+    setpriv = Path("/usr/bin/setpriv")  # of util-linux
+    return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()
+
+
+def execute(wanted: dict[str, str], order: bytes) -> Report:
+    """A task of Dask: executes what is asked. `wanted` is the client's fingerprint(), `order` a
+    pickled Order, which is not opened before the two agree."""
+    from distributed.worker import get_worker
+
+    worker = get_worker()
+    if reason := skew(wanted):
+        return Report(worker.address, refused=reason)
+    asked: Order = pickle.loads(order)
+    try:
+        return _execute(worker, asked)
+    except OSError as error:
+        reason = str(disk_error(error, error.filename or asked.directory))
+        return Report(worker.address, Done(Outcome("failed", reason), {}))
+
+
+def _execute(worker: "Worker", order: Order) -> Report:
+    shared = (
+        order.beacon is not None
+        and order.beacon.exists()
+        and all(_holds(one.path, one.digest) for one in order.inputs)
+    )
+    if shared:
+        beside = order.directory.parent
+    elif not engines.get(order.task.run.engine).portable:
+        engine = order.task.run.engine
+        return Report(
+            worker.address,
+            refused=f"it does not see the directory {order.directory.parent}; the engine {engine}"
+            " needs a file system that workers and client share",
+        )
+    else:
+        found = {one.digest: _find(one, order.beacon is not None) for one in order.inputs}
+        missing = frozenset(digest for digest, path in found.items() if path is None)
+        if missing:
+            return Report(worker.address, missing=missing)
+        base = Path(worker.local_directory) / "p5lab"
+        beside = _tree(base, order.inputs, {name: path for name, path in found.items() if path})
+    stage = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{order.task.id}-", dir=beside))
+    about = {"run": order.task.id, "worker": worker.address}
+    worker.log_event(order.session, {**about, "what": BEGAN})
+    done = _perform(worker, order.task, stage, order.session)
+    events = done.facts.get("digests", {}).get(EVENTS, "")
+    worker.log_event(order.session, {**about, "what": ENDED, "events": events})
+    if shared:
+        return Report(worker.address, done, stage)
+    try:
+        return Report(worker.address, done, files=_contents(stage))
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
+    key = worker.get_current_task()
+
+    def dropped() -> bool:
+        """Nobody waits for it any more: the client has cancelled it, or is gone."""
+        state = worker.state.tasks.get(key)
+        return state is None or state.state not in ("executing", "long-running")
+
+    plan = replace(task.plan, command=(*dies_with_us(), *task.plan.command))
+    task = replace(task, plan=plan)
+    with store.locked(stage) as lock, ExitStack() as stack:
+        assert lock is not None
+
+        def boot() -> Server | None:
+            if not task.boot:
+                return None
+            keep = 2 * worker.state.nthreads
+            return stack.enter_context(_boots.booted(session, task.boot, plan, stage, keep))
+
+        return one_run.perform(task, stage, lock, boot, dropped)
+
+
+def _contents(stage: Path) -> dict[str, tuple[str, bytes]]:
+    files = {}
+    for path in files_of(stage):
+        content = path.read_bytes()
+        files[str(path.relative_to(stage))] = hashlib.sha256(content).hexdigest(), content
+    return files
+
+
+def files_of(stage: Path) -> Iterator[Path]:
+    """The files of a result; nothing that points elsewhere."""
+    for path in stage.rglob("*"):
+        if path.is_file() and not path.is_symlink() and str(path.relative_to(stage)) not in _OWN:
+            yield path
+
+
+# --- inputs -----------------------------------------------------------------------------------
+
+
+def kept() -> Path:
+    """Where a host keeps the inputs that it was sent, by digest."""
+    return cache_directory() / "inputs"
+
+
+def _holds(path: Path, digest: str) -> bool:
+    try:
+        return store.digest(path) == digest
+    except OSError:
+        return False
+
+
+def _find(wanted: Input, elsewhere: bool) -> Path | None:
+    """Where an input is on this host: where the client has it (`elsewhere`), or kept."""
+    if elsewhere and _holds(wanted.path, wanted.digest):
+        return wanted.path
+    path = kept() / wanted.digest
+    if not _holds(path, wanted.digest):
+        return None
+    with suppress(OSError):
+        os.utime(path)  # gc removes what was not used for long
+    return path
+
+
+def has(digest: str) -> bool:
+    return _holds(kept() / digest, digest)
+
+
+def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str:
+    """Takes a piece of an input that the client sends; returns what went wrong, or nothing. With
+    the `last` one the whole is checked, and kept."""
+    path = kept() / f"{upload}.part"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            if file.tell() != offset:
+                raise OSError(0, "a piece of it was lost")
+            file.write(piece)
+        if last:
+            if not _holds(path, digest):
+                raise OSError(0, "it did not arrive as it was sent")
+            path.chmod(0o555)  # the engine is one of them
+            path.replace(kept() / digest)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        return str(disk_error(error, path))
+    return ""
+
+
+def _tree(base: Path, inputs: Sequence[Input], found: dict[str, Path]) -> Path:
+    """A directory below `base` for runs of these inputs: from a directory in it, each input's
+    relative name leads to the file with its content, and to nothing above `base`."""
+    text = "\n".join(sorted(f"{one.relative}\0{one.digest}" for one in inputs))
+    tree = base / hashlib.sha256(text.encode()).hexdigest()[:16]
+    up = max((_ups(one.relative) for one in inputs), default=1)
+    beside = tree.joinpath(*[FILLER] * max(up - 1, 0))
+    beside.mkdir(parents=True, exist_ok=True)
+    for one in inputs:
+        place = Path(os.path.normpath(beside / "run" / one.relative))
+        if not place.is_relative_to(tree):
+            raise OSError(0, "it is outside of the directory of the run", one.relative)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            place.symlink_to(found[one.digest])
+    return beside
+
+
+def _ups(relative: str) -> int:
+    parts = Path(relative).parts
+    return next((number for number, part in enumerate(parts) if part != ".."), len(parts))
+
+
+# --- boots ------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Booted:
+    session: str
+    server: Server
+    users: int = 0
+    used: float = 0
+
+
+class _Boots:
+    """Engines that have booted, for the next run of the same boot and session."""
+
+    def __init__(self) -> None:
+        self._there: dict[str, _Booted] = {}  # the last one used is the last
+        self._lock = threading.Lock()
+        self._reaper: threading.Thread | None = None
+
+    @contextmanager
+    def booted(
+        self, session: str, boot: str, plan: Plan, stage: Path, keep: int
+    ) -> Iterator[Server]:
+        """The server for a run in `stage`. At most `keep` stay that nobody uses."""
+        name = f"{session} {boot} {stage.parent}"
+        with self._lock:
+            one = self._there.pop(name, None)
+            if one and one.server.ended:
+                one.server.close()
+                one = None
+            one = one or _Booted(session, Server(plan, stage, f"{session}-"))
+            one.users += 1
+            self._there[name] = one
+            if not self._reaper:
+                self._reaper = threading.Thread(target=self._reap, daemon=True)
+                self._reaper.start()
+        self._end(list(self._there)[:-keep])
+        try:
+            yield one.server
+        finally:
+            with self._lock:
+                one.users -= 1
+                one.used = time.monotonic()
+
+    def end(self, session: str) -> None:
+        self._end([name for name, one in list(self._there.items()) if one.session == session])
+
+    def _reap(self) -> None:
+        """For clients that never said they had ended."""
+        while True:
+            time.sleep(IDLE_SECONDS / 4)
+            before = time.monotonic() - IDLE_SECONDS
+            self._end([name for name, one in list(self._there.items()) if one.used < before])
+
+    def _end(self, names: Sequence[str]) -> None:
+        """Those of them that nobody uses."""
+        with self._lock:
+            unused = [name for name in names if name in self._there]
+            going = [self._there.pop(name) for name in unused if not self._there[name].users]
+        for one in going:
+            one.server.close()
+
+
+_boots = _Boots()
+
+
+def end(session: str) -> None:
+    """A client has ended, and needs its boots no more."""
+    _boots.end(session)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""This host: downloads, builds, tests, files, terminal."""

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab doctor`: what this host and checkout have, and what is missing.
+
+Only the standard library, so that it works before `.venv` is there and when it is broken. Exit
+status 1 when something is missing without which p5lab cannot do its work.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import errno
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import struct
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from p5lab.errors import UserError
+from p5lab.host import fetch
+from p5lab.host.fetch import Fetcher, Pinned
+from p5lab.lab import Lab
+
+PYTHONS = ((3, 11), (3, 15))  # from, below
+VENV_MB, BUILD_MB, WORK_MB = 1500, 2500, 200  # what is written where, with room to spare
+MEMORY_MB, CORES = 2000, 2
+SYS_PERF_EVENT_OPEN = 298  # x86-64
+PERF_ATTR_BYTES = 64  # PERF_ATTR_SIZE_VER0
+PERF_COUNT_HW_INSTRUCTIONS, PERF_EXCLUDE_KERNEL_AND_HV = 1, 3 << 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line. `missing` is what p5lab needs; a `note` is what people may want to know."""
+
+    state: str  # ok, note, missing
+    subject: str
+    text: str
+
+
+def ok(subject: str, text: str) -> Finding:
+    return Finding("ok", subject, text)
+
+
+def note(subject: str, text: str) -> Finding:
+    return Finding("note", subject, text)
+
+
+def missing(subject: str, text: str) -> Finding:
+    return Finding("missing", subject, text)
+
+
+def examine(lab: Lab) -> Iterator[Finding]:
+    """All findings. One check that fails itself does not stop the others."""
+    checks: tuple[Callable[[Lab], Iterator[Finding]], ...] = (
+        host,
+        packages,
+        python,
+        environment,
+        places,
+        sources,
+        products,
+        counters,
+        gem5,
+    )
+    for check in checks:
+        try:
+            yield from check(lab)
+        except (OSError, ValueError, UserError) as error:
+            yield missing(check.__name__, f"could not be examined: {error}")
+
+
+def host(lab: Lab) -> Iterator[Finding]:
+    system, machine = platform.system(), platform.machine()
+    if (system, machine) == ("Linux", "x86_64"):
+        yield ok("host", f"{_distribution()}, {system} {platform.release()} on x86-64")
+    else:
+        yield missing("host", f"{system} on {machine}; expected Linux on x86-64")
+    cores = len(os.sched_getaffinity(0))
+    say = ok if cores >= CORES else note
+    yield say("cores", f"{cores}" + ("" if cores >= CORES else ": runs go one after another"))
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000
+    if total >= MEMORY_MB:
+        yield ok("memory", f"{total} MB")
+    else:
+        yield note("memory", f"{total} MB; builds want {MEMORY_MB} MB")
+
+
+def _distribution() -> str:
+    with contextlib.suppress(OSError):
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "unknown distribution")
+    return "unknown distribution"
+
+
+def packages(lab: Lab) -> Iterator[Finding]:
+    """What the launcher looks for, from its own list."""
+    wanted = needs((lab.root / "p5lab").read_text())
+    absent = list(
+        dict.fromkeys(
+            package
+            for probe, package in wanted
+            if not (Path(probe).exists() if probe.startswith("/") else shutil.which(probe))
+        )
+    )
+    if not absent:
+        yield ok("packages", f"{len({package for _, package in wanted})} system packages")
+    elif shutil.which("apt-get"):
+        sudo = "" if os.geteuid() == 0 else "sudo "
+        yield missing("packages", f"install with: {sudo}apt-get install {' '.join(absent)}")
+    else:
+        yield missing("packages", f"what Debian packages as: {' '.join(absent)}")
+
+
+def needs(launcher: str) -> list[tuple[str, str]]:
+    """(program or file, package) of the launcher's list."""
+    found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
+    if not found:
+        raise ValueError("p5lab: no list of packages in it")
+    return [
+        (probe, package)
+        for probe, _, package in (line.partition("=") for line in found[1].splitlines())
+    ]
+
+
+def python(lab: Lab) -> Iterator[Finding]:
+    version = sys.version_info[:2]
+    shown = f"Python {platform.python_version()} ({sys.executable})"
+    if not PYTHONS[0] <= version < PYTHONS[1]:
+        yield missing("python", f"{shown}; expected 3.11 to 3.14, or P5LAB_PYTHON that names one")
+    elif not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        yield missing("python", f"{shown} cannot make environments: apt-get install python3-venv")
+    else:
+        yield ok("python", shown)
+
+
+def environment(lab: Lab) -> Iterator[Finding]:
+    directory = lab.root / ".venv"
+    stamp = directory / "p5lab-stamp"
+    lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
+    if not directory.is_dir():
+        yield note(".venv", "not made yet; the first command makes it (1 GB, about 1 minute)")
+    elif not (directory / "bin/python").exists():
+        yield note(".venv", "its interpreter has gone; the next command makes it again")
+    elif not stamp.is_file() or stamp.read_text().strip() != f"{lock} {lab.root}":
+        yield note(".venv", "unfinished, moved or of other versions; the next command makes it")
+    else:
+        yield ok(".venv", "Python packages of requirements.lock")
+
+
+def places(lab: Lab) -> Iterator[Finding]:
+    """Where things are written: permission and space."""
+    cache = fetch.cache_directory()
+    cached = _bytes(cache) / 1e6
+    has_venv = (lab.root / ".venv/p5lab-stamp").is_file()
+    wanted = {
+        "checkout": (lab.root, WORK_MB if has_venv else VENV_MB),
+        "cache": (cache, WORK_MB if lab.engine.exists() else BUILD_MB),
+    }
+    for subject, (directory, least) in wanted.items():
+        there = next(path for path in (directory, *directory.parents) if path.exists())
+        reason = _not_writable(there)
+        free = shutil.disk_usage(there).free / 1e6
+        if reason:
+            yield missing(subject, f"{directory}: cannot be written: {reason}")
+        elif free < least:
+            yield missing(subject, f"{directory}: {free:.0f} MB free; expected {least} MB")
+        else:
+            has = f"{cached:.0f} MB in it, " if subject == "cache" else ""
+            yield ok(subject, f"{directory}: {has}{free / 1000:.1f} GB free")
+    if " " in str(cache):
+        yield missing(
+            "cache",
+            f"{cache}: the kernel cannot be built below a path with a space;"
+            " set P5LAB_CACHE to another directory",
+        )
+
+
+def _not_writable(directory: Path) -> str:
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _bytes(directory: Path) -> int:
+    total = 0
+    for path in directory.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.lstat().st_size if path.is_file() else 0
+    return total
+
+
+def sources(lab: Lab) -> Iterator[Finding]:
+    fetcher = Fetcher.here(lab.root)
+    absent = [name for name in fetcher.sources if not _is_here(fetcher, name)]
+    have = len(fetcher.sources) - len(absent)
+    if fetcher.distdir:
+        say = ok if fetcher.distdir.is_dir() else missing
+        yield say("P5LAB_DISTDIR", f"{fetcher.distdir}" + ("" if say is ok else ": not there"))
+    if not absent:
+        yield ok("sources", f"all {have} are here; no download is needed")
+        return
+    yield note(
+        "sources", f"{have} of {len(fetcher.sources)} are here, to download: {', '.join(absent)}"
+    )
+    mirrors = fetcher.mirrors_reached()
+    for uri, reason in mirrors.items():
+        if reason:
+            say = note if not all(mirrors.values()) else missing
+            yield say("mirror", f"{uri}: {reason}")
+        else:
+            yield ok("mirror", f"{uri} answers")
+
+
+def _is_here(fetcher: Fetcher, name: str) -> bool:
+    source = fetcher.sources[name]
+    if not isinstance(source, Pinned):
+        return fetcher.local(source) is not None
+    file = Path(source.path).name
+    places = [fetcher.cache / "dist" / source.sha256 / file]
+    places += [fetcher.distdir / file] if fetcher.distdir else []
+    return any(place.is_file() for place in places)
+
+
+def products(lab: Lab) -> Iterator[Finding]:
+    engine = lab.engine.exists()
+    if engine and any((lab.root / "build/guests").glob("*/bzImage")):
+        yield ok("build", "engine and guests are built; `./p5lab build` says whether they are new")
+    else:
+        yield note("build", "not built yet; the first `./p5lab run` or `./p5lab build` does")
+
+
+def counters(lab: Lab) -> Iterator[Finding]:
+    """For --engine native only."""
+    reason = _perf()
+    if reason:
+        yield note("perf", f"--engine native has times but no hardware counters: {reason}")
+    else:
+        yield ok("perf", "hardware counters for --engine native")
+
+
+def _perf() -> str:
+    """Why this process cannot count its own instructions; empty: it can."""
+    if platform.machine() != "x86_64":
+        return "not an x86-64 host"
+    attributes = struct.pack(
+        "<IIQQQQQ",
+        0,
+        PERF_ATTR_BYTES,
+        PERF_COUNT_HW_INSTRUCTIONS,
+        0,
+        0,
+        0,
+        PERF_EXCLUDE_KERNEL_AND_HV,
+    ).ljust(PERF_ATTR_BYTES, b"\0")
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.syscall(SYS_PERF_EVENT_OPEN, attributes, 0, -1, -1, ctypes.c_ulong(0))
+    if descriptor >= 0:
+        os.close(descriptor)
+        return ""
+    number = ctypes.get_errno()
+    if number in (errno.EACCES, errno.EPERM):
+        return "not permitted (sysctl kernel.perf_event_paranoid=2 permits it)"
+    if number in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP):
+        return "this processor shows none (a virtual machine?)"
+    return os.strerror(number)
+
+
+def gem5(lab: Lab) -> Iterator[Finding]:
+    """For --engine gem5 only, which asks the program itself what it is."""
+    given = os.environ.get("P5LAB_GEM5")
+    if not given:
+        yield note("gem5", "P5LAB_GEM5 is not set; --engine gem5 needs it (configs/gem5/README.md)")
+    elif not shutil.which(given):
+        yield note("gem5", f"P5LAB_GEM5={given}: expected a program, gem5.opt")
+    else:
+        yield ok("gem5", given)
+
+
+def main(arguments: list[str] | None = None, lab: Lab | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="p5lab doctor", description="Says what is here and what is missing."
+    )
+    parser.add_argument("--json", action="store_true", help="for programs (docs/formats.md)")
+    return show(lab or Lab.here(), as_json=parser.parse_args(arguments).json)
+
+
+def show(lab: Lab, *, as_json: bool) -> int:
+    """Prints what is found; the exit status."""
+    if as_json:
+        findings = list(examine(lab))
+        lacking = sum(finding.state == "missing" for finding in findings)
+        shown = [asdict(finding) for finding in findings]
+        print(json.dumps({"schema_version": 1, "missing": lacking, "findings": shown}, indent=1))
+        return 1 if lacking else 0
+    lacking = 0
+    for finding in examine(lab):
+        lacking += finding.state == "missing"
+        print(f"{finding.state:<8} {finding.subject:<13} {finding.text}", flush=True)
+    print(f"\np5lab: {'nothing is missing' if not lacking else f'{lacking} missing'}")
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab image DISTRIBUTION`: the root file system of a guest that is a distribution.
+
+mmdebstrap makes it from a mirror, or the user has it as a tarball; p5lab.host.rootfs makes both
+the same
+kind of archive, which stays in build/images/GUEST. The build graph puts our init and programs to it
+and makes the disk's image (guest-images/parts/rootfs/mkrootfs.py). The mirror is the one of the
+host's
+own apt configuration, or the user names one; it is recorded nowhere.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from p5lab.describe import guest
+from p5lab.describe.guest import Guest, Image
+from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
+from p5lab.host import fetch, rootfs
+from p5lab.host.fetch import Fetcher
+from p5lab.host.files import sha256_of
+from p5lab.lab import Lab
+
+SCHEMA_VERSION = 1
+DEFAULT_SIZE = 128 << 20
+SIZES = (32 << 20, 2 << 30)  # smallest and largest; what ext2 with these i-nodes and an IDE disk do
+LOG = "mmdebstrap.log"
+_SIZE = re.compile(r"([0-9]{1,6})([MG])")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line says; empty: nothing."""
+
+    distribution: str
+    suite: str = ""
+    mirror: str = ""
+    keyring: Path | None = None
+    tarball: Path | None = None
+    sha256: str = ""
+    size: int = DEFAULT_SIZE
+
+
+@dataclass(frozen=True)
+class Made:
+    """The archive of a guest's root file system, and what is known about it."""
+
+    guest: str
+    contents: rootfs.Contents
+    sha256: str
+    size: int  # of the disk
+
+
+def guests(lab: Lab) -> dict[str, Guest]:
+    """The guests whose root file system is a distribution, by its name."""
+    found = (guest.load(lab, name) for name in guest.names(lab))
+    return {system.image.distribution: system for system in found if system.image}
+
+
+def check(lab: Lab, system: Guest) -> None:
+    """UserError when a guest's root file system has not been made yet."""
+    if system.image and not lab.rootfs(system.name).is_file():
+        raise UserError(
+            f"guest {system.name}: its root file system is not there; make it with"
+            f" `./p5lab image {system.image.distribution}`"
+        )
+
+
+def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
+    """Makes the archive, and its record beside it; both or none."""
+    known = guests(lab)
+    if request.distribution not in known:
+        raise unknown("distribution", request.distribution, known)
+    system = known[request.distribution]
+    image = system.image
+    assert image is not None
+    _check(request)
+    place = lab.rootfs(system.name).parent
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".partial-", dir=place) as directory:
+            work = Path(directory)
+            if request.tarball:
+                given, origin = request.tarball, {"tarball": request.sha256}
+            else:
+                given = work / f"{request.distribution}.tar"
+                origin = _bootstrap(lab, request, image, given, place / LOG, step)
+            step(f"reading {given.name}")
+            contents = rootfs.repack(given, work / "rootfs.tar")
+            if (found := contents.os_release["ID"]) != request.distribution:
+                raise UserError(
+                    f"{given}: os-release: ID: expected {request.distribution}, found {found}"
+                )
+            made = Made(system.name, contents, sha256_of(work / "rootfs.tar"), request.size)
+            record = {
+                "schema_version": SCHEMA_VERSION,
+                "origin": origin,
+                "size": made.size,
+                "sha256": made.sha256,
+                **asdict(contents),
+            }
+            (work / "rootfs.json").write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+            for name in ("rootfs.json", "rootfs.tar"):
+                (work / name).replace(place / name)
+    except OSError as error:
+        raise disk_error(error, place) from None
+    return made
+
+
+def parse_size(text: str) -> int:
+    """The argument of --size, in bytes."""
+    match = _SIZE.fullmatch(text)
+    size = int(match[1]) << {"M": 20, "G": 30}[match[2]] if match else 0
+    if not SIZES[0] <= size <= SIZES[1]:
+        raise UserError(f"--size: expected a size from 32M to 2G, such as 256M; found {text!r}")
+    return size
+
+
+def _check(request: Request) -> None:
+    """What the command line says must go together."""
+    if not request.tarball:
+        if request.sha256:
+            raise UserError("--sha256: expected with --tarball FILE, whose digest it is")
+        return
+    for option in ("suite", "mirror", "keyring"):
+        if getattr(request, option):
+            raise UserError(f"--{option}: expected without --tarball, which takes its place")
+    if not re.fullmatch(r"[0-9a-f]{64}", request.sha256):
+        raise UserError(
+            "--tarball: expected with --sha256 and the 64 hexadecimal digits that its"
+            " publisher gives"
+        )
+    if not request.tarball.is_file():
+        raise UserError(f"--tarball {request.tarball}: no such file")
+    digest = sha256_of(request.tarball)
+    if digest != request.sha256:
+        raise UserError(
+            f"--tarball {request.tarball}: has SHA-256 {digest}, expected {request.sha256}"
+        )
+
+
+# --- mmdebstrap -----------------------------------------------------------------------------
+
+
+def _bootstrap(
+    lab: Lab, request: Request, image: Image, output: Path, log: Path, step: Callable[[str], None]
+) -> dict[str, Any]:
+    """Has mmdebstrap write the archive; returns what to record of that."""
+    if not shutil.which("mmdebstrap"):
+        raise UserError(
+            f"image {request.distribution}: mmdebstrap is not here; install it with `apt-get"
+            " install mmdebstrap` (and `uidmap` for use without root), or give --tarball FILE",
+            status=STATUS_FAILED,
+        )
+    suite = request.suite or image.suite
+    # In a directory that everybody can enter: apt reads a keyring as a user of its own.
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        keyring = None
+        if request.keyring:
+            keyring = Path(directory) / request.keyring.name
+            try:
+                keyring.write_bytes(request.keyring.read_bytes())
+            except OSError as error:
+                raise UserError(f"--keyring {request.keyring}: {error.strerror}") from None
+            keyring.chmod(0o644)
+        source = source_line(lab, request.distribution, suite, request.mirror, keyring)
+        _run(command(suite, source, image.options), output, log, step)
+    version = subprocess.run(["mmdebstrap", "--version"], capture_output=True, text=True)
+    return {"mmdebstrap": version.stdout.strip(), "suite": suite}
+
+
+def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: Path | None) -> str:
+    """The mirror as a line of sources.list(5), signed as the host's own entry says or by
+    `keyring`. UserError when the host names none."""
+    fetcher = Fetcher.here(lab.root)
+    if mirror:
+        if not re.fullmatch(r"(https?|file|copy|ftp)://?\S+", mirror):
+            raise UserError(
+                f"--mirror: expected an address such as http://HOST/{distribution};"
+                f" found {mirror!r}"
+            )
+        entry = fetch.Archive(mirror.rstrip("/"), security=False)
+    else:
+        found = fetcher.archives_of(distribution)
+        if not found:
+            raise UserError(
+                f"image {distribution}: this host's apt configuration names no mirror of it;"
+                " expected --mirror URL, or --tarball FILE with --sha256 DIGEST"
+            )
+        entry = found[0]
+    if keyring:
+        entry = fetch.Archive(entry.uri, entry.security, (("signed-by", str(keyring)),))
+    return fetcher.source_line(entry, suite).strip()
+
+
+def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
+    """What is started. Only essential packages: what every system of the distribution has.
+
+    The way (as root, by user namespaces, by fakechroot) is mmdebstrap's own choice; the bytes are
+    the same. The archive goes to standard output: not every way may write where we may.
+    """
+    settings = [f"--aptopt={line}" for line in fetch.host_settings() if _is_about_access(line)]
+    return [
+        "mmdebstrap",
+        "--variant=essential",
+        "--architectures=amd64",
+        "--format=tar",
+        *options,
+        *settings,
+        suite,
+        "-",
+        source,
+    ]
+
+
+def _is_about_access(setting: str) -> bool:
+    """Proxies, certificates, time-outs: mmdebstrap's own apt has nothing of the host's."""
+    return bool(re.match(r"Acquire::(https?|ftp)::|Acquire::Retries", setting))
+
+
+def _run(words: list[str], output: Path, log: Path, step: Callable[[str], None]) -> None:
+    said: list[str] = []
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(rootfs.TIME), "LC_ALL": "C.UTF-8"}
+    with output.open("wb") as file, log.open("w") as kept:
+        process = subprocess.Popen(
+            words,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                kept.write(line)
+                said.append(line.strip())
+                step(said[-1].removeprefix("I: "))
+            process.wait()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+    if process.returncode != 0:
+        errors = [line for line in said if line.startswith("E: ")] or said[-1:] or ["failed"]
+        raise UserError(
+            f"mmdebstrap: {errors[0].removeprefix('E: ')} (log: {log})", status=STATUS_FAILED
+        )

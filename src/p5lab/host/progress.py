@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""What a person sees while work goes on: a live line on a terminal, nothing anywhere else, or with
+P5LAB_PROGRESS=plain (for logs) a line now and then."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+
+from p5lab.host.terminal import markup
+
+PLAIN_SECONDS = 30  # between two lines about one step where there is no terminal
+VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
+
+
+class Progress:
+    """Messages go to stderr, so that stdout holds results only."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True, highlight=False)
+        self._lock = threading.Lock()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether anybody looks on, or reads a log later."""
+        return self.console.is_terminal or os.environ.get(VARIABLE) == PLAIN
+
+    def note(self, text: str) -> None:
+        """How the work goes; nobody is told where its output is piped."""
+        if self.is_shown:
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """What is told in any case."""
+        with self._lock:
+            self.console.print(markup(text, lines=True), soft_wrap=True)
+
+    @contextmanager
+    def activity(self, name: str) -> Iterator[Callable[[str], None]]:
+        """One long step; the caller says what it is at. A log is told twice a minute, so that a
+        long silence is never mistaken for a hang."""
+        start = time.monotonic()
+        detail = "starting"
+
+        def text() -> str:
+            room = max(self.console.width - len(name) - 16, 20)
+            return f"{name} {time.monotonic() - start:.0f} s: {detail[:room]}"
+
+        def step(what: str) -> None:
+            nonlocal detail
+            detail = what or detail
+
+        if self.console.is_terminal:
+            status = self.console.status(markup(text()))
+            with status, _every(0.5, lambda: status.update(markup(text()))):
+                yield step
+        else:
+            with _every(PLAIN_SECONDS, lambda: self.note(text())):
+                yield step
+
+    @contextmanager
+    def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
+        """Progress over runs. `left`: an estimate of the time that remains; empty: nobody knows."""
+        tracker = RunProgress(self, total, left)
+        if not self.console.is_terminal:
+            yield tracker
+            return
+        status = self.console.status("")
+        with status, _every(0.5, lambda: status.update(markup(tracker.text()))):
+            yield tracker
+
+
+class RunProgress:
+    """Counts runs; safe to call from several threads."""
+
+    def __init__(self, progress: Progress, total: int, left: Callable[[], str]) -> None:
+        self.progress = progress
+        self.total = total
+        self._left = left
+        self.done = 0
+        self._lock = threading.Lock()
+        self._active: dict[str, float] = {}
+
+    def started(self, label: str) -> None:
+        with self._lock:
+            self._active[label] = time.monotonic()
+
+    def finished(self, label: str, message: str) -> None:
+        with self._lock:
+            self._active.pop(label, None)
+            self.done += 1
+            number = self.done
+        self.progress.note(f"[{number}/{self.total}] {label}: {message}")
+
+    def text(self) -> str:
+        """What is going on, cut to the terminal's width."""
+        with self._lock:
+            now = time.monotonic()
+            active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]
+            left = self._left()
+            about = f", about {left} left" if left else ""
+            text = f"{self.done}/{self.total} done{about}; running: {'; '.join(active) or '-'}"
+        return text[: max(self.progress.console.width - 4, 20)]
+
+
+@contextmanager
+def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+    """Does something again and again beside the block."""
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

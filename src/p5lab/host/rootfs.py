@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""Root file systems of distributions: from an archive of any origin to the one a guest is made of.
+
+That one is plain tar: directories, files and symbolic links in the order of their paths, all of one
+time, without what a guest that runs one program never reads. The same files give the same bytes,
+whoever packed them. What comes in is judged member by member, and nothing of it is unpacked.
+"""
+
+import fnmatch
+import lzma
+import re
+import stat
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from p5lab.errors import UserError
+
+TIME = 788918400
+"""1995-01-01, the guest's own date at start: no file is of the guest's future."""
+
+GLIBC = "2.31"
+"""The oldest C library that our programs run with (workloads/SConscript compiles them for it)."""
+
+EMPTIED = (
+    "boot",
+    "dev",
+    "proc",
+    "run",
+    "sys",
+    "tmp",
+    "etc/apt",
+    "var/cache",
+    "var/lib/apt",
+    "var/log",
+    "usr/share/bash-completion",
+    "usr/share/bug",
+    "usr/share/doc",
+    "usr/share/info",
+    "usr/share/lintian",
+    "usr/share/locale",
+    "usr/share/man",
+)
+"""Directories that stay empty: mount points, caches, records of the packing (the mirror's address
+is in one), documentation and translations."""
+LEFT_OUT = (
+    "etc/hostname",
+    "etc/machine-id",
+    "etc/resolv.conf",
+    "etc/*-",
+    "var/lib/dpkg/[!s]*",
+    "var/lib/dpkg/status-*",
+)
+"""Files of the host that packed, previous versions, and what belongs to the package manager but
+for its list of packages. A pattern also stands for all below it."""
+
+LOADER = re.compile(r"(?:usr/)?lib64/ld-linux-x86-64\.so\.2|(?:usr/)?lib/x86_64-linux-gnu/ld-.*")
+LIBC = re.compile(r"(?:usr/)?lib/x86_64-linux-gnu/libc(?:-2\.\d+\.so|\.so\.6)")
+LIBC_VERSION = re.compile(rb"GNU C Library \([^)\n]*\) \w+ release version (2\.\d+)")
+OS_RELEASE = ("usr/lib/os-release", "etc/os-release")
+NAMES = {"ID": True, "PRETTY_NAME": True, "VERSION_ID": False, "VERSION_CODENAME": False}
+"""What is recorded of os-release(5), and whether it must be there."""
+PLAIN = re.compile(r"[\w .,:;/()+~-]+", re.ASCII)
+"""Their values: part of a command line of the build."""
+DPKG_STATUS = "var/lib/dpkg/status"
+UNREADABLE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a root file system says of itself. `packages`: versions by name."""
+
+    os_release: dict[str, str]
+    glibc: str
+    packages: dict[str, str]
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A member as it will be written. The content of a file is at `offset` of the spool."""
+
+    info: tarfile.TarInfo
+    offset: int = 0
+
+
+_Members = dict[str, _Member]  # by path
+
+
+def repack(archive: Path, output: Path) -> Contents:
+    """Write the archive that images are made of.
+
+    UserError when the given one is no root file system for amd64 with glibc, or has members that
+    such an archive does not have.
+    """
+    where = str(archive)
+    with tempfile.TemporaryFile() as spool:
+        members = {
+            path: member
+            for path, member in _read(archive, where, spool).items()
+            if not _left_out(path)
+        }
+        contents = _contents(members, where, spool)
+        with tarfile.open(output, "w", format=tarfile.GNU_FORMAT) as tar:
+            for path in sorted(members, key=lambda path: path.split("/")):
+                spool.seek(members[path].offset)
+                tar.addfile(members[path].info, spool)
+    return contents
+
+
+def _read(archive: Path, where: str, spool: IO[bytes]) -> _Members:
+    """All members, from front to back: a compressed archive cannot be read otherwise."""
+    members: _Members = {}
+    try:
+        with _opened(archive) as tar:
+            for info in tar:
+                if path := _path(info.name, where):
+                    members[path] = _member(tar, info, path, where, members, spool)
+    except UNREADABLE as error:
+        raise UserError(f"{where}: cannot be read as a tar archive: {error}") from None
+    except OSError as error:
+        raise UserError(f"{where}: {error.strerror or error}") from None
+    for path in list(members):
+        for parent in _parents(path):
+            if not members.setdefault(parent, _directory(parent)).info.isdir():
+                raise UserError(f"{where}: {path}: lies below {parent}, which is no directory")
+    return members
+
+
+def _opened(archive: Path) -> tarfile.TarFile:
+    try:
+        return tarfile.open(archive, "r|*")
+    except TypeError:  # tarfile, of a file that ends within gzip's header
+        raise tarfile.ReadError("cut short") from None
+
+
+def _path(name: str, where: str) -> str:
+    """A member's path from the root, without slash in front; empty for the root itself."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if name.startswith("/") or ".." in parts:
+        raise UserError(f"{where}: {name}: leads out of the archive; expected paths below its root")
+    return _printable("/".join(parts), where)
+
+
+def _printable(name: str, where: str) -> str:
+    """The name of a file or the target of a link, fit for a command of debugfs
+    (guest-images/parts/rootfs/mkrootfs.py)."""
+    if not name.isprintable() or '"' in name:
+        raise UserError(f"{where}: {name!r}: expected printable characters without quotes")
+    return name
+
+
+def _parents(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _directory(path: str) -> _Member:
+    info = tarfile.TarInfo(path)
+    info.type, info.mode, info.mtime = tarfile.DIRTYPE, 0o755, TIME
+    return _Member(info)
+
+
+def _member(
+    tar: tarfile.TarFile,
+    given: tarfile.TarInfo,
+    path: str,
+    where: str,
+    members: _Members,
+    spool: IO[bytes],
+) -> _Member:
+    """One member with nothing but what the image needs of it."""
+    info = tarfile.TarInfo(path)
+    info.mode, info.uid, info.gid = stat.S_IMODE(given.mode), given.uid, given.gid
+    info.mtime, info.type = TIME, given.type
+    if given.isdir():
+        return _Member(info)
+    if given.issym():
+        info.linkname = _printable(given.linkname, where)  # it may lead anywhere in the guest
+        return _Member(info)
+    info.type = tarfile.REGTYPE
+    if given.islnk():  # a file of its own from now on
+        target = members.get(_path(given.linkname, where))
+        if target is None or not target.info.isreg():
+            raise UserError(
+                f"{where}: {path}: a link to {given.linkname}, which is no file before it"
+            )
+        info.size = target.info.size
+        return _Member(info, target.offset)
+    if given.isdev() and path.startswith("dev/"):
+        return _Member(info)  # is left out; the guest's kernel makes its own
+    content = tar.extractfile(given) if given.isreg() else None
+    if content is None:
+        raise UserError(f"{where}: {path}: expected a file, a directory or a link")
+    info.size = given.size
+    offset = spool.seek(0, 2)
+    while piece := content.read(1 << 20):
+        spool.write(piece)
+    return _Member(info, offset)
+
+
+def _left_out(path: str) -> bool:
+    return any(path.startswith(f"{directory}/") for directory in EMPTIED) or any(
+        fnmatch.fnmatchcase(path, pattern) for pattern in LEFT_OUT
+    )
+
+
+def _contents(members: _Members, where: str, spool: IO[bytes]) -> Contents:
+    def content(path: str) -> bytes:
+        member = members.get(path)
+        if member is None or not member.info.isreg():
+            return b""
+        spool.seek(member.offset)
+        return spool.read(member.info.size)
+
+    os_release = next(filter(None, map(content, OS_RELEASE)), b"")
+    if not os_release:
+        raise UserError(
+            f"{where}: no etc/os-release; expected the root file system of a distribution"
+        )
+    versions = [
+        match[1].decode()
+        for path in members
+        if LIBC.fullmatch(path) and (match := LIBC_VERSION.search(content(path)))
+    ]
+    if not versions or not any(map(LOADER.fullmatch, members)):
+        raise UserError(f"{where}: no glibc for x86-64 in it; expected a distribution for amd64")
+    if _number(versions[0]) < _number(GLIBC):
+        raise UserError(f"{where}: glibc {versions[0]}; expected {GLIBC} or newer")
+    sizes = [member.info.size for member in members.values() if member.info.isreg()]
+    return Contents(
+        os_release=_assignments(os_release.decode(errors="replace"), where),
+        glibc=versions[0],
+        packages=_packages(content(DPKG_STATUS).decode(errors="replace")),
+        files=len(sizes),
+        bytes=sum(sizes),
+    )
+
+
+def _assignments(text: str, where: str) -> dict[str, str]:
+    """os-release(5): NAME=value, often in quotes."""
+    found = {}
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        if name not in NAMES:
+            continue
+        value = value.strip().strip("\"'")
+        if not PLAIN.fullmatch(value):
+            raise UserError(f"{where}: os-release: {name}: expected plain text, found {value!r}")
+        found[name] = value
+    for name, needed in NAMES.items():
+        if needed and name not in found:
+            raise UserError(f"{where}: os-release: no {name} in it")
+    return found
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _packages(status: str) -> dict[str, str]:
+    """Versions by package of a dpkg status file; empty where there is none."""
+    stanzas = (
+        dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
+        for stanza in status.split("\n\n")
+    )
+    return {found["Package"]: found["Version"] for found in stanzas if len(found) == 2}

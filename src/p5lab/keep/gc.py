@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab gc`: results and cached files that nobody needs any more, what they take, and their
+removal.
+
+Results go when they failed, were never run, or when a later run asks the same; cached files when
+they were not used for a while or the cache is larger than it may be. What is being run is never
+touched: every p5lab that runs something holds a lock on the results, every engine one on its run.
+"""
+
+import contextlib
+import fcntl
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from p5lab.engines import bochs
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.execute import forkserver, worker
+from p5lab.host import fetch
+from p5lab.keep import index, store
+from p5lab.keep.store import Stored
+from p5lab.lab import Lab
+
+DAYS = 30  # unused for so long, a cached file goes
+ABANDONED_DAYS = 1  # a queued run that nobody has taken up; what a killed build left
+DAY = 86400
+KILLED = "left by a killed build"
+RUN_ID = re.compile(r"[0-9a-f]{16}")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that can go. `why` is its kind in the list that people see."""
+
+    path: Path
+    what: str
+    why: str
+    bytes: int
+    used: float  # seconds since the epoch
+
+
+def parse_size(text: str) -> int:
+    """The argument of --max-size."""
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT]?)B?", text)
+    if not match:
+        raise UserError(f"--max-size: expected a size such as 500M or 2G, found {text!r}")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def parse_days(text: str) -> float:
+    """The argument of --older-than."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?d?", text):
+        raise UserError(f"--older-than: expected a number of days, found {text!r}")
+    return float(text.rstrip("d"))
+
+
+def human(size: float) -> str:
+    """Bytes as people read them, in powers of 1000 as df -H has them."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 999.5 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError
+
+
+# --- results ----------------------------------------------------------------------------------
+
+
+def results(lab: Lab) -> list[Item]:
+    """Runs that can go."""
+    found = [
+        item
+        for path in sorted(lab.results.glob("*/*"))
+        if RUN_ID.fullmatch(path.name) and not (path / store.RECORD).exists()
+        for item in [_item(path, path.name, "without a record")]
+        if item.used < time.time() - ABANDONED_DAYS * DAY
+    ]
+    found += [
+        _item(path, path.name, "left by a killed run")
+        for left in (f"*/{forkserver.PREFIX}*", f"*/{worker.PREFIX}*", f"{worker.BEACON}*")
+        for path in sorted(lab.results.glob(left))
+        if not _held(path)
+    ]
+    newest: dict[tuple[object, ...], Stored] = {}
+    for stored in index.runs(lab):
+        why = _why(stored)
+        if why:
+            found.append(_of(stored, why))
+        elif stored.status == "ok":
+            asks = _asks(stored.record)
+            other = newest.get(asks)
+            if other is None:
+                newest[asks] = stored
+                continue
+            older, newer = sorted((stored, other), key=lambda one: str(one.record["started"]))
+            found.append(_of(older, "superseded"))
+            newest[asks] = newer
+    return found
+
+
+def _held(directory: Path) -> bool:
+    """Whether an engine is still there."""
+    with store.locked(directory) as lock:
+        return lock is None
+
+
+def _why(stored: Stored) -> str:
+    if stored.status in ("failed", "timeout"):
+        return "failed"
+    if stored.status == "queued":
+        age = time.time() - (stored.directory / store.RECORD).stat().st_mtime
+        return "never run" if age > ABANDONED_DAYS * DAY else ""
+    return ""
+
+
+def _asks(record: dict[str, Any]) -> tuple[object, ...]:
+    """What is the same in two runs of which the newer one counts (as p5stats.tidy.load has it; a
+    recording is something more)."""
+    machine = record["machine"]
+    return (
+        record["experiment"],
+        record["engine"],
+        machine["name"],
+        machine["geometry"],
+        record["feedback"],
+        record["guest"]["name"],
+        record["seed"],
+        record["workload"]["name"],
+        tuple(sorted(record["parameters"].items())),
+        tuple(sorted(bochs.apart(record).items())),
+    )
+
+
+def _of(stored: Stored, why: str) -> Item:
+    return _item(stored.directory, f"{stored.id[:10]} {stored.record['label']}", why)
+
+
+# --- caches -----------------------------------------------------------------------------------
+
+
+def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
+    """Files of the cache that can go: not used for so many days, then, where that leaves more than
+    `max_size`, those that were not used for the longest time."""
+    all_items = sorted(_cached(), key=lambda item: item.used)
+    needed = _downloads_in_use(lab)
+    now = time.time()
+    going = []
+    for item in all_items:
+        limit = ABANDONED_DAYS if item.why == KILLED else days
+        if item.used <= now - limit * DAY and item.path.name not in needed:
+            going.append(item)
+    left = sum(item.bytes for item in all_items) - sum(item.bytes for item in going)
+    for item in all_items:
+        # What a build left may be one that goes on: only its age tells.
+        if max_size is not None and left > max_size and item not in going and item.why != KILLED:
+            going.append(item)
+            left -= item.bytes
+    return going
+
+
+def cache_bytes() -> int:
+    return sum(item.bytes for item in _cached())
+
+
+def _cached() -> Iterator[Item]:
+    directory = fetch.cache_directory()
+    for path in directory.glob("scons/??/*"):
+        yield _item(path, path.name[:10], "build products")
+    for path in directory.glob("dist/*"):
+        files = ", ".join(file.name for file in path.iterdir()) if path.is_dir() else path.name
+        yield _item(path, files, "downloads")
+    for path in directory.glob("work/*"):
+        yield _item(path, path.name, KILLED)
+    for path in directory.glob("inputs/*"):
+        yield _item(path, path.name[:10], KILLED if path.suffix else "inputs of clients' runs")
+    for path in directory.glob("gem5/checkpoints/*/"):
+        yield _item(path, path.name, "gem5 checkpoints")
+    # Files in here refer to each other: all or none.
+    for name, why in (("zig", "the C compiler's library"), ("apt", "package index")):
+        if (directory / name).is_dir():
+            yield _item(directory / name, name, why)
+
+
+def _downloads_in_use(lab: Lab) -> set[str]:
+    """Digests of the files that this checkout was built from."""
+    found = set()
+    for record in (lab.root / "build/sources").glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            found.add(fetch.read_resolved(record).sha256)
+    return found
+
+
+# --- both -------------------------------------------------------------------------------------
+
+
+def _item(path: Path, what: str, why: str) -> Item:
+    """Measures a file or a whole directory; the newest file in it says when it was used."""
+    size, used = 0, 0.0
+    files = [path, *path.rglob("*")] if path.is_dir() else [path]
+    for file in files:
+        with contextlib.suppress(OSError):
+            facts = file.lstat()
+            if not file.is_dir() or file.is_symlink():
+                size += facts.st_size
+            used = max(used, facts.st_mtime)
+            # Downloads are only read; a directory is read by looking at it.
+            if why == "downloads" and not file.is_dir():
+                used = max(used, facts.st_atime)
+    return Item(path, what, why, size, used)
+
+
+@contextlib.contextmanager
+def quiet(lab: Lab) -> Iterator[None]:
+    """Nobody runs anything here while the block lasts."""
+    with store.in_use(lab, alone=True) as alone:
+        if not alone:
+            raise UserError(
+                "runs are going on here: gc of results waits for nobody; try again when they have"
+                " ended, or use --cache",
+                status=STATUS_FAILED,
+            )
+        yield
+
+
+def remove_run(item: Item) -> bool:
+    """Removes a run directory; False when an engine still runs there or it has become good."""
+    with store.locked(item.path) as lock:
+        record = store.read(item.path)
+        if lock is None or (record and record["status"] == "ok" and item.why != "superseded"):
+            return False
+        shutil.rmtree(item.path)
+    with contextlib.suppress(OSError):  # others are in there
+        item.path.parent.rmdir()
+    return True
+
+
+def remove_cached(item: Item) -> bool:
+    """Removes a part of the cache; a build that wants it makes it again."""
+    lock = fetch.cache_directory() / "fetch.lock"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # downloads are under way
+        if item.path.is_dir():
+            shutil.rmtree(item.path)
+        else:
+            item.path.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The index of the results: of every run what lists, plans and questions in SQL need.
+
+Run directories are the truth. The index (results/.index/runs.DIGEST.parquet) is read by DuckDB; a
+row of it counts as long as the run's record is the file it was made from, by inode, size and time
+of change. Everything else is read anew, so the index can be removed, damaged, foreign or left
+behind at any time: it is then made again.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p5lab.engines import bochs
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host.files import sha256_of
+from p5lab.keep import store
+from p5lab.keep.store import COUNTS, RECORD, Stored
+from p5lab.lab import Lab
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+SCHEMA_VERSION = 2
+DIRECTORY = ".index"
+# A record takes 0.25 ms to read, DuckDB 0.1 s to load, and a row next to nothing.
+WORTHWHILE = 1000
+_METADATA = b"p5lab"
+_KEPT = (
+    "schema_version",
+    "run",
+    "experiment",
+    "status",
+    "reason",
+    "label",
+    "engine",
+    "guest",
+    "parameters",
+    "seed",
+    "feedback",
+    "started",
+    "wall_seconds",
+)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """`facts` are those of run.json when it was read: inode, size, time of change (ns)."""
+
+    facts: tuple[int, int, int]
+    stored: Stored
+
+
+def runs(lab: Lab) -> list[Stored]:
+    """As store.all_runs, with records abridged to what tells runs apart and how they ended."""
+    paths = sorted(lab.results.glob(f"*/*/{RECORD}"))
+    if len(paths) < WORTHWHILE:
+        return [store.stored(path.parent) for path in paths]
+    return [row.stored for row in _rows(lab, paths)]
+
+
+def connect(lab: Lab) -> "DuckDBPyConnection":
+    """A database in memory with two views: `runs`, one row a run (docs/formats.md), and `counts`,
+    the tidy tables of all ok runs (p5stats.tidy). UserError when one of these cannot be read."""
+    import duckdb  # only here: most commands need none of it
+
+    table = _table(_rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}"))))
+    connection = duckdb.connect()
+    connection.register("index_rows", table)
+    connection.execute(
+        "CREATE TABLE runs AS SELECT * EXCLUDE (record, inode, size, changed) FROM index_rows"
+    )
+    connection.unregister("index_rows")
+    files = [
+        str(lab.results / experiment / run / COUNTS)
+        for experiment, run in connection.execute(
+            "SELECT experiment, run FROM runs WHERE status = 'ok' ORDER BY ALL"
+        ).fetchall()
+    ]
+    if not files:
+        from p5stats import tidy
+
+        connection.register("counts", tidy.SCHEMA.empty_table())
+        return connection
+    try:
+        # Version 1 of the table had `on` and `off` for `feedback`.
+        connection.read_parquet(files).project(
+            "* REPLACE (CASE feedback WHEN 'on' THEN 'yes' WHEN 'off' THEN 'no' ELSE feedback END"
+            " AS feedback)"
+        ).create_view("counts")
+    except duckdb.Error as error:
+        raise UserError(
+            f"counts of the results: {_first_line(error)}", status=STATUS_FAILED
+        ) from None
+    return connection
+
+
+def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of the columns and the rows of one statement's answer."""
+    import duckdb
+
+    with connect(lab) as connection:
+        try:
+            answer = connection.sql(sql)
+            if answer is None:
+                raise UserError("query: expected a statement that answers, such as SELECT")
+            return answer.columns, answer.fetchall()
+        except duckdb.Error as error:
+            raise UserError(f"query: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+# --- what is known, and what is read anew -------------------------------------------------------
+
+
+def _rows(lab: Lab, paths: Iterable[Path]) -> list[_Row]:
+    known = _load(lab)
+    rows = []
+    for path in paths:
+        try:
+            found = path.stat()
+        except OSError:
+            continue  # removed meanwhile
+        facts = (found.st_ino, found.st_size, found.st_mtime_ns)
+        row = known.get(path.parent)
+        if row is None or row.facts != facts or row.stored.status == "running":
+            stored = store.stored(path.parent)
+            row = _Row(facts, Stored(stored.directory, _abridged(stored)))
+        rows.append(row)
+    if rows != list(known.values()):
+        with suppress(OSError):  # it is only an index: without one everything is read anew
+            _save(lab, rows)
+    return rows
+
+
+def _abridged(stored: Stored) -> dict[str, Any]:
+    record = stored.record
+    return {
+        **{key: record[key] for key in _KEPT if key in record},
+        # By their place, whatever a record says: that is where they are found again.
+        "experiment": stored.directory.parent.name,
+        "run": stored.id,
+        "machine": {
+            key: record["machine"].get(key, {} if key == "shadows" else "")
+            for key in ("name", "geometry", "shadows")
+        },
+        "workload": {"name": record["workload"].get("name", "")},
+        "identity": {"settings": {"engine.conf": bochs.apart(record)}},
+    }
+
+
+def _load(lab: Lab) -> dict[Path, _Row]:
+    """What the index says, by run directory; nothing where it is not as it was written."""
+    import duckdb
+
+    for path in sorted((lab.results / DIRECTORY).glob("runs.*.parquet")):
+        try:
+            if path.name != _name(path):
+                continue
+            with duckdb.connect() as connection:
+                version = connection.execute(
+                    "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?",
+                    [str(path), _METADATA.decode()],
+                ).fetchone()
+                if version != (str(SCHEMA_VERSION),):
+                    continue
+                found = connection.execute(
+                    "SELECT inode, size, changed, record FROM read_parquet(?)", [str(path)]
+                ).fetchall()
+            rows = {}
+            for inode, size, changed, text in found:
+                record = json.loads(text)
+                directory = lab.results / record["experiment"] / record["run"]
+                rows[directory] = _Row((inode, size, changed), Stored(directory, record))
+            return rows
+        except (OSError, ValueError, KeyError, TypeError, duckdb.Error):
+            continue
+    return {}
+
+
+def _save(lab: Lab, rows: Iterable[_Row]) -> None:
+    import pyarrow.parquet as pq
+
+    place = lab.results / DIRECTORY
+    place.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=place)
+    os.close(number)
+    temporary = Path(name)
+    try:
+        pq.write_table(_table(rows), temporary)
+        path = place / _name(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    for old in place.iterdir():
+        if old != path:
+            old.unlink(missing_ok=True)
+
+
+def _name(path: Path) -> str:
+    """The name of an index says what is in it, so that a damaged one is known."""
+    return f"runs.{sha256_of(path)[:16]}.parquet"
+
+
+def _table(rows: Iterable[_Row]) -> "pa.Table":
+    import pyarrow as pa
+
+    text, whole = pa.string(), pa.int64()
+    types = {
+        "experiment": text,
+        "run": text,
+        "status": text,
+        "reason": text,
+        "label": text,
+        "engine": text,
+        "machine": text,
+        "geometry": text,
+        "guest": text,
+        "workload": text,
+        "parameters": text,
+        "seed": whole,
+        "feedback": text,
+        "shadows": whole,
+        "started": text,
+        "wall_seconds": pa.float64(),
+        "inode": whole,
+        "size": whole,
+        "changed": whole,
+        "record": text,
+    }
+    schema = pa.schema(list(types.items()), metadata={_METADATA: str(SCHEMA_VERSION).encode()})
+    return pa.Table.from_pylist([_columns(row) for row in rows], schema=schema)
+
+
+def _columns(row: _Row) -> Mapping[str, object]:
+    record = row.stored.record
+    inode, size, changed = row.facts
+    return {
+        **{key: record.get(key) for key in _KEPT},
+        "machine": record["machine"]["name"],
+        "geometry": record["machine"]["geometry"],
+        "shadows": len(record["machine"]["shadows"]),
+        "guest": record["guest"].get("name", ""),
+        "workload": record["workload"]["name"],
+        "parameters": " ".join(f"{key}={value}" for key, value in record["parameters"].items()),
+        "inode": inode,
+        "size": size,
+        "changed": changed,
+        "record": json.dumps(record),
+    }

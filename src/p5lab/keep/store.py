@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Run directories: results/EXPERIMENT/RUN-ID/, the truth about what was run.
+
+run.json holds the resolved inputs, versions, digests, host, status and wall time. Its status is
+always one of queued, running, ok, failed, timeout, and failed and timeout have a reason. It is
+replaced in one step, so a reader sees the old one or the new one, never a part.
+
+Whoever runs a run holds a lock on its directory, and so does the engine it started. A record that
+says `running` while nobody holds the lock is what a crash left behind: it becomes `failed`.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from p5lab.engines import Plan
+from p5lab.errors import UserError, disk_error
+from p5lab.host.files import replace_json, sha256_of
+from p5lab.lab import Lab
+from p5stats import StatsError
+from p5stats import record as records
+
+SCHEMA_VERSION = 1
+STATUSES = ("queued", "running", "ok", "failed", "timeout")
+RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
+# A file changed twice within the resolution of its time of change would look like one changed once;
+# after so many seconds no file system has it that coarse.
+SETTLED_SECONDS = 3.0
+IN_USE = ".in-use"  # of the whole directory of results
+# Given back when the disk is full, so that the reason can still be recorded.
+RESERVE_BYTES = 64 * 1024
+CRASHED = "interrupted: the process that ran it ended without recording a result"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A run directory and its record."""
+
+    directory: Path
+    record: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return self.directory.name
+
+    @property
+    def status(self) -> str:
+        return self.record["status"]
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file's content. Runs share most of their files: one that has not changed lately
+    is read once a process."""
+    facts = path.stat()
+    if time.time() - facts.st_ctime < SETTLED_SECONDS:
+        return sha256_of(path)
+    return _digest_of_settled(path, facts.st_ino, facts.st_size, facts.st_ctime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
+    return sha256_of(path)
+
+
+def identity(plan: Plan) -> dict[str, Any]:
+    """Everything that can change a run's result: file digests and settings, no paths."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "digests": {role: digest(path) for role, path in sorted(plan.inputs.items())},
+        "settings": plan.settings,
+    }
+
+
+def run_id(what: Mapping[str, Any]) -> str:
+    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def read(directory: Path) -> dict[str, Any] | None:
+    """The record of a run directory; None when there is none that makes sense.
+
+    Rule for other schema versions: older records would be migrated here (there is none: 1 is the
+    first); newer ones are an error, because they must not be overwritten by mistake.
+    """
+    try:
+        record = records.read(directory / RECORD)
+    except StatsError:
+        return None
+    version = record.get("schema_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise UserError(
+            f"{directory / RECORD}: schema_version: expected {SCHEMA_VERSION}, found {version}"
+        )
+    return record if _is_record(record, directory.name) else None
+
+
+# What every record has, and what one of a finished run has beside it; a tuple of one is a table
+# whose values are of that type.
+_ALWAYS: dict[str, Any] = {
+    "schema_version": int,
+    "run": str,
+    "experiment": str,
+    "status": str,
+    "reason": str,
+    "engine": str,
+    "label": str,
+    "seed": int,
+    "feedback": str,
+    "machine": {"name": str, "geometry": str, "values": (str,)},
+    "guest": {"name": str, "clock_vector": int | None},
+    "workload": {"name": str, "bracket": str, "operation": str, "operations": int, "curve": str},
+    "parameters": (int | str,),
+    "identity": {"digests": (str,), "settings": dict},
+    "versions": dict,
+}
+_FINISHED: dict[str, Any] = {
+    "started": str,
+    "wall_seconds": int | float,
+    "digests": (str,),
+    "notes": list,
+    "host": dict,
+}
+
+
+def _is_record(record: dict[str, Any], name: str) -> bool:
+    wanted = _ALWAYS | (_FINISHED if record.get("status") == "ok" else {})
+    return (
+        _has(record, wanted)
+        and record["schema_version"] == SCHEMA_VERSION
+        and record["status"] in STATUSES
+        and record["run"] == name == run_id(record["identity"])
+        and _has(record["machine"].get("shadows", {}), (dict,))
+        and _has(record["workload"].get("bytes", 0), int)
+        and all(isinstance(note, dict) for note in record.get("notes", []))
+    )
+
+
+def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
+    """Whether a value of JSON is of this kind: a type, or a table described by others."""
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(
+            key in value and _has(value[key], one) for key, one in kind.items()
+        )
+    if isinstance(kind, tuple):
+        return isinstance(value, dict) and all(_has(one, kind[0]) for one in value.values())
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def write(directory: Path, record: Mapping[str, Any]) -> None:
+    """Replaces the record; when the disk is full, at the expense of the reserve."""
+    try:
+        replace_json(directory / RECORD, records.sealed(record))
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_error(error, directory / RECORD) from None
+        (directory / RESERVE).unlink(missing_ok=True)
+        try:
+            replace_json(directory / RECORD, records.sealed(record))
+        except OSError as again:
+            raise disk_error(again, directory / RECORD) from None
+
+
+def reserve(directory: Path) -> None:
+    """Sets aside what `write` needs on a full disk."""
+    (directory / RESERVE).write_bytes(b"\0" * RESERVE_BYTES)
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[int | None]:
+    """Holds the directory's lock; yields its file descriptor, or None when someone else has it."""
+    with (directory / LOCK).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+        else:
+            yield file.fileno()
+
+
+@contextmanager
+def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
+    """Held by every process that runs something; `alone`, by one that must not meet any. Yields
+    whether it could be had; only `alone` cannot."""
+    try:
+        lab.results.mkdir(parents=True, exist_ok=True)
+        file = (lab.results / IN_USE).open("a")
+    except OSError as error:
+        raise disk_error(error, lab.results) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if alone else fcntl.LOCK_SH)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
+    """Whether this run need not be run again: ok, and its files are what was recorded."""
+    if record is None or record["status"] != "ok":
+        return False
+    try:
+        return all(digest(directory / name) == known for name, known in record["digests"].items())
+    except OSError:
+        return False
+
+
+def all_runs(lab: Lab) -> list[Stored]:
+    """Every recorded run; what a crash left `running` is put right on the way. A run whose record
+    is damaged is there too, as failed. Where abridged records will do, p5lab.keep.index is
+    faster."""
+    return [stored(path.parent) for path in sorted(lab.results.glob(f"*/*/{RECORD}"))]
+
+
+def stored(directory: Path) -> Stored:
+    """One of them."""
+    record = read(directory)
+    return Stored(directory, settle(directory, record) if record else _damaged(directory))
+
+
+def _damaged(directory: Path) -> dict[str, Any]:
+    empty = {key: kind() if isinstance(kind, type) else {} for key, kind in _ALWAYS.items()}
+    return {
+        **empty,
+        "run": directory.name,
+        "experiment": directory.parent.name,
+        "status": "failed",
+        "reason": f"{RECORD} is damaged; run the experiment again",
+        "label": "?",
+    }
+
+
+def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """A record that says `running` though nobody runs it becomes `failed`."""
+    if record["status"] != "running":
+        return record
+    with locked(directory) as lock:
+        if lock is None:
+            return record
+        record = read(directory) or record
+        if record["status"] == "running":
+            record = {**record, "status": "failed", "reason": CRASHED}
+            write(directory, record)
+    return record
+
+
+def find(lab: Lab, prefix: str) -> Stored:
+    """The run whose id begins with `prefix` (at least 4 characters; the experiment's directory
+    name may stand before it)."""
+    wanted = prefix.rstrip("/").rpartition("/")[2]
+    runs: dict[str, Stored] = {}
+    if re.fullmatch(r"[0-9a-f]{4,}", wanted):
+        # Ids are names of directories: no record but those that match need be read.
+        for path in sorted(lab.results.glob(f"*/{wanted}*/{RECORD}")):
+            runs.setdefault(path.parent.name, stored(path.parent))
+    if not runs:
+        raise UserError(
+            f"no run {prefix!r}: expected the first 4 or more characters of an id that"
+            " `./p5lab list runs` shows"
+        )
+    if len(runs) > 1:
+        raise UserError(f"{prefix!r} is not one run but {len(runs)}: {', '.join(sorted(runs))}")
+    return next(iter(runs.values()))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Counts by function: what `./p5lab show RUN --attribution` prints of a run with --attribute."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from p5lab.engines.bochs import ATTRIBUTION
+from p5lab.errors import UserError, unknown
+from p5lab.host.files import replace_json
+from p5lab.keep.store import Stored
+from p5lab.present.tables import Grid
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BY = ("phase", "function", "module", "ring", "space", "crossing")
+EVENT = "cycles.busy"
+ROWS = 20
+SCHEMA_VERSION = 1
+
+
+def of_run(directory: Path) -> "pd.DataFrame | None":
+    """What a run has counted, as p5stats.attribution.Attribution.frame() has it; None: it has not
+    counted by function."""
+    from p5stats import attribution  # pandas takes half a second
+
+    path = directory / ATTRIBUTION
+    return attribution.read(path).frame() if path.is_file() else None
+
+
+def top(frame: "pd.DataFrame", by: tuple[str, ...], event: str, rows: int) -> "pd.DataFrame":
+    """p5stats.attribution.top()."""
+    from p5stats import attribution
+
+    return attribution.top(frame, by, event, rows)
+
+
+def write_speedscope(stored: Stored, path: Path, event: str) -> None:
+    """Writes the call stacks of a run with --attribute stacks for speedscope."""
+    from p5stats import attribution
+
+    source = stored.directory / ATTRIBUTION
+    found = attribution.read(source) if source.is_file() else None
+    if found is None or not found.stacks:
+        raise UserError(f"run {stored.id} has no stacks: expected a run with --attribute stacks")
+    if event not in found.events:
+        raise unknown("event", event, found.events)
+    document = attribution.speedscope(found, event, stored.record["label"])
+    try:
+        replace_json(path, document)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
+    """Prints the largest counts as table, markdown, csv or json."""
+    frame = of_run(stored.directory)
+    if frame is None:
+        raise UserError(f"run {stored.id} has no {ATTRIBUTION}: expected a run with --attribute")
+    by = tuple(dict.fromkeys(args.by.split(",")))
+    for name in by:
+        if name not in BY:
+            raise unknown("--by value", name, BY)
+    if args.event not in set(frame["event"]):
+        raise unknown("event", args.event, sorted(frame["event"].unique()))
+    frame = frame.astype({"phase": str, "ring": str})
+    found = top(frame, by, args.event, args.top)
+    if args.form == "csv":
+        console.file.write(found.to_csv(index=False, lineterminator="\n"))
+        return
+    if args.form == "json":
+        console.file.write(json.dumps(_document(stored, args.event, found), indent=1) + "\n")
+        return
+    _print(console, f"{args.event}: {{:,}} in all brackets", found, args.form)
+
+
+def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -> None:
+    """Prints who evicted whom from the L2, the most frequent pairs first."""
+    from p5stats import attribution
+
+    path = stored.directory / ATTRIBUTION
+    found = attribution.read(path).eviction_frame() if path.is_file() else None
+    if found is None or found.empty:
+        raise UserError(
+            f"run {stored.id} has no evictions: expected a run with --attribute misses on a machine"
+            " with a direct-mapped L2"
+        )
+    found["share"] = found["count"] / found["count"].sum()
+    title = f"conflict misses of L2: {int(found['count'].sum()):,} in all brackets"
+    found = found.head(args.top)
+    if args.form == "csv":
+        console.file.write(found.to_csv(index=False, lineterminator="\n"))
+    elif args.form == "json":
+        document = _document(stored, "l2 conflict misses", found)
+        console.file.write(json.dumps(document, indent=1) + "\n")
+    else:
+        _print(console, title, found, args.form)
+
+
+def _print(console: Console, title: str, found: "pd.DataFrame", form: str) -> None:
+    """A table whose last columns are count and share; `{}` in the title is the sum."""
+    *names, _, _ = found.columns
+    grid = Grid(title.format(int(found["count"].sum())), [*names, "count", "share"])
+    for row in found.itertuples(index=False):
+        *cells, count, share = row
+        grid.add(*map(str, cells), f"{count:,}", f"{100 * share:.1f} %")
+    if form == "markdown":
+        console.file.write(grid.markdown() + "\n")
+    else:
+        grid.print(console)
+
+
+def _document(stored: Stored, event: str, found: "pd.DataFrame") -> dict[str, Any]:
+    rows = json.loads(found.to_json(orient="records"))
+    return {"schema_version": SCHEMA_VERSION, "run": stored.id, "event": event, "rows": rows}

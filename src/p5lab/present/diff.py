@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""What differs between runs: what they were made of, and what they counted."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.keep.store import Stored
+from p5lab.present.tables import MISSING, Grid, number, ratio, times
+from p5stats import tidy
+
+SCHEMA_VERSION = 1
+INSTRUCTIONS = "instructions"
+ALL_RINGS = "all"
+DIGEST = 12  # characters of a digest that are shown
+
+
+@dataclass(frozen=True)
+class Made:
+    """Something that the runs were made of and that is not the same in all; None: one lacks it."""
+
+    what: str
+    values: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An event of a phase, of which the runs counted different numbers: means over the iterations.
+
+    `ratio` is to the first run, `per_1000` to 1000 instructions of the same ring. NaN: not counted
+    there, or nothing to divide by.
+    """
+
+    phase: str
+    ring: str
+    event: str
+    unit: str
+    values: tuple[float, ...]
+    ratio: tuple[float, ...]
+    per_1000: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    runs: tuple[Stored, ...]
+    made: list[Made]
+    counted: list[Counted]
+
+
+def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
+    """Compares runs that are ok; `rings`: each privilege ring for itself."""
+    for stored in runs:
+        if stored.status != "ok":
+            raise UserError(
+                f"run {stored.id} is {stored.status}, it has no counts: {stored.record['reason']}",
+                status=STATUS_FAILED,
+            )
+    made = [dict(_made_of(stored.record)) for stored in runs]
+    counted = [_counts(stored, rings) for stored in runs]
+    return Difference(tuple(runs), list(_different(made)), list(_unequal(counted)))
+
+
+def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Everything that identifies a run, by names for people; each fact once."""
+    yield "engine", record["engine"]
+    yield "machine", record["machine"]["name"]
+    yield from record["machine"]["values"].items()
+    yield "guest", record["guest"]["name"]
+    yield "workload", record["workload"]["name"]
+    for name, value in record["parameters"].items():
+        yield f"parameters.{name}", str(value)
+    yield "seed", str(record["seed"])
+    yield "feedback", record["feedback"]
+    for role, digest in record["identity"]["digests"].items():
+        yield f"file {role}", digest[:DIGEST]
+    # Machine keys stand in the engine's settings again, and so does the job.
+    told = {*record["machine"]["values"], "run.job"}
+    for name, value in _flat(record["identity"]["settings"], ""):
+        if name.rpartition("engine.conf.")[2] not in told and not name.startswith("job."):
+            yield name, value
+    for name, value in record["versions"].items():
+        yield f"version of {name}", str(value)
+
+
+def _flat(value: object, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _flat(part, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, str(value)
+
+
+def _different(made: Sequence[Mapping[str, str]]) -> Iterator[Made]:
+    for what in dict.fromkeys(name for one in made for name in one):
+        values = tuple(one.get(what) for one in made)
+        if len(set(values)) > 1:
+            yield Made(what, values)
+
+
+def _counts(stored: Stored, rings: bool) -> pd.Series:
+    """Mean over the iterations of each phase. Index: phase, ring, event, unit."""
+    frame, _ = tidy.read_run(stored.directory)
+    own = frame[frame["geometry"] == stored.record["machine"]["geometry"]]
+    iterations = own.groupby("phase")["iteration"].nunique()
+    ring = own["ring"].astype(str) if rings else ALL_RINGS
+    sums = own.assign(ring=ring).groupby(["phase", "ring", "event", "unit"], sort=False)["value"]
+    totals = sums.sum()
+    return totals / iterations.reindex(totals.index.get_level_values("phase")).to_numpy()
+
+
+def _unequal(counted: Sequence[pd.Series]) -> Iterator[Counted]:
+    wide = pd.concat(counted, axis="columns", sort=False)
+    for (phase, ring, event, unit), row in wide.iterrows():
+        values = tuple(float(value) for value in row)
+        if len({None if math.isnan(value) else value for value in values}) == 1:
+            continue
+        key = (phase, ring, INSTRUCTIONS, "events")
+        base = wide.loc[key] if key in wide.index else [math.nan] * len(values)
+        yield Counted(
+            phase,
+            ring,
+            event,
+            unit,
+            values,
+            tuple(ratio(value, values[0]) for value in values),
+            tuple(1000 * ratio(value, one) for value, one in zip(values, base, strict=True)),
+        )
+
+
+def show(console: Console, found: Difference, form: str) -> None:
+    """Prints a difference as table, markdown, csv or json."""
+    if form == "json":
+        console.file.write(json.dumps(_document(found), indent=1) + "\n")
+    elif form == "csv":
+        writer = csv.writer(console.file, lineterminator="\n")
+        writer.writerow(["phase", "ring", "event", "unit", "run", "value", "ratio", "per_1000"])
+        for one in found.counted:
+            for stored, *values in zip(
+                found.runs, one.values, one.ratio, one.per_1000, strict=True
+            ):
+                cells = ["" if math.isnan(value) else repr(value) for value in values]
+                writer.writerow([one.phase, one.ring, one.event, one.unit, stored.id, *cells])
+    elif form == "markdown":
+        console.file.write("\n\n".join(grid.markdown() for grid in grids(found)) + "\n")
+    else:
+        for grid in grids(found):
+            grid.print(console)
+        if not found.made and not found.counted:
+            console.print("No difference.")
+
+
+def _document(found: Difference) -> dict[str, Any]:
+    def plain(one: Counted) -> dict[str, Any]:
+        row = asdict(one)
+        for name in ("values", "ratio", "per_1000"):
+            row[name] = [None if math.isnan(value) else value for value in row[name]]
+        return row
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "runs": [{"run": one.id, "label": one.record["label"]} for one in found.runs],
+        "made_of": [asdict(one) for one in found.made],
+        "counted": [plain(one) for one in found.counted],
+    }
+
+
+def grids(found: Difference) -> list[Grid]:
+    """What the runs are, what they were made of, and the events of each phase."""
+    names = [stored.id[:8] for stored in found.runs]
+    runs = Grid("", ["run", "what"])
+    for stored in found.runs:
+        runs.add(stored.id[:8], stored.record["label"])
+    result = [runs]
+    if found.made:
+        made = Grid("made of", ["", *names])
+        for one in found.made:
+            made.add(one.what, *(MISSING if value is None else value for value in one.values))
+        result.append(made)
+    for phase in dict.fromkeys(one.phase for one in found.counted):
+        grid = Grid(
+            f"{phase}: mean of one bracket",
+            [
+                "event",
+                *names,
+                *(f"{name}\nratio" for name in names[1:]),
+                *(f"{name}\nper 1000 instr." for name in names),
+            ],
+        )
+        for event in (one for one in found.counted if one.phase == phase):
+            name = event.event if event.ring == ALL_RINGS else f"{event.event}, ring {event.ring}"
+            grid.add(
+                name,
+                *map(number, event.values),
+                *map(times, event.ratio[1:]),
+                *map(number, event.per_1000),
+            )
+        result.append(grid)
+    return result

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab report`: one self-contained HTML page about an experiment, from the results that are
+there (docs/report.md)."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab.describe import experiment, workload
+from p5lab.describe.experiment import Expansion, Run
+from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.evidence import counter_method, published, validate
+from p5lab.execute import runner
+from p5lab.keep import store
+from p5lab.lab import Lab
+from p5lab.present import by_function
+from p5lab.present.comparison import Comparison
+from p5lab.present.page.results import Found, Results, choose
+
+RELATIVE = "ousterhout90"  # experiments whose pages have its MIPS-relative speeds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, and the runs of the experiment that were not there."""
+
+    page: Path
+    exported: list[Path]
+    missing: list[Run]
+
+
+def write(
+    lab: Lab, name: str, expansion: Expansion, output: Path, export: Path | None = None
+) -> Written:
+    """Writes the page of experiment `name`, whole or not at all, and with `export` each figure into
+    that directory as PNG, SVG and CSV. UserError when there are no results."""
+    # Altair and vl-convert take a second to load; no other command needs them.
+    from p5lab.present.page import document, figures, svg
+
+    results = choose(
+        expansion.runs, (one for one in store.all_runs(lab) if one.record["experiment"] == name)
+    )
+    if not results.found:
+        raise UserError(
+            f"no results of {name}: expected those of `./p5lab run {name}` with the same options",
+            status=STATUS_FAILED,
+        )
+    found = Comparison(results.shown, expansion.cannot)
+    asked = _claims(lab, name, results)
+    if counter_method.applies(results.shown):
+        drawn = [
+            figures.of_method(counter_method.rows(results.shown), [one.id for one in results.shown])
+        ]
+    else:
+        sources = {one.name: one.source for one in workload.load(lab).values()}
+        drawn = figures.of(found, asked, sources)
+        if name.startswith(RELATIVE):
+            drawn = [*figures.of_relative(found, published.load(lab)), *drawn]
+    attributed = [pair for one in results.found for pair in _attributed(one)]
+    drawn += [
+        figures.of_attribution(stored.record["label"], stored.id, counts)
+        for stored, counts in attributed
+    ]
+    judged = validate.evaluate(lab, asked, [_result(one) for one in results.found])
+    title = experiment.title(lab, name)
+    runs = {one.id: one for one in (*results.shown, *(stored for stored, _ in attributed))}
+    page = document.make(name, title, results, found, drawn, judged.results, list(runs.values()))
+    _replace(output, document.render(page))
+    exported = []
+    if export is not None:
+        try:
+            export.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk_error(error, export) from None
+        exported = [path for figure in drawn for path in svg.export(figure, export)]
+    return Written(output, exported, results.missing)
+
+
+def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
+    """The newest run that asks the same and has counted by function, and those counts; or none."""
+    for stored in one.stored:
+        if stored.status == "ok" and (counts := by_function.of_run(stored.directory)) is not None:
+            return [(stored, counts)]
+    return []
+
+
+def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
+    """Those about the machines shown that this experiment measures, that are read from the
+    machine's file, or that cannot be tested."""
+    machines = {one.run.machine.name for one in results.found}
+    return [
+        claim
+        for claim in published.load(lab)
+        if claim.machine in machines and (claim.measure is None or claim.measure.experiment == name)
+    ]
+
+
+def _result(one: Found) -> runner.Result:
+    stored = one.shown
+    wall = stored.record.get("wall_seconds", 0.0)
+    return runner.Result(
+        one.run,
+        stored.id,
+        stored.directory,
+        stored.status,
+        stored.record["reason"],
+        reused=True,
+        wall_seconds=wall,
+    )
+
+
+def _replace(output: Path, text: str) -> None:
+    temporary = output.with_name(output.name + ".tmp")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(output)
+    except OSError as error:
+        raise disk_error(error, output) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: MIT
+"""Figures as Altair charts: a panel for each metric, all of one width, so that a page can set them
+side by side or one below the other without making any letter smaller."""
+
+import json
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from p5lab.present.page.figures import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.present.tables import number
+
+WIDTH = 344  # of a panel in pixels: two margins less than the narrowest phone
+PLOT_WIDTH = 240  # the same without the labels beside it, where a figure stands alone
+CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
+LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
+LETTER, LINE_HEIGHT = 6.4, 15  # a letter's mean width and a line's height in pixels, at 12 pixels
+LABEL_LINES = 2
+# Eight colours that differ in lightness too; each figure also has shapes. Every one is used for one
+# thing only, so that a page can have others in the dark (page.css).
+SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
+# Metrics like Arial's: letters take the same room wherever the chart is made and shown.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+LOG_FROM = 32  # times: dots that span more stand on a logarithmic axis
+TICKS = 5
+SIDE_BY_SIDE = 3  # series that have room within a row
+# 20k and 2M, but 0.02 where d3 would write 20m.
+NUMBER = "format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"
+BYTES = (
+    "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
+    " datum.value >= 1024 ? datum.value / 1024 + ' KB' : datum.value + ' B'"
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One metric of a figure. description: what there is to see, in words and numbers."""
+
+    metric: str
+    title: str
+    unit: str
+    description: str
+    chart: alt.LayerChart
+
+
+def panels(figure: Figure) -> list[Panel]:
+    """A panel for each metric of a figure. The charts are not checked against Vega-Lite's schema:
+    that would take longer than all the rest, and a test does it."""
+    with alt.utils.schemapi.debug_mode(False):
+        return _panels(figure)
+
+
+def _panels(figure: Figure) -> list[Panel]:
+    draw = {"bars": _bars, "dots": _dots, "curve": _curve}[figure.form]
+    result = []
+    for metric in figure.metrics:
+        rows = figure.frame[figure.frame["metric"] == metric]
+        unit = str(rows["unit"].iloc[0])
+        result.append(
+            Panel(metric, title_of(metric), unit, _description(figure, rows), draw(figure, rows))
+        )
+    return result
+
+
+def single(panel: Panel) -> dict[str, Any]:
+    """One panel as Vega-Lite, without title and legend, which the page has."""
+    with alt.utils.schemapi.debug_mode(False):
+        chart = panel.chart.properties(
+            width=WIDTH, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+        )
+        return chart.configure(**_config(legend=False)).to_dict(validate=False)
+
+
+def whole(figure: Figure) -> dict[str, Any]:
+    """The figure by itself as Vega-Lite, with title, legend and names of the metrics."""
+    with alt.utils.schemapi.debug_mode(False):
+        named = [
+            panel.chart.properties(title=f"{panel.title} ({panel.unit})", width=PLOT_WIDTH)
+            for panel in panels(figure)
+        ]
+        rows = [alt.hconcat(*named[i : i + 3]) for i in range(0, len(named), 3)]
+        chart = alt.vconcat(*rows, title=figure.title).configure(**_config(legend=True))
+        return chart.to_dict(validate=False)
+
+
+def _config(*, legend: bool) -> dict[str, Any]:
+    """What all charts have in common."""
+    return {
+        "font": FONT,
+        "background": "white" if legend else "transparent",
+        # The browser's letters may be wider than those that were measured.
+        "padding": {"left": 10, "top": 2, "right": 4, "bottom": 2},
+        "view": alt.ViewConfig(stroke=None),
+        "axis": alt.AxisConfig(
+            labelColor=MUTED,
+            titleColor=MUTED,
+            gridColor=GRID,
+            domainColor=MUTED,
+            tickColor=MUTED,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            labelLimit=LABEL_WIDTH,
+        ),
+        "legend": alt.LegendConfig(
+            disable=not legend,
+            orient="bottom",
+            title=None,
+            labelColor=INK,
+            labelFontSize=12,
+            labelLimit=0,
+        ),
+        "title": alt.TitleConfig(color=INK, anchor="start", fontSize=13),
+        "text": alt.MarkConfig(color=INK, fontSize=12),
+    }
+
+
+def _bars(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="series")
+    labels = _Labels(data["series"], BAR_LABEL_WIDTH)
+    y = alt.Y("series:N", sort=None, title=None, axis=alt.Axis(**labels.axis))
+    x = alt.X(
+        "value:Q",
+        title=None,
+        axis=_few_ticks(),
+        scale=alt.Scale(domain=[min(0.0, data["value"].min()), _top(data, labels)], nice=False),
+    )
+    base = _chart(data).encode(y=y, description="text:N")
+    color = _color(figure) if len(figure.series) <= len(SERIES) else alt.value(SERIES[0])
+    layers = [base.mark_bar(height=14).encode(x=x, color=color)]
+    if _spreads(data):
+        layers.append(_spread(data).encode(y=y, x="lowest seed:Q", x2="highest seed:Q"))
+    layers.append(base.mark_text(align="left", dx=4, color=INK).encode(x="end:Q", text="label:N"))
+    return _layer(layers, len(data) * max(BAR_STEP, labels.height))
+
+
+def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="benchmark")
+    values = data["value"].dropna()
+    positive = values[values > 0]
+    log = len(positive) > 1 and positive.max() / positive.min() > LOG_FROM
+    if log:
+        data = data[~(data["value"] <= 0)]
+    scale = (
+        alt.Scale(type="log", domain=[_power_below(positive.min()), positive.max() * 6], nice=False)
+        if log
+        else alt.Scale(domain=[0, values.max() * 1.3], nice=False)
+    )
+    ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
+    x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
+    # Series of equal values would hide one another.
+    beside = 1 < len(figure.series) <= SIDE_BY_SIDE
+    labels = _Labels(data["benchmark"], LABEL_WIDTH)
+    y = alt.Y(
+        "benchmark:N",
+        sort=None,
+        title=None,
+        axis=alt.Axis(grid=True, **labels.axis),
+        scale=alt.Scale(paddingInner=0.5) if beside else alt.Undefined,
+    )
+    base = _chart(data).encode(y=y, description="text:N")
+    modelled = alt.datum.kind == MODELLED
+    dots = base.transform_filter(modelled).mark_point(filled=True, size=60, opacity=1)
+    dots = dots.encode(x=x, color=_color(figure), shape=_shape(figure))
+    if beside:
+        dots = dots.encode(yOffset=alt.YOffset("series:N", sort=figure.series))
+    layers = [dots]
+    if _spreads(data):
+        layers.append(_spread(data).encode(y=y, x="lowest seed:Q", x2="highest seed:Q"))
+    if (data["kind"] == PUBLISHED).any():
+        layers.append(
+            base.transform_filter(alt.datum.kind == PUBLISHED)
+            .mark_point(shape="diamond", size=130, color=INK, strokeWidth=1.5)
+            .encode(x=x)
+        )
+    # Numbers have no room where more is published than modelled.
+    if len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2:
+        layers.append(
+            base.transform_filter(modelled)
+            .mark_text(align="left", dx=7, color=INK)
+            .encode(x=x, text="label:N")
+        )
+    step = max(BAR_STEP if beside else DOT_STEP, labels.height)
+    return _layer(layers, data["benchmark"].nunique() * step)
+
+
+def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
+    data = _shown(rows, by="point")
+    first, last = data["point"].min(), data["point"].max()
+    axis = alt.Axis(
+        grid=False,
+        tickCount=TICKS,
+        labelExpr=BYTES if figure.is_size else NUMBER,
+        values=_thinned(_powers(2, first, last)) if figure.log else alt.Undefined,
+    )
+    x = alt.X(
+        "point:Q",
+        title=figure.axis,
+        axis=axis,
+        scale=alt.Scale(type="log", base=2, nice=False)
+        if figure.log
+        else alt.Scale(zero=False, nice=True),
+    )
+    y = alt.Y("value:Q", title=None, axis=_few_ticks(), scale=alt.Scale(zero=True))
+    base = _chart(data).encode(x=x, description="text:N", detail="series:N")
+    modelled = base.transform_filter(alt.datum.kind == MODELLED)
+    color = _color(figure)
+    layers = [
+        modelled.mark_line(strokeWidth=1.8).encode(y=y, color=color),
+        modelled.mark_point(filled=True, size=26, opacity=1).encode(
+            y=y, color=color, shape=_shape(figure)
+        ),
+    ]
+    if _spreads(data):
+        layers.append(_spread(data).encode(x=x, y="lowest seed:Q", y2="highest seed:Q"))
+    published = data[data["kind"] == PUBLISHED]
+    levels = published[published["value"].notna()].groupby(["claim", "series"], sort=False)
+    if levels.ngroups:
+        ends = pd.concat([levels.head(1), levels.tail(1)]).drop_duplicates()
+        level = _chart(ends).encode(x=x, description="text:N", detail=["claim:N", "series:N"])
+        layers.append(level.mark_line(strokeDash=[4, 3]).encode(y=y, color=color))
+        layers.append(
+            level.mark_point(shape="diamond", size=80, strokeWidth=1.5).encode(y=y, color=color)
+        )
+    if published["value"].isna().any():
+        edges = _chart(published[published["value"].isna()])
+        layers.append(
+            edges.mark_rule(strokeDash=[2, 3], color=INK).encode(x=x, description="text:N")
+        )
+    return _layer(layers, CURVE_HEIGHT)
+
+
+class _Labels:
+    """The names beside an axis; long ones go on in a second line."""
+
+    def __init__(self, names: pd.Series, limit: int) -> None:
+        """limit: of a line, in pixels."""
+        self._limit = limit
+        self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
+
+    @property
+    def axis(self) -> dict[str, Any]:
+        """Of the Axis that has them."""
+        axis: dict[str, Any] = {"labelLimit": self._limit}
+        if self.height:
+            axis["labelExpr"] = f"({json.dumps(self._lines)})[datum.label]"
+        return axis
+
+    @property
+    def width(self) -> float:
+        """Of the longest line, in pixels."""
+        longest = max(len(line) for lines in self._lines.values() for line in lines)
+        return min(self._limit, LETTER * longest)
+
+    @property
+    def height(self) -> int:
+        """That a name needs, in pixels; 0: none has more than one line."""
+        most = max(map(len, self._lines.values()))
+        return LINE_HEIGHT * most + 4 if most > 1 else 0
+
+
+def _wrapped(name: str, letters: int) -> list[str]:
+    """What is too long for the last line is cut by whoever draws it."""
+    lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
+    if len(lines) > LABEL_LINES:
+        lines[LABEL_LINES - 1 :] = [" ".join(lines[LABEL_LINES - 1 :])]
+    return lines
+
+
+def _top(data: pd.DataFrame, labels: _Labels) -> float:
+    """Where an axis of bars ends, so that the number at the end of each bar has room."""
+    plot = WIDTH - labels.width - 20
+    ends = [
+        row["end"] / (1 - min(0.6, (LETTER * len(row["label"]) + 8) / plot))
+        for _, row in data.iterrows()
+    ]
+    return max(*ends, data[["value", "highest seed"]].max(axis=None))
+
+
+def _chart(data: pd.DataFrame) -> alt.Chart:
+    """Of rows as they are: all types are given, so Altair need not look for them."""
+    rows = data.astype(object).where(data.notna(), None).to_dict("records")
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def _layer(layers: list[alt.Chart], height: float) -> alt.LayerChart:
+    return alt.LayerChart(layer=layers, height=height)
+
+
+def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """What is drawn, with a label for each mark and a text that says all of it."""
+    data = rows.assign(
+        end=rows["highest seed"].fillna(rows["value"]).fillna(0),
+        label=[
+            row["why"] if math.isnan(row["value"]) else number(row["value"])
+            for _, row in rows.iterrows()
+        ],
+    )
+    data["text"] = [_text(row) for _, row in data.iterrows()]
+    if by == "point":
+        data = data[(data["kind"] == PUBLISHED) | data["value"].notna()]
+    columns = [
+        "benchmark",
+        "phase",
+        "point",
+        "series",
+        "kind",
+        "claim",
+        "value",
+        "lowest seed",
+        "highest seed",
+        "end",
+        "label",
+        "text",
+    ]
+    return data[columns]
+
+
+def _text(row: pd.Series) -> str:
+    """One mark in words."""
+    where = dict.fromkeys(part for part in (row["benchmark"], row["phase"], row["series"]) if part)
+    what = row["why"] if math.isnan(row["value"]) else f"{number(row['value'])} {row['unit']}"
+    if row["kind"] == PUBLISHED:
+        return f"published: {row['claim']}, {row['why']} {what}"
+    if row["lowest seed"] < row["highest seed"]:
+        what += f" ({number(row['lowest seed'])} to {number(row['highest seed'])})"
+    return f"{', '.join(where)}: {what}"
+
+
+def _description(figure: Figure, rows: pd.DataFrame) -> str:
+    """A panel in words: every bar, or where each curve begins and ends."""
+    modelled = rows[rows["kind"] == MODELLED]
+    parts = []
+    if figure.form == "curve":
+        for series, curve in modelled.dropna(subset="value").groupby("series", sort=False):
+            first, last = curve["value"].iloc[0], curve["value"].iloc[-1]
+            parts.append(
+                f"{series} goes from {number(first)} to {number(last)}, lowest"
+                f" {number(curve['value'].min())}, highest"
+                f" {number(curve['value'].max())}"
+            )
+    else:
+        parts = [_text(row) for _, row in modelled.head(40).iterrows()]
+        if len(modelled) > 40:
+            parts.append(f"and {len(modelled) - 40} more in the table")
+    metric = rows["metric"].iloc[0]
+    shape = {"bars": "Bars", "dots": "Dots", "curve": f"Curves over {figure.axis}"}[figure.form]
+    return f"{shape}, {title_of(metric)} in {rows['unit'].iloc[0]}: {'; '.join(parts)}."
+
+
+def _spread(data: pd.DataFrame) -> alt.Chart:
+    return _chart(data).mark_rule(color=INK, strokeWidth=1.5)
+
+
+def _spreads(data: pd.DataFrame) -> bool:
+    """Whether seeds differ."""
+    return bool((data["lowest seed"] < data["highest seed"]).any())
+
+
+def _color(figure: Figure) -> alt.Color:
+    colors = [SERIES[number % len(SERIES)] for number in range(len(figure.series))]
+    return alt.Color("series:N", scale=alt.Scale(domain=figure.series, range=colors), title=None)
+
+
+def _shape(figure: Figure) -> alt.Shape:
+    shapes = [SHAPES[number % len(SHAPES)] for number in range(len(figure.series))]
+    return alt.Shape("series:N", scale=alt.Scale(domain=figure.series, range=shapes), title=None)
+
+
+def _few_ticks(values: list[float] | None = None) -> alt.Axis:
+    return alt.Axis(
+        tickCount=4, values=values or alt.Undefined, labelExpr=NUMBER, labelSeparation=6
+    )
+
+
+def _thinned(steps: list[float]) -> list[float]:
+    """So few that their labels have room."""
+    return steps[:: math.ceil(len(steps) / TICKS)]
+
+
+def _powers(base: int, low: float, high: float) -> list[float]:
+    """Of `base`, from the first that is not below `low`."""
+    first, last = math.ceil(math.log(low, base) - 1e-9), math.floor(math.log(high, base) + 1e-9)
+    return [float(base) ** power for power in range(first, last + 1)]
+
+
+def _power_below(value: float) -> float:
+    return 10.0 ** math.floor(math.log10(value))

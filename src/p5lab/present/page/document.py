@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: MIT
+"""The page as HTML: what it says, and the template that says it (page.html).
+
+Texts that come from results or files are untrusted: the template escapes all of them, and the
+content security policy of the page allows its own style sheet and nothing else. The charts are SVG
+without script, so there is nothing that could be run.
+"""
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+from markupsafe import Markup, escape
+
+from p5lab import __version__
+from p5lab.describe.keys import BY_NAME, readable
+from p5lab.evidence import counter_method, validate
+from p5lab.host.terminal import for_terminal
+from p5lab.keep.store import Stored
+from p5lab.present import counts
+from p5lab.present.comparison import Comparison
+from p5lab.present.page import charts, svg
+from p5lab.present.page.figures import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.present.page.results import Results
+from p5lab.present.tables import MISSING, Grid, number
+from p5stats.claims import INPUT, UNTESTABLE
+
+HERE = Path(__file__).parent
+GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # of charts.SHAPES
+RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One heading; `left`: how many columns of its tables are texts."""
+
+    id: str
+    title: str
+    text: Sequence[str] = ()
+    tables: Sequence[Grid] = ()
+    folded: Sequence[tuple[str, Sequence[Grid]]] = ()
+    notes: Sequence[str] = ()
+    left: int = 1
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure with its panels drawn."""
+
+    id: str
+    title: str
+    form: str
+    caption: str
+    runs: Sequence[str]
+    panels: Sequence[tuple[str, str, Markup]]  # title, unit, drawing
+    legend: Sequence[tuple[str, int, str]]
+    published: Sequence[str]
+    table: Grid
+    left: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the template is given."""
+
+    name: str
+    title: str
+    lead: str
+    warnings: Sequence[str]
+    summary: Sequence[Grid]
+    figures: Sequence[Drawn]
+    sections: Sequence[Section]
+    runs: Sequence[tuple[str, Sequence[str]]]
+    run_heads: Sequence[str] = RUN_HEADS
+
+    @property
+    def contents(self) -> list[tuple[str, str]]:
+        parts = [("summary", "At a glance")] if self.summary else []
+        parts += [("figures", "Figures")] if self.figures else []
+        return [*parts, *((one.id, one.title) for one in self.sections), ("runs", "Runs")]
+
+
+def render(page: Page) -> str:
+    """The HTML. The same page gives the same bytes."""
+    style = (HERE / "page.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("page.html")
+    return template.render(
+        page=page,
+        version=__version__,
+        style=Markup(style),
+        style_digest=f"sha256-{digest}",
+        lines=_lines,
+    )
+
+
+def make(
+    name: str,
+    title: str,
+    results: Results,
+    found: Comparison,
+    figures: Sequence[Figure],
+    validation: pd.DataFrame,
+    runs: Sequence[Stored],
+) -> Page:
+    """What there is to say. validation: the judged claims, as `validate.evaluate` gives them; runs:
+    all that the figures are of."""
+    by_method = _method(results.shown)
+    several = len(found.systems) > 1 and not found.has_shadows and not by_method
+    sections = [
+        _events(found) if several else None,
+        by_method,
+        _counts(found),
+        _claims(validation),
+        _machines(results),
+        _notes(results, found),
+    ]
+    return Page(
+        name=name,
+        title=title,
+        lead=_lead(name, results, found),
+        warnings=_warnings(name, results),
+        summary=counts.summary(found, counts.NO_LIMIT) if several and found.questions else [],
+        figures=[_drawn(figure) for figure in figures],
+        sections=[section for section in sections if section],
+        runs=[(stored.id, _run(stored)) for stored in runs],
+    )
+
+
+def _lead(name: str, results: Results, found: Comparison) -> str:
+    systems = "; ".join(text.replace("\n", ", ") for text in found.names().values())
+    machines = dict.fromkeys(one.shown.record["machine"]["name"] for one in results.found)
+    guests = dict.fromkeys(one.shown.record["guest"]["name"] for one in results.found)
+    seeds = f" Placement seeds: {', '.join(map(str, found.seeds))}." if len(found.seeds) > 1 else ""
+    compared = f" Compared: {systems}." if len(found.systems) > 1 else ""
+    return (
+        f"Experiment {name}: {len(results.found)} runs, guest {', '.join(guests)}, machine"
+        f" {', '.join(machines)}.{compared}{seeds} All numbers are those of the model of the"
+        " machine; published ones are marked as such."
+    )
+
+
+def _warnings(name: str, results: Results) -> list[str]:
+    lines = []
+    if results.missing:
+        labels = "; ".join(run.label for run in results.missing)
+        lines.append(
+            f"{len(results.missing)} runs of the experiment are not there: {labels}."
+            f" ./p5lab run {name} makes them."
+        )
+    failed = [stored for stored in results.shown if stored.status != "ok"]
+    if failed:
+        reasons = "; ".join(f"{one.record['label']}: {one.record['reason']}" for one in failed)
+        lines.append(f"{len(failed)} runs have failed: {reasons}.")
+    return lines
+
+
+def _drawn(figure: Figure) -> Drawn:
+    frame = figure.frame
+    colored = figure.form != "bars" and len(figure.series) > 1
+    published = frame[frame["kind"] == PUBLISHED]
+    table, left = _table(figure)
+    return Drawn(
+        id=figure.id,
+        title=figure.title,
+        form=figure.form,
+        caption=" ".join(figure.caption),
+        runs=figure.runs,
+        panels=[
+            (one.title, "" if one.unit == "1" else one.unit, Markup(svg.panel(one)))
+            for one in charts.panels(figure)
+        ],
+        legend=[
+            (name, i % len(charts.SERIES), GLYPHS[i % len(GLYPHS)])
+            for i, name in enumerate(figure.series if colored else ())
+        ],
+        published=[
+            _published(rows)
+            for _, rows in published.groupby(["claim", "series", "metric"], sort=False)
+        ],
+        table=table,
+        left=left,
+    )
+
+
+def _published(rows: pd.DataFrame) -> str:
+    """A claim that a figure marks, in words."""
+    first = rows.iloc[0]
+    if math.isnan(first["value"]):
+        return f"{first['claim']}, {first['why']} {_bytes(first['point'])} ({first['series']})"
+    if len(rows) > 1 and rows["value"].nunique() > 1:
+        low, high = number(rows["value"].min()), number(rows["value"].max())
+        return f"{first['claim']}, {len(rows)} values from {low} to {high} {first['unit']}"
+    phases = list(rows["phase"])
+    where = phases[0] if len(phases) == 1 else f"{phases[0]} to {phases[-1]}"
+    value = f"{first['why']} {number(first['value'])} {first['unit']}"
+    return f"{first['claim']}, {value} ({first['series']}, {where})"
+
+
+def _bytes(size: float) -> str:
+    for unit, factor in (("MB", 1 << 20), ("KB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:g} {unit}"
+    return f"{size:g} B"
+
+
+def _table(figure: Figure) -> tuple[Grid, int]:
+    """The numbers of a figure: a row for each benchmark, phase and series, a column a metric; and
+    how many columns name the row."""
+    modelled = figure.frame[figure.frame["kind"] == MODELLED]
+    keys = ["benchmark", "phase", "series"]
+    shown = [key for key in keys if modelled[key].nunique() > 1] or ["series"]
+    units = dict(zip(modelled["metric"], modelled["unit"], strict=True))
+    grid = Grid("", [*shown, *(f"{title_of(name)}\n{units[name]}" for name in figure.metrics)])
+    for _, rows in modelled.groupby(keys, sort=False):
+        by_metric = {row["metric"]: row for _, row in rows.iterrows()}
+        cells = [_cell(by_metric[name]) if name in by_metric else "" for name in figure.metrics]
+        grid.add(*(rows.iloc[0][key] for key in shown), *cells)
+    return grid, len(shown)
+
+
+def _cell(row: pd.Series) -> str:
+    if math.isnan(row["value"]):
+        return str(row["why"])
+    if row["lowest seed"] < row["highest seed"]:
+        spread = f"{number(row['lowest seed'])} to {number(row['highest seed'])}"
+        return f"{number(row['value'])} ({spread})"
+    return number(row["value"])
+
+
+def _events(found: Comparison) -> Section | None:
+    tables = counts.events(found, counts.NO_LIMIT)
+    text = ["One operation of each benchmark; ratios are to the first system."]
+    return Section("events", "Single events", text, tables) if tables else None
+
+
+def _method(runs: Sequence[Stored]) -> Section | None:
+    if not counter_method.applies(runs):
+        return None
+    grids = [counter_method.grid(name, rows) for name, rows in counter_method.rows(runs).items()]
+    return Section("method", "The method of chen95 beside the engine", counter_method.NOTES, grids)
+
+
+def _counts(found: Comparison) -> Section | None:
+    if not found.questions:
+        return None
+    grids = counts.grids(found, counts.NO_LIMIT)
+    text = ["Every metric of every benchmark.", counts.EXPLANATION]
+    folded = [(grid.title or "counts", [_untitled(grid)]) for grid in grids]
+    return Section("counts", "All counts", text, folded=folded)
+
+
+def _untitled(grid: Grid) -> Grid:
+    return Grid("", grid.heads, grid.rows, grid.dim, grid.points)
+
+
+def _claims(validation: pd.DataFrame) -> Section | None:
+    if validation.empty:
+        return None
+    is_untestable = validation["role"] == UNTESTABLE
+    untestable, tested = validation[is_untestable], validation[~is_untestable]
+    plain = validation[(validation["role"] == INPUT) & (validation["runs"] == "")]
+    folded = []
+    if len(plain):
+        folded.append(
+            (
+                f"Numbers that the machine's file has as published ({len(plain)})",
+                validate.grids(plain, everything=True),
+            )
+        )
+    if len(untestable):
+        grid = Grid("", ["", "published", "why it cannot be tested here", "source"])
+        for row in untestable.to_dict("records"):
+            grid.add(row["quantity"], validate.published(row), row["reason"], row["source"])
+        folded.append((f"Published numbers that cannot be tested here ({len(untestable)})", [grid]))
+    text = [
+        "What the papers print about the hardware, beside what the model makes of it. Input: a"
+        " parameter of the model; fitted: a parameter was chosen to meet it; predicted: nothing"
+        " was. Exact numbers hold within 5 %, about and up to within 10 %, bounds as they are."
+    ]
+    return Section(
+        "claims",
+        "Published numbers",
+        text,
+        validate.grids(validation),
+        folded,
+        _itemized(validate.notes(tested)),
+    )
+
+
+def _itemized(notes: Sequence[str]) -> list[str]:
+    """Notes of several lines, a heading and its items, as one line for each item."""
+    lines = []
+    for note in notes:
+        head, *items = note.split("\n- ")
+        lines += [f"{head} {item}" for item in items] or [head]
+    return lines
+
+
+def _machines(results: Results) -> Section:
+    """Every machine key with the source of its value; what an overlay sets stands beside it."""
+    by_name: dict[str, Stored] = {}
+    overlays: dict[str, dict[str, None]] = {}
+    for one in results.found:
+        machine = one.shown.record["machine"]
+        by_name.setdefault(machine["name"], one.shown)
+        geometries = overlays.setdefault(machine["name"], {})
+        geometries |= dict.fromkeys(filter(None, [machine["geometry"]]))
+        for name, settings in machine.get("shadows", {}).items():
+            text = " ".join(f"{key}={value}" for key, value in settings.items()) or "as described"
+            geometries[f"{name}: {text}"] = None
+    titles = {
+        one.run.machine.name: str(one.run.machine.values["machine.title"]) for one in results.found
+    }
+    folded, notes = [], []
+    for machine_name, stored in by_name.items():
+        machine = stored.record["machine"]
+        grid = Grid("", ["key", "value", "unit", "source"])
+        for key, value in machine["values"].items():
+            unit = BY_NAME[key].unit if key in BY_NAME else ""
+            grid.add(key, value, unit, machine["sources"].get(key, MISSING))
+        folded.append((f"{machine_name}: {titles[machine_name]}", [grid]))
+        notes += [
+            f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
+        ]
+    said = ["What the model was told. An estimate is marked as one in its source."]
+    return Section(
+        "machine",
+        "The machine" if len(folded) == 1 else "The machines",
+        said,
+        folded=folded,
+        notes=notes,
+        left=4,
+    )
+
+
+def _notes(results: Results, found: Comparison) -> Section:
+    notes = counts.notes(found)
+    notes += [
+        f"Run {one.shown.id} was made when the file of machine"
+        f" {one.shown.record['machine']['name']} had other values: {', '.join(one.changed)}."
+        for one in results.found
+        if one.changed
+    ]
+    builds: dict[str, set[str]] = {}
+    for stored in results.shown:
+        digest = stored.record["identity"]["digests"].get("engine", "")
+        builds.setdefault(stored.record["engine"], set()).add(digest)
+    notes += [
+        f"The runs are of {len(digests)} builds of engine {engine}."
+        for engine, digests in builds.items()
+        if len(digests) > 1
+    ]
+    notes.append(
+        "Numbers are those of a model. docs/claims.md says how well it meets what was published,"
+        " and the README what it does not model."
+    )
+    return Section("limits", "Limits and notes", notes=notes)
+
+
+def _run(stored: Stored) -> list[str]:
+    record = stored.record
+    versions = record["versions"]
+    return [
+        record["label"],
+        record["engine"],
+        f"{record['status']}: {record['reason']}" if record["reason"] else record["status"],
+        ", ".join(f"{name} {text}" for name, text in versions.items()),
+        str(record.get("digests", {}).get("events.jsonl", MISSING))[:16],
+    ]
+
+
+def _lines(text: str) -> Markup:
+    """A head of several lines."""
+    return Markup("<br>").join(escape(_printable(part)) for part in text.split("\n"))
+
+
+def _printable(value: object) -> object:
+    """Texts without control characters, which HTML cannot have."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return for_terminal(value, lines=True)
+    return value
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What happens in a call, step by step: `./p5lab show RUN --timeline` of a run with --trace
+crossings."""
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+
+from p5lab.engines.bochs import CROSSINGS
+from p5lab.errors import UserError
+from p5lab.keep.store import Stored
+from p5lab.present.tables import Grid
+from p5stats import crossings
+
+SCHEMA_VERSION = 1
+# Columns of misses, each the sum of some events of the trace.
+MISSES = {
+    "L1I": ("code_misses",),
+    "L1D": ("data_read_misses", "data_write_misses"),
+    "L2": ("l2_read_misses", "l2_write_misses"),
+    "ITLB": ("itlb_misses",),
+    "DTLB": ("dtlb_misses",),
+}
+
+
+def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
+    """A row for each step: `at` (clocks since the bracket began), `runs`, `clocks`, misses by
+    column (None where the trace has none), `until`."""
+    at = 0
+    for step in bracket.steps:
+        misses = {
+            name: sum(step.counts.get(event, 0) for event in events) if step.counts else None
+            for name, events in MISSES.items()
+        }
+        yield {"at": at, "runs": step.who, "clocks": step.clocks, **misses, "until": step.end}
+        at += step.clocks
+
+
+def show(console: Console, stored: Stored, form: str) -> None:
+    """Prints a typical bracket of each phase as table, markdown, csv or json."""
+    path = stored.directory / CROSSINGS
+    if not path.is_file():
+        raise UserError(
+            f"run {stored.id} has no {CROSSINGS}: expected a run with --trace crossings"
+        )
+    phases = {
+        phase: list(rows(crossings.typical(brackets)))
+        for phase, brackets in crossings.read(path).items()
+    }
+    if form == "json":
+        listed = [{"phase": phase, "steps": steps} for phase, steps in phases.items()]
+        document = {"schema_version": SCHEMA_VERSION, "run": stored.id, "phases": listed}
+        console.file.write(json.dumps(document, indent=1) + "\n")
+    elif form == "csv":
+        writer = csv.writer(console.file, lineterminator="\n")
+        writer.writerow(["phase", "at", "runs", "clocks", *MISSES, "until"])
+        for phase, steps in phases.items():
+            for step in steps:
+                writer.writerow([phase, *("" if cell is None else cell for cell in step.values())])
+    else:
+        grids = [_grid(phase, steps) for phase, steps in phases.items()]
+        if form == "markdown":
+            console.file.write("\n\n".join(grid.markdown() for grid in grids) + "\n")
+            return
+        for grid in grids:
+            grid.print(console)
+
+
+def _grid(phase: int, steps: list[dict[str, Any]]) -> Grid:
+    grid = Grid(
+        f"phase {phase}: one bracket, clocks and misses of each step",
+        ["runs", "at", "clocks", *MISSES, "until"],
+    )
+    for step in steps:
+        misses = ("-" if step[name] is None else f"{step[name]:,}" for name in MISSES)
+        grid.add(step["runs"], f"{step['at']:,}", f"{step['clocks']:,}", *misses, step["until"])
+    return grid
