@@ -614,7 +614,7 @@ def main() -> None:
     resolve.add_argument("--output", type=Path, required=True)
     verbs.add_parser("all", help="download everything, so that builds need no network")
     options = parser.parse_args()
-    fetcher = Fetcher.here(Path(__file__).resolve().parents[2])
+    fetcher = Fetcher.here(Path(__file__).resolve().parents[3])
     if options.verb == "resolve":
         text = json.dumps(asdict(fetcher.resolve(options.name)), indent=1, sort_keys=True)
         options.output.write_text(text + "\n")
