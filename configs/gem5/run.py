@@ -138,7 +138,7 @@ def arguments() -> argparse.Namespace:
         default=[],
         dest="settings",
         metavar="KEY=VALUE",
-        help="change a key of the machine (docs/machine-keys.md); may be repeated",
+        help="change a key of the machine (docs/reference/machine-keys.md); may be repeated",
     )
     add(
         "--cpu",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/analysis.md: its examples run on fresh results and print what it shows."""
+"""docs/start/analysis.md: its examples run on fresh results and print what it shows."""
 
 import pytest
 from examples import DOCUMENT, outputs, render

@@ -47,7 +47,7 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     for event in ("data_reads", "data_read_misses", "code_misses", "itlb_misses"):
         assert abs(row["events"][event]["error"]) < (0.08 if full else 0.05), event
     # 16 of a million instructions, most of them where a phase first touches its pages: a few an
-    # interval, which the blocks do not tell apart (docs/simpoint.md).
+    # interval, which the blocks do not tell apart (docs/concepts/simpoint.md).
     dtlb = row["events"]["dtlb_misses"]
     assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
     # A round alone ends with what is slowest, and nothing before it told of that.

@@ -11,8 +11,8 @@
  *   ext2-sync  the same, but whoever changes a directory waits for the disk, as under FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
  *   raid0      an ext2 of 256 MB in blocks of 4 KB, on a stripe over all modelled disks
- *   nfs-async  the file server of the remote host (docs/network-benchmarks.md), which answers before
- *              its disk has what was written
+ *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which
+ *              answers before the data is on its disk
  *   nfs-sync   the same, answers wait for its disk
  *
  * The program mounts and unmounts what it uses (data_mount, data_leave), outside its brackets.

@@ -4,8 +4,8 @@
  *
  *   loopback   a process of this system, over the loopback interface
  *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
- *              (docs/network-benchmarks.md). Only a program that has found the engine looks for it, so that no
- *              real network is touched
+ *              (docs/evidence/network-benchmarks.md). Only a program that has found the engine looks
+ *              for it, so that no real network is touched
  *
  * What moves has contents that are known by their place in the stream (data.h); who receives it looks
  * at every byte, or compares the check sequence of what the remote host says it has seen.

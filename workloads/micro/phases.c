@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * phases: what an application does, in phases long enough for sampled simulation to tell them apart
- * (docs/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices, copies
- * more than the caches hold, and makes system calls, each for some 10 million instructions. Phase 0
- * brackets all rounds.
+ * (docs/concepts/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices,
+ * copies more than the caches hold, and makes system calls. Each of these takes some 10 million
+ * instructions. Phase 0 brackets all rounds.
  */
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * web: a trace of 1024 requests, 9.7 MB, to a web server with its access log on, so many at a time
  * (chen95 section 5.3 and figure 12). Phase 0 brackets the whole trace. lib/webtrace.h makes the tree
  * and the trace, lib/httpd.h is the server in three structures; mini-httpd is one that others wrote
- * and keep, of the first of them (docs/network-benchmarks.md).
+ * and keep, of the first of them (docs/evidence/network-benchmarks.md).
  *
  * The client looks at every byte of every document. One whose connection is refused, or ends without
  * an answer, asks again; the program says how often that was. The tree has been written to its disk
