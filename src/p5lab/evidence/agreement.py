@@ -40,7 +40,7 @@ from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
-DOCUMENT = "docs/evidence/cross-check.md"
+DOCUMENT = "docs/cross-check.md"
 BLOCK = re.compile(r"(<!-- \./p5lab cross-check(?: [^>]*)? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ENGINES = ("bochs", gem5.NAME)
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"

@@ -25,10 +25,10 @@ from p5lab.lab import Lab
 from p5stats import crossings
 from p5stats.crossings import Bracket, Service, Step
 
-DOCUMENT = "docs/evidence/crossings.md"
-MACH = "docs/concepts/mach.md"
+DOCUMENT = "docs/crossings.md"
+MACH = "docs/mach.md"
 EXPERIMENTS = {DOCUMENT: "chen95-core", MACH: "structure"}
-PICTURE = "docs/evidence/dup.svg"
+PICTURE = "docs/dup.svg"
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
 # Of a microkernel the programs are, in the order in which they come to run:
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}

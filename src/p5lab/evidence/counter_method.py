@@ -28,7 +28,7 @@ from p5lab.present.tables import Grid, number
 from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
-DOCUMENT = "docs/evidence/chen95-method.md"
+DOCUMENT = "docs/chen95-method.md"
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # programs get what the engine counted, as of any experiment
 EXACT = "counters.miscounts=false"

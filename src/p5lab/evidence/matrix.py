@@ -25,7 +25,7 @@ from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 
 SCHEMA_VERSION = 1
-DOCUMENT = "docs/evidence/matrix.md"
+DOCUMENT = "README.md"
 BLOCK = re.compile(r"(<!-- \./p5lab matrix -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")

@@ -43,7 +43,7 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-HARDWARE, SYSTEMS = "docs/evidence/validation.md", "docs/evidence/claims-systems.md"
+HARDWARE, SYSTEMS = "README.md", "docs/claims-systems.md"
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
 MARKER = "<!-- ./p5lab validate -->"
 BLOCK = re.compile(rf"({re.escape(MARKER)}\n)(.*?)(<!-- end -->)", re.DOTALL)
