@@ -448,7 +448,7 @@ def test_an_upload_that_is_not_whole_is_not_kept(cache):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """Two authorities, each with a certificate it signed, made as docs/reference/clusters.md says."""
+    """Two authorities with a certificate each, made as docs/reference/clusters.md says."""
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
     made = {}
