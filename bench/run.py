@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Speed of the engine on this host.
 
-Two loads of configs/experiments/bench.toml: `boot` runs from reset to the end of a program that
-makes one system call; `forkexec` runs the same boot and then 2000 times fork, exec, exit and wait.
-Each with the model on (caches, TLBs, instruction clocks, modelled cycles driving virtual time) and
-with the model off (one clock an instruction, no caches, TLBs or stalls: what is left is the
-emulator with its hooks).
+It runs two loads of configs/experiments/bench.toml. `boot` runs from reset to the end of a program
+that makes one system call. `forkexec` runs the same boot and then 2000 times fork, exec, exit and
+wait. Each load runs with the model on (caches, TLBs, instruction clocks, modelled cycles driving
+virtual time) and with the model off (one clock an instruction, no caches, TLBs or stalls: only the
+emulator and its hooks remain).
 
 guest MIPS        guest instructions (a repeated string instruction is one) per second of the
                   engine's user CPU time
@@ -37,7 +37,8 @@ LOADS = {"getpid": "boot", "forkexec": "forkexec"}
 
 @dataclass(frozen=True)
 class Sample:
-    """One run. Counts are those of the guest, times those of the host."""
+    """One run. The instructions and modelled seconds are the guest's; the other times are the
+    host's, in seconds."""
 
     instructions: int
     modelled_seconds: float
@@ -46,16 +47,19 @@ class Sample:
 
     @property
     def mips(self) -> float:
+        """Million guest instructions per second of the engine's user CPU time."""
         return self.instructions / self.user_seconds / 1e6
 
     @property
     def factor(self) -> float:
+        """Real-time factor: modelled seconds per second of the host's wall clock."""
         return self.modelled_seconds / self.wall_seconds
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in a directory, under the command `below`; UserError when the run does
-    not end well."""
+    """Run the engine once in `directory`, with the words `below` in front of its command.
+
+    Raises UserError if the run fails."""
     engine = engines.get(run.engine)
     plan = engine.prepare(lab, run, directory)
     for file, content in plan.write.items():
@@ -92,7 +96,7 @@ def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ..
 
 
 def report(name: str, samples: list[Sample]) -> str:
-    """One row: best and median, by user CPU time and by wall time."""
+    """One row of the table: best and median, by user CPU time and by wall time."""
     mips = [sample.mips for sample in samples]
     factor = [sample.factor for sample in samples]
     user = [sample.user_seconds for sample in samples]
@@ -105,7 +109,7 @@ def report(name: str, samples: list[Sample]) -> str:
     )
 
 
-# Whose function it is, by its name. The first that matches.
+# The part that a function belongs to, by its name. The first match wins.
 PARTS = {
     "Pentium model and its hooks": r"p5::|p5_|\(anonymous namespace\)",
     "kernel of the host": r"\[k\]",
@@ -115,8 +119,10 @@ FUNCTIONS = 15
 
 
 def shares(report: str) -> tuple[dict[str, float], list[tuple[float, str]]]:
-    """Per cent of the samples by part of PARTS and by function, the largest first, from the text
-    of `perf report -F overhead,symbol`."""
+    """Read the text of `perf report -F overhead,symbol`.
+
+    Returns the percentage of samples for each part of PARTS, and (percentage, name) for each
+    function, the largest first."""
     functions = [
         (float(match[1]), match[2].strip())
         for match in re.finditer(r"^ *([0-9.]+)% +(\[.\] .*)$", report, re.MULTILINE)
@@ -128,7 +134,9 @@ def shares(report: str) -> tuple[dict[str, float], list[tuple[float, str]]]:
 
 
 def profile(lab: Lab, run: experiment.Run) -> str:
-    """Where the engine's time goes, as the host's `perf` samples it."""
+    """Run once under the host's `perf` and return where the engine's time goes, as text.
+
+    Raises UserError if the host has no `perf`."""
     perf = shutil.which("perf")
     if not perf:
         raise UserError("bench: --profile needs `perf` (Debian package linux-perf)")
@@ -157,7 +165,7 @@ def main() -> None:
     )
     parser.add_argument("-n", type=int, default=3, help="runs of each kind (default: 3)")
     parser.add_argument(
-        "--profile", action="store_true", help="where the time of `forkexec, on` goes, by perf"
+        "--profile", action="store_true", help="show where `forkexec, on` spends its time (by perf)"
     )
     options = parser.parse_args()
     if options.n < 1:
@@ -183,7 +191,7 @@ def main() -> None:
         for run in experiment.load(lab, "bench", choice):
             samples = []
             for _ in range(options.n):
-                # Below the checkout: the engine is given relative paths.
+                # Below the checkout, because the engine gets relative paths.
                 with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
                     samples.append(measure(lab, run, Path(d)))
             name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where the notebooks take their counts from, and how they draw.
+"""Load the notebooks' counts, and set how the notebooks draw.
 
-`sample/` holds small results, so that every notebook runs at once and anywhere. With `own=True` a
-notebook takes what the named experiment has left in this checkout's results/ instead.
-`python notebooks/stored.py` makes the sample anew from results/; the commands that made them are in
-SAMPLES.
+`sample/` holds small results, so that every notebook runs at once on any host. With `own=True` a
+notebook reads the results of the same experiment in this checkout's results/ instead.
+`python notebooks/stored.py` writes the samples again from results/. SAMPLES names the commands that
+make those results.
 """
 
 import argparse
@@ -23,13 +23,13 @@ from p5stats import tidy
 
 HERE = Path(__file__).resolve().parent
 SAMPLE, RESULTS = HERE / "sample", HERE.parent / "results"
-OUTPUT = "output.log"  # what a program printed
+OUTPUT = "output.log"  # the output of a run's program
 METHOD = ("null", "getpid", "dup", "exec")  # operations of the sample of chen95-method
-# Name of a sample, the experiment, and which of its runs: those of the commands beside it.
+# Name of a sample -> its experiment, and a filter for the runs. The comment gives the command.
 SAMPLES: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
     # ./p5lab run smoke
     "smoke": ("smoke", lambda run: True),
-    # ./p5lab run chen95-core --sweep parameters.iterations=8, and of cached-read and create 2
+    # ./p5lab run chen95-core --sweep parameters.iterations=8; cached-read and create with 2
     "chen95-core": (
         "chen95-core",
         lambda run: run["guest"]["name"] != "linux64" and _iterations(run) in (2, 8),
@@ -52,12 +52,12 @@ SAMPLES: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
     ),
 }
 
-# Drawings are made here and not by the reader's browser: no script, no network.
+# Drawings are made here and not in the reader's browser, which needs no script and no network then.
 alt.renderers.enable("svg")
 
 
 def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
-    """The tidy table of a sample, or of the experiment's own results, and the clock in Hz."""
+    """The tidy table of a sample, and the clock in Hz; with `own`, those of results/."""
     if not own:
         return tidy.read(SAMPLE / f"{name}.parquet")
     table, clocks = tidy.load(RESULTS / SAMPLES[name][0])
@@ -66,13 +66,14 @@ def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
 
 
 def output(name: str, run: str, own: bool = False) -> str:
-    """What the program of a run printed."""
+    """The text that the program of a run printed."""
     place = RESULTS / SAMPLES[name][0] / run / OUTPUT if own else SAMPLE / name / f"{run}.log"
     return place.read_text(encoding="utf-8", errors="replace")
 
 
 def save(name: str, results: Path) -> Path:
-    """Writes a sample: of runs that ask the same the one that was started last."""
+    """Write a sample from the directory `results`, and return its path. If several runs have the
+    same inputs, it takes the one that was started last."""
     experiment, wanted = SAMPLES[name]
     newest: dict[str, tuple[str, Path]] = {}
     for path in sorted((results / experiment).glob("*/run.json")):
@@ -85,7 +86,7 @@ def save(name: str, results: Path) -> Path:
     (clock_hz,) = {clock for _, clock in read}
     path = SAMPLE / f"{name}.parquet"
     tidy.write(path, pd.concat([table for table, _ in read], ignore_index=True), clock_hz=clock_hz)
-    # As tidy.write has it, packed more tightly.
+    # The file of tidy.write again, with stronger compression.
     pq.write_table(pq.read_table(path), path, compression="zstd", compression_level=19)
     return path
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What this gem5 is, as JSON in m5out: `./p5lab run --engine gem5` asks before it runs anything."""
+"""Write the properties of this gem5 to probe.json in m5out.
+
+`./p5lab run --engine gem5` starts this before it runs anything else.
+"""
 
 import json
 import sys

@@ -37,7 +37,7 @@ from p5lab.gem5.logs import reason  # noqa: E402
 from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
-# Exit statuses. The last three are those of the embedded engine.
+# Exit statuses. The last three are the same as those of the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 VERSION = _m5.core.gem5Version
 GEM5 = Path("/proc/self/exe")
@@ -47,9 +47,9 @@ INTERVALS, ESTIMATE = "intervals", "simpoints.json"
 DESCRIPTION = """\
 Boots an x86-64 guest on a Pentium PC of configs/machines and runs one workload.
 
-The first run of a machine and guest boots on the atomic CPU and keeps a checkpoint; every run
-restores it to the CPU that was asked for, with caches. The caches are cold then; what runs from
-there to the workload's first bracket warms them. Statistics are dumped and reset at each marker."""
+The first run of a machine and guest boots on the atomic CPU and keeps a checkpoint. Every run
+restores it to the CPU of --cpu, with caches. The caches are cold at first; the instructions up to
+the workload's first bracket warm them. Each marker dumps and resets the statistics."""
 
 EPILOG = """\
 examples:
@@ -62,25 +62,27 @@ examples:
       --interval 1000000
 
 in m5out (-d DIR is an option of gem5's, before run.py):
-  markers.jsonl              header with what differs from the machine; a line for each marker
-  stats.txt                  a section for each of them
-  output.log                 what the workload printed
+  markers.jsonl              a header with gem5's deviations; then a line for each marker
+  stats.txt                  a section for each marker
+  output.log                 the workload's output
   board.pc.com_1.device      the serial console
-  setup.json, job            what was run
-  simpoint.bb.gz             with --bbv: a line for each interval, SimPoint 3.2
-  simpoints.json             with --simpoints: clocks per instruction of each, and weighted
+  setup.json, job            the inputs of this run
+  simpoint.bb.gz             with --bbv: a line for each interval, in SimPoint 3.2's format
+  simpoints.json             with --simpoints: clocks per instruction of each interval, and
+                             their weighted mean
   config.ini, config.json    gem5's own record of the machine
 
 exit status: 0 done, 1 the workload failed, 2 bad input, 3 the guest failed, 4 the time limit"""
 
 
 def main() -> int:
+    """Run what the command line asks for; returns the exit status. It reports bad input itself."""
     try:
         args = arguments()
         outdir = Path(m5.options.outdir).absolute()
         if reason := versions.why_not(VERSION):
             if not args.untested:
-                raise UserError(f"{reason}; --untested takes it nevertheless")
+                raise UserError(f"{reason}; --untested uses it anyway")
             m5.util.warn(reason)
         setup = Setup.read(args.setup) if args.setup else from_names(args, outdir)
         setup.check()
@@ -103,6 +105,7 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
+    """Parse and check the command line. A wrong argument ends the process with status 2."""
     parser = argparse.ArgumentParser(
         prog="gem5.opt configs/gem5/run.py",
         description=DESCRIPTION,
@@ -121,15 +124,15 @@ def arguments() -> argparse.Namespace:
         "--guest",
         default="linux64",
         metavar="NAME",
-        help="a directory of guest-images whose isa is x86-64 (default: %(default)s)",
+        help="a guest of guest-images whose ISA is x86-64 (default: %(default)s)",
     )
-    add("--workload", metavar="NAME", help="a name of workloads/workloads.toml")
-    add("parameters", nargs="*", metavar="key=value", help="the workload's own")
+    add("--workload", metavar="NAME", help="a workload of workloads/workloads.toml")
+    add("parameters", nargs="*", metavar="key=value", help="the workload's parameters")
     add(
         "--program",
         type=Path,
         metavar="FILE",
-        help="in place of a workload: a static x86-64 program",
+        help="run this static x86-64 program instead of a workload",
     )
     add("--args", default="", metavar='"A B"', help="the program's arguments")
     add(
@@ -150,60 +153,60 @@ def arguments() -> argparse.Namespace:
         "--extras",
         choices=EXTRAS,
         default="auto",
-        help="our SimObjects: where this gem5 has them (auto), or refuse to run without (on)",
+        help="our SimObjects: use them if this gem5 has them (auto), refuse to run without (on)",
     )
-    add("--seed", type=int, default=0, metavar="N", help="page placement in the guest")
+    add("--seed", type=int, default=0, metavar="N", help="seed of page placement in the guest")
     add(
         "--limit",
         type=int,
         default=120,
         metavar="SECONDS",
-        help="modelled time after which a run has failed (default: %(default)s)",
+        help="a run fails after this much modelled time (default: %(default)s)",
     )
     add(
         "--checkpoints",
         type=Path,
         metavar="DIR",
-        help="where checkpoints are kept (default: gem5/checkpoints below $P5LAB_CACHE or"
+        help="the directory of checkpoints (default: gem5/checkpoints below $P5LAB_CACHE or"
         " ~/.cache/p5lab)",
     )
     add(
         "--checkpoint",
         type=Path,
         metavar="DIR",
-        help="this one; refused when it was made of something else",
+        help="use this checkpoint; refused if it was made from other inputs",
     )
     add(
         "--setup",
         type=Path,
         metavar="FILE",
-        help="the setup.json of another run in place of all that",
+        help="use the setup.json of another run instead of the options above",
     )
     add(
         "--untested",
         action="store_true",
-        help=f"take a gem5 other than {' or '.join(versions.TESTED)}",
+        help=f"accept a gem5 other than {' or '.join(versions.TESTED)}",
     )
     add(
         "--bbv",
         type=int,
         metavar="N",
-        help="only basic-block vectors of intervals of N instructions, from the ready marker on",
+        help="only write basic-block vectors of intervals of N instructions, from the ready marker",
     )
     add(
         "--simpoints",
         type=Path,
         metavar="FILE",
-        help="only the intervals of FILE; their weights are in the .weights beside it",
+        help="only measure the intervals of FILE; the .weights file beside it has their weights",
     )
-    add("--interval", type=int, metavar="N", help="of --simpoints: instructions of an interval")
+    add("--interval", type=int, metavar="N", help="with --simpoints: instructions per interval")
     add(
         "--warm-up",
         type=int,
         metavar="N",
-        help="instructions before an interval that warm the caches (default: one interval)",
+        help="instructions that warm the caches before an interval (default: one interval)",
     )
-    add("--task", type=Path, metavar="FILE", help=argparse.SUPPRESS)  # for a child of run.py's own
+    add("--task", type=Path, metavar="FILE", help=argparse.SUPPRESS)  # for run.py's children
     args = parser.parse_args()
     if not args.setup and (args.workload is None) == (args.program is None):
         parser.error("expected --workload NAME or --program FILE")
@@ -214,12 +217,14 @@ def arguments() -> argparse.Namespace:
     if (args.simpoints is None) != (args.interval is None):
         parser.error("--simpoints and --interval go together")
     if args.simpoints and args.bbv:
-        parser.error("--bbv comes before --simpoints, in a run of its own")
+        parser.error("--bbv and --simpoints need separate runs, --bbv first")
     return args
 
 
 def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
-    """What the names on the command line stand for, looked up as ./p5lab does."""
+    """Look up the names on the command line as ./p5lab does. Writes the job file to `outdir`.
+
+    Raises UserError for a name that does not exist."""
     found = direct.look_up(
         machine=args.machine,
         settings=args.settings,
@@ -244,6 +249,7 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
 
 
 def choose_extras(setup: Setup) -> bool:
+    """Whether this run uses our SimObjects. Raises UserError if it must and cannot."""
     reason = extras.why_not()
     if setup.extras == "on" and reason:
         raise UserError(f"--extras on: {reason}")
@@ -251,7 +257,9 @@ def choose_extras(setup: Setup) -> bool:
 
 
 def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None) -> Path:
-    """The checkpoint at the ready marker: the one given, or the one kept, or a new one."""
+    """The checkpoint at the ready marker: the given one, else the stored one, else a new one.
+
+    Raises UserError if the given one was made from other inputs, or if booting fails."""
     parts = checkpoint.key(
         setup, gem5=sha256_of(GEM5), version=VERSION, extras=ours, sources=SOURCES
     )
@@ -268,15 +276,17 @@ def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None)
 
 
 def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
-    """gem5 instantiates one machine a process: another one does this, with an m5out in m5out."""
+    """Run a task in a process of its own, because gem5 instantiates one machine per process.
+
+    Returns the child's output directory, `outdir`/`name`. Raises UserError if the child fails."""
     place = outdir / name
     place.mkdir(parents=True, exist_ok=True)
     (place / TASK_FILE).write_text(json.dumps({"kind": name.partition("/")[0], **task}))
     command = [str(GEM5.readlink()), "-d", str(place), "-re", "--listener-mode=off", __file__]
     command += ["--untested", "--setup", str(outdir / SETUP_FILE)]
     command += ["--task", str(place / TASK_FILE)]
-    print(f"p5lab: {name}: what it says is in {place}", flush=True)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, close_fds=False)  # with the locks
+    print(f"p5lab: {name}: its output is in {place}", flush=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, close_fds=False)  # it keeps our locks
     if done.returncode != 0:
         why = reason(place / "simerr.txt") or f"status {done.returncode}"
         raise UserError(f"{name} failed: {why} (in {place})")
@@ -286,7 +296,7 @@ def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
 def do(
     task: Mapping[str, Any], setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> int:
-    """The work of a child."""
+    """Do the task of a child process; returns the exit status."""
     if task["kind"] == "boot":
         board = boot_board(setup, machine, ours, outdir)
         instantiate(board, None)
@@ -318,7 +328,7 @@ def boot_board(
 def full_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """The CPU that was asked for, with all there is."""
+    """The CPU of the setup, with caches and, where this gem5 has them, our SimObjects."""
     processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
     board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
     board.load(setup, outdir)
@@ -326,11 +336,13 @@ def full_board(
 
 
 def cpu(board: PentiumBoard) -> m5.objects.BaseCPU:
+    """The board's one CPU."""
     (core,) = board.get_processor().get_cores()
     return core.get_simobject()
 
 
 def instantiate(board: PentiumBoard, directory: Path | None) -> None:
+    """Make gem5's objects, in the state of the checkpoint `directory` if there is one."""
     Root(full_system=True, board=board)
     board._pre_instantiate()
     m5.instantiate(str(directory) if directory else None)
@@ -340,6 +352,7 @@ def instantiate(board: PentiumBoard, directory: Path | None) -> None:
 def restore_and_run(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, ready: Path
 ) -> int:
+    """Run the workload from the checkpoint `ready`; returns the exit status."""
     board = full_board(setup, machine, ours, outdir)
     recorder = markers.Recorder(
         outdir / markers.MARKERS,
@@ -359,7 +372,9 @@ def restore_and_run(
 def vectors(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, ready: Path, length: int
 ) -> int:
-    """gem5's probe counts basic blocks, on the atomic CPU only, and writes simpoint.bb.gz."""
+    """Run the workload under gem5's SimPoint probe, which works on the atomic CPU only.
+
+    The probe writes simpoint.bb.gz. Returns the exit status."""
     board = boot_board(setup, machine, ours, outdir)
     cpu(board).addSimPointProbe(length)
     instantiate(board, ready)
@@ -369,13 +384,15 @@ def vectors(
 def estimate(
     args: argparse.Namespace, machine: parameters.Parameters, outdir: Path, ready: Path
 ) -> int:
-    """Measures the chosen intervals, each in a child from a checkpoint of its own."""
+    """Measure the chosen intervals, each in a child process from a checkpoint of its own.
+
+    Writes simpoints.json. Raises UserError if a child fails."""
     chosen = simpoints.read(args.simpoints)
     length = args.interval
     warm_up = length if args.warm_up is None else args.warm_up
     starts = [one.start(length, warm_up) for one in chosen]
     place = outdir
-    if later := [start for start in starts if start]:  # at 0 is the ready marker
+    if later := [start for start in starts if start]:  # 0 is the ready marker
         place = child(outdir, "checkpoints", {"ready": str(ready), "starts": later})
     found = []
     for one, start in zip(chosen, starts, strict=True):
@@ -401,6 +418,7 @@ def estimate(
 
 
 def status(end: markers.End, setup: Setup) -> int:
+    """The exit status for this end of the simulation; prints the reason of a failure."""
     if end.op == "exit":
         return PROGRAM_FAILED if end.arg else 0
     if end.op == "limit":

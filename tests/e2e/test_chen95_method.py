@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """chen95's method in the guest against the engine's own counts, and
-docs/chen95-method.md."""
+docs/evidence/chen95-method.md."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/crossings.md against runs made for it."""
+"""docs/evidence/crossings.md against runs made for it."""
 
 import re
 

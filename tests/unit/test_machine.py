@@ -188,4 +188,4 @@ def test_unknown_machine_names_the_nearest():
 
 
 def test_the_reference_of_all_keys_is_current():
-    assert (REPO / "docs/machine-keys.md").read_text() == keys.reference()
+    assert (REPO / "docs/reference/machine-keys.md").read_text() == keys.reference()

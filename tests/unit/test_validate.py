@@ -231,7 +231,7 @@ def test_documents_are_rendered(lab):
     )
     assert "| load from L1 |" in now and "| a call |" not in now
     assert "| a call |" in systems and "| load from L1 |" not in systems
-    assert "System: 1 of 1 hold: `docs/claims-systems.md` has them." in now
+    assert "System: 1 of 1 hold: `docs/evidence/claims-systems.md` has them." in now
     assert "- a call (chen95 section 4.2): Of another call." in systems
     assert "Predicted" in now and "Predicted" not in systems
     assert now.startswith("before\n<!-- ./p5lab validate -->\n| ")

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for the memory benchmarks. Where its pages lie decides what conflicts in a physically
- * indexed, direct-mapped cache: contiguous takes one physically contiguous buffer from /dev/p5ctr,
- * so that the caches alone decide; guest leaves it to the operating system.
+ * Memory for the memory benchmarks. The placement of its pages decides which of them conflict in a
+ * physically indexed, direct-mapped cache. With `contiguous`, /dev/p5ctr gives one physically
+ * contiguous buffer, so that the caches alone decide. With `guest`, the operating system places the
+ * pages.
  */
 #ifndef P5LAB_BUFFER_H
 #define P5LAB_BUFFER_H
@@ -17,7 +18,7 @@ static const char *const buffer_placements[] = {"contiguous", "guest", NULL};
 #define BUFFER_PLACEMENT(placement) \
   {"placement", "contiguous or guest", &(placement), 0, buffer_placements}
 
-/* `size` zeroed bytes; of a contiguous buffer at most P5CTR_BUFFER_MAX. */
+/* Allocate `size` zeroed bytes; a contiguous buffer has at most P5CTR_BUFFER_MAX. */
 static inline void *buffer_new(long placement, long size) {
   int contiguous = placement == BUFFER_CONTIGUOUS;
   int flags = contiguous ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
@@ -27,8 +28,8 @@ static inline void *buffer_new(long placement, long size) {
   return memory;
 }
 
-/* The sizes of a curve: behind a power of two 1.5 times it, if that is a multiple of `grain`, then
- * the next power.
+/* The sizes of a curve: each power of two, followed by 1.5 times it if that is a multiple of
+ * `grain`.
  */
 static inline long buffer_next_size(long size, long grain) {
   if (size & (size - 1)) return size / 3 * 4;

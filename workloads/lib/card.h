@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The guest's network card and the remote host's file server, for net.h and data.h. Only a program that
- * has found the engine touches a card, so that no real network is.
+ * The guest's network card and the remote host's file server, for net.h and data.h. Only a program
+ * that has found the engine uses a card, so that it never touches a real network.
  */
 #ifndef P5LAB_CARD_H
 #define P5LAB_CARD_H
@@ -64,8 +64,8 @@ static inline void net_card_up(void) {
 #if defined(__linux__) && !defined(P5LAB_NATIVE)
 #include <sys/mount.h>
 
-/* Mount a tree of the remote host's file server; returns NULL, or why it cannot be had. The kernel asks
- * the mount protocol by itself.
+/* Mount a tree of the remote host's file server. Returns NULL, or the reason why that is
+ * impossible. The kernel speaks the mount protocol by itself.
  */
 static inline const char *card_mount(const char *tree, const char *place) {
   static const char options[] =

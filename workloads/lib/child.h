@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trivial programs that the process benchmarks start; they stand beside the workload. */
+/* The trivial programs that the process benchmarks start. They are in the workload's directory. */
 #ifndef P5LAB_CHILD_H
 #define P5LAB_CHILD_H
 

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a file benchmark puts its files, and what is in them.
+ * The places and the contents of a file benchmark's files.
  *
  * The place is the parameter `filesystem` of every file benchmark:
  *
- *   data       where P5LAB_DATA says: the guest's first IDE disk; on a host the current directory
- *   memory     /tmp, which no disk is behind in a guest; on a host TMPDIR, if that is set
+ *   data       the directory P5LAB_DATA: the guest's first IDE disk; on a host the current
+ *              directory
+ *   memory     /tmp, which has no disk in a guest; on a host TMPDIR, if that is set
  *   ext2       partition 1 of the first modelled disk (disk.h): directories reach it when the
  *              kernel writes them
- *   ext2-sync  the same, but whoever changes a directory waits for the disk, as under FFS
+ *   ext2-sync  the same, but a change of a directory waits for the disk, as under FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
  *   raid0      an ext2 of 256 MB in blocks of 4 KB, on a stripe over all modelled disks
- *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which
- *              answers before the data is on its disk
- *   nfs-sync   the same, answers wait for its disk
+ *   nfs-async  the file server of the remote host (docs/network-benchmarks.md), which answers
+ *              before it writes to its disk
+ *   nfs-sync   the same, but each answer waits for the disk
  *
- * The program mounts and unmounts what it uses (data_mount, data_leave), outside its brackets.
- * What only Linux has is in disk.h.
+ * The program mounts and unmounts its file system (data_mount, data_leave) outside its brackets.
+ * disk.h has the parts that only Linux has.
  */
 #ifndef P5LAB_DATA_H
 #define P5LAB_DATA_H
@@ -53,15 +54,14 @@ static const char *const data_filesystems[] = {"data", "memory", "ext2",      "e
 static long data_mounted = DATA_DISK;
 static int data_in_guest; /* markers are off during the warm-up, which must do the same as what counts */
 
-/* Say what is missing here and give up. */
+/* Print what is missing here and give up. */
 static inline _Noreturn void data_unavailable(const char *what, const char *why) {
   fprintf(stderr, "%s: %s\n", what, why);
   exit(P5W_EXIT_UNAVAILABLE);
 }
 
-/* Make this the file system that data_enter() goes to. Call after p5w_start(). Exits with
- * P5W_EXIT_UNAVAILABLE where there is none; on a host that is any but data and memory, for its disks
- * are not ours.
+/* Select the file system for data_enter(). Call after p5w_start(). Exits with P5W_EXIT_UNAVAILABLE
+ * if this system does not have it. A host has only data and memory, because its disks are not ours.
  */
 static inline void data_mount(long filesystem) {
   data_mounted = filesystem;
@@ -71,9 +71,9 @@ static inline void data_mount(long filesystem) {
   }
 }
 
-/* Make a directory `name` on the file system and go there. Exits with P5W_EXIT_UNAVAILABLE in a
- * guest without a disk: memory would pass for one. Call after p5w_start(), and after data_mount() for
- * any file system but `data`.
+/* Make a directory `name` on the file system and change to it. Exits with P5W_EXIT_UNAVAILABLE in a
+ * guest without a disk, because memory would take the disk's place there. Call after p5w_start(),
+ * and after data_mount() for any file system but `data`.
  */
 static inline void data_enter(const char *name) {
   data_in_guest = p5_marker_enabled;
@@ -104,12 +104,12 @@ static inline char (*data_names(long count))[12] {
   return names;
 }
 
-/* Wait until everything that was written is on the disk. */
+/* Wait until all written data are on the disk. */
 static inline void data_sync(void) { sync(); }
 
-/* The same, and forget what is in the file cache: what is read next comes from the disk. Of
- * `memory` there is no disk to read again. On a host that is measured this cannot be done; without
- * markers nothing is measured, and nothing is done. Call after data_enter().
+/* The same, and empty the file cache, so that the next reads come from the disk. `memory` has no
+ * disk and keeps its data. A measured host cannot do this, and the program gives up; without
+ * markers nothing is measured, and the function does nothing. Call after data_enter().
  */
 static inline void data_drop_caches(void) {
   sync();
@@ -118,12 +118,12 @@ static inline void data_drop_caches(void) {
   if (why) data_unavailable("file cache", why);
 }
 
-/* Whether each change of the current directory waits for the disk from now on, whatever the file
- * system does by itself. Of ext2 and its kind only.
+/* Choose whether each change of the current directory waits for the disk from now on, whatever the
+ * file system does by itself. Works on ext2 and similar file systems only.
  */
 static inline void data_synchronous(int on) { disk_synchronous(on); }
 
-/* `size` bytes at the beginning of a page, for whole blocks and for raw disks. */
+/* Allocate `size` bytes at the beginning of a page, for whole blocks and for raw disks. */
 static inline char *data_buffer(long size) {
   void *buffer;
   if ((errno = posix_memalign(&buffer, 4096, (size_t)size)) != 0) p5w_fail("buffer");
@@ -133,24 +133,24 @@ static inline char *data_buffer(long size) {
 
 /* Read or write all of `size` bytes, or give up. */
 static inline void data_read(int descriptor, char *buffer, long size, const char *name) {
-  errno = EIO; /* of a file that is too short */
+  errno = EIO; /* the file is too short */
   if (read(descriptor, buffer, (size_t)size) != (ssize_t)size) p5w_fail(name);
 }
 
 static inline void data_write(int descriptor, const char *buffer, long size, const char *name) {
-  errno = ENOSPC; /* of a file that does not fit */
+  errno = ENOSPC; /* the file does not fit */
   if (write(descriptor, buffer, (size_t)size) != (ssize_t)size) p5w_fail(name);
 }
 
-/* What is in a file: words of 32 bits, each its own by file (`key`) and place. The first word of
- * every DATA_SECTOR bytes, its mark, names the sector; the others are the same in each sector. A
- * benchmark that writes a long file fills its buffer once and then changes only the marks, so that
- * the filling is no part of what it measures; one that reads it looks at the marks in its brackets,
- * and at everything outside. `offset` is a multiple of DATA_SECTOR.
+/* The contents of a file: words of 32 bits that depend on the file (`key`) and the position. The
+ * first word of every DATA_SECTOR bytes, its mark, names the sector; the other words are the same
+ * in each sector. A benchmark that writes a long file fills its buffer once and then changes only
+ * the marks, so that it does not measure the filling. A benchmark that reads the file checks the
+ * marks within its brackets, and all bytes outside of them. `offset` is a multiple of DATA_SECTOR.
  */
 #define DATA_SECTOR 512
 
-#define DATA_STEP 2246822519u /* from one word of a sector to the next */
+#define DATA_STEP 2246822519u /* difference between neighbouring words of a sector */
 
 static inline uint32_t data_word(uint32_t key, long word) {
   return (key + 1) * 2654435761u + (uint32_t)word * DATA_STEP;
@@ -160,7 +160,7 @@ static inline uint32_t data_mark_of(uint32_t key, long offset) {
   return ~data_word(key, 128 + offset / DATA_SECTOR);
 }
 
-/* Bytes of a word that lie within the first `size`. */
+/* The number of bytes of a word that lie within the first `size` bytes. */
 static inline size_t data_part(long at, long size) { return (size_t)(size - at < 4 ? size - at : 4); }
 
 /* Write the marks of the file's bytes from `offset` on. */
@@ -214,10 +214,10 @@ static inline void data_check(const char *buffer, long size, long offset, uint32
   }
 }
 
-/* Raw disks: the n-th modelled disk, from 0, or NULL where there are not so many. */
+/* Raw disks: the n-th modelled disk, counted from 0, or NULL if there are fewer. */
 static inline const char *data_disk(int n) { return disk_path(n, 0); }
 
-/* Open a disk past the file cache; buffer, offset and size of every transfer are then multiples of
+/* Open a disk past the file cache. Buffer, offset and size of every transfer must be multiples of
  * DATA_SECTOR.
  */
 static inline int data_open_raw(const char *path) {

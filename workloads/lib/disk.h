@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The modelled disks under Linux, for data.h: finding them, mounting their file systems, emptying the
- * file cache. Where there is no Linux, and on a host, there are none.
+ * The modelled disks under Linux, for data.h: find them, mount their file systems, empty the file
+ * cache. Other guest systems, and hosts, have no modelled disks.
  *
- * Modelled are the SCSI disks whose vendor is not "ATA": the guest's IDE disk is one of the latter.
- * They have an MBR (guest-images/README.md): partition 1 ext2, partition 2 FAT16. Only a program that
- * has found the engine touches them, so that none of this is done to a real disk.
+ * A SCSI disk is a modelled one if its vendor is not "ATA"; the guest's IDE disk has that vendor. A
+ * modelled disk has an MBR (guest-images/README.md): partition 1 is ext2, partition 2 FAT16. Only a
+ * program that has found the engine touches these disks, so that it never touches a real disk.
  */
 #ifndef P5LAB_DISK_H
 #define P5LAB_DISK_H
@@ -23,7 +23,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
-/* Whether changes of the current directory wait for the disk. */
+/* Choose whether changes of the current directory wait for the disk. */
 static inline void disk_synchronous(int on) {
   int here = open(".", O_RDONLY), flags = 0;
   if (here < 0 || ioctl(here, FS_IOC_GETFLAGS, &flags) != 0) p5w_fail("directory flags");
@@ -48,9 +48,9 @@ static struct disk {
   char name[16];  /* sdb */
   long address;   /* host, channel, target, unit in 8 bits each: the order of the disks */
 } disk_all[DISK_MAX];
-static int disk_count = -1; /* not looked for yet */
+static int disk_count = -1; /* -1: not searched yet */
 
-/* The first line of a file of the kernel, "" if there is none. */
+/* Read the first line of a file of the kernel; "" if there is no such file. */
 static inline void disk_line(const char *path, char *line, size_t size) {
   int file = open(path, O_RDONLY);
   ssize_t length = file < 0 ? 0 : read(file, line, size - 1);
@@ -96,7 +96,7 @@ static inline void disk_find(void) {
   if (all) closedir(all);
 }
 
-/* The n-th modelled disk, from 0, or NULL: whole (partition 0), or a partition of it. */
+/* The n-th modelled disk, counted from 0, or NULL: the whole disk (partition 0) or a partition. */
 static inline const char *disk_path(int n, int partition) {
   static char path[32];
   if (disk_count < 0) disk_find();
@@ -105,7 +105,7 @@ static inline const char *disk_path(int n, int partition) {
   return access(path, F_OK) == 0 ? path : NULL;
 }
 
-#ifndef O_DIRECT /* glibc hides it from those who do not ask for all of GNU */
+#ifndef O_DIRECT /* glibc defines it only with _GNU_SOURCE */
 #define O_DIRECT 040000 /* on x86 */
 #endif
 
@@ -114,7 +114,7 @@ static inline int disk_open_raw(const char *path) { return open(path, O_RDWR | O
 #include "card.h"
 #include "stripe.h"
 
-/* Mount one of data.h's file systems; returns NULL, or why it cannot be had here. */
+/* Mount one of data.h's file systems. Returns NULL, or the reason why that is impossible here. */
 static inline const char *disk_mount(long filesystem) {
   static const char none[] = "needs a modelled disk, and this machine has none";
   static char why[160];
@@ -141,7 +141,7 @@ static inline void disk_unmount(void) {
   stripe_stop();
 }
 
-/* Clean pages, i-nodes and directory entries; what is dirty has been written by sync(). */
+/* Drop clean pages, i-nodes and directory entries; sync() has written the dirty ones. */
 static inline const char *disk_drop_caches(void) {
   return disk_put("/proc/sys/vm/drop_caches", "3") == 0 ? NULL : strerror(errno);
 }

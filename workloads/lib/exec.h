@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What exec-static, exec-dynamic and counted measure: start a program in a new process and wait. */
+/* exec-static, exec-dynamic and counted measure this: start a program in a new process and wait. */
 #ifndef P5LAB_EXEC_H
 #define P5LAB_EXEC_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small HTTP/1.0 server for files, in three structures around the same handling of a request, so
- * that what differs between them is the structure:
+ * A small HTTP/1.0 server for files, in three structures. All three handle a request in the same
+ * way, so that they differ in structure only:
  *
- *   fork      a process for each connection, as NCSA httpd 1.3 did it (chen95's on NetBSD)
- *   prefork   so many processes made at the start, each of which accepts and serves by itself (NCSA
- *             httpd 1.4 and Apache 1.0, 1995)
+ *   fork      a process for each connection, as in NCSA httpd 1.3 (chen95's server on NetBSD)
+ *   prefork   a fixed number of processes made at the start; each accepts and serves by itself
+ *             (NCSA httpd 1.4 and Apache 1.0, 1995)
  *   event     one process for all connections, which waits by poll()
  *
- * It looks up the file, writes the header, the file in pieces of 8 KB, and a line of the common log
- * format to the access log. The current directory is the root of the tree.
+ * The server looks up the file. It writes the header, the file in pieces of 8 KB, and a line of the
+ * common log format to the access log. The current directory is the root of the tree.
  */
 #ifndef P5LAB_HTTPD_H
 #define P5LAB_HTTPD_H
@@ -25,7 +25,7 @@ enum httpd_structure { HTTPD_FORK, HTTPD_PREFORK, HTTPD_EVENT };
 
 struct httpd_connection {
   int socket, file;
-  size_t used;      /* bytes of the request, then of the answer's piece */
+  size_t used;      /* bytes of the request; later bytes of the answer's piece */
   size_t written;   /* of the piece */
   int status;       /* 0 until the request is complete */
   long sent;        /* bytes of the file */
@@ -35,8 +35,8 @@ struct httpd_connection {
 
 static int httpd_log;
 
-/* One line of the common log format. The client's address and the time are those of no one: names
- * were not looked up, and the line's length is what matters.
+/* Write one line of the common log format. The client's address and the time are constants: servers
+ * did not look up names, and only the line's length matters.
  */
 static inline void httpd_log_line(const struct httpd_connection *connection) {
   char line[256];
@@ -50,8 +50,8 @@ static inline void httpd_log_line(const struct httpd_connection *connection) {
   if (write(httpd_log, line, (size_t)length) != length) p5w_fail("access log");
 }
 
-/* Look at what has come of the request; when it is complete, open the file and make the header the
- * first piece of the answer. Returns whether it is.
+/* Check whether the request is complete. If so, open the file and make the header the first piece
+ * of the answer. Returns whether it is complete.
  */
 static inline int httpd_request(struct httpd_connection *connection) {
   struct stat status;
@@ -80,7 +80,7 @@ static inline int httpd_request(struct httpd_connection *connection) {
   return 1;
 }
 
-/* The next piece of the file; returns whether there is one. */
+/* Read the next piece of the file; returns whether there is one. */
 static inline int httpd_piece(struct httpd_connection *connection) {
   if (connection->status != 200) return 0;
   ssize_t count = read(connection->file, connection->piece, HTTPD_PIECE);
@@ -104,7 +104,9 @@ static inline void httpd_begin(struct httpd_connection *connection, int socket) 
   connection->path[0] = '\0';
 }
 
-/* One connection from beginning to end, whoever else waits. A client that goes away ends it. */
+/* Serve one connection from beginning to end, while others wait. It ends early if the client
+ * closes.
+ */
 static inline void httpd_serve(int socket) {
   static struct httpd_connection connection;
   ssize_t count = 1;
@@ -143,7 +145,7 @@ static inline _Noreturn void httpd_prefork(int listener, long processes) {
   for (;;) httpd_serve(net_accept(listener));
 }
 
-/* Go on with a connection that is ready; returns whether it is over. */
+/* Continue with a connection that is ready; returns whether it is finished. */
 static inline int httpd_step(struct httpd_connection *connection) {
   ssize_t count;
   if (!connection->status) {
@@ -184,7 +186,7 @@ static inline _Noreturn void httpd_event(int listener) {
   }
 }
 
-/* Serve the current directory until somebody ends the process group. */
+/* Serve the current directory until a signal ends the process group. */
 static inline _Noreturn void httpd_run(int listener, enum httpd_structure structure, long processes,
                                        const char *log) {
   signal(SIGPIPE, SIG_IGN);

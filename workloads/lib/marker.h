@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markers: how a guest program talks to the engine. C99, header only, i386 and x86-64.
+ * Markers: a guest program's interface to the engine. C99, header only, i386 and x86-64.
  *
- * A marker is one unprivileged CPUID with a leaf number that no processor has. The engine takes it
- * at zero cost: it counts as no instruction, takes no cycle and touches no cache. (The few moves
- * that load its operands are ordinary instructions.) On a machine that does not answer
- * P5_OP_DETECT, every function here does nothing, so that the same program runs on a real host.
- * On gem5 its own instructions take the place of the CPUID (m5.h).
+ * A marker is one unprivileged CPUID with a leaf number that no processor has. It costs nothing: it
+ * counts as no instruction, takes no cycle and touches no cache. (The few moves that load its
+ * operands are ordinary instructions.) On a machine that does not answer P5_OP_DETECT, every
+ * function here does nothing, so that the same program runs on a real host. On gem5 the markers are
+ * gem5's own instructions (m5.h).
  *
  *   in:  EAX = P5_MARKER_LEAF, ECX = operation, EDX = arg0, ESI = arg1
- *   out: EAX, EBX, ECX, EDX as said at each operation
+ *   out: EAX, EBX, ECX, EDX as listed for each operation
  */
 #ifndef P5LAB_MARKER_H
 #define P5LAB_MARKER_H
@@ -45,7 +45,7 @@ static int p5_marker_enabled;
 #include "m5.h"
 
 #ifdef P5LAB_NATIVE
-#include "native.h" /* p5_marker() of a program that is measured on a real host */
+#include "native.h" /* p5_marker() for programs that run measured on a real host */
 #else
 static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
   struct p5_registers out = {0, 0, 0, 0};
@@ -74,8 +74,8 @@ static inline void p5_ready(void) {
   if (p5_marker_enabled) p5_marker(P5_OP_READY, 0, 0);
 }
 
-/* Begin and end of a measured phase. The k-th pair of one phase is its iteration k, from 0. A
- * pair may lie within one of another phase; an unbalanced pair makes the run fail.
+/* Begin and end of a measured phase. The k-th pair of a phase is its iteration k, counted from 0.
+ * Pairs of different phases may be nested. An unbalanced pair makes the run fail.
  */
 static inline void p5_begin(uint32_t phase) {
   if (p5_marker_enabled) p5_marker(P5_OP_BEGIN, phase, 0);
@@ -95,8 +95,8 @@ static inline void p5_exit(uint32_t status) {
   if (p5_marker_enabled) p5_marker(P5_OP_EXIT, status, 0);
 }
 
-/* Value of the event with this index in the events.jsonl header, over all rings; 0 without markers
- * and on gem5.
+/* Count of the event with this index in the events.jsonl header, summed over all rings; 0 without
+ * markers and on gem5.
  */
 static inline uint64_t p5_read_counter(uint32_t event) {
   if (!p5_marker_enabled) return 0;
@@ -124,8 +124,8 @@ static inline size_t p5_job(char *text, size_t size) {
   return length;
 }
 
-/* Copy up to 12 bytes of the delivered program file from `offset` to `bytes`. Returns how many there
- * were; 0 at its end, and where no program was delivered.
+/* Copy up to 12 bytes of the delivered program file from `offset` to `bytes`. Returns the number of
+ * bytes; 0 at the file's end, and if no program was delivered.
  */
 static inline size_t p5_program(uint32_t offset, char bytes[12]) {
   if (!p5_marker_enabled) return 0;

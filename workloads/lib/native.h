@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The markers on a real host, in place of the engine's: programs compiled with P5LAB_NATIVE include
- * this from marker.h, all others know nothing of it. Linux only.
+ * The markers on a real host, which replace the engine's. marker.h includes this file for programs
+ * compiled with P5LAB_NATIVE only. Linux only.
  *
- * Every begin and end records the monotonic clock, the processor time that getrusage() knows and
- * the counters that perf_event_open() grants, of this process and its children; events.jsonl is
- * written when the program exits. What the host does not grant, or would only count part of the
- * time, is missing from the file and named in a note with the reason. Where kernel mode may not be
- * counted, the count of user mode has a name of its own: NAME.user.
+ * Every begin and end records the monotonic clock, the processor time of getrusage() and the
+ * counters that perf_event_open() grants, for this process and its children. The program writes
+ * events.jsonl when it exits. A counter that the host does not grant, or would count only part of
+ * the time, is missing from the file, and a note names the reason. If the host does not allow
+ * counting in kernel mode, the count of user mode has the name NAME.user.
  *
  *   P5LAB_EVENTS   the file; without it the markers do nothing
  *   P5LAB_CPU      run on this processor only, as the machines of the papers had one
@@ -34,11 +34,12 @@
 
 enum { NATIVE_USER = 0, NATIVE_KERNEL = 1 };
 
-/* getrusage() knows these two as well, of children that have ended. */
+/* getrusage() also reports these two, for children that have ended. */
 enum { NATIVE_FAULTS = 0, NATIVE_SWITCHES = 1, NATIVE_ALSO_RUSAGE = 2 };
 
-/* What perf_event_open() is asked for, the most important first: processors have few counters. Each
- * is counted in user and in kernel mode; the names are those of the engine where they mean the same.
+/* The events requested from perf_event_open(), the most important first, because processors have
+ * few counters. Each is counted in user and in kernel mode. An event has the engine's name if it
+ * means the same.
  */
 static const struct native_event {
   const char *name;
@@ -60,7 +61,7 @@ static const struct native_event {
 
 enum {
   NATIVE_EVENTS = sizeof(native_events) / sizeof(*native_events),
-  NATIVE_CHUNK = 256 /* records that are added at a time */
+  NATIVE_CHUNK = 256 /* records added at a time */
 };
 
 struct native_record {
@@ -77,15 +78,15 @@ struct native_chunk {
 };
 
 static struct {
-  pid_t owner; /* a forked child inherits everything, and must not write the file */
+  pid_t owner; /* a forked child inherits all of this and must not write the file */
   const char *path;
   int counter[NATIVE_EVENTS][2]; /* file descriptors, -1: none */
-  const char *reason[NATIVE_EVENTS]; /* why one of them is missing */
+  const char *reason[NATIVE_EVENTS]; /* why an event is missing */
   struct native_chunk *first, *last;
 } native;
 
-/* More room for records. Shared memory: a fork neither copies its page tables nor makes the next
- * write to it a fault; populated: nor does the first write.
+/* Make room for more records. The memory is shared, so that a fork neither copies its page tables
+ * nor makes the next write fault. It is populated, so that the first write does not fault either.
  */
 static inline void native_grow(void) {
   struct native_chunk *chunk =
@@ -140,7 +141,7 @@ static inline void native_counters(struct native_record *record) {
   record->time[NATIVE_KERNEL] = native_time(&self.ru_stime) + native_time(&children.ru_stime);
 }
 
-/* The clock is read next to what is measured: last at begin, first at end. */
+/* Read the clock next to the measured code: last at begin, first at end. */
 static inline void native_marker(uint32_t operation, uint32_t phase) {
   uint64_t clock = native_clock();
   if (native.last->used == NATIVE_CHUNK) native_grow();
@@ -209,8 +210,8 @@ static inline int native_open(const struct native_event *event, int mode) {
   return (int)syscall(SYS_perf_event_open, &attribute, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Open what can be had. A counter that would have to share a register with others, and so count a
- * part of the time only, is given up: an estimate is no count.
+/* Open all available counters. A counter that must share a hardware register would count only part
+ * of the time and give an estimate; it is closed again.
  */
 static inline void native_open_all(void) {
   for (int i = 0; i < NATIVE_EVENTS; i++) native.counter[i][0] = native.counter[i][1] = -1;
@@ -232,7 +233,7 @@ static inline void native_open_all(void) {
 
 static inline void native_print_bank(FILE *file, int ring, int mode,
                                      const struct native_record *record) {
-  /* What has no mode stands with the user's. */
+  /* Counts without a mode stand with those of user mode. */
   fprintf(file, "[0,%d,[%" PRIu64 ",%" PRIu64, ring, mode == NATIVE_USER ? record->clock : 0,
           record->time[mode]);
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -240,7 +241,7 @@ static inline void native_print_bank(FILE *file, int ring, int mode,
   fputs("]]", file);
 }
 
-/* Notes on what is missing (`partial`: in kernel mode), one for each reason. */
+/* Write a note for each reason and the events that it makes missing (`partial`: in kernel mode). */
 static inline void native_print_notes(FILE *file, int partial) {
   int said[NATIVE_EVENTS];
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -258,7 +259,7 @@ static inline void native_print_notes(FILE *file, int partial) {
   }
 }
 
-/* Write the file; at exit. */
+/* Write the file; runs at exit. */
 static inline void native_write(void) {
   if (getpid() != native.owner) return;
   for (int i = 0; i < NATIVE_EVENTS && !native_complete(); i++) {
@@ -323,7 +324,7 @@ static inline int native_start(void) {
   return 1;
 }
 
-/* In place of the CPUID. */
+/* Replaces the CPUID. */
 static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, uint32_t arg1) {
   struct p5_registers out = {0, 0, 0, 0};
   (void)arg1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The network of the network benchmarks, and the other side of it: the parameter `peer`.
+ * The network of the network benchmarks. The parameter `peer` selects the other side:
  *
  *   loopback   a process of this system, over the loopback interface
  *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
- *              (docs/evidence/network-benchmarks.md). Only a program that has found the engine looks
- *              for it, so that no real network is touched
+ *              (docs/network-benchmarks.md). Only a program that has found the engine looks for it,
+ *              so that it never touches a real network
  *
- * What moves has contents that are known by their place in the stream (data.h); who receives it looks
- * at every byte, or compares the check sequence of what the remote host says it has seen.
+ * The contents of the data depend on their position in the stream (data.h). The receiver checks
+ * every byte, or compares its check sequence with the one that the remote host reports.
  */
 #ifndef P5LAB_NET_H
 #define P5LAB_NET_H
@@ -36,7 +36,7 @@ static const char *const net_peers[] = {"loopback", "remote", NULL};
 
 #define NET_LINE 1024
 
-/* Bring the way to this peer up. First call of a network benchmark after p5w_start(). */
+/* Bring the interface to this peer up. First call of a network benchmark after p5w_start(). */
 static inline void net_up(long peer) {
   loopback_up();
   if (peer == NET_REMOTE) net_card_up();
@@ -55,8 +55,8 @@ static inline int net_connect(const char *host, int port) {
   return net_connect_to(&address);
 }
 
-/* A socket that listens on all addresses of this system at `port`, 0: one that is free; *address is
- * what a process here connects to.
+/* Open a socket that listens on all addresses of this system at `port`, or at a free port if that
+ * is 0. Processes of this system connect to *address.
  */
 static inline int net_listen(int port, int backlog, struct sockaddr_in *address) {
   int made = socket(AF_INET, SOCK_STREAM, 0), on = 1;
@@ -76,20 +76,20 @@ static inline int net_accept(int listener) {
   return made;
 }
 
-/* Room for received bytes; 0: as the system has it. It must be said before a connection is made. */
+/* Set the size of the receive buffer; 0: the system's own. Call before the connection is made. */
 static inline void net_receive_buffer(int socket, long bytes) {
   int size = (int)bytes;
   if (bytes > 0 && setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)) != 0)
     p5w_fail("receive buffer");
 }
 
-/* Small messages leave at once. */
+/* Send small messages at once. */
 static inline void net_no_delay(int socket) {
   int on = 1;
   if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0) p5w_fail("TCP_NODELAY");
 }
 
-/* All of `size` bytes, in as many calls as it takes. */
+/* Send or receive all of `size` bytes, in as many calls as necessary. */
 static inline void net_write(int to, const void *from, long size, const char *name) {
   for (const char *at = from; size > 0;) {
     ssize_t count = write(to, at, (size_t)size);
@@ -100,14 +100,14 @@ static inline void net_write(int to, const void *from, long size, const char *na
 
 static inline void net_read(int from, void *to, long size, const char *name) {
   for (char *at = to; size > 0;) {
-    errno = EPIPE; /* of one that ends too early */
+    errno = EPIPE; /* the connection ends too early */
     ssize_t count = read(from, at, (size_t)size);
     if (count <= 0) p5w_fail(name);
     at += count, size -= count;
   }
 }
 
-/* The check sequence of Ethernet over what came before (0: nothing) and these bytes, as the remote host
+/* Continue Ethernet's check sequence `before` (0 at the start) with these bytes, as the remote host
  * calculates it (engine/devices/ne2000/check.hh).
  */
 static inline uint32_t net_crc(uint32_t before, const void *bytes, long size) {
@@ -125,14 +125,14 @@ static inline _Noreturn void net_wrong(const char *what, long found, long expect
   exit(P5W_EXIT_FAILED);
 }
 
-/* The server of a benchmark ends with it, also when the benchmark gives up: a run is over when all its
- * processes are.
+/* The server of a benchmark ends with it, also when the benchmark gives up, because a run ends only
+ * when all its processes have ended.
  */
 static pid_t net_server, net_server_owner;
 
 static inline void net_server_stop(void) {
   if (net_server <= 0 || net_server_owner != getpid()) return;
-  kill(-net_server, SIGTERM); /* if it is one of many processes and has made them its group */
+  kill(-net_server, SIGTERM); /* in case the server is a process group */
   kill(net_server, SIGTERM);
 }
 
@@ -151,9 +151,9 @@ static inline void net_server_wait(void) {
   net_server = 0;
 }
 
-/* What the remote host is asked to do: a line, answered by lines of which the last is a dot. The line
- * is one call: TCP would keep what comes in a second one until the first is acknowledged, up to 250 ms
- * of a bracket.
+/* Send a command line to the remote host and read its answer, lines that end with a single dot. One
+ * call sends the whole line: TCP would hold the bytes of a second call until the first are
+ * acknowledged, up to 250 ms of a bracket.
  */
 static inline void net_control(const char *command, char answer[NET_LINE]) {
   static int control = -1;
@@ -175,7 +175,7 @@ static inline void net_control(const char *command, char answer[NET_LINE]) {
   }
 }
 
-/* The number behind `key=` in the line that begins with `name`; of a check sequence (key crc) it is
+/* The number after `key=` in the line that begins with `name`. A check sequence (key crc) is
  * hexadecimal.
  */
 static inline unsigned long net_number(const char *answer, const char *name, const char *key) {
@@ -190,7 +190,7 @@ static inline unsigned long net_number(const char *answer, const char *name, con
   exit(P5W_EXIT_FAILED);
 }
 
-/* Byte number `at` of what the source sends. */
+/* Byte number `at` of the source's stream. */
 static inline char net_source_byte(long at) { return (char)(at ^ at >> 8 ^ at >> 16); }
 
 #endif

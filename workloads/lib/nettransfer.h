@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One transfer over one TCP connection, to the sink or from the source of the peer (net.h): so many
- * bytes, a buffer a call. To the sink goes what data.h makes of key 0, and a process here that takes it
- * looks at each sector's mark and at all of the last buffer; the remote host says how much it received
- * and what the check sequence of it is. Of what the source sends one byte of each sector is looked at,
- * and all of the last buffer.
+ * One transfer over one TCP connection, to the sink or from the source of the peer (net.h). Each
+ * call moves one buffer. The sink receives the data of data.h with key 0. A sink process of this
+ * system checks each sector's mark and all of the last buffer; the remote host reports the number
+ * of bytes and their check sequence. The receiver of the source's stream checks one byte of each
+ * sector and all of the last buffer.
  */
 #ifndef P5LAB_NETTRANSFER_H
 #define P5LAB_NETTRANSFER_H
@@ -16,7 +16,7 @@ static const char *const net_directions[] = {"send", "receive", NULL};
 
 struct net_transfer {
   long peer, direction;
-  long bytes;          /* in all */
+  long bytes;          /* of the whole transfer */
   long buffer;         /* of a call, a multiple of DATA_SECTOR */
   long receive_buffer; /* of the receiving socket, 0: the system's own size */
   char *memory;        /* of a call */
@@ -28,7 +28,9 @@ static inline long net_transfer_size(const struct net_transfer *transfer, long a
   return transfer->buffer < left ? transfer->buffer : left;
 }
 
-/* Buffer and check sequence of a transfer; what is sent in one call is filled here and not again. */
+/* Make the buffer and the check sequence of a transfer. The contents of the buffer are filled here
+ * only.
+ */
 static inline void net_transfer_new(struct net_transfer *transfer) {
   if (transfer->buffer % DATA_SECTOR != 0) {
     fprintf(stderr, "the buffer must be a multiple of %d\n", DATA_SECTOR);
@@ -52,7 +54,7 @@ static inline void net_transfer_send(const struct net_transfer *transfer, int to
   }
 }
 
-/* What the source does, for a process here. */
+/* The source, as a process of this system. */
 static inline void net_transfer_source(const struct net_transfer *transfer, int to) {
   for (long at = 0; at < transfer->bytes; at += transfer->buffer) {
     long size = net_transfer_size(transfer, at);
@@ -73,7 +75,7 @@ static inline void net_transfer_receive(const struct net_transfer *transfer, int
   }
 }
 
-/* Look at what the last call left, and that nothing comes behind it. */
+/* Check the bytes of the last call, and that no more bytes follow. */
 static inline void net_transfer_check(const struct net_transfer *transfer, int from) {
   long last = (transfer->bytes - 1) / transfer->buffer * transfer->buffer;
   char more;
@@ -85,13 +87,13 @@ static inline void net_transfer_check(const struct net_transfer *transfer, int f
   if (read(from, &more, 1) != 0) net_wrong("received", transfer->bytes + 1, transfer->bytes);
 }
 
-/* Everything has been sent: wait until the other side has all of it, and has closed. */
+/* All bytes have been sent: wait until the other side has received all of them and has closed. */
 static inline void net_transfer_end(int to) {
   char none;
   if (shutdown(to, SHUT_WR) != 0 || read(to, &none, 1) != 0) p5w_fail("end of the transfer");
 }
 
-/* The other side, a process here: it takes or sends what this side does not. */
+/* The other side, as a process of this system: it receives what this side sends, or sends. */
 static inline pid_t net_transfer_other(const struct net_transfer *transfer,
                                        struct sockaddr_in *address) {
   int listener = net_listen(0, 1, address);
@@ -111,7 +113,7 @@ static inline pid_t net_transfer_other(const struct net_transfer *transfer,
   return child;
 }
 
-/* Make the connection; *child is the other side's process, 0 if it is the remote host. */
+/* Connect; *child is the process of the other side, 0 for the remote host. */
 static inline int net_transfer_open(const struct net_transfer *transfer, pid_t *child) {
   struct sockaddr_in address =
       net_address(NET_REMOTE_ADDRESS, transfer->direction == NET_SEND ? NET_SINK : NET_SOURCE);
@@ -123,8 +125,8 @@ static inline int net_transfer_open(const struct net_transfer *transfer, pid_t *
   return made;
 }
 
-/* One transfer; a bracket holds it from the first byte to the last acknowledged one (send) or the
- * last that was read (receive). The connection is made outside.
+/* One transfer. Its bracket lasts from the first byte to the last acknowledged byte (send) or the
+ * last byte read (receive). The connection is made outside of it.
  */
 static inline void net_transfer_measure(const struct net_transfer *transfer) {
   char answer[NET_LINE];

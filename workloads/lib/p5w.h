@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every workload needs besides its measured loop: arguments and failure. Header only.
+ * The parts that all workloads share: arguments, brackets and failure. Header only.
  *
- * A workload takes arguments `key=value` and nothing else. Exit status: 0 done, 1 something failed
- * while it ran, 2 wrong arguments, 77 this machine lacks what the workload measures.
+ * A workload takes arguments `key=value` and nothing else. Exit status: 0 done, 1 failed while
+ * running, 2 wrong arguments, 77 this machine lacks something that the workload needs.
  */
 #ifndef P5LAB_P5W_H
 #define P5LAB_P5W_H
@@ -44,7 +44,7 @@ static inline _Noreturn void p5w_usage(const char *program, const struct p5w_opt
   exit(P5W_EXIT_USAGE);
 }
 
-/* Parse a number with an optional suffix K or M (1024, 1024 * 1024). Returns 0 if it is none. */
+/* Parse a number with an optional suffix K or M (1024, 1024 * 1024). Returns 0 if it is not one. */
 static inline int p5w_number(const char *text, long *value) {
   char *end;
   errno = 0;
@@ -65,18 +65,17 @@ static inline int p5w_choice(const char *text, const char *const *choices, long 
   return 0;
 }
 
-/* Sleep until the clock ticks. What takes less than the time to the next tick (10 ms in the guests)
- * is then measured without one: a tick in one of 50 system calls would double their mean.
+/* Sleep until the clock ticks. A measurement shorter than a tick (10 ms in the guests) then
+ * contains no tick; a tick in one of 50 system calls would double their mean.
  */
 static inline void p5w_await_tick(void) {
   const struct timespec shortest = {.tv_nsec = 1};
   nanosleep(&shortest, NULL);
 }
 
-/* Call `iteration`, which holds its own begin and end, first `warmup` times with the markers
- * switched off, then `iterations` times with them, from a tick of the clock on. The volatile pointer
- * keeps the compiler from expanding it in place: both loops execute the same code at the same
- * addresses.
+/* Call `iteration`, which contains its own begin and end: first `warmup` times with the markers
+ * off, then, from a clock tick on, `iterations` times with the markers on. The volatile pointer
+ * keeps the compiler from inlining it: both loops execute the same code at the same addresses.
  */
 static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterations) {
   void (*volatile call)(void) = iteration;
@@ -88,9 +87,9 @@ static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterati
   for (long i = 0; i < iterations; i++) call();
 }
 
-/* A bracket around nothing: what is counted between its markers are the instructions that load the
- * operands of the second one. The report subtracts its median from all other brackets. A workload
- * with markers of its own defines P5W_EMPTY_BRACKET, a function, before it includes this file.
+/* The empty bracket. It counts only the instructions that load the operands of its second marker.
+ * The report subtracts its median from all other brackets. A workload with its own markers defines
+ * P5W_EMPTY_BRACKET, a function, before it includes this file.
  */
 #define P5W_PHASE_EMPTY 0xFFFFFFFFu
 #define P5W_EMPTY_BRACKETS 10
@@ -143,7 +142,8 @@ static inline _Noreturn void p5w_fail(const char *what) {
   exit(P5W_EXIT_FAILED);
 }
 
-/* The usual pair of options: how many iterations are measured, and how many run before them. */
+/* The usual pair of options: the number of measured iterations, and of warm-up iterations before.
+ */
 #define P5W_ITERATIONS(iterations, warmup)                                   \
   {"iterations", "measured iterations", &(iterations), 1, NULL}, {           \
     "warmup", "iterations before the first measured one", &(warmup), 0, NULL \

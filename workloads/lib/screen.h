@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frame buffer of the guest's video card, for programs that draw by themselves: 1024 x 768 in
- * 8 bits a pixel, which lie one after another, or in one bit a pixel, in the first of four planes
- * behind a window of 64 KB. The mode is set by the display interface of the emulated card (ports 1CEh
- * and 1CFh; vbe_display_api.txt of the VGA BIOS), planes by the registers of every VGA.
+ * The frame buffer of the guest's video card, for programs that draw by themselves. It has 1024 x
+ * 768 pixels: either linear with 8 bits a pixel, or with 1 bit a pixel in the first of four planes,
+ * behind a window of 64 KB. The display interface of the emulated card sets the mode (ports 1CEh
+ * and 1CFh; vbe_display_api.txt of the VGA BIOS); the registers of every VGA select the plane.
  *
- * The part of the display driver that a program of 1995 would not have seen. Linux on x86 only.
+ * In 1995 a display driver would have done this, not the program. Linux on x86 only.
  */
 #ifndef P5LAB_SCREEN_H
 #define P5LAB_SCREEN_H
@@ -24,9 +24,9 @@
 
 struct screen {
   int depth;      /* bits a pixel */
-  long row_bytes; /* from one row to the next */
+  long row_bytes; /* distance from one row to the next */
   uint8_t *memory;
-  int bank; /* of 64 KB, with one bit a pixel: the one that the window shows */
+  int bank; /* with 1 bit a pixel: the bank of 64 KB that the window shows */
 };
 
 #ifdef __i386__
@@ -34,7 +34,7 @@ struct screen {
 enum {
   SCREEN_INDEX_PORT = 0x1CE, SCREEN_DATA_PORT = 0x1CF,
   SCREEN_ID = 0, SCREEN_XRES, SCREEN_YRES, SCREEN_BPP, SCREEN_ENABLE, SCREEN_BANK,
-  SCREEN_ID_OLDEST = 0xB0C2, SCREEN_ID_NEWEST = 0xB0CF, /* linear memory is there from the first on */
+  SCREEN_ID_OLDEST = 0xB0C2, SCREEN_ID_NEWEST = 0xB0CF, /* all of these have linear memory */
   SCREEN_ON = 0x01, SCREEN_LINEAR = 0x40,
   SCREEN_SEQUENCER = 0x3C4, SCREEN_MAP_MASK = 2, SCREEN_MEMORY_MODE = 4,
   SCREEN_GRAPHICS = 0x3CE, SCREEN_SET_RESET = 1, SCREEN_ROTATE = 3, SCREEN_READ_MAP = 4,
@@ -57,10 +57,10 @@ static inline void screen_register(int port, int index, int value) {
 }
 
 /* Switch to a mode of `depth` bits a pixel, 1 or 8, and map its memory. Exits with
- * P5W_EXIT_UNAVAILABLE where there is no such card, or the system does not let a program have it.
+ * P5W_EXIT_UNAVAILABLE if there is no such card, or if the system does not give a program access.
  */
 static inline struct screen screen_open(const char *name, int depth) {
-  /* On a machine of somebody's own the screen is not ours to take. */
+  /* Do not take over the screen of a real machine. */
   int memory = p5_marker_enabled && iopl(3) == 0 ? open("/dev/mem", O_RDWR | O_SYNC) : -1;
   int id = 0;
   if (memory >= 0) {
@@ -99,7 +99,7 @@ static inline struct screen screen_open(const char *name, int depth) {
   return screen;
 }
 
-/* Where row `y` is; the window is moved there if need be. */
+/* The address of row `y`; moves the window there if necessary. */
 static inline uint8_t *screen_row(struct screen *screen, int y) {
   long at = y * screen->row_bytes;
   if (screen->depth == 8) return screen->memory + at;

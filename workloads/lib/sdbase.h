@@ -4,9 +4,9 @@
  * clients on the remote host: plain C and C++. A client sends requests of one size and gets answers
  * of one size; the first word of both is big-endian as on any network.
  *
- * The paper names three operations, read a random record, modify one, append one, and a mix of jobs
- * from the Byte benchmarks; record and mix are not printed. Estimates: records of 128 bytes, and of
- * ten jobs six read, three modify, one appends.
+ * The paper names three operations (read a random record, modify one, append one) and a mix of jobs
+ * from the Byte benchmarks. It prints neither the record's size nor the mix. Our estimates: records
+ * of 128 bytes; six of ten jobs read, three modify and one appends.
  */
 #ifndef P5LAB_SDBASE_H
 #define P5LAB_SDBASE_H
@@ -25,8 +25,8 @@ struct sdbase_message {
   unsigned char contents[SDBASE_RECORD];
 };
 
-/* What is in version v of record n. An appended record's number is the server's choice; its contents
- * are those of the number that the client says.
+/* The contents of version v of record n. The server chooses the number of an appended record, but
+ * its contents belong to the number that the client sends.
  */
 static inline void sdbase_contents(unsigned char *bytes, uint32_t record, uint32_t version) {
   uint32_t seed = record * 2654435761u + version * 2246822519u + 1;
@@ -64,7 +64,7 @@ static inline uint32_t sdbase_random(uint32_t *state) {
 
 static inline uint32_t sdbase_seed(uint32_t client) { return (client + 1) * 2654435761u | 1; }
 
-/* The next request of a client whose jobs are of `records` records. */
+/* Make the next request of a client; the file has `records` records. */
 static inline void sdbase_next(struct sdbase_message *message, uint32_t *state, uint32_t records) {
   uint32_t job = sdbase_random(state) % 10;
   message->operation = job < 6 ? SDBASE_READ : job < 9 ? SDBASE_MODIFY : SDBASE_APPEND;
@@ -75,8 +75,8 @@ static inline void sdbase_next(struct sdbase_message *message, uint32_t *state, 
     sdbase_contents(message->contents, message->record, message->version);
 }
 
-/* Whether an answer is one to this request: to a read, some version of the record; to the others,
- * the version that was sent.
+/* Whether an answer fits its request: some version of the record for a read, the version that was
+ * sent for the others.
  */
 static inline int sdbase_answers(const struct sdbase_message *answer,
                                  const struct sdbase_message *request) {

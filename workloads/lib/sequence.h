@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short instruction sequences, unrolled in a loop, so that one copy's clocks can be measured to the
- * clock. For i386; elsewhere the programs that use it end with P5W_EXIT_UNAVAILABLE.
+ * Short instruction sequences, unrolled in a loop, so that the clocks of one copy can be measured
+ * exactly. For i386; on others the programs that use it end with P5W_EXIT_UNAVAILABLE.
  *
  * SEQUENCE(number, copies, loops, text) defines sequence_NUMBER(). Its loop is
  *
  *   9: notl %edi; TEXT; notl %edi; TEXT; ... notl %edi; decl %ebp; jnz 9b
  *
- * NOT pairs with nothing and leaves the flags alone: no copy of the text touches its neighbours. A
- * sequence without text is what the others are compared with. In the text EBX and ESI point to
- * different places of sequence_memory, EAX, ECX and EDX are free, EBP counts the loops, EDI is free
- * between two NOTs, ST to ST(3) are 1.0, and the flags are those of a result above zero. At the end
- * ESP, EBX and ESI are what they were. Labels are 2 to 6.
+ * NOT pairs with nothing and does not change the flags, so the copies of the text do not influence
+ * each other. The other sequences are compared with a sequence without text. In the text, EBX and
+ * ESI point to different places of sequence_memory, EAX, ECX and EDX are free, EBP counts the
+ * loops, EDI is free between two NOTs, ST to ST(3) are 1.0, and the flags are those of a result
+ * above zero. The text must keep ESP, EBX and ESI. It may use labels 2 to 6.
  */
 #ifndef P5LAB_SEQUENCE_H
 #define P5LAB_SEQUENCE_H
@@ -19,19 +19,19 @@
 #include "p5w.h"
 
 #define SEQUENCE_MEMORY 1024
-#define SEQUENCE_ESI 128    /* offset of what ESI points to; EBX points to the beginning */
-#define SEQUENCE_SELF 64    /* here stands the address of the memory itself */
-#define SEQUENCE_FLOATS 512 /* from here on the memory is 1.0, in 4 bytes each; before it 1 */
+#define SEQUENCE_ESI 128    /* offset to which ESI points; EBX points to the beginning */
+#define SEQUENCE_SELF 64    /* the memory's own address is at this offset */
+#define SEQUENCE_FLOATS 512 /* from here on each word is a float 1.0; before, an integer 1 */
 
-/* What sequence_NUMBER() takes. It runs its loop `rounds` times, each from the same registers.
- * Only the last one has markers: when it comes, the predictor knows the loop, and nothing else was
- * executed since.
+/* The argument of sequence_NUMBER(). It runs its loop `rounds` times, each time from the same
+ * registers. Only the last round has markers. By then the predictor knows the loop, and no other
+ * code has been executed in between.
  */
 struct sequence_call {
   uint32_t eax, ecx, edx, ebx, esi;
   uint32_t leaf, phase; /* of the markers; leaf 0 is an ordinary CPUID */
   uint32_t last_leaf, rounds;
-  uint32_t end[3]; /* EAX, ECX and EDX after it */
+  uint32_t end[3]; /* EAX, ECX and EDX at the end */
 };
 
 struct sequence {
@@ -45,8 +45,8 @@ static uint32_t sequence_memory[SEQUENCE_MEMORY / 4] __attribute__((aligned(SEQU
 
 #ifdef __i386__
 
-/* The markers stand here and not around the call, so that a bracket holds no branch but the loop's.
- * On a real host they are functions, which sequence_run() calls.
+/* The markers are here and not around the call, so that a bracket contains no branch except the
+ * loop's. On a real host the markers are functions, and sequence_run() calls them.
  */
 #ifdef P5LAB_NATIVE
 #define SEQUENCE_MARKER(operation) ""
@@ -104,7 +104,7 @@ __asm__(
 
 #define SEQUENCE(number, copies, loops, text) \
   SEQUENCE_RAW(number, loops, ".rept " #copies "\n  notl %edi\n  " text "\n.endr\n")
-/* The same with a loop body as it is. */
+/* The same with a given loop body. */
 #define SEQUENCE_RAW(number, loops, body)                                              \
   void sequence_##number(struct sequence_call *);                                      \
   __asm__(".text\n.balign 64\nsequence_" #number ":\nsequence_begin " #loops "\n" body \
@@ -123,8 +123,8 @@ static const struct sequence *sequence_current;
 static uint32_t sequence_expected; /* of the current one, after its first pass */
 static int sequence_passes;
 
-/* Run the current sequence so many times, the last one as its phase, from the registers and the
- * memory that it always starts with. Returns a sum of the results.
+/* Run `rounds` rounds of the current sequence, the last one as its phase, always from the same
+ * registers and memory. Returns a sum of the results.
  */
 static __attribute__((noinline)) uint32_t sequence_run(uint32_t rounds) {
   for (int i = 0; i < SEQUENCE_MEMORY / 4; i++)
@@ -148,7 +148,7 @@ static __attribute__((noinline)) uint32_t sequence_run(uint32_t rounds) {
   return sum; /* all of the memory is now in the cache */
 }
 
-/* One round to warm up and one that counts. All passes must have the same results. */
+/* One round to warm up and one that is measured. All passes must have the same results. */
 static void sequence_pass(void) {
 #ifdef P5LAB_NATIVE
   uint32_t sum = sequence_run(1);
@@ -162,8 +162,8 @@ static void sequence_pass(void) {
   }
 }
 
-/* As the empty bracket: a sequence without text. The report then shows what a copy of the others
- * takes beside its NOT and its part of the loop.
+/* The empty bracket: a sequence without text. The report then shows the clocks of one copy without
+ * its NOT and its part of the loop.
  */
 static inline void sequence_empty(void (*run)(struct sequence_call *)) {
   const struct sequence empty = {P5W_PHASE_EMPTY, "empty", {0}, run};
@@ -172,7 +172,7 @@ static inline void sequence_empty(void (*run)(struct sequence_call *)) {
   sequence_run(2);
 }
 
-/* Exit where there are no sequences. */
+/* Exit on machines without sequences. */
 static inline void sequence_need(const struct sequence *any) {
   if (any->run) return;
   fprintf(stderr, "not a program for i386: nothing to measure\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the bandwidth benchmarks send through a pipe or a connection, and how they know that it came:
- * one chunk after the other, each beginning with its number, the rest the same in all of them.
+ * The data that the bandwidth benchmarks send through a pipe or a connection, and how they check
+ * it: chunks, each of which begins with its number; the rest is the same in all of them.
  */
 #ifndef P5LAB_STREAM_H
 #define P5LAB_STREAM_H
@@ -12,7 +12,7 @@
 
 static inline unsigned char stream_byte(long at) { return (unsigned char)(at * 31 + (at >> 8)); }
 
-/* Everything but the numbers, once for all chunks. */
+/* Fill the part that is the same in all chunks. */
 static inline void stream_fill(unsigned char *chunk, long size) {
   for (long i = 0; i < size; i++) chunk[i] = stream_byte(i);
 }
@@ -26,13 +26,13 @@ static inline _Noreturn void stream_wrong(const char *name, uint32_t number) {
   exit(P5W_EXIT_FAILED);
 }
 
-/* Give up unless the chunk has this number: all that is looked at while a bracket is open. */
+/* Give up unless the chunk has this number. A bracket contains no other check. */
 static inline void stream_check_number(const char *name, const unsigned char *chunk,
                                        uint32_t number) {
   if (memcmp(chunk, &number, sizeof(number)) != 0) stream_wrong(name, number);
 }
 
-/* Give up unless all of it came. */
+/* Give up unless the whole chunk is correct. */
 static inline void stream_check(const char *name, const unsigned char *chunk, long size,
                                 uint32_t number) {
   stream_check_number(name, chunk, number);
@@ -40,7 +40,7 @@ static inline void stream_check(const char *name, const unsigned char *chunk, lo
     if (chunk[i] != stream_byte(i)) stream_wrong(name, number);
 }
 
-/* Read `size` bytes, in as many calls as it takes; give up at the end of the stream. */
+/* Read `size` bytes, in as many calls as necessary; give up at the end of the stream. */
 static inline void stream_read(const char *name, int from, unsigned char *to, long size) {
   while (size > 0) {
     errno = EPIPE;
@@ -58,7 +58,7 @@ static inline void stream_write(const char *name, int to, const unsigned char *f
   }
 }
 
-/* Send so many chunks; the sending side of a benchmark. */
+/* Send `count` chunks: the sending side of a benchmark. */
 static inline void stream_send(const char *name, int to, unsigned char *chunk, long size,
                                long count) {
   stream_fill(chunk, size);
@@ -68,7 +68,8 @@ static inline void stream_send(const char *name, int to, unsigned char *chunk, l
   }
 }
 
-/* Receive `warmup` chunks, then `count` as phase 0, and look at the last of both whole. */
+/* Receive `warmup` chunks, then `count` chunks as phase 0, and check all of the last chunk of each.
+ */
 static __attribute__((noinline)) void stream_take(const char *name, int from, unsigned char *chunk,
                                                   long size, long first, long count) {
   for (long i = first; i < first + count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fill and copy as the C libraries of 1995 had them for the i386 family (FreeBSD 2, Linux libc 5):
- * repeated string instructions, words first, then what is left as bytes. lai96 and talagala97
- * measured these; a C library or compiler of today would use something else.
+ * Fill and copy as in the C libraries of 1995 for the i386 family (FreeBSD 2, Linux libc 5):
+ * repeated string instructions, first for words, then for the remaining bytes. lai96 and talagala97
+ * measured these. A C library or compiler of today would use other code.
  */
 #ifndef P5LAB_STRING1995_H
 #define P5LAB_STRING1995_H

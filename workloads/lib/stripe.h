@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stripe (RAID 0) over all modelled disks, whole, by the Linux driver md, as mdadm --build makes one:
- * no record of it on the disks. Part of disk.h.
+ * A stripe (RAID 0) over all modelled disks, whole, by the Linux driver md. As with mdadm --build,
+ * the disks hold no record of it. Part of disk.h.
  */
 #ifndef P5LAB_STRIPE_H
 #define P5LAB_STRIPE_H
@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 
 #define STRIPE "/dev/md0"
-#define STRIPE_CHUNK (64 << 10) /* our choice: a request of talagala97 is one disk's */
+#define STRIPE_CHUNK (64 << 10) /* our choice: a request of talagala97 goes to one disk */
 #define STRIPE_BLOCKS "65536"   /* of 4 KB: a file system of 256 MB */
 
 static int stripe_device = -1;
 
-/* Make the file system, by the guest's busybox. Returns its exit status. */
+/* Make the file system with the guest's busybox. Returns the exit status of busybox. */
 static inline int stripe_format(void) {
   int status = -1;
   pid_t child = fork();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SXipc's script (wpi92 section 4.5), for the guest's program and for the clients on the remote host:
- * plain C and C++. A client sends a batch of requests, as Xlib's buffer does when it is flushed, and
- * waits where the script has a reply or an event in it.
+ * SXipc's script (wpi92 section 4.5), for the guest's program and for the clients on the remote
+ * host: plain C and C++. A client sends a batch of requests, as Xlib does when it flushes its
+ * buffer. It waits if the script has a reply or an event in the batch.
  *
  * The paper has eight types of clients after Droms and Dyksen ("Performance Measurements of the X
- * Window System Communication Protocol", Software Practice and Experience 20, 1990) and does not print
- * their patterns. Those here are estimates of what such programs do, in the units of the protocol: a
- * reply or an event is 32 bytes, Xlib's buffer 2048 (X11R5).
+ * Window System Communication Protocol", Software Practice and Experience 20, 1990) and does not
+ * print their patterns. The patterns here are estimates, in the units of the protocol: a reply or
+ * an event has 32 bytes, Xlib's buffer 2048 (X11R5).
  */
 #ifndef P5LAB_SXIPC_H
 #define P5LAB_SXIPC_H
@@ -17,17 +17,17 @@
 #define SXIPC_PORT 6000
 #define SXIPC_HEADER 8 /* bytes of the batch, header included, and of its answer; both big-endian */
 #define SXIPC_BATCH_MAX 4096
-#define SXIPC_END 0xffffffffu /* as the answer's size: the client has done; its answer is the sum */
+#define SXIPC_END 0xffffffffu /* as the answer's size: the client is done; the answer is the sum */
 #define SXIPC_STEPS_MAX 8
 
 struct sxipc_step {
   uint16_t batch;  /* bytes that the client sends, at least the header */
-  uint16_t answer; /* bytes that it then waits for: replies and events */
+  uint16_t answer; /* bytes of replies and events that it then waits for */
 };
 
 struct sxipc_type {
   const char *name;
-  int count; /* steps, which come again and again */
+  int count; /* number of steps; the script repeats them */
   struct sxipc_step steps[SXIPC_STEPS_MAX];
 };
 
@@ -39,15 +39,15 @@ static const struct sxipc_type sxipc_types[SXIPC_TYPES] = {
     {"terminal", 2, {{64, 32}, {96, 32}}},
     /* A listing that scrolls: lines of text, an exposure event after each scroll. */
     {"scroll", 3, {{1600, 32}, {1600, 32}, {400, 32}}},
-    /* An editor: keys, of which each redraws a line or two. */
+    /* An editor: keys; each key redraws a line or two. */
     {"editor", 4, {{128, 32}, {320, 32}, {128, 64}, {960, 32}}},
     /* Line drawings: full buffers of segments. */
     {"plot", 4, {{2048, 0}, {2048, 0}, {2048, 0}, {512, 32}}},
     /* A window manager: questions and their answers, one at a time. */
     {"manager", 6, {{16, 32}, {16, 64}, {24, 32}, {40, 0}, {16, 32}, {64, 96}}},
-    /* A clock: a few lines, and then nothing to wait for but the next event. */
+    /* A clock: a few lines, then a wait for the next event. */
     {"clock", 1, {{192, 32}}},
-    /* A picture: as much as one request holds in Xlib's buffer, again and again. */
+    /* A picture: requests that fill Xlib's buffer, one after the other. */
     {"picture", 3, {{4096, 0}, {4096, 0}, {4096, 32}}},
 };
 
@@ -59,7 +59,7 @@ static inline uint32_t sxipc_get(const unsigned char *from) {
   return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* Write the n-th batch of a client; returns its bytes. *answer: what comes back. */
+/* Write the n-th batch of a client; returns its size in bytes. *answer: bytes of the answer. */
 static inline uint32_t sxipc_batch(unsigned char *to, const struct sxipc_type *type, uint32_t client,
                                    uint32_t n, uint32_t *answer) {
   const struct sxipc_step *step = &type->steps[n % (uint32_t)type->count];
@@ -70,7 +70,7 @@ static inline uint32_t sxipc_batch(unsigned char *to, const struct sxipc_type *t
   return step->batch;
 }
 
-/* The batch that ends a client; its answer is a word, the sum of all bytes of its batches. */
+/* Write the last batch of a client. Its answer is a word: the sum of all bytes of its batches. */
 static inline uint32_t sxipc_last(unsigned char *to) {
   sxipc_put(to, SXIPC_HEADER);
   sxipc_put(to + 4, SXIPC_END);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Long files and raw disks, moved in sequence in requests of one size, with the contents of data.h. */
+/* Sequential transfers of long files and raw disks, in requests of one size; contents as in data.h.
+ */
 #ifndef P5LAB_TRANSFER_H
 #define P5LAB_TRANSFER_H
 
 #include "data.h"
 
 struct transfer {
-  long kb;      /* KB that are moved */
+  long kb;      /* KB to transfer */
   long request; /* bytes of a request, a multiple of DATA_SECTOR; the last one may be shorter */
   long offset;  /* KB in front of it in the file */
   uint32_t key; /* of the contents */
@@ -14,7 +15,8 @@ struct transfer {
   char *buffer; /* of a request */
 };
 
-/* A transfer of these requests, with its buffer. Exits where the contents would not fit them. */
+/* Make a transfer of such requests, with its buffer. Exits if the contents do not fit the requests.
+ */
 static inline struct transfer transfer_new(long kb, long request, const char *name) {
   if (request % DATA_SECTOR != 0) {
     fprintf(stderr, "request must be a multiple of %d\n", DATA_SECTOR);
@@ -28,7 +30,7 @@ static inline void transfer_seek(const struct transfer *transfer, int descriptor
   if (lseek(descriptor, (off_t)transfer->offset << 10, SEEK_SET) < 0) p5w_fail(transfer->name);
 }
 
-/* Bytes of the request at byte `at`. */
+/* Size in bytes of the request at byte `at`. */
 static inline long transfer_size(const struct transfer *transfer, long at) {
   long left = (transfer->kb << 10) - at;
   return transfer->request < left ? transfer->request : left;
@@ -50,7 +52,7 @@ static inline void transfer_read(const struct transfer *transfer, int descriptor
   }
 }
 
-/* Look at every byte of what is there. */
+/* Check every byte. */
 static inline void transfer_check(const struct transfer *transfer, int descriptor) {
   for (long at = 0; at < transfer->kb << 10; at += transfer->request) {
     long size = transfer_size(transfer, at);
@@ -64,7 +66,7 @@ static inline void transfer_fill(const struct transfer *transfer) {
   data_fill(transfer->buffer, transfer->request, 0, transfer->key);
 }
 
-/* Open a file for its transfers; it is made where it is to be written. */
+/* Open a file for its transfers; a file to be written is created. */
 static inline int transfer_open(const struct transfer *transfer, int flags) {
   int descriptor = open(transfer->name, flags, 0600);
   if (descriptor < 0) p5w_fail(transfer->name);

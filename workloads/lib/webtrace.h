@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document tree and a trace of requests to it, by seed; for the guest's programs and for the client
- * on the remote host: plain C and C++.
+ * A document tree and a trace of requests to it, by seed; for the guest's programs and for the
+ * client on the remote host: plain C and C++.
  *
  * chen95 section 5.3 replays 1024 requests to a server of 1995, 9.7 MB in all. (That its MB are of
- * 1024 * 1024 follows from Table 6: NT's 144 KB/s for 69.04 s.) The mix of sizes is that of SPECweb96
- * (SPEC, 1996), which was made from the logs of servers of 1995: four classes of nine files, class k
- * from 100 * 10^k bytes to nine times that, with 35, 50, 14 and 1 % of the requests; within a class
- * the middle files most often (here Poisson with mean 4). All sizes are then multiplied by one factor
- * that makes the trace as long as the paper's. Which directory: the n-th in proportion to 1/n, so
- * that few documents get most requests (Arlitt and Williamson, "Web Server Workload Characterization",
- * SIGMETRICS 1996: 10 % of them 90 %); number of directories and this form are estimates.
+ * 1024 * 1024 follows from Table 6: NT's 144 KB/s for 69.04 s.) The mix of sizes is that of
+ * SPECweb96 (SPEC, 1996), which was made from the logs of servers of 1995. It has four classes of
+ * nine files: class k has files from 100 * 10^k bytes to nine times that. The classes get 35, 50,
+ * 14 and 1 % of the requests. Within a class the middle files get the most (here Poisson with mean
+ * 4). All sizes are then multiplied by one factor that makes the trace as long as the paper's. The
+ * n-th directory gets requests in proportion to 1/n, so that few documents get most requests
+ * (Arlitt and Williamson, "Web Server Workload Characterization", SIGMETRICS 1996: 10 % of them get
+ * 90 %). The number of directories and this distribution are estimates.
  */
 #ifndef P5LAB_WEBTRACE_H
 #define P5LAB_WEBTRACE_H
@@ -25,13 +26,13 @@
 #define WEB_CLASSES 4
 #define WEB_FILES 9
 #define WEB_DOCUMENTS (WEB_DIRECTORIES * WEB_CLASSES * WEB_FILES)
-#define WEB_REQUEST_BYTES 9933 /* of a request in the mean: 9.7 MB by 1024 */
+#define WEB_REQUEST_BYTES 9933 /* of an average request: 9.7 MB by 1024 */
 #define WEB_PATH 32
 
 struct web_trace {
   uint32_t requests;
   uint16_t document[WEB_REQUESTS_MAX]; /* of each request */
-  uint32_t size[WEB_DOCUMENTS];        /* 0: the trace does not ask for it */
+  uint32_t size[WEB_DOCUMENTS];        /* 0: not in the trace */
   uint32_t bytes;                      /* of all requests */
 };
 
@@ -42,7 +43,7 @@ static inline uint32_t web_random(uint32_t *state, uint32_t below) {
   return (uint32_t)(((uint64_t)*state * below) >> 32);
 }
 
-/* An index, the n-th in proportion to the n-th weight. */
+/* Draw an index; the n-th weight is the probability of index n. */
 static inline uint32_t web_weighted(uint32_t *state, const uint16_t *weights, uint32_t count) {
   uint32_t all = 0, drawn;
   for (uint32_t i = 0; i < count; i++) all += weights[i];
@@ -85,7 +86,7 @@ static inline void web_trace_new(struct web_trace *trace, uint32_t requests, uin
   }
 }
 
-/* Name of a document's directory, and of itself; relative to the tree's root. */
+/* Names of a document's directory and of the document, relative to the tree's root. */
 static inline void web_directory(char *path, uint32_t document) {
   snprintf(path, WEB_PATH, "dir%02u", (unsigned)(document / WEB_FILES / WEB_CLASSES % WEB_DIRECTORIES));
 }
@@ -96,7 +97,7 @@ static inline void web_path(char *path, uint32_t document) {
            (unsigned)(document / WEB_FILES % WEB_CLASSES), (unsigned)(document % WEB_FILES));
 }
 
-/* What is in it. */
+/* The contents of a document. */
 static inline unsigned char web_byte(uint32_t document, uint32_t at) {
   return (unsigned char)(document * 131 + at * 7 + (at >> 8) * 13);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a Pentium has and stock gem5 lacks. README.md beside this file says how each is used."""
+"""SimObjects for parts of a Pentium that stock gem5 lacks. README.md explains how to use each."""
 
 from m5.objects.InstTracer import InstTracer
 from m5.objects.Tags import BaseSetAssoc
@@ -9,7 +9,7 @@ from m5.proxy import Parent
 
 
 class NoWriteAllocateTags(BaseSetAssoc):
-    """Tags of a cache that a write which misses leaves as it is."""
+    """Tags of a cache that allocates no line on a write miss."""
 
     type = "NoWriteAllocateTags"
     cxx_class = "gem5::p5lab::NoWriteAllocateTags"
@@ -26,15 +26,15 @@ class P5TLB(X86TLB):
     entries = Param.Unsigned("entries for 4 KB pages: ways times a power of two")
     ways = Param.Unsigned(4, "ways of the array for 4 KB pages")
     large_entries = Param.Unsigned(
-        0, "entries for large pages; 0: a large page is entered as the 4 KB page that was asked for"
+        0, "entries for large pages; 0: a large page takes an entry for each 4 KB page in use"
     )
     large_ways = Param.Unsigned(4, "ways of the array for large pages")
     replacement = Param.String("plru", "plru (1, 2, 4 or 8 ways) or lru")
-    size = 256  # X86TLB's own array, which holds the translations: room for all of them
+    size = 256  # of X86TLB's own array, which must have room for all translations
 
 
 class P5Tracer(InstTracer):
-    """Counts of events, split by the ring that the processor was in."""
+    """Counts events, split by the privilege ring of the processor."""
 
     type = "P5Tracer"
     cxx_class = "gem5::p5lab::P5Tracer"

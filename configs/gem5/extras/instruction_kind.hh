@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an instruction counts beside itself, by its opcode. It needs nothing of gem5, so that a test
-// (tests/engine/instruction_kind_test.cc) can compare it with the engine's decoder.
+// The event that an instruction counts besides itself, by its opcode. It uses nothing of gem5, so
+// that a test (tests/engine/instruction_kind_test.cc) can compare it with the engine's decoder.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace gem5::p5lab {
 
 enum class Kind : uint8_t {
   Plain,
-  Marker,       // gem5's own instructions: they count as nothing
+  Marker,       // gem5's own instructions: they do not count
   Branch,       // near, taken or not
-  Serializing,  // counted with the branches, as VERR is [INTEL-DM 16, events 12h and 14h]
+  Serializing,  // counts as a branch, like VERR [INTEL-DM 16, events 12h and 14h]
   SegmentLoad,
-  TableLoad,    // LLDT, LTR, LGDT, LIDT: serialising as well
-  Cr3Load,      // ... too
+  TableLoad,    // LLDT, LTR, LGDT, LIDT: also serialising
+  Cr3Load,      // also serialising
   Int,          // transfers of control that load a code segment
   Gate,
   Far,
@@ -42,7 +42,7 @@ inline Kind one_byte_kind(uint8_t opcode, uint8_t modrm) {
   }
 }
 
-// Behind 0F. `extended`: a REX prefix makes the register one of the upper eight.
+// Opcodes after 0F. `extended`: a REX prefix selects one of the upper eight registers.
 inline Kind two_byte_kind(uint8_t opcode, uint8_t modrm, bool extended) {
   const unsigned reg = modrm >> 3 & 7;
   switch (opcode) {

@@ -4,7 +4,7 @@
 namespace gem5::p5lab {
 namespace {
 
-// Of the level above, a read for ownership is a write that missed there.
+// A read for ownership from the level above is a write that missed there.
 bool writes_only(const Packet& packet) {
   return (packet.isWrite() && !packet.isRead()) || packet.cmd == MemCmd::ReadExReq;
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Tags of a cache that does not allocate on writes: a line that only writes have missed is not
-// taken in. The P54C's L1D is such a cache [INTEL-DM table 2-5], most board caches are.
+// Tags of a cache that does not allocate on writes: it takes in no line that only writes have
+// missed. The P54C's L1D is such a cache [INTEL-DM table 2-5], and most board caches are.
 //
-// gem5's cache fetches the line of a write miss all the same. When it asks where to put it, these
-// tags offer no place; the cache then completes the write in a temporary block and writes that
-// block back to the next level. So hits, misses and contents are those of a cache without write
-// allocation; the bus carries a line fetch and a write-back where a Pentium sends one write.
+// gem5's cache fetches the line of a write miss all the same. When it looks for a victim, these
+// tags offer none. The cache then completes the write in a temporary block and writes that block
+// back to the next level. Hits, misses and contents are therefore those of a cache without write
+// allocation, but the bus carries a line fetch and a write-back where a Pentium sends one write.
 //
-// The fetch reaches the next level as a read for ownership. With these tags there as well it is
-// taken for the write that it stands for, so that a board cache takes nothing in either.
+// The fetch reaches the next level as a read for ownership. If that level has these tags as well,
+// they treat the fetch as a write, and a board cache takes in nothing either.
 //
-// Locked reads and swaps do allocate in L1D, because gem5's cache keeps their line to itself until
-// the write has come.
+// Locked reads and swaps do allocate in L1D, because gem5's cache holds their line until the write
+// has come.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class NoWriteAllocateTags : public BaseSetAssoc {
                        std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
-  // Lines that have been missed and are on their way: whether anything but writes waits for them.
+  // For each line that has missed and is on its way: whether anything but writes waits for it.
   std::unordered_map<Addr, bool> wanted_;
 };
 

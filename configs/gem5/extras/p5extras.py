@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a configuration asks before it uses the extras. A gem5 without them has no such module."""
+"""Configurations call this before they use the extras. A gem5 without extras lacks this module."""
 
-RELEASES = ("24.0.0.1",)  # of gem5: those the tests ran on
+RELEASES = ("24.0.0.1",)  # the releases of gem5 that the tests ran on
 
 
 def problem() -> str | None:
-    """Why the extras cannot be used in this gem5, in one line; None: they can."""
+    """Why this gem5 cannot use the extras, in one line; None if it can."""
     from _m5 import core  # only inside gem5; its build reads RELEASES from outside
 
     if core.gem5Version not in RELEASES:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Addr kNone = ~Addr(0);
 constexpr unsigned kSmallBits = 12, kLargeBits = 21;  // 2 MB: the large page of long mode
-// Walks can overlap in an out-of-order processor; its look-ups in flight are fewer than this.
+// Walks can overlap in an out-of-order processor, which has fewer look-ups than this in flight.
 constexpr unsigned kPatience = 64;
 
 }  // namespace
@@ -62,7 +62,8 @@ void P5TLB::demapPage(Addr address, uint64_t space) {
   settle();
 }
 
-// A checkpoint has the translations; tags are given as if the pages had just come in that order.
+// A checkpoint holds the translations only. The tags are set as if the pages had just been loaded,
+// in the order of their last use.
 void P5TLB::unserialize(CheckpointIn& checkpoint) {
   TLB::unserialize(checkpoint);
   std::vector<Entry*> entries;
@@ -72,7 +73,7 @@ void P5TLB::unserialize(CheckpointIn& checkpoint) {
   std::sort(entries.begin(), entries.end(),
             [](const Entry* a, const Entry* b) { return a->lruSeq < b->lruSeq; });
   for (Entry* entry : entries) {
-    // Which part of a large page was asked for is not known.
+    // It is not known which part of a large page was in use.
     if (entry->logBytes > kSmallBits && !large_.sets) drop(*entry);
     else enter(entry->vaddr, *entry);
   }
@@ -94,7 +95,7 @@ bool P5TLB::hit(Array& array, Addr address) {
   return tag;
 }
 
-// What has no tag must not be found by X86TLB.
+// X86TLB must not find a page that has no tag.
 void P5TLB::look_up(const RequestPtr& request) {
   settle();
   // Ports and model-specific registers are addresses of their own kind.
@@ -106,7 +107,7 @@ void P5TLB::look_up(const RequestPtr& request) {
   free_ = freeList.size();
 }
 
-// Takes note of what the walker and gem5's flushes have done since the last look-up.
+// Bring the tags up to date with the walker's entries and gem5's flushes since the last look-up.
 void P5TLB::settle() {
   if (freeList.size() == free_ && misses_.empty()) return;
   if (freeList.size() > free_) {
@@ -137,8 +138,8 @@ void P5TLB::enter(Addr address, const Entry& entry) {
   *tag = {page, ++clock_};
 }
 
-// With a tree each half of the set that was used last points to the other one; with halves of one
-// way that is exact LRU.
+// With a tree, each bit points away from the half that was used last. Among two ways that is exact
+// LRU.
 P5TLB::Tag* P5TLB::victim(Tag* set, unsigned ways) const {
   const auto older = [](const Tag& a, const Tag& b) { return a.used < b.used; };
   if (!tree_) return std::min_element(set, set + ways, older);

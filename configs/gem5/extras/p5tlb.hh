@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A set-associative TLB. X86TLB, which it derives from, is one fully associative array that its
-// page walker fills without asking anyone. Here that array holds the translations, and arrays of
-// tags beside it decide: a page that has no tag is taken out of it before it is looked up, so that
-// it misses, and what the walker has put in gets a tag before the next look-up, in place of another
-// that is taken out. What gem5 flushes loses its tag.
+// A set-associative TLB. Its base class X86TLB is one fully associative array that gem5's page
+// walker fills directly. Here that array only holds the translations, and arrays of tags beside it
+// decide about hits. Before a look-up of a page without a tag, the page's translation is removed,
+// so that it misses. A translation that the walker has entered gets a tag before the next look-up.
+// The tag replaces another one, and that one's translation is removed. A page that gem5 flushes
+// loses its tag.
 //
 // The P54C has such TLBs: 32 entries for code, 64 for data and 8 for data in large pages, all
-// 4-way with a tree of three bits for each set; code in large pages is entered as 4 KB pages
+// 4-way with a tree of three bits for each set. Code in large pages takes entries of 4 KB pages
 // [INTEL-DM ch. 2, 3].
 #pragma once
 
@@ -35,19 +36,20 @@ class P5TLB : public X86ISA::TLB {
 
   struct Tag {
     Addr page;
-    uint64_t used;  // when it was hit or filled last
+    uint64_t used;  // time of the last hit or fill
   };
   struct Array {
-    unsigned page_bits = 0, sets = 0, ways = 0;  // no sets: there is no such array
+    unsigned page_bits = 0, sets = 0, ways = 0;  // 0 sets: the TLB has no such array
     std::vector<Tag> tags;                       // [set][way]
 
     Tag* set_of(Addr page) { return &tags[(page & (sets - 1)) * ways]; }
     Tag* find(Addr page);
   };
-  // A page that has missed. A walk that ends in a fault enters nothing, so nothing waits for ever.
+  // A page that has missed and waits for its walk. A walk that faults enters nothing, so the wait
+  // has an end.
   struct Miss {
     Addr address;
-    unsigned patience;  // look-ups to come before it is given up
+    unsigned patience;  // number of look-ups after which the wait ends
   };
 
   Array make_array(const char* what, unsigned page_bits, unsigned entries, unsigned ways) const;
@@ -64,7 +66,7 @@ class P5TLB : public X86ISA::TLB {
   Array small_, large_;
   uint64_t clock_ = 0;
   std::vector<Miss> misses_;
-  size_t free_;  // entries of X86TLB when it was looked at last
+  size_t free_;  // number of free entries of X86TLB at the last check
 };
 
 }  // namespace gem5::p5lab

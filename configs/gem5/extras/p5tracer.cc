@@ -23,7 +23,7 @@ namespace rom = X86ISAInst::rom_labels;
 
 constexpr unsigned kRings = 4;
 constexpr const char* kRingNames[kRings] = {"ring0", "ring1", "ring2", "ring3"};
-// A PC's interrupt controllers are set to vectors behind those that are the processor's own.
+// A PC's interrupt controllers use vectors above the processor's own.
 constexpr RegVal kFirstInterrupt = 32;
 
 Kind kind(const ExtMachInst& instruction) {
@@ -36,8 +36,8 @@ Kind kind(const ExtMachInst& instruction) {
   }
 }
 
-// On x86-64 the engine counts an operand of up to 8 bytes once in each line that it touches, and a
-// longer one in pieces of 8, as most of gem5's micro-operations have it anyway.
+// On x86-64 the engine counts an operand of up to 8 bytes once for each line that it touches. It
+// counts a longer operand in pieces of 8 bytes, and most of gem5's micro-operations have that size.
 unsigned parts(Addr address, Addr bytes, unsigned line) {
   constexpr Addr kWidest = 8;
   unsigned count = 0;
@@ -48,8 +48,8 @@ unsigned parts(Addr address, Addr bytes, unsigned line) {
   return count;
 }
 
-// Where gem5's microcode ROM is entered: by interrupts, exceptions and INT n, and in the middle of
-// a far JMP.
+// Entry points of gem5's microcode ROM: interrupts, exceptions and INT n enter it, and a far JMP
+// does in its middle.
 const MicroPC kDelivery = romMicroPC(rom::extern_label_longModeInterrupt);
 const MicroPC kErrorDelivery = romMicroPC(rom::extern_label_longModeInterruptWithError);
 const MicroPC kRealDelivery = romMicroPC(rom::extern_label_realModeInterrupt);
@@ -74,7 +74,7 @@ class P5Tracer::Record : public trace::InstRecord {
     }
   }
 
-  // Those of the microcode ROM are no instructions of the program.
+  // Micro-operations of the microcode ROM do not belong to an instruction of the program.
   bool in_rom() const { return isRomMicroPC(pc->microPC()); }
   bool first() const {
     return in_rom() ? delivery(pc->microPC())
@@ -100,8 +100,8 @@ class P5Tracer::Record : public trace::InstRecord {
     return static_cast<const X86ISA::X86StaticInst&>(*staticInst).machInst;
   }
 
-  // No access of a Pentium's: prefetches, flushes of a line, and what microcode only asks the page
-  // tables about. A delivery asks for its stack frame with a read for a later write.
+  // A Pentium makes no such access: prefetches, flushes of a line, and microcode that only checks
+  // the page tables. A delivery checks its stack frame with a read for a later write.
   bool only_checked() const {
     constexpr unsigned kNoAccess = Request::NO_ACCESS | Request::PREFETCH;
     if (flags & kNoAccess) return true;
@@ -112,7 +112,7 @@ class P5Tracer::Record : public trace::InstRecord {
   }
 
   P5Tracer& tracer_;
-  RegVal cr3_ = 0;  // when a load of it was fetched
+  RegVal cr3_ = 0;  // value when a load of CR3 was fetched
 };
 
 // --- events -------------------------------------------------------------------------------------
@@ -148,13 +148,13 @@ trace::InstRecord* P5Tracer::getInstRecord(Tick when, ThreadContext* thread,
   return counts ? new Record(*this, when, thread, micro_op, pc) : nullptr;
 }
 
-// The processor may have been another one for a while.
+// Another CPU model may have run for a while.
 void P5Tracer::drainResume() {
   InstTracer::drainResume();
   cr3_.reset();
 }
 
-// An instruction or a delivery. What the one before it led to is known now.
+// The begin of an instruction or a delivery. It shows the ring that the one before it led to.
 void P5Tracer::begin(ThreadContext* thread) {
   const X86ISA::HandyM5Reg state = thread->readMiscRegNoEffect(X86ISA::misc_reg::M5Reg);
   const unsigned ring = state.cpl;
@@ -168,7 +168,7 @@ void P5Tracer::begin(ThreadContext* thread) {
   ring_ = ring;
 }
 
-// An instruction that goes on there counts here, as nothing tells its end.
+// An instruction that continues in the ROM counts here, because nothing marks its end.
 void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
   const bool far_jump = pc == kFarJump;
   if (!delivery(pc) && !far_jump) return;
@@ -186,7 +186,7 @@ void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
 
 void P5Tracer::access(Addr address, Addr bytes, unsigned flags, bool write) {
   if ((flags & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms) {
-    // Not memory: ports, and registers that microcode reaches by addresses.
+    // Not memory: ports, and registers that microcode accesses by address.
     if ((address >> 3 & X86ISA::IntAddrPrefixMask) == X86ISA::IntAddrPrefixIO) {
       (write ? events_.io_writes : events_.io_reads)[ring_]++;
     }
@@ -214,7 +214,7 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
       events_.branches[ring_]++;
       load_cr3(instruction, thread, fetched_cr3);
       break;
-    case Kind::Int:  // of real mode; others go through the ROM
+    case Kind::Int:  // in real mode; in other modes INT goes through the ROM
       events_.soft_interrupts[ring_]++;
       transfer(&events_.crossings_int);
       break;
@@ -224,7 +224,7 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
   }
 }
 
-// With an out-of-order processor another load can be in flight when one is fetched.
+// On an out-of-order processor another load of CR3 can be in flight when this one is fetched.
 void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, RegVal fetched) {
   const RegIndex source = instruction.modRM.rm | instruction.rex.b << 3;
   const RegVal before = cr3_.value_or(fetched);
@@ -232,7 +232,7 @@ void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, R
   (*cr3_ == before ? events_.cr3_loads_unchanged : events_.cr3_loads_changed)[ring_]++;
 }
 
-// A code segment is loaded. Whether that leaves the ring shows when the next instruction begins.
+// A load of a code segment. The begin of the next instruction shows whether the ring has changed.
 void P5Tracer::transfer(statistics::Vector* crossing) {
   events_.segment_loads[ring_]++;
   events_.branches[ring_]++;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A Pentium PC of 1994-96 for gem5, split as gem5's standard library splits a computer.
 
-What needs no gem5 (what a machine file comes to, what a run is given, checkpoints' keys) is in
-src/p5lab/gem5, where `./p5lab run --engine gem5` uses it too.
+The parts that need no gem5 (parameters from a machine file, the setup of a run, keys of
+checkpoints) are in src/p5lab/gem5; `./p5lab run --engine gem5` uses them too.
 """

@@ -26,14 +26,14 @@ from .memory import PentiumMemory
 # Types of a range in the BIOS's map of memory (ACPI specification, system address map interfaces).
 USABLE, RESERVED = 1, 2
 BIOS_DATA, HIGH_MEMORY = 0x9FC00, 0x100000
-PCI_SPACE = 0xC0000000  # what the bridge to the devices forwards begins here
+PCI_SPACE = 0xC0000000  # the bridge to the devices forwards addresses from here on
 M5OPS, TOP = 0xFFFF0000, 1 << 32  # gem5's operations by address
 HEADER_FILE = "bootparams.bin"
 
 
 def memory_map(memory: int) -> list[tuple[int, int, int]]:
-    """Start, end and type of ranges. Were the space above memory not reserved, Linux would place
-    PCI devices there, where nobody answers."""
+    """Start, end and type of each range; `memory` and addresses are in bytes. The space above
+    memory is reserved: otherwise Linux would place PCI devices there, where nothing answers."""
     return [
         (0, BIOS_DATA, USABLE),
         (BIOS_DATA, HIGH_MEMORY, RESERVED),
@@ -44,7 +44,8 @@ def memory_map(memory: int) -> list[tuple[int, int, int]]:
 
 
 class PentiumBoard(X86Board):
-    """Clocks: `clk_domain` is the core's, `bus_clk_domain` the external bus's."""
+    """gem5's X86Board of this machine. `clk_domain` is the core's clock and `bus_clk_domain` the
+    external bus's."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class PentiumBoard(X86Board):
                 for start, end, kind in memory_map(self._parameters.memory_bytes)
             ]
         )
-        self.bridge.delay = "0ns"  # in the devices' latency
+        self.bridge.delay = "0ns"  # the devices' latency includes it
         south = self.pc.south_bridge
         isa = (
             south.pic1,
@@ -91,7 +92,8 @@ class PentiumBoard(X86Board):
         south.ide.pio_latency = f"{self._parameters.pci_port}ps"
 
     def load(self, setup: Setup, outdir: Path) -> None:
-        """Kernel, RAM disk, command line, disk and job. Writes one small file to `outdir`."""
+        """Attach kernel, RAM disk, command line, disk and job. Writes one small file to `outdir`.
+        Raises UserError if kernel and RAM disk do not fit into memory."""
         kernel = setup.path("kernel")
         initramfs = setup.path("initramfs") if "initramfs" in setup.files else None
         place = layout(kernel, initramfs, self._parameters.memory_bytes)

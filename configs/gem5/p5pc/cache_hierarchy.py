@@ -16,9 +16,9 @@ from m5.params import NULL
 from p5lab.gem5 import parameters as p
 from p5lab.gem5.parameters import BUS_BYTES, Parameters
 
-# The bus has no stages of its own: see parameters.py. No snoop filter: it would have to know the
-# lines that pass through a cache without staying (NoWriteAllocateTags), and gem5 panics when
-# such a line is written back on the atomic CPU. Snoops of DMA then go to all three caches.
+# The bus has no stages of its own: see parameters.py. It has no snoop filter, because gem5's filter
+# would have to know the lines that pass through a cache without staying (NoWriteAllocateTags), and
+# gem5 panics when the atomic CPU writes such a line back. DMA then snoops all three caches.
 BUS = {
     "width": BUS_BYTES,
     "snoop_filter": NULL,
@@ -30,7 +30,8 @@ BUS = {
 
 
 class _Hierarchy(AbstractClassicCacheHierarchy):
-    """What both have: the memory bus, with processor, memory and devices on it."""
+    """The part that both hierarchies have: the memory bus, which connects processor, memory and
+    devices."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +56,7 @@ class _Hierarchy(AbstractClassicCacheHierarchy):
 
 
 class BootHierarchy(_Hierarchy):
-    """No caches: what a checkpoint is made with, because gem5 keeps no cache contents in one."""
+    """No caches. Checkpoints are made with this one, because they hold no cache contents."""
 
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
         core.connect_icache(self.membus.cpu_side_ports)
@@ -67,7 +68,7 @@ class BootHierarchy(_Hierarchy):
 
 
 class PentiumCacheHierarchy(_Hierarchy):
-    """`l1i`, `l1d`, `l2` (where the board has one), `l2bus`, `membus`."""
+    """The machine's caches: `l1i`, `l1d` and, if the board has one, `l2` behind `l2bus`."""
 
     def __init__(self, parameters: Parameters, *, extras: bool) -> None:
         super().__init__()
@@ -81,7 +82,7 @@ class PentiumCacheHierarchy(_Hierarchy):
             self.l2bus = L2XBar(**BUS)
             self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
             self._bus = self.l2bus
-        # One transaction at a time: the bus is held until the last transfer of the line.
+        # One transaction at a time: it holds the bus until the last transfer of the line.
         self._bus.header_latency = parameters.bus_hold
 
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Our SimObjects (configs/gem5/extras): whether this gem5 has them and can use them."""
+"""Whether this gem5 has our SimObjects (configs/gem5/extras) and can use them."""
 
 
 def why_not() -> str:
-    """Why they cannot be used; empty: they can."""
+    """Why this gem5 cannot use the extras; empty if it can."""
     try:
         import p5extras  # built into a gem5 that has them
     except ImportError:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint on gem5: checkpoints before chosen intervals, and what these take.
+"""SimPoint on gem5: checkpoints before chosen intervals, and the time that the intervals take.
 
-Instructions are counted from the ready marker on, the kernel's among them. Checkpoints come from
-the atomic CPU, as the basic-block vectors do; an interval is measured on the CPU that was asked
-for, with caches that the instructions before it have warmed.
+Instructions count from the ready marker on and include the kernel's. The atomic CPU makes the
+checkpoints, as it makes the basic-block vectors. The CPU of the setup measures an interval, after
+the instructions before it have warmed the caches.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from p5lab.errors import UserError
 
 from .markers import OPS
 
-STOP = "so many instructions"  # why gem5's event loop is left
+STOP = "instruction count reached"  # the cause that gem5's event loop returns
 
 
 def run(core: BaseCPU, instructions: int) -> bool:
-    """Runs so many instructions, past markers; False when the guest ended before."""
+    """Run this number of instructions, across markers. Returns False if the guest ends first."""
     if instructions:
         core.scheduleInstStop(0, instructions, STOP)
     cause = STOP if not instructions else m5.simulate().getCause()
@@ -32,7 +32,9 @@ def run(core: BaseCPU, instructions: int) -> bool:
 
 
 def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
-    """Writes a checkpoint at each instruction, in a directory of that name."""
+    """Write a checkpoint at each of these instruction counts, to the directory `place`/COUNT.
+
+    Raises UserError if the run ends before the last one."""
     position = 0
     for start in sorted(set(starts)):
         if not run(core, start - position):
@@ -42,7 +44,10 @@ def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
 
 
 def measure(core: BaseCPU, warm_up: int, length: int) -> dict[str, int]:
-    """Instructions and ticks of an interval behind a warm-up; its statistics are one section."""
+    """Measure an interval after a warm-up; both are given in instructions.
+
+    Returns the interval's `instructions` and `ticks`; its statistics are one section of stats.txt.
+    Raises UserError if the run ends within the warm-up."""
     if not run(core, warm_up):
         raise UserError("the run has ended before the interval")
     m5.stats.reset()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The event loop: runs from marker to marker, and dumps and resets the statistics at each.
+"""The event loop. It runs from marker to marker, and dumps and resets the statistics at each one.
 
-markers.jsonl begins with a header; then comes a line for each marker, with the number of the
-section of stats.txt that ends there.
+markers.jsonl begins with a header. A line for each marker follows; it holds the number of the
+section of stats.txt that ends at the marker.
 """
 
 import json
@@ -14,7 +14,7 @@ import m5
 
 MARKERS = "markers.jsonl"
 SCHEMA_VERSION = 1
-# Why gem5's event loop was left, by m5op -> our marker.
+# The cause for which gem5's event loop returned -> our marker.
 OPS = {
     "checkpoint": "ready",
     "workbegin": "begin",
@@ -23,14 +23,14 @@ OPS = {
     "m5_fail instruction encountered": "exit",  # with a status
 }
 TIME_LIMIT = "simulate() limit reached"
-ABORT = 0x10000  # set in the code of m5_fail where the marker is abort
+ABORT = 0x10000  # this bit in the code of m5_fail means that the marker is abort
 PHASES = 0xFFFFFFFF  # the largest phase id
 TICKS = 10**12  # a second
 
 
 @dataclass
 class Recorder:
-    """Writes markers.jsonl as the run goes, so that a run that dies leaves what it had."""
+    """Writes markers.jsonl line by line, so that the lines remain when a run crashes."""
 
     path: Path
     header: Mapping[str, object]
@@ -41,6 +41,7 @@ class Recorder:
         self._write({"type": "header", "schema_version": SCHEMA_VERSION, **self.header}, mode="w")
 
     def mark(self, op: str, arg: int) -> None:
+        """Dump and reset the statistics, and write the marker's line."""
         tick = m5.curTick()
         if tick != self._last:  # gem5 writes one section a tick
             m5.stats.dump()
@@ -56,14 +57,14 @@ class Recorder:
 
 @dataclass(frozen=True)
 class End:
-    """How a simulation ended: op is exit, abort, limit or the words of gem5 for anything else."""
+    """How a simulation ended. `op` is exit, abort or limit, or gem5's words for any other cause."""
 
     op: str
     arg: int = 0
 
 
 def run(recorder: Recorder | None, limit_seconds: int) -> End:
-    """Until the guest's exit or abort marker, or for so many modelled seconds."""
+    """Simulate until the guest's exit or abort marker, or until the limit of modelled seconds."""
     last = m5.curTick() + limit_seconds * TICKS
     while True:
         event = m5.simulate(last - m5.curTick())
@@ -74,7 +75,7 @@ def run(recorder: Recorder | None, limit_seconds: int) -> End:
             return End(cause, code)
         op = OPS[cause]
         if op in ("begin", "end"):
-            code &= PHASES  # gem5 hands it over as a signed number
+            code &= PHASES  # gem5 passes the phase as a signed number
         if op == "exit" and code & ABORT:
             op, code = "abort", code & (ABORT - 1)
         if recorder:
@@ -84,6 +85,6 @@ def run(recorder: Recorder | None, limit_seconds: int) -> End:
 
 
 def until_ready(limit_seconds: int) -> str:
-    """Runs to the ready marker; what happened instead, empty when it came."""
+    """Simulate to the ready marker. Returns an empty text, or the cause of another end."""
     cause = m5.simulate(limit_seconds * TICKS).getCause()
     return "" if OPS.get(cause) == "ready" else cause

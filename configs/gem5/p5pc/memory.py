@@ -7,7 +7,7 @@ from p5lab.gem5.parameters import Parameters
 
 
 class PentiumMemory(SingleChannelSimpleMemory):
-    """`module` answers after a fixed time and takes the next request when the line is through."""
+    """Its `module` answers after a fixed time and accepts the next request after the line's end."""
 
     def __init__(self, parameters: Parameters) -> None:
         super().__init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The TLBs: ours where this gem5 has them, else gem5's own of the same capacity.
+"""The TLBs: ours if this gem5 has them, else gem5's own with the same capacity.
 
 gem5's TLB is fully associative and keeps pages of all sizes in one array.
 """
@@ -11,6 +11,7 @@ from p5lab.gem5.parameters import Parameters, Tlb
 
 
 def mmu(parameters: Parameters, *, extras: bool) -> X86MMU:
+    """gem5's MMU with the machine's code and data TLBs."""
     return X86MMU(
         itb=_tlb(parameters.itlb, "instruction", extras),
         dtb=_tlb(parameters.dtlb, "data", extras),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The processor: one core of gem5's with the Pentium's TLBs."""
+"""The processor: one of gem5's cores with the Pentium's TLBs."""
 
 import m5.objects
 from gem5.components.processors.abstract_core import AbstractCore
@@ -15,8 +15,8 @@ from .mmu import mmu
 
 
 class PentiumCore(BaseCPUCore):
-    """A core of gem5's library, for builds without Ruby as well: the library's own constructor asks
-    for a Ruby protocol and raises where there is none."""
+    """A core of gem5's library that also works in builds without Ruby. The library's own
+    constructor requires a Ruby protocol and raises if there is none."""
 
     def __init__(self, cpu: BaseCPU) -> None:
         AbstractCore.__init__(self)
@@ -26,7 +26,7 @@ class PentiumCore(BaseCPUCore):
 
 
 class PentiumProcessor(BaseCPUProcessor):
-    """`cores.core` is the CPU. With a tracer it counts events by privilege ring."""
+    """One core, whose CPU is `cores.core`. With a tracer it counts events by privilege ring."""
 
     def __init__(
         self, parameters: Parameters, cpu: str, *, extras: bool, tracer: bool = False

@@ -2,7 +2,7 @@
 """Every key a machine has: unit, type, range and meaning.
 
 This table is the only place where keys are defined. Loading, `--set`, engine.conf, error messages
-and docs/machine-keys.md all come from it.
+and docs/reference/machine-keys.md all come from it.
 """
 
 import re
@@ -384,7 +384,7 @@ KEYS: tuple[Key, ...] = (
     ),
     _flag(
         "counters.miscounts",
-        "counter registers count wrongly what the chip counted wrongly (docs/counters.md); the"
+        "counter registers count wrongly what the chip counted wrongly (docs/reference/counters.md); the"
         " engine's own events are exact in any case",
     ),
     _integer("penalty.agi", 0, 99, "clocks", "address register written in the clock before"),
@@ -482,7 +482,7 @@ def bad_value(where: str, key: Key, value: object, expected: str) -> str:
 
 
 def reference() -> str:
-    """docs/machine-keys.md."""
+    """docs/reference/machine-keys.md."""
     lines = [
         "# Machine keys",
         "",

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab cross-check: the same guest, programs and machine on two engines (docs/cross-check.md).
+"""./p5lab cross-check: the same guest, programs and machine on two engines (docs/evidence/cross-check.md).
 
 A difference is explained by an experiment that removes it: both engines run again on a machine on
 which what they model differently cannot show.
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.agreement` runs what is not there
 yet and
-writes the tables of docs/cross-check.md anew.
+writes the tables of docs/evidence/cross-check.md anew.
 """
 
 import io
@@ -40,7 +40,7 @@ from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
-DOCUMENT = "docs/cross-check.md"
+DOCUMENT = "docs/evidence/cross-check.md"
 BLOCK = re.compile(r"(<!-- \./p5lab cross-check(?: [^>]*)? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ENGINES = ("bochs", gem5.NAME)
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
@@ -514,7 +514,7 @@ def as_json(found: Check) -> str:
     )
 
 
-# --- docs/cross-check.md --------------------------------------------------------------------------
+# --- docs/evidence/cross-check.md --------------------------------------------------------------------------
 
 
 def render(text: str, found: Check) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a call costs in crossings, from traced runs: docs/crossings.md, docs/mach.md, docs/dup.svg.
+"""What a call costs in crossings, from traced runs: docs/evidence/crossings.md, docs/mach.md, docs/evidence/dup.svg.
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.calls` runs what the documents
 show and
@@ -25,10 +25,10 @@ from p5lab.lab import Lab
 from p5stats import crossings
 from p5stats.crossings import Bracket, Service, Step
 
-DOCUMENT = "docs/crossings.md"
+DOCUMENT = "docs/evidence/crossings.md"
 MACH = "docs/mach.md"
 EXPERIMENTS = {DOCUMENT: "chen95-core", MACH: "structure"}
-PICTURE = "docs/dup.svg"
+PICTURE = "docs/evidence/dup.svg"
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
 # Of a microkernel the programs are, in the order in which they come to run:
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}

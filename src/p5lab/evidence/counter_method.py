@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `./p5lab run chen95-method` prints, and docs/chen95-method.md.
+"""What `./p5lab run chen95-method` prints, and docs/evidence/chen95-method.md.
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.counter_method` runs what the
 document shows and
@@ -28,7 +28,7 @@ from p5lab.present.tables import Grid, number
 from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
-DOCUMENT = "docs/chen95-method.md"
+DOCUMENT = "docs/evidence/chen95-method.md"
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # programs get what the engine counted, as of any experiment
 EXACT = "counters.miscounts=false"

@@ -3,7 +3,7 @@
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.validate` runs what is not there
 yet and
-writes the tables of README.md and docs/claims-systems.md anew.
+writes the tables of README.md and docs/evidence/claims-systems.md anew.
 """
 
 import io
@@ -43,7 +43,7 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-HARDWARE, SYSTEMS = "README.md", "docs/claims-systems.md"
+HARDWARE, SYSTEMS = "README.md", "docs/evidence/claims-systems.md"
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
 MARKER = "<!-- ./p5lab validate -->"
 BLOCK = re.compile(rf"({re.escape(MARKER)}\n)(.*?)(<!-- end -->)", re.DOTALL)
