@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace of what the caches were asked and answered, for other simulators: docs/formats.md,
+// A trace of what the caches were asked and answered, for other simulators: docs/reference/formats.md,
 // accesses.bin. The caches are those of a shadow of the machine that begins empty with the trace.
 #pragma once
 

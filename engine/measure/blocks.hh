@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Basic blocks of what runs inside the brackets, for SimPoint (docs/simpoint.md). Either their
+// Basic blocks of what runs inside the brackets, for SimPoint (docs/concepts/simpoint.md). Either their
 // frequency vectors are written, one for each interval of so many instructions, or chosen intervals
 // are simulated in detail; before each of them there is functional warming for so many
 // instructions, and where there is more room the model rests. It includes nothing of Bochs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions by address, from a table that the command line tool makes of symbol tables
-// (docs/formats.md, functions.txt). A module is what was linked as one: a kernel at fixed
+// (docs/reference/formats.md, functions.txt). A module is what was linked as one: a kernel at fixed
 // addresses, or a program or library, whose pages are known by what is in them. So it is found in
 // whatever address space and at whatever address a guest maps it, and nothing of the guest's own
 // tables has to be understood.

@@ -701,7 +701,7 @@ void Run::attribute() {
                                                miss_classes_.get());
 }
 
-// docs/formats.md, attribution.jsonl.
+// docs/reference/formats.md, attribution.jsonl.
 void Run::write_attribution() {
   std::vector<std::string> names;
   for (const uint32_t event : counted_) names.push_back(event_name(event));

@@ -87,7 +87,8 @@ def test_the_same_source_gives_the_same_results(mach, job, system):
 
 @pytest.fixture(scope="module")
 def counted_documents(tmp_path_factory):
-    """docs/mach.md and docs/evidence/dup.svg: as they are, and as runs made for it have them."""
+    """docs/concepts/mach.md and docs/evidence/dup.svg: as they are, and as runs made for it have
+    them."""
     root = Lab.here().root
     lab = Lab(root, tmp_path_factory.mktemp("documents") / "results")
     text, picture = ((root / name).read_text() for name in (documents.MACH, documents.PICTURE))

@@ -145,7 +145,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Where runs are executed, beside this process (docs/clusters.md)."""
+    """Where runs are executed, beside this process (docs/reference/clusters.md)."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--workers",
@@ -159,7 +159,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, such as tcp://host:8786,"
-        " or of the scheduler that wrote this file (docs/clusters.md)",
+        " or of the scheduler that wrote this file (docs/reference/clusters.md)",
     )
     parser.add_argument(
         "--ship",
@@ -208,7 +208,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
         const="json",
         default="table",
         dest="form",
-        help="for programs (docs/formats.md)",
+        help="for programs (docs/reference/formats.md)",
     )
 
 

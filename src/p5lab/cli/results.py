@@ -79,7 +79,7 @@ def add(commands: options.Commands) -> None:
         help="a question to all results, in SQL",
         description="Answers a question in the SQL of DuckDB. `runs` has a"
         " row for each run, `counts` the counts of all ok ones"
-        " (docs/formats.md).",
+        " (docs/reference/formats.md).",
     )
     ask.add_argument("sql", metavar="SQL")
     options.add_format(ask)
@@ -114,7 +114,8 @@ def add(commands: options.Commands) -> None:
     clean.set_defaults(command=_gc)
 
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
-    keys.add_argument("--markdown", action="store_true", help="as docs/reference/machine-keys.md has them")
+    keys.add_argument("--markdown", action="store_true", help="as docs/reference/machine-keys.md
+    has them")
     options.add_json(keys)
     keys.set_defaults(command=_keys)
 

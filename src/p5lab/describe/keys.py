@@ -384,7 +384,8 @@ KEYS: tuple[Key, ...] = (
     ),
     _flag(
         "counters.miscounts",
-        "counter registers count wrongly what the chip counted wrongly (docs/reference/counters.md); the"
+        "counter registers count wrongly what the chip counted wrongly"
+        " (docs/reference/counters.md); the"
         " engine's own events are exact in any case",
     ),
     _integer("penalty.agi", 0, 99, "clocks", "address register written in the clock before"),
@@ -429,7 +430,7 @@ KEYS: tuple[Key, ...] = (
         "net.card",
         ("none", "ne2000"),
         "network card: ne2000 is at port 300h, interrupt 3, with a remote host at the other end of"
-        " its wire; with none there is neither (docs/network.md)",
+        " its wire; with none there is neither (docs/concepts/network.md)",
     ),
     _integer(
         "net.bit_rate",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab cross-check: the same guest, programs and machine on two engines (docs/evidence/cross-check.md).
+"""./p5lab cross-check: the same guest, programs and machine on two engines
+(docs/evidence/cross-check.md).
 
 A difference is explained by an experiment that removes it: both engines run again on a machine on
 which what they model differently cannot show.
@@ -514,7 +515,8 @@ def as_json(found: Check) -> str:
     )
 
 
-# --- docs/evidence/cross-check.md --------------------------------------------------------------------------
+# --- docs/evidence/cross-check.md
+--------------------------------------------------------------------------
 
 
 def render(text: str, found: Check) -> str:

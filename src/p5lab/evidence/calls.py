@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a call costs in crossings, from traced runs: docs/evidence/crossings.md, docs/mach.md, docs/evidence/dup.svg.
+"""What a call costs in crossings, from traced runs: docs/evidence/crossings.md,
+docs/concepts/mach.md, docs/evidence/dup.svg.
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.calls` runs what the documents
 show and
@@ -26,7 +27,7 @@ from p5stats import crossings
 from p5stats.crossings import Bracket, Service, Step
 
 DOCUMENT = "docs/evidence/crossings.md"
-MACH = "docs/mach.md"
+MACH = "docs/concepts/mach.md"
 EXPERIMENTS = {DOCUMENT: "chen95-core", MACH: "structure"}
 PICTURE = "docs/evidence/dup.svg"
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""docs/evidence/dup.svg: one call on several systems, crossing by crossing, from traced brackets."""
+"""docs/evidence/dup.svg: one call on several systems, crossing by crossing, from traced
+brackets."""
 
 from dataclasses import dataclass
 from html import escape

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Claims: configs/claims.toml, checked against machines, experiments and workloads
-(docs/claims.md)."""
+(docs/evidence/claims.md)."""
 
 import csv
 import math

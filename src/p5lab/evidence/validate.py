@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab validate: published numbers beside modelled ones (docs/claims.md).
+"""./p5lab validate: published numbers beside modelled ones (docs/evidence/claims.md).
 
 `PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.validate` runs what is not there
 yet and

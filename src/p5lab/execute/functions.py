@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""functions.txt: which function is where, for a run with --attribute (docs/formats.md).
+"""functions.txt: which function is where, for a run with --attribute (docs/reference/formats.md).
 
 The kernel is known by its addresses, which its vmlinux has; everything else by the content of its
 pages: programs and libraries of the guest's RAM disk, and of a RAM disk in it, and the user's own

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/simpoint.md).
+"""`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/concepts/simpoint.md).
 
 Three runs at most, each in a run directory of its own: one that writes basic-block vectors, with
 the model off; one that simulates the chosen intervals in detail and warms caches, TLBs and branch
@@ -40,7 +40,7 @@ SCHEMA_VERSION = 1
 # Of the runs; runs of one experiment that ask the same are one to whoever reads its tables.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
-# Instructions that fill an L2 of 256 KB several times over (docs/simpoint.md).
+# Instructions that fill an L2 of 256 KB several times over (docs/concepts/simpoint.md).
 WARM_UP = 2_000_000
 LIMIT_SECONDS = 3600  # modelled
 BINARY = "P5LAB_SIMPOINT"

@@ -66,7 +66,8 @@ def runs(lab: Lab) -> list[Stored]:
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
-    """A database in memory with two views: `runs`, one row a run (docs/formats.md), and `counts`,
+    """A database in memory with two views: `runs`, one row a run (docs/reference/formats.md), and
+    `counts`,
     the tidy tables of all ok runs (p5stats.tidy). UserError when one of these cannot be read."""
     import duckdb  # only here: most commands need none of it
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab report`: one self-contained HTML page about an experiment, from the results that are
-there (docs/report.md)."""
+there (docs/start/reading-a-report.md)."""
 
 from contextlib import suppress
 from dataclasses import dataclass

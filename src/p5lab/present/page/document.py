@@ -365,7 +365,8 @@ def _notes(results: Results, found: Comparison) -> Section:
         if len(digests) > 1
     ]
     notes.append(
-        "Numbers are those of a model. docs/claims.md says how well it meets what was published,"
+        "Numbers are those of a model. docs/evidence/claims.md says how well it meets what was"
+        " published,"
         " and the README what it does not model."
     )
     return Section("limits", "Limits and notes", notes=notes)
