@@ -14,6 +14,7 @@ Files of tests run side by side, each whole in one process, in the order of FIRS
 import os
 import signal
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,8 @@ FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
 # Files that take longest.
 FIRST = ("test_mach", "test_uml", "test_net_workloads", "test_sweeps", "test_chen95_core")
+BUILT = os.environ.get("P5LAB_BUILT") == "1"
+ROOT = Path(__file__).resolve().parents[1]
 spent = Counter()  # by test
 
 
@@ -31,6 +34,22 @@ spent = Counter()  # by test
 def full():
     """Whether the full set runs."""
     return FULL
+
+
+@pytest.fixture(scope="session")
+def built():
+    """A function: the path of a product of the build. Where it is missing the test is skipped; it
+    fails if everything is said to be built."""
+
+    def product(name):
+        path = ROOT / name
+        if not path.exists():
+            reason = f"{name} is not built: ./p5lab build"
+            assert not BUILT, reason
+            pytest.skip(reason)
+        return path
+
+    return product
 
 
 def pytest_configure(config):

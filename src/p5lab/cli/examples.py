@@ -38,7 +38,14 @@ EXAMPLES = {
     "build": ("build", "build build/engine/p5bochs"),
     "doctor": ("doctor", "doctor --json"),
     "bench": ("bench", "bench -n 1 --profile"),  # its help text is its own: bench/run.py
-    "test": ("test", "test --full", "test -- -k cache"),
+    "test": (
+        "test",
+        "test unit test_cli",
+        'test engine "write once"',
+        "test e2e smoke",
+        "test --full",
+        "test -- -k cache",
+    ),
     "completion": (
         "completion bash > ~/.local/share/bash-completion/completions/p5lab",
         "completion zsh > ~/.zfunc/_p5lab",

@@ -10,6 +10,7 @@ from p5lab.lab import Lab
 
 
 def add(commands: options.Commands) -> None:
+    """Adds the commands that keep a checkout in order."""
     make = commands.add_parser("build", help="build engine, guests and workloads")
     make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
     make.set_defaults(command=_build)
@@ -20,9 +21,24 @@ def add(commands: options.Commands) -> None:
 
     commands.add_parser("bench", help="speed of the engine on this host")  # see cli.main
 
-    test = commands.add_parser("test", help="build everything and run all tests")
-    test.add_argument("--full", action="store_true", help="the counts named in the documentation")
-    test.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
+    test = commands.add_parser(
+        "test",
+        help="run all tests, or a part of them",
+        description="Without a part: builds everything, checks style and types, runs all tests."
+        " unit: the Python tests, which need no build. engine: the C++ tests; builds only these."
+        " e2e: the tests that boot guests; builds everything. NAME selects the tests of a part"
+        " that have it in their name or in that of their file. tests/README.md says more.",
+    )
+    test.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
+    test.add_argument(
+        "--full", action="store_true", help="also large counts, whole documents and tests of speed"
+    )
+    test.add_argument(
+        "words",
+        nargs="*",
+        metavar="PART NAME ARGUMENT",
+        help="a part, part of a test's name, and after -- arguments for pytest (engine: doctest)",
+    )
     test.set_defaults(command=_test)
 
 
@@ -32,5 +48,7 @@ def _build(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _test(args: argparse.Namespace, lab: Lab) -> int:
-    build.ensure(lab, Progress())
-    return testing.run(lab, full=args.full, arguments=args.pytest)
+    choice = testing.Choice.parse(args.words)
+    if choice.targets is not None:
+        build.ensure(lab, Progress(), choice.targets)
+    return testing.run(lab, choice, full=args.full)
