@@ -37,6 +37,7 @@ EXAMPLES = {
     "gc": ("gc", "gc --cache --older-than 30 --yes"),
     "build": ("build", "build build/engine/p5bochs"),
     "doctor": ("doctor", "doctor --json"),
+    "docs": ("docs", "docs matrix machine-keys", "docs --check"),
     "bench": ("bench", "bench -n 1 --profile"),  # its help text is its own: bench/run.py
     "test": (
         "test",
