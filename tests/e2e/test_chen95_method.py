@@ -9,8 +9,8 @@ from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.engines.bochs import OUTPUT
 from p5lab.evidence import counter_method, documents
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5lab.keep.store import COUNTS, Stored
 from p5lab.lab import Lab

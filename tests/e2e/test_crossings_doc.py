@@ -6,8 +6,8 @@ import re
 import pytest
 
 from p5lab.evidence import calls, documents
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
 # A kernel that another compiler built may fault, or be struck by its clock, a few times more.

@@ -7,8 +7,8 @@ import pytest
 
 from p5lab.describe import guest, workload
 from p5lab.evidence import calls, documents
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)

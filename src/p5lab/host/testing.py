@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.execute.one_run import cores
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
 # Modules of Python with their arguments; each must end with status 0.
