@@ -7,7 +7,7 @@
 
 namespace p5 {
 
-// clang-format off
+// clang-format off: a table, one entry a line
 #define P5_EVENTS(X)                                                                        \
   X(CyclesBusy,        "cycles.busy",          "cycles")  /* clocks not halted           */ \
   X(CyclesIdle,        "cycles.idle",          "cycles")  /* clocks in HLT               */ \

@@ -19,8 +19,8 @@ import pytest
 from p5lab import engines
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5lab.lab import Lab
 

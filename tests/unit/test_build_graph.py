@@ -31,9 +31,8 @@ def scons(root, *arguments):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def built():
-    if not (REPO / "build/engine/p5bochs").exists():
-        pytest.skip("nothing is built: run ./p5lab build")
+def engine(built):
+    return built("build/engine/p5bochs")
 
 
 def checkout(tmp_path_factory):

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab matrix`: which guests run which benchmarks. A laboratory in miniature, and README.md of
-the real one."""
+"""`./p5lab matrix`: which guests run which benchmarks, in a laboratory in miniature.
+
+The matrix of the real one is in test_documents.py.
+"""
 
 import csv
 import io
 import json
 
 import pytest
-from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
 from p5lab.evidence import matrix
-from p5lab.lab import Lab
 
 PAPER = 'source = "lai96 section 5"'
 
@@ -90,7 +90,7 @@ def test_forms(lab, capsys):
     assert ["lai96-tests"] in [cell["experiments"] for cell in cells]
 
 
-def test_the_block_of_the_readme_is_replaced(lab):
+def test_the_block_of_a_document_is_replaced(lab):
     text = "before\n<!-- ./p5lab matrix -->\nwas here\n<!-- end -->\nafter\n"
     now = matrix.render(text, matrix.cells(lab))
     assert now.startswith("before\n<!-- ./p5lab matrix -->\n| ")
@@ -98,8 +98,3 @@ def test_the_block_of_the_readme_is_replaced(lab):
     assert matrix.render(now, matrix.cells(lab)) == now
     with pytest.raises(UserError, match="expected a line"):
         matrix.render("nothing\n", matrix.cells(lab))
-
-
-def test_the_readme_shows_what_runs_where():
-    text = (REPO / matrix.DOCUMENT).read_text(encoding="utf-8")
-    assert matrix.render(text, matrix.cells(Lab(REPO))) == text, "python -m p5lab.evidence.matrix"

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from p5lab.describe import experiment
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
-from p5lab.execute.one_run import cores
+from p5lab.host.processors import cores
 from p5lab.present import counts
 
 SCHEMA_VERSION = 1  # of what print_json prints

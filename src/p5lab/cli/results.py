@@ -114,8 +114,9 @@ def add(commands: options.Commands) -> None:
     clean.set_defaults(command=_gc)
 
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
-    keys.add_argument("--markdown", action="store_true", help="as docs/reference/machine-keys.md
-    has them")
+    keys.add_argument(
+        "--markdown", action="store_true", help="as docs/reference/machine-keys.md has them"
+    )
     options.add_json(keys)
     keys.set_defaults(command=_keys)
 

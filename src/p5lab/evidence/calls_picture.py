@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/evidence/dup.svg: one call on several systems, crossing by crossing, from traced
-brackets."""
+"""A picture of one call on several systems, crossing by crossing, from traced brackets."""
 
 from dataclasses import dataclass
 from html import escape

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab matrix: the benchmarks of the papers, and which guests run them.
-
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.matrix` writes the table of
-README.md anew.
-"""
+"""./p5lab matrix: the benchmarks of the papers, and which guests run them."""
 
 import csv
 import io
 import json
-import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,15 +12,14 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
-from p5lab.errors import UserError, status_of
+from p5lab.evidence import block as blocks
 from p5lab.evidence.published import PAPERS
 from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 
 SCHEMA_VERSION = 1
-DOCUMENT = "README.md"
-BLOCK = re.compile(r"(<!-- \./p5lab matrix -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+COMMAND = "./p5lab matrix"  # whose table a document has
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
 
@@ -117,10 +110,11 @@ def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
 
 
 LEGEND = (
-    "A number: so many runs of it do the papers' experiments ask of that guest, each with other"
-    " parameters; fewer than on another guest: the others name the guests that they are for, which"
-    f" is `linux` where they need a modelled disk. {ABLE}: nothing is known to keep it from running"
-    " there, but none of these experiments asks it."
+    "A number is the number of runs that the papers' experiments define for this guest; these runs"
+    " differ in their parameters. It is smaller than on another guest where an experiment names the"
+    " guests that it is for. An experiment that needs a modelled disk names `linux`."
+    f" `{ABLE}`: nothing is known to keep the benchmark from running there, but none of these"
+    " experiments asks for it."
 )
 
 
@@ -159,18 +153,5 @@ def block(found: Sequence[Cell]) -> str:
 
 
 def render(text: str, found: Sequence[Cell]) -> str:
-    """README.md with its matrix made anew."""
-    if not BLOCK.search(text):
-        raise UserError(f"{DOCUMENT}: expected a line <!-- ./p5lab matrix --> and <!-- end -->")
-    return BLOCK.sub(lambda match: match[1] + block(found) + match[3], text)
-
-
-def main() -> None:
-    lab = Lab.here()
-    document = lab.root / DOCUMENT
-    text = document.read_text(encoding="utf-8")
-    document.write_text(render(text, cells(lab)), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.exit(status_of(main))
+    """A document with its matrix made anew."""
+    return blocks.replace(text, COMMAND, block(found))

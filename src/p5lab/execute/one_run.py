@@ -5,7 +5,6 @@
 import os
 import platform
 import select
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server
+from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5stats import StatsError, events, tidy
 
@@ -142,11 +142,6 @@ def host() -> dict[str, Any]:
         "machine": platform.machine(),
         "cpus": cores(),
     }
-
-
-def cores() -> int:
-    """CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def has_feedback(run: Run) -> bool:
