@@ -197,12 +197,13 @@ class Filter:
 
 
 def names(lab: Lab) -> list[str]:
-    return sorted(path.stem for path in lab.experiments.glob("*.toml"))
+    """All experiments, in alphabetical order."""
+    return list(lab.files("experiment"))
 
 
 def title(lab: Lab, name: str) -> str:
-    path = lab.experiments / f"{name}.toml"
-    return tomlfile.load(path, schema_version=SCHEMA_VERSION).text("title")
+    """What an experiment is about, in a line."""
+    return tomlfile.load(lab.files("experiment")[name], schema_version=SCHEMA_VERSION).text("title")
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
@@ -219,7 +220,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     if name not in names(lab):
         raise unknown("experiment", name, names(lab))
     choice = choice or Filter()
-    table = tomlfile.load(lab.experiments / f"{name}.toml", schema_version=SCHEMA_VERSION)
+    table = tomlfile.load(lab.files("experiment")[name], schema_version=SCHEMA_VERSION)
     where = table.where
     table.only(
         [
@@ -308,7 +309,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
                     for job, own_board, shadows in jobs:
                         if not _asked(system, guest_names, job.only):
                             continue
-                        if reason := _why_not(system, job.workload, job.parameters):
+                        if reason := system.why_not(job.workload, job.parameters):
                             cannot[Cannot(system.name, job.workload.name, reason)] = None
                             continue
                         run = Run(
@@ -442,13 +443,6 @@ def _check_native(choice: Filter) -> None:
     for option, value in given.items():
         if value:
             raise UserError(f"{option}: expected without --engine native: the host is as it is")
-
-
-def _why_not(system: Guest, workload: Workload, parameters: dict[str, int | str]) -> str:
-    """Why a system cannot do a run; empty: it can."""
-    if system.name == this_host.NAME:
-        return this_host.why_not(workload, parameters)
-    return system.why_not(workload.name, parameters)
 
 
 def _asked(guest: Guest, guest_names: list[str], only: list[str]) -> bool:

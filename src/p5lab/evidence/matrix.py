@@ -47,13 +47,12 @@ class Cell:
 
 
 def cells(lab: Lab) -> list[Cell]:
-    """A cell for each benchmark of a paper and each guest, benchmarks in the order of the file."""
+    """A cell for each benchmark of a paper and each guest, benchmarks by paper and name."""
     asked = _asked(lab)
     systems = [guests.load(lab, name) for name in guests.names(lab)]
     result = []
-    for benchmark in workloads.load(lab).values():
-        if not _is_of_a_paper(benchmark.source):
-            continue
+    benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
+    for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):
         of_it = {key: count for key, count in asked.items() if key[1] == benchmark.name}
         most = {
             name: max(count for key, count in of_it.items() if key[0] == name)
@@ -61,7 +60,7 @@ def cells(lab: Lab) -> list[Cell]:
         }
         for system in systems:
             own = {name: count for (name, _, of), count in of_it.items() if of == system.name}
-            why = system.cannot.get(benchmark.name, "")  # with all parameters
+            why = system.why_never(benchmark)
             if why:
                 state = NO
             elif not own:

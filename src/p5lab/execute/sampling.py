@@ -99,7 +99,7 @@ def base(
         if name not in known:
             raise unknown("workload", name, known)
         resolved = known[name].resolve(parameters, "--parameter")
-        if reason := system.why_not(name, resolved):
+        if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))
         runs.append(
             Run(

@@ -103,6 +103,6 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
             raise UserError(f"{word}: expected key=value, a parameter of {name}")
         pairs[key] = value
     resolved = known[name].resolve(pairs, "command line")
-    if reason := system.why_not(name, resolved):
+    if reason := system.why_not(known[name], resolved):
         raise UserError(str(experiment.Cannot(system.name, name, reason)))
     return " ".join((name, *(f"{key}={value}" for key, value in resolved.items())))
