@@ -123,7 +123,7 @@ def arguments() -> argparse.Namespace:
         metavar="NAME",
         help="a directory of guest-images whose isa is x86-64 (default: %(default)s)",
     )
-    add("--workload", metavar="NAME", help="a name of workloads/workloads.toml")
+    add("--workload", metavar="NAME", help="a name that `p5lab list workloads` shows")
     add("parameters", nargs="*", metavar="key=value", help="the workload's own")
     add(
         "--program",

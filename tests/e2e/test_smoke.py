@@ -23,7 +23,7 @@ NEEDED = (
     "engine/bochs/bochsrc.in",
     "engine/p5/timing.csv",
     "guest-images/linux/guest.toml",
-    "workloads/workloads.toml",
+    "workloads",
     "build/engine/p5bochs",
     "build/engine/bios",
     "build/bootrom",

@@ -33,9 +33,12 @@ COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experimen
 
 @dataclass(frozen=True)
 class Cell:
-    """A benchmark on a guest. state: it does all runs that the papers' experiments have of it, or
-    some of them; it can, but no such experiment asks it; or it cannot, and `reason` says why. runs:
-    how many of them it does."""
+    """A benchmark on a guest.
+
+    state: the guest does all runs that the papers' experiments define, or some of them; it can, but
+    no such experiment includes it; or it cannot, and `reason` says why. runs: the number of those
+    runs that it does.
+    """
 
     benchmark: str
     source: str
@@ -116,10 +119,10 @@ def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
 
 
 LEGEND = (
-    "A number: so many runs of it do the papers' experiments ask of that guest, each with other"
-    " parameters; fewer than on another guest: the others name the guests that they are for, which"
-    f" is `linux` where they need a modelled disk. {ABLE}: nothing is known to keep it from running"
-    " there, but none of these experiments asks it."
+    "A number is the number of runs that the papers' experiments define for this guest, each with"
+    " other parameters. It is smaller than on another guest where runs name the guests they are"
+    f" for: those that need a modelled disk name `linux`. {ABLE}: nothing is known to keep the"
+    " benchmark from running there, but none of these experiments includes it."
 )
 
 

@@ -689,7 +689,7 @@ def _range(values: set[int]) -> str:
 
 
 def _bracket(record: dict[str, Any]) -> str:
-    """What was bracketed, as a sentence; workloads.toml sets parameters in back quotes."""
+    """What was bracketed, as a sentence; its description sets parameters in back quotes."""
     parameters = record["parameters"]
     text = re.sub(
         r"`(\w+)`",
