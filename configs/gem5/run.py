@@ -16,7 +16,7 @@ import m5.objects
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SOURCES = (HERE, ROOT / "src/p5lab/gem5")
+SOURCES = (HERE, ROOT / "src/p5lab/engines/gem5")
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 try:
@@ -32,9 +32,9 @@ from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E
 from p5pc.processor import PentiumProcessor  # noqa: E402
 
 from p5lab.errors import UserError  # noqa: E402
-from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
-from p5lab.gem5.logs import reason  # noqa: E402
-from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
+from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
+from p5lab.engines.gem5.ending import reason  # noqa: E402
+from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
 # Exit statuses. The last three are those of the embedded engine.

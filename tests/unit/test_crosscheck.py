@@ -19,7 +19,7 @@ from p5lab.errors import UserError
 from p5lab.evidence import agreement
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
-from p5lab.gem5 import parameters
+from p5lab.engines.gem5 import parameters
 from p5lab.keep import store
 from p5stats import tidy
 from p5stats.crosscheck import (

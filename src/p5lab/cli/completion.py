@@ -35,9 +35,7 @@ def add(parsers: options.Commands) -> None:
 
 
 def _completion(args: argparse.Namespace, lab: Lab) -> int:
-    from p5lab.cli import main as cli
-
-    print(script(cli.parser(), args.shell, lab))
+    print(script(args.parser, args.shell, lab))
     return 0
 
 

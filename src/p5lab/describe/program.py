@@ -68,11 +68,11 @@ FORM_64 = Form(
 
 @dataclass(frozen=True)
 class Program:
-    """A checked file and the arguments it is to be given."""
+    """A checked file and the arguments it is to be given, or a shell on the guest's console."""
 
     path: Path | None  # of the host; None: it is in the guest
     arguments: tuple[str, ...] = ()
-    in_guest: str = ""  # absolute path there
+    in_guest: str = ""  # absolute path there; empty for the shell
 
     @property
     def name(self) -> str:
@@ -80,7 +80,9 @@ class Program:
 
     @property
     def job(self) -> str:
-        """What the guest is told (guest-images/parts/rootfs/init.c)."""
+        """The guest's command line (guest-images/parts/rootfs/init.c)."""
+        if self == SHELL:
+            return "@shell"
         words = ("@program",) if self.path else ("@run", self.in_guest)
         return " ".join((*words, *self.arguments))
 
@@ -104,6 +106,9 @@ class Program:
         given = {"arguments": ",".join(self.arguments)} if self.arguments else {}
         # A space would be taken for the end of the parameter.
         return {"file": self.name.replace(" ", "_"), **given}
+
+
+SHELL = Program(None)  # on the guest's console
 
 
 def form(isa: str) -> Form:

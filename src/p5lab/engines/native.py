@@ -9,13 +9,16 @@ libraries of exec-dynamic stand. Files they make are in the run directory.
 
 import os
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
 from p5lab.describe import this_host
-from p5lab.describe.experiment import Run
-from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.describe.engine import UNCOUNTED, Capabilities
+from p5lab.describe.guest import Guest
+from p5lab.describe.run import Run
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.errors import UserError
-from p5lab.execute.logs import printable
+from p5lab.host.logs import printable
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -25,12 +28,14 @@ WHOLE = "whole"  # runs a program of the user's own and measures it
 STARTERS = ("exec-static", "exec-dynamic", "forkexec")  # workloads that start other programs
 
 
-class Native:
-    """prepare and collect for the programs of build/workloads/native."""
+class Native(Engine):
+    """The programs of build/workloads/native, on this host."""
 
+    can = Capabilities(simulates=False, repeatable=False, alone=True, notes=UNCOUNTED)
     outputs = (EVENTS, OUTPUT)
-    repeatable = False
-    portable = False
+
+    def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
+        return (f"build/workloads/{this_host.PROGRAMS}",)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
@@ -90,3 +95,6 @@ class Native:
             lines = ""
         printed = [text for line in lines.splitlines() if (text := printable(line))]
         return printed[-1] if printed else "it printed nothing"
+
+
+ENGINE = Native

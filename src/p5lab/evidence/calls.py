@@ -14,7 +14,8 @@ from pathlib import Path
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
-from p5lab.engines.bochs import CROSSINGS
+from p5lab.describe.observation import Observation, Trace
+from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError, status_of
 from p5lab.evidence.calls_picture import Panel, draw
 from p5lab.execute.one_run import cores
@@ -128,7 +129,7 @@ def brackets(
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in wanted})),
         guests=tuple(sorted({guest for _, guest in wanted})),
-        trace=("crossings",),
+        observation=Observation.of(Trace(("crossings",))),
     )
     runs = [
         run

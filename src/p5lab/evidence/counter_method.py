@@ -13,8 +13,9 @@ from collections.abc import Sequence
 import pandas as pd
 from rich.console import Console
 
+from p5lab import engines
 from p5lab.describe import experiment
-from p5lab.engines.bochs import OUTPUT
+from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.errors import UserError, status_of
 from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
@@ -195,8 +196,7 @@ def render(lab: Lab, text: str) -> str:
 def main() -> None:
     lab = Lab.here()
     document = lab.root / DOCUMENT
-    guests = [run.guest for run in experiment.load(lab, EXPERIMENT)]
-    build.ensure(lab, Progress(), build.for_runs(lab, guests))
+    build.ensure(lab, Progress(), engines.targets(lab, experiment.load(lab, EXPERIMENT)))
     document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
 
 

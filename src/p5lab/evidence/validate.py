@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import pandas as pd
 from rich.console import Console
 
+from p5lab import engines
 from p5lab.describe import experiment
 from p5lab.describe import machine as machines
 from p5lab.describe.experiment import Filter, Run
@@ -291,7 +292,7 @@ def main() -> None:
     lab = Lab.here()
 
     def execute(needed: list[Run]) -> list[Result]:
-        build.ensure(lab, Progress(), build.for_runs(lab, [one.guest for one in needed]))
+        build.ensure(lab, Progress(), engines.targets(lab, needed))
         return Runner(lab, jobs=cores()).run_all(needed)
 
     found = run(lab, select(lab, None), execute)

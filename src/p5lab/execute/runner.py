@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from p5lab import __version__, engines
-from p5lab.describe.experiment import Run
+from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver, one_run, rerun
@@ -365,7 +365,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         },
         "parameters": run.parameters,
         "seed": run.seed,
-        "feedback": "on" if one_run.has_feedback(run) else "off",
+        "feedback": "on" if run.has_feedback else "off",
         "request": rerun.request(run),
     }
 
@@ -390,7 +390,7 @@ def _set_aside(
     """Removes what an earlier attempt left. An earlier ok result of a repeatable engine is kept for
     comparison; returns the digest of its events."""
     known = None
-    if engine.repeatable and before and before["status"] == "ok":
+    if engine.can.repeatable and before and before["status"] == "ok":
         known = before["digests"].get(EVENTS)
     for file in (*engine.outputs, store.COUNTS):
         path = directory / file

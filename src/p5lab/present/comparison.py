@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from p5lab.describe.experiment import EMBEDDED, NATIVE, Cannot
-from p5lab.describe.guest import X86_64
+from p5lab.describe import engine
+from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
+from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import readable
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep.store import Stored
@@ -215,7 +216,7 @@ class Comparison:
         found = (
             f"{note['what'].capitalize()} ({note['reason']})"
             for cell in self._cells.values()
-            if cell.record["engine"] == NATIVE
+            if engine.recorded(cell.record["engine"]).notes == UNCOUNTED
             for note in cell.record["notes"]
         )
         return list(dict.fromkeys(found))
@@ -226,7 +227,7 @@ class Comparison:
         found = (
             note["reason"]
             for cell in self._cells.values()
-            if cell.record["engine"] == "gem5"
+            if engine.recorded(cell.record["engine"]).notes == DEVIATIONS
             for note in cell.record["notes"]
         )
         return list(dict.fromkeys(f"{DEVIATION}: {reason}" for reason in found))
@@ -234,13 +235,17 @@ class Comparison:
     @property
     def without_clocks(self) -> list[str]:
         """Guests whose processor has no clocks to show, each once."""
-        found = (
-            f"Guest {cell.record['guest']['name']} ran on a processor of {X86_64}: its events are"
-            " counted, a Pentium's cycles and times it has none"
-            for cell in self._cells.values()
-            if cell.record["engine"] == EMBEDDED
-            and cell.record["machine"]["values"].get("cpu.isa") == X86_64
-        )
+        found = []
+        for cell in self._cells.values():
+            guest, isa = (
+                cell.record["guest"]["name"],
+                cell.record["machine"]["values"].get("cpu.isa"),
+            )
+            if isa in engine.recorded(cell.record["engine"]).without_clocks:
+                found.append(
+                    f"Guest {guest} ran on a processor of {isa}: its events are counted, a"
+                    " Pentium's cycles and times it has none"
+                )
         return list(dict.fromkeys(found))
 
     @property
@@ -338,7 +343,7 @@ def head(record: dict[str, Any]) -> str:
 
 def _name(system: System, field: str) -> str:
     value = getattr(system, field)
-    if field == "guest" and system.engine == "native":
+    if field == "guest" and not engine.recorded(system.engine).simulates:
         return "host"
     shown = {"feedback": f"feedback {value}", "geometry": readable(value).replace(" ", "\n")}
     return shown.get(field, value)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from p5lab.describe.experiment import EMBEDDED
+from p5lab.describe import engine
 from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.evidence.counter_method import EVENTS
 from p5lab.host.terminal import for_terminal
@@ -714,7 +714,7 @@ def _is_of(claim: Claim, cell: Cell) -> bool:
     texts = {name: str(value) for name, value in record["parameters"].items()}
     return (
         (record["engine"], record["machine"]["name"], record["machine"]["geometry"])
-        == (EMBEDDED, claim.machine, "")
+        == (engine.DEFAULT, claim.machine, "")
         and (record["guest"]["name"], record["workload"]["name"])
         == (measure.guest, measure.workload)
         and measure.select.parameters.items() <= texts.items()

@@ -2,7 +2,7 @@
 """The user's own gem5 (P5LAB_GEM5) with the configurations of configs/gem5.
 
 gem5 boots x86-64 guests only. A run restores a checkpoint of the guest at its ready marker; the
-first run of a machine and guest makes it (p5lab.gem5.checkpoint).
+first run of a machine and guest makes it (p5lab.engines.gem5.checkpoint).
 """
 
 import json
@@ -16,27 +16,28 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from p5lab.describe.experiment import Run
-from p5lab.engines import EVENTS, Outcome, Plan
-from p5lab.engines.bochs import BAD_CONFIG, GUEST_FAILED, TIME_LIMIT
+from p5lab.describe.engine import DEVIATIONS, Capabilities
+from p5lab.describe.guest import X86_64
+from p5lab.describe.run import Run
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workload
+from p5lab.engines.gem5.ending import reason
+from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
-from p5lab.execute.logs import last_line, panic, printable, signal_name
-from p5lab.gem5 import checkpoint, direct, parameters, versions, workload
-from p5lab.gem5.logs import reason
-from p5lab.gem5.setup import Setup
 from p5lab.host.fetch import cache_directory
 from p5lab.host.files import read_json, sha256_of
+from p5lab.host.logs import last_line, panic, printable, signal_name
 from p5lab.lab import Lab
 from p5stats import StatsError, events
 
-NAME = "gem5"
 VARIABLE = "P5LAB_GEM5"
 SETUP, JOB, CONSOLE = "gem5.json", "job", "engine.out"
 M5OUT = "m5out"
 STATS, MARKERS = f"{M5OUT}/stats.txt", f"{M5OUT}/markers.jsonl"
 OUTPUT, SERIAL = f"{M5OUT}/output.log", f"{M5OUT}/board.pc.com_1.device"
 CPU = "timing"
-PROGRAM_FAILED = 1  # exit status of run.py; the others are those of the embedded engine
+# Exit statuses of configs/gem5/run.py.
+PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 PROBE_SECONDS = 60
 
 
@@ -54,12 +55,30 @@ class Binary:
         return not self.no_extras
 
 
-class Gem5:
-    """prepare and collect for a gem5 binary."""
+class Gem5(Engine):
+    """A gem5 binary with the configurations of configs/gem5."""
 
+    can = Capabilities(
+        guests=(X86_64,),
+        rings=False,
+        notes=DEVIATIONS,
+        cached={"gem5/checkpoints/*/": "gem5 checkpoints"},
+    )
     outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
-    repeatable = True
-    portable = False
+
+    def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
+        for run in runs:
+            if why := direct.why_not(run.guest):
+                raise UserError(f"--engine gem5: {why}")
+            parameters.derive(run.machine.values)
+        super().examine(lab, runs)
+        gem5 = binary(lab)
+        if gem5.no_extras:
+            return [
+                f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
+                f" is in the header of {MARKERS} of each run."
+            ]
+        return []
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         gem5 = binary(lab)
@@ -84,7 +103,7 @@ class Gem5:
             checkpoints=str(cache_directory() / "gem5/checkpoints"),
         )
         image = inputs["program"].read_bytes() if "program" in inputs else b""
-        sources = (configurations(lab), lab.root / "src/p5lab/gem5")
+        sources = (configurations(lab), lab.root / "src/p5lab/engines/gem5")
         script = os.path.relpath(configurations(lab) / "run.py", directory)
         return Plan(
             inputs=inputs,
@@ -113,7 +132,7 @@ class Gem5:
             return Outcome("failed", f"gem5 was killed by {signal_name(-status)}: {said}")
         if status == TIME_LIMIT:
             return Outcome("timeout", said)
-        if status == BAD_CONFIG:
+        if status == BAD_INPUT:
             return Outcome("failed", f"gem5's configuration was refused: {said}")
         if status == GUEST_FAILED:
             return Outcome("failed", said)
@@ -135,33 +154,6 @@ class Gem5:
 
 def configurations(lab: Lab) -> Path:
     return lab.root / "configs/gem5"
-
-
-def examine(lab: Lab, runs: Sequence[Run]) -> list[str]:
-    """Before anything is built or run: UserError for what gem5 cannot do, and what people should
-    know of the gem5 at hand."""
-    for run in runs:
-        if reason := direct.why_not(run.guest):
-            raise UserError(f"--engine gem5: {reason}")
-        refused = {
-            "--trace": run.trace,
-            "--feedback off": not run.feedback,
-            "--model off": not run.model,
-            'events = "misses"': run.shadows,
-            "--bbv": run.vectors,
-            "--attribute": run.attribute,
-        }
-        for option, given in refused.items():
-            if given:
-                raise UserError(f"{option}: expected with the engine bochs, which has that")
-        parameters.derive(run.machine.values)
-    gem5 = binary(lab)
-    if gem5.no_extras:
-        return [
-            f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
-            f" is in the header of {MARKERS} of each run."
-        ]
-    return []
 
 
 def binary(lab: Lab) -> Binary:
@@ -212,3 +204,6 @@ def _probe(configs: Path, path: Path) -> dict[str, Any]:
             return json.loads(Path(place, "probe.json").read_text())
         except (OSError, ValueError, subprocess.TimeoutExpired):
             raise UserError(f"{VARIABLE}={path}: it does not answer as a gem5 does") from None
+
+
+ENGINE = Gem5

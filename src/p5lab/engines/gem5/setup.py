@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from p5lab.engines.gem5.parameters import Values
+from p5lab.engines.gem5.versions import CPUS
 from p5lab.errors import UserError
-from p5lab.gem5.parameters import Values
-from p5lab.gem5.versions import CPUS
 
 SCHEMA_VERSION = 1
 EXTRAS = ("auto", "on", "off")

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
-from p5lab.gem5.setup import Setup
 from p5lab.host.files import sha256_of
 
 KEY = "key.json"

@@ -10,11 +10,14 @@ import re
 import struct
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
-from p5lab.describe.experiment import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
+
+if TYPE_CHECKING:  # a run has the observation that these are for
+    from p5lab.describe.run import Run
 
 PAGE = 4096
 NEWC = b"070701"  # Documentation/driver-api/early-userspace/buffer-format.rst
@@ -23,7 +26,7 @@ NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # by length, of an i386 ker
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
 
 
-def table(lab: Lab, run: Run) -> str:
+def table(lab: Lab, run: "Run") -> str:
     """The text of functions.txt for a run."""
     vmlinux = _vmlinux(run.guest.kernel)
     parts = [_kernel(vmlinux)]
