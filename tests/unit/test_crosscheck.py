@@ -15,11 +15,11 @@ from p5lab.cli import execute
 from p5lab.cli import main as cli
 from p5lab.describe import experiment, machine
 from p5lab.engines import gem5
+from p5lab.engines.gem5 import parameters
 from p5lab.errors import UserError
 from p5lab.evidence import agreement
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
-from p5lab.engines.gem5 import parameters
 from p5lab.keep import store
 from p5stats import tidy
 from p5stats.crosscheck import (

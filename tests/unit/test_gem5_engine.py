@@ -12,9 +12,9 @@ import test_gem5_events as sample
 from p5lab import engines
 from p5lab.describe import experiment
 from p5lab.engines import gem5
+from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
-from p5lab.engines.gem5.setup import Setup
 from p5lab.keep import store
 from p5stats import tidy
 

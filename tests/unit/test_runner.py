@@ -471,9 +471,21 @@ def test_identity_changes_with_the_disk(lab):
     [
         ("guest-images/toy/guest.toml", "clock_vector = 48", "clock_vector = 49"),
         ("workloads/micro/call/workload.toml", '{ 0 = "call" }', '{ 0 = "the call" }'),
-        ("workloads/micro/call/workload.toml", 'operation = "call"', 'operation = "call"\noperations = 2'),
-        ("workloads/micro/call/workload.toml", 'operation = "call"', 'operation = "call"\nbytes = 4'),
-        ("workloads/micro/call/workload.toml", 'operation = "call"', 'operation = "call"\ncurve = "calls"'),
+        (
+            "workloads/micro/call/workload.toml",
+            'operation = "call"',
+            'operation = "call"\noperations = 2',
+        ),
+        (
+            "workloads/micro/call/workload.toml",
+            'operation = "call"',
+            'operation = "call"\nbytes = 4',
+        ),
+        (
+            "workloads/micro/call/workload.toml",
+            'operation = "call"',
+            'operation = "call"\ncurve = "calls"',
+        ),
     ],
 )
 def test_identity_changes_with_what_only_the_table_and_the_reports_use(lab, path, old, new):

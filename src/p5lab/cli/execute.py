@@ -8,7 +8,7 @@ from p5lab import engines
 from p5lab.cli import options
 from p5lab.describe import experiment
 from p5lab.execute import cluster, plan, runner
-from p5lab.host import build, image
+from p5lab.host import build, delivered, image
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.lab import Lab
@@ -42,6 +42,7 @@ def execute(
         image.check(lab, system)
     if not no_build:
         build.ensure(lab, progress, engines.targets(lab, runs))
+        delivered.ensure(lab, runs, progress)
     estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
 

@@ -75,7 +75,7 @@ def add(commands: options.Commands) -> None:
 
 def _shell(args: argparse.Namespace, lab: Lab) -> int:
     seed = options.one_seed(args, "a shell")
-    board = machine.load(lab.machines, args.machine)
+    board = machine.load(lab, args.machine)
     if args.settings:
         board = board.with_set(machine.parse_settings(args.settings), "--set")
     system = guest.load(lab, args.guest)

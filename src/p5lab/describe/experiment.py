@@ -20,7 +20,6 @@ from p5lab.describe.machine import Machine
 from p5lab.describe.observation import NOTHING, Observation, Shadow, Shadows
 from p5lab.describe.run import Run
 from p5lab.describe.sweep import Axis, Point
-from p5lab.describe.workload import Workload
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -86,9 +85,10 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
         if reason := part.system.why_not(part.job.workload, part.job.parameters):
             cannot[Cannot(part.system.name, part.job.workload.name, reason)] = None
             continue
-        run = _run(name, asked, part)
+        run = _run(lab, name, asked, part)
         # A parameter that a workload does not have makes no further run of it.
-        same = (part.board.name, part.board.geometry, part.system.name, part.seed, run.job)
+        job = (run.workload.name, run.job)
+        same = (part.board.name, part.board.geometry, part.system.name, part.seed, job)
         runs.setdefault(same, run)
     if not runs and cannot:
         raise UserError(f"{asked.where}: {'; '.join(map(str, cannot))}")
@@ -144,7 +144,7 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
         choice,
         can.simulates,
         file.feedback if choice.feedback is None else choice.feedback,
-        [machines.load(lab.machines, one) for one in choice.machines or file.machines],
+        [machines.load(lab, one) for one in choice.machines or file.machines],
         file.variants,
         sweep.without_machine(points) if file.misses else points,
         file.geometries(points) if file.misses else [],
@@ -205,7 +205,7 @@ def _board(asked: _Asked, board: Machine, variant: Variant, point: Point, job: J
     return own
 
 
-def _run(name: str, asked: _Asked, part: _Part) -> Run:
+def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
     choice = asked.choice
     return Run(
         name,
@@ -218,6 +218,7 @@ def _run(name: str, asked: _Asked, part: _Part) -> Run:
         asked.feedback,
         asked.file.limit_seconds,
         choice.engine,
+        programs.of_workload(lab, part.job.workload, part.system, part.job.parameters),
         model=choice.model,
         observation=choice.observation.with_(Shadows(part.shadows) if part.shadows else None),
     )
@@ -295,7 +296,7 @@ def _program_boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
         for point in sweep.points(choice.sweeps):
             if point.parameters:
                 raise UserError(f"{sweep.OPTION}: expected machine keys with --program")
-            board = machines.load(lab.machines, name)
+            board = machines.load(lab, name)
             if point.machine:
                 board = board.with_set(dict(point.machine), sweep.OPTION)
             yield board.with_set(dict(choice.settings), "--set") if choice.settings else board

@@ -10,7 +10,7 @@ not have, with a reason of its own. [cannot] is for workloads that do not run fo
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,6 @@ class Guest:
     has: frozenset[str] = frozenset()  # capabilities
     lacks: Mapping[str, str] = field(default_factory=dict)  # capability -> a reason of its own
     packs: frozenset[str] = frozenset()  # programs it holds although they do not run
-    file: Path | None = field(default=None, compare=False)  # the description
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """Why a workload with these parameters does not run here; empty: it does."""
@@ -143,7 +142,7 @@ def load(lab: Lab, name: str) -> Guest:
     its file is wrong."""
     if name not in names(lab):
         raise unknown("guest", name, names(lab))
-    return replace(_guest(lab, _resolved(lab, name, ())), file=lab.files("guest")[name])
+    return _guest(lab, _resolved(lab, name, ()))
 
 
 def _guest(lab: Lab, table: Table) -> Guest:
@@ -166,9 +165,9 @@ def _guest(lab: Lab, table: Table) -> Guest:
         clock_vector=table.number("clock_vector"),
         programs=table.text("programs", table.text("name")),
         protocol=protocol,
-        kernel=_file(lab, boot.text("kernel")),
-        initramfs=_file(lab, initramfs) if initramfs else None,
-        disk=_file(lab, disk) if disk else None,
+        kernel=lab.root / boot.text("kernel"),
+        initramfs=lab.root / initramfs if initramfs else None,
+        disk=lab.root / disk if disk else None,
         cmdline=boot.text("cmdline"),
         cannot={workload: cannot.text(workload) for workload in cannot.data},
         image=_image(table.table("image")) if "image" in table.data else None,
@@ -216,12 +215,20 @@ def _calls(table: Table) -> dict[str, Call]:
 def _module(lab: Lab, text: str) -> tuple[Path, str]:
     """`file text`: the kernel gets the text with the file's name in front."""
     file, _, rest = text.partition(" ")
-    return _file(lab, file), f"{Path(file).name} {rest.strip()}".rstrip()
+    return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
-def _file(lab: Lab, name: str) -> Path:
-    """A file that a guest is booted from, relative to the checkout."""
-    return lab.root / name
+def _beside(boot: Table, directory: Path) -> None:
+    """Makes file names that begin with ./ those of files beside the description. All others are
+    relative to the checkout."""
+    for key in ("kernel", "initramfs", "disk"):
+        if boot.text(key, "").startswith("./"):
+            boot.data[key] = str(directory / boot.text(key))
+    if "modules" in boot.data:
+        boot.data["modules"] = [
+            str(directory / text[2:]) if text.startswith("./") else text
+            for text in boot.texts("modules")
+        ]
 
 
 def _image(table: Table) -> Image:
@@ -231,10 +238,12 @@ def _image(table: Table) -> Image:
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     """The guest's file with what it takes over from its base; `variants` led here."""
-    table = tomlfile.load(lab.files("guest")[name], schema_version=SCHEMA_VERSION)
+    path = lab.files("guest")[name]
+    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))
     table.text("title")  # a variant says itself what it is
     boot = table.table("boot", {})
+    _beside(boot, path.parent)
     if "base" not in table.data:
         table.only(KEYS)
         boot.only(BOOT_KEYS)

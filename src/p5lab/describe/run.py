@@ -98,7 +98,7 @@ class Run:
     @property
     def _what(self) -> str:
         """The program or the workload, with what the experiment sets of it."""
-        if self.program:
+        if self.program and not self.workload.delivered:
             return " ".join((self.program.name, *self.program.arguments))
         given = "".join(
             f" {self.parameters[name]}"

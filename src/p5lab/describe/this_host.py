@@ -68,7 +68,7 @@ def guest() -> Guest:
         {},
         has=frozenset((*HAS, *(OF_THE_DEVICE if COUNTER_DEVICE.exists() else ()))),
         lacks=LACKS
-        | {name: f"needs {COUNTER_DEVICE}, the counter device of a Pentium" for name in OF_THE_DEVICE},
+        | dict.fromkeys(OF_THE_DEVICE, f"needs {COUNTER_DEVICE}, the counter device of a Pentium"),
     )
 
 

@@ -4,7 +4,7 @@ its brackets hold, and what it needs of a guest."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ SCHEMA_VERSION = 1
 # Every workload brackets nothing under this id (workloads/lib/p5w.h).
 EMPTY_PHASE = 0xFFFFFFFF
 EMPTY_NAME = "empty"
+# The guest brackets a program that is delivered to it under this id, from before its fork() to
+# after the wait().
+WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # Folders of workloads/, in the order in which guests hold their programs.
 SUITES = ("micro", "apps", "mach", "net", "tests")
 # The one file with all descriptions that earlier checkouts have.
@@ -34,6 +37,7 @@ KEYS = (
     "parameters",
 )
 PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
+_WHOLE = {WHOLE_PHASE: WHOLE_NAME}
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
 # What is needed of a guest, each with the reason why the workload does not run without it.
 Needs = Mapping[str, str]
@@ -83,6 +87,7 @@ class Workload:
     one operation moves, of a copy once; 0: it is none that moves data. phases: names of the phase
     ids. curve: what the phase names count (bytes, ...) when they are points of a curve. needs: what
     every run needs of a guest. file: the description; None for a program of the user's own.
+    delivered: the program is no part of the guest; the engine delivers it (P5LAB_PATH).
     """
 
     name: str
@@ -97,6 +102,12 @@ class Workload:
     parameters: dict[str, Parameter]
     needs: Needs = field(default_factory=dict)
     file: Path | None = field(default=None, compare=False)
+    delivered: bool = False
+
+    @property
+    def program(self) -> Path | None:
+        """The C file beside the description."""
+        return self.file.with_name(f"{self.name}.c") if self.file else None
 
     def resolve(self, given: dict[str, Any], where: str) -> dict[str, int | str]:
         """All parameters: those given, checked, and the defaults of the others."""
@@ -131,7 +142,11 @@ def load(lab: Lab) -> dict[str, Workload]:
             " to workloads/micro/NAME/workload.toml and NAME.c beside it"
         )
     shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters, schema_version=SCHEMA_VERSION))
-    return {name: _workload(name, path, shelf) for name, path in lab.files("workload").items()}
+    found = {name: _workload(name, path, shelf) for name, path in lab.files("workload").items()}
+    for name, one in found.items():
+        if one.file and lab.is_outside(one.file):
+            found[name] = replace(one, delivered=True, phases={**one.phases, **_WHOLE})
+    return found
 
 
 def capabilities(lab: Lab) -> dict[str, str]:

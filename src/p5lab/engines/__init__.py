@@ -77,6 +77,7 @@ class Engine(ABC):
         """What has to be built (SConstruct's targets) for runs on these guests: here the guests
         and their workloads."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
+        places = {place for place in places if not Path(place).is_absolute()}  # not of P5LAB_PATH
         places |= {f"build/workloads/{guest.programs}" for guest in guests}
         return tuple(sorted(places))
 

@@ -39,21 +39,21 @@ class Native(Engine):
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
-        program = place / (WHOLE if run.program else run.workload.name)
-        inputs = {"workload": program}
+        inputs = {"workload": place / run.workload.name}
+        arguments = run.parameter_text.split()
         if run.program:
             assert run.program.path is not None  # one of a guest is refused before
-            inputs["program"] = run.program.path
+            inputs["workload"] = run.program.path
+            if not run.workload.delivered:
+                inputs = {"workload": place / WHOLE, "program": run.program.path}
+                arguments = [str(run.program.path), *run.program.arguments]
+        program = inputs["workload"]
         if run.workload.name in STARTERS:
             started = (*place.glob("true-*"), *place.glob("lib/*"))
             inputs |= {str(path.relative_to(place)): path for path in started}
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        if run.program:
-            arguments = [str(run.program.path), *run.program.arguments]
-        else:
-            arguments = run.parameter_text.split()
         # The last one: interrupts of a host usually go to the first.
         processor = max(os.sched_getaffinity(0))
         return Plan(

@@ -4,6 +4,7 @@
 from typing import Any
 
 from p5lab.describe import engine, guest, machine, workload
+from p5lab.describe import program as programs
 from p5lab.describe.experiment import PROGRAM
 from p5lab.describe.observation import Observation
 from p5lab.describe.run import Run
@@ -56,24 +57,27 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     if name not in known:
         raise unknown("workload", name, known, where=f"run {stored.id}")
     where = f"run {stored.id}"
+    system = guest.load(lab, record["guest"]["name"])
+    parameters = known[name].resolve(record["parameters"], where)
     return Run(
         experiment=record["experiment"],
         machine=_machine(lab, record["machine"], where),
-        guest=guest.load(lab, record["guest"]["name"]),
+        guest=system,
         workload=known[name],
-        parameters=known[name].resolve(record["parameters"], where),
+        parameters=parameters,
         given=tuple(asked["given"]),
         seed=record["seed"],
         feedback=asked["feedback"],
         limit_seconds=asked["limit_seconds"],
         engine=record["engine"],
+        program=programs.of_workload(lab, known[name], system, parameters),
         model=asked["model"],
         observation=Observation.of_record(record),
     )
 
 
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:
-    board = machine.load(lab.machines, was["name"])
+    board = machine.load(lab, was["name"])
     overlay: dict[str, object] = dict(one.split("=", 1) for one in was["geometry"].split())
     if overlay:
         board = board.with_set(overlay, where)

@@ -22,6 +22,7 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
+from p5lab.describe import program as programs
 from p5lab.describe import workload as workloads
 from p5lab.describe.experiment import Cannot
 from p5lab.describe.observation import Interval, Sample, Vectors
@@ -90,7 +91,7 @@ def base(
 ) -> list[Run]:
     """The full run of each workload; `given` are its parameters as `name=value`."""
     known = workloads.load(lab)
-    board = machines.load(lab.machines, machine)
+    board = machines.load(lab, machine)
     if settings:
         board = board.with_set(settings, "--set")
     system = guests.load(lab, guest)
@@ -114,6 +115,7 @@ def base(
                 seed,
                 True,
                 LIMIT_SECONDS,
+                program=programs.of_workload(lab, known[name], system, resolved),
             )
         )
     return runs

@@ -39,7 +39,7 @@ def look_up(
 ) -> Found:
     """UserError for what is not there or cannot be."""
     lab = Lab.here()
-    board = machines.load(lab.machines, machine)
+    board = machines.load(lab, machine)
     if settings:
         board = board.with_set(machines.parse_settings(list(settings)), "--set")
     system = load_guest(lab, guest)
@@ -102,6 +102,11 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
         if not equals or not key or not value:
             raise UserError(f"{word}: expected key=value, a parameter of {name}")
         pairs[key] = value
+    if known[name].delivered:
+        raise UserError(
+            f"{name}: expected a workload of the checkout; those of P5LAB_PATH run by"
+            " `./p5lab run EXPERIMENT --engine gem5`"
+        )
     resolved = known[name].resolve(pairs, "command line")
     if reason := system.why_not(known[name], resolved):
         raise UserError(str(experiment.Cannot(system.name, name, reason)))
