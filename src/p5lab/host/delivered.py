@@ -57,6 +57,12 @@ def _compile(lab: Lab, run: Run, path: Path) -> None:
                 text=True,
             )
             if done.returncode:
-                said = " / ".join((done.stdout + done.stderr).strip().splitlines()[-3:])
-                raise UserError(f"{source}: {said}", status=STATUS_FAILED)
+                raise UserError(f"{source}: {_reason(done)}", status=STATUS_FAILED)
         made.replace(path)
+
+
+def _reason(done: subprocess.CompletedProcess[str]) -> str:
+    """The first line that names an error, else the last one."""
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    errors = [line for line in lines if "error:" in line]
+    return (errors or lines[-1:] or [f"compiler status {done.returncode}"])[0]
