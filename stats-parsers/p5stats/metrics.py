@@ -70,7 +70,7 @@ _CYCLES = (
         "microseconds",
         "us",
         "busy and idle by the machine's clock; of a host, by its own",
-        microseconds,
+        _microseconds,
     ),
 )
 _INSTRUCTIONS = (
