@@ -31,10 +31,10 @@ from p5pc.board import PentiumBoard  # noqa: E402
 from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E402
 from p5pc.processor import PentiumProcessor  # noqa: E402
 
-from p5lab.errors import UserError  # noqa: E402
 from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
 from p5lab.engines.gem5.ending import reason  # noqa: E402
 from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
+from p5lab.errors import UserError  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
 # Exit statuses. The last three are those of the embedded engine.

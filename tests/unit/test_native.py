@@ -42,7 +42,7 @@ def test_a_run_is_of_the_host_and_takes_no_machine(lab, native, tmp_path):
     assert plan.inputs == {"workload": lab.root / "build/workloads/native/call"}
     assert plan.command[-1] == "iterations=3"
     assert plan.environment["P5LAB_EVENTS"] == str(tmp_path / "events.jsonl")
-    assert not plan.server and not Native.repeatable
+    assert not plan.server and not Native.can.repeatable
 
 
 def test_the_programs_it_starts_are_part_of_its_identity(lab, native, tmp_path):

@@ -18,7 +18,7 @@ from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snaps
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
-from p5lab.engines.bochs import CYLINDER
+from p5lab.engines.bochs.bochsrc import CYLINDER
 from p5lab.errors import UserError
 from p5lab.execute import forkserver, runner
 from p5lab.execute.runner import Runner

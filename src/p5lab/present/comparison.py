@@ -42,6 +42,9 @@ class Measured:
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
     """For each ok run all its phases, corrected for the empty bracket, per operation."""
+    undivided = {
+        one.record["engine"] for one in runs if not engine.recorded(one.record["engine"]).rings
+    }
     # What a table operation costs, it costs for one run as for many.
     for batch in _batches(runs):
         tables = [tidy.read_run(stored.directory) for stored in batch]
@@ -49,7 +52,7 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
             if frame.empty:
                 raise StatsError(f"{stored.directory}: no brackets: the table is empty")
         table = pd.concat([frame for frame, _ in tables], ignore_index=True)
-        counts = compare.without_empty(compare.counts(table), EMPTY_NAME)
+        counts = compare.without_empty(compare.counts(table, undivided), EMPTY_NAME)
         by_run = dict(iter(counts.groupby(level="run", sort=False)))
         for stored, (frame, clock_hz) in zip(batch, tables, strict=True):
             # The order of the rows is the order in which the phases ended.

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""Metrics: what a report shows of the counts of one operation, in its order."""
+
+import functools
+import math
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+
+from p5stats.problems import StatsError
+from p5stats.tidy import VECTOR
+
+KERNEL = "cycles.busy.ring0"  # added by p5stats.compare.counts: busy cycles in ring 0
+PAGE_FAULT = "vector.fault.14"
+CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
+MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
+LONG_MODE_CHANGES = "mode_changes.64bit"  # of engines whose processor has 64-bit code
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A derived number. `value` takes the mean counts of one operation and the clock in Hz."""
+
+    name: str
+    unit: str
+    doc: str
+    value: Callable[["Counts", int], float]
+
+
+class Counts:
+    """Mean counts of one operation. What the engine does not count is NaN; what never happened in
+    these brackets is zero."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self._values = values
+
+    def __getitem__(self, event: str) -> float:
+        if event.startswith(VECTOR) and event not in self._values:
+            # Vectors have a column only where one was taken.
+            return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
+        return float(self._values.get(event, float("nan")))
+
+    def has(self, event: str) -> bool:
+        """Whether the engine counts an event."""
+        return not math.isnan(self._values.get(event, math.nan))
+
+    def total(self, *events: str) -> float:
+        """The sum over events; NaN where the engine does not count one of them."""
+        return sum(self[event] for event in events)
+
+    def ratio(self, above: float, below: float) -> float:
+        """NaN where there is nothing to divide by: no such ratio is not a ratio of zero."""
+        return above / below if below else float("nan")
+
+    @property
+    def references(self) -> float:
+        """chen95's denominator of the data side: data reads and writes together."""
+        return self.total("data_reads", "data_writes")
+
+
+def _microseconds(c: Counts, hz: int) -> float:
+    if c.has("time.wall"):
+        return c["time.wall"] / 1e3
+    return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
+
+
+_CYCLES = (
+    Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
+    Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
+    Metric(
+        "microseconds",
+        "us",
+        "busy and idle by the machine's clock; of a host, by its own",
+        _microseconds,
+    ),
+)
+_INSTRUCTIONS = (
+    Metric(
+        "processor time",
+        "us",
+        "of the program and its children, as the host reports it",
+        lambda c, hz: c["time.cpu"] / 1e3,
+    ),
+    Metric(
+        "instructions",
+        "instructions",
+        "a REP string instruction counts once",
+        lambda c, hz: c["instructions"],
+    ),
+    Metric(
+        "CPI (busy)",
+        "cycles/instruction",
+        "busy cycles per instruction",
+        lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
+    ),
+)
+_MEMORY = (
+    Metric("data reads", "accesses", "", lambda c, hz: c["data_reads"]),
+    Metric("data writes", "accesses", "", lambda c, hz: c["data_writes"]),
+    Metric(
+        "read misses/reference",
+        "misses/access",
+        "L1D read misses per data reference (reads and writes)",
+        lambda c, hz: c.ratio(c["data_read_misses"], c.references),
+    ),
+    Metric(
+        "write misses/reference",
+        "misses/access",
+        "L1D write misses per data reference; a write miss fills no line, so a run of writes"
+        " to one absent line misses each time",
+        lambda c, hz: c.ratio(c["data_write_misses"], c.references),
+    ),
+    Metric("I-cache misses", "misses", "", lambda c, hz: c["code_misses"]),
+    Metric(
+        "I-cache misses/instr",
+        "misses/instruction",
+        "",
+        lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
+    ),
+    Metric("ITLB misses", "misses", "", lambda c, hz: c["itlb_misses"]),
+    Metric("DTLB misses", "misses", "", lambda c, hz: c["dtlb_misses"]),
+    Metric(
+        "L2 misses",
+        "misses",
+        "reads and writes that the board cache did not hold",
+        lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
+    ),
+    Metric("segment loads", "loads", "", lambda c, hz: c["segment_loads"]),
+)
+_EVENTS = (
+    Metric(
+        "disk requests",
+        "requests",
+        "reads and writes of the modelled disks",
+        lambda c, hz: c.total("disk.reads", "disk.writes"),
+    ),
+    Metric(
+        "disk busy",
+        "us",
+        "while at least one of them was under way",
+        lambda c, hz: c["disk.busy"] * 1e6 / hz,
+    ),
+    Metric(
+        "exceptions", "exceptions", "faults and traps, not INT n", lambda c, hz: c["exceptions"]
+    ),
+    Metric(
+        "page faults",
+        "faults",
+        "those among them that the paging hardware raised",
+        lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT],
+    ),
+    Metric(
+        "context switches",
+        "switches",
+        "as the host reports them",
+        lambda c, hz: c["context_switches"],
+    ),
+    Metric(
+        "kernel share",
+        "1",
+        "busy cycles in ring 0 / busy cycles",
+        lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"]),
+    ),
+)
+_PROTECTION = (
+    Metric(
+        "ring crossings",
+        "crossings",
+        "by instruction: INT, gate, far transfer, IRET",
+        lambda c, hz: c.total(*CROSSINGS),
+    ),
+    Metric(
+        "asynchronous",
+        "crossings",
+        "ring changes by an interrupt or a fault",
+        lambda c, hz: c["crossings.async"],
+    ),
+    Metric(
+        "CR3 loads, changed",
+        "loads",
+        "another address space",
+        lambda c, hz: c["cr3_loads.changed"],
+    ),
+    Metric(
+        "CR3 loads, unchanged",
+        "loads",
+        "the same one again: a TLB flush",
+        lambda c, hz: c["cr3_loads.unchanged"],
+    ),
+    Metric(
+        "mode changes",
+        "changes",
+        "to real, V86, 16-bit, 32-bit or 64-bit code",
+        lambda c, hz: (
+            c.total(*MODE_CHANGES) + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)
+        ),
+    ),
+)
+
+
+def _bandwidth(operation_bytes: int) -> Metric:
+    return Metric(
+        "MB/s",
+        "MB/s",
+        "millions of bytes that a workload moves, by those microseconds",
+        lambda c, hz: (
+            c.ratio(operation_bytes, _microseconds(c, hz)) if operation_bytes else math.nan
+        ),
+    )
+
+
+def _interrupts(clock_vector: int | None) -> tuple[Metric, Metric]:
+    def clock(c: Counts) -> float:
+        return math.nan if clock_vector is None else c[f"vector.irq.{clock_vector}"]
+
+    def other(c: Counts) -> float:
+        return c["hw_interrupts"] - (0 if clock_vector is None else clock(c))
+
+    return (
+        Metric(
+            "interrupts, clock",
+            "interrupts",
+            "hardware interrupts of the guest's clock",
+            lambda c, hz: clock(c),
+        ),
+        Metric(
+            "interrupts, other",
+            "interrupts",
+            "all other hardware interrupts",
+            lambda c, hz: other(c),
+        ),
+    )
+
+
+@functools.cache
+def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
+    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
+    `operation_bytes`: bytes that one operation moves."""
+    return (
+        *_CYCLES,
+        _bandwidth(operation_bytes),
+        *_INSTRUCTIONS,
+        *_MEMORY,
+        *_interrupts(clock_vector),
+        *_EVENTS,
+        *_PROTECTION,
+    )
+
+
+def evaluate(
+    means: Mapping[str, float],
+    operations: int,
+    clock_hz: int,
+    clock_vector: int | None,
+    operation_bytes: int = 0,
+    wanted: Container[str] | None = None,
+) -> dict[str, float]:
+    """All metrics of one operation, or those `wanted`. `means`: mean counts of one bracket;
+    `operations`: how many operations a bracket holds; `operation_bytes`: how many bytes each moves,
+    0 for none."""
+    if operations < 1:
+        raise StatsError(f"operations: expected at least 1, found {operations}")
+    per_operation = Counts({event: value / operations for event, value in means.items()})
+    return {
+        metric.name: metric.value(per_operation, clock_hz)
+        for metric in metrics(clock_vector, operation_bytes)
+        if wanted is None or metric.name in wanted
+    }
