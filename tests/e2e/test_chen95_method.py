@@ -7,7 +7,7 @@ import pytest
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.engines.bochs import OUTPUT
+from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.evidence import counter_method, documents
 from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores

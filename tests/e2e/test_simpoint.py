@@ -6,8 +6,8 @@ import json
 import pytest
 
 from p5lab.cli.main import main
-from p5lab.describe.experiment import Interval, Sample
-from p5lab.engines.bochs import VECTORS
+from p5lab.describe.observation import Interval, Sample
+from p5lab.describe.observation.vectors import VECTORS
 from p5lab.execute import sampling as command
 from p5lab.lab import Lab
 from p5stats import simpoint, tidy

@@ -91,7 +91,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
             },
         ),
         (
-            "workloads/micro/getpid.c",
+            "workloads/micro/getpid/getpid.c",
             "int changed;\n",
             {
                 (step, f"build/workloads/{programs}/getpid")
@@ -104,7 +104,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
         ),
         # Only a guest for i386 can run it.
         (
-            "workloads/micro/int-iret.c",
+            "workloads/micro/int-iret/int-iret.c",
             "int changed;\n",
             {
                 (step, f"build/workloads/{programs}/int-iret")

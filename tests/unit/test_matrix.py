@@ -20,9 +20,11 @@ PAPER = 'source = "lai96 section 5"'
 @pytest.fixture
 def lab(lab):
     """One guest more, which cannot do everything, and an experiment of a paper with three runs."""
-    text = (lab.root / "workloads/workloads.toml").read_text()
-    lines = [PAPER if line.startswith("source = ") else line for line in text.splitlines()]
-    lab._put("workloads/workloads.toml", "\n".join(lines))
+    for path in lab.files("workload").values():
+        lines = path.read_text().splitlines()
+        path.write_text(
+            "\n".join(PAPER if line.startswith("source = ") else line for line in lines)
+        )
     toy = (lab.root / "guest-images/toy/guest.toml").read_text()
     other = toy.replace('name = "toy"', 'name = "other"')
     assert "[cannot]\n" in other
@@ -67,11 +69,9 @@ def test_states(lab):
 
 
 def test_what_is_of_no_paper_is_left_out(lab):
-    text = (lab.root / "workloads/workloads.toml").read_text()
-    lab._put("workloads/workloads.toml", text.replace(PAPER, 'source = "p5lab tests"', 1))
-    benchmarks = {cell.benchmark for cell in matrix.cells(lab)}
-    assert benchmarks
-    assert text.split("[")[1].split("]")[0] not in benchmarks
+    path = lab.files("workload")["call"]
+    path.write_text(path.read_text().replace(PAPER, 'source = "p5lab tests"', 1))
+    assert {cell.benchmark for cell in matrix.cells(lab)} == {"chase"}
 
 
 def test_forms(lab, capsys):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the benchmarks of Mach's own calls share: threads and tasks beside the program's, and messages.
- * These programs are for the guests that have GNU Mach (workloads.toml, `guests`). A second thread keeps
+ * These programs are for the guests that have GNU Mach (needs = ["mach-ports"]). A second thread keeps
  * away from the C library, whose calls all wait on one port: it sends and receives by itself.
  */
 #ifndef P5LAB_WORKLOADS_MACH_H

@@ -16,7 +16,7 @@ NAMES = {
     "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
     "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",
     "guest": "cd {root}/guest-images && ls */guest.toml | sed 's,/.*,,'",
-    "workload": "sed -n 's/^\\[\\([a-z0-9-]*\\)\\].*/\\1/p' {root}/workloads/workloads.toml",
+    "workload": "cd {root}/workloads && ls */*/workload.toml | sed 's,/workload.toml$,,; s,.*/,,'",
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
@@ -35,9 +35,7 @@ def add(parsers: options.Commands) -> None:
 
 
 def _completion(args: argparse.Namespace, lab: Lab) -> int:
-    from p5lab.cli import main as cli
-
-    print(script(cli.parser(), args.shell, lab))
+    print(script(args.parser, args.shell, lab))
     return 0
 
 

@@ -2,7 +2,8 @@
 """Every key that a machine has, and the reference of them.
 
 The keys are declared in `engine/` (`declarations.py`). Loading, `--set`, engine.conf, error
-messages, completion and docs/reference/machine-keys.md all read them from here. Nothing has to be built.
+messages, completion and docs/reference/machine-keys.md all read them from here. Nothing has to be
+built.
 """
 
 import re

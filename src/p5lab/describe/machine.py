@@ -99,15 +99,18 @@ class Machine:
         return Machine(self.name, values, overlay, sources)
 
 
-def names(directory: Path) -> list[str]:
-    return sorted(path.stem for path in directory.glob("*.toml"))
+def names(where: Lab | Path) -> list[str]:
+    """All machines of a laboratory, or of one directory, in alphabetical order."""
+    return list(_files(where))
 
 
-def load(directory: Path, name: str) -> Machine:
-    """Loads one machine: every key present, typed, in range, sourced, and consistent."""
-    if name not in names(directory):
-        raise unknown("machine", name, names(directory))
-    path = directory / f"{name}.toml"
+def load(where: Lab | Path, name: str) -> Machine:
+    """Loads one machine of a laboratory, or of one directory: every key present, typed, in range,
+    sourced, and consistent."""
+    known = _files(where)
+    if name not in known:
+        raise unknown("machine", name, known)
+    path = known[name]
     own, own_sources = _resolved(path)
     values = {key.name: key.default for key in KEYS if key.default is not None} | own
     sources = {
@@ -130,6 +133,12 @@ def load(directory: Path, name: str) -> Machine:
         )
     check(values, str(path))
     return Machine(name, values, sources=sources)
+
+
+def _files(where: Lab | Path) -> dict[str, Path]:
+    if isinstance(where, Lab):
+        return where.files("machine")
+    return {path.stem: path for path in sorted(where.glob("*.toml"))}
 
 
 def _resolved(

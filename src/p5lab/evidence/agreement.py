@@ -16,9 +16,11 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 
+from p5lab import engines
 from p5lab.describe import experiment, machine
 from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
-from p5lab.engines import EVENTS, gem5
+from p5lab.engines import EVENTS
+from p5lab.engines.gem5.engine import STATS
 from p5lab.errors import unknown
 from p5lab.evidence import block as blocks
 from p5lab.execute.runner import Result
@@ -34,7 +36,7 @@ from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
 COMMAND = "./p5lab cross-check"  # whose tables a document has
-ENGINES = ("bochs", gem5.NAME)
+BOCHS, GEM5 = ENGINES = ("bochs", "gem5")
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
 Executor = Callable[[list[Run]], list[Result]]
 
@@ -193,7 +195,7 @@ def check(
 def _compare(lab: Lab, ask: Ask, execute: Executor, settings: Mapping[str, str]) -> Check:
     expanded = expansions(lab, ask, settings)
     runs = [run for one in expanded for run in one.runs]
-    gem5.examine(lab, [run for run in runs if run.engine == gem5.NAME])
+    engines.get(GEM5).examine(lab, [run for run in runs if run.engine == GEM5])
     results = execute(runs)
     tables: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
     hosts, deviations = [], []
@@ -232,9 +234,9 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, settings: Mapping[str, str])
 def _host(result: Result) -> tuple[object, ...]:
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
-    if run.engine == gem5.NAME:
+    if run.engine == GEM5:
         # gem5 keeps the host time between two dumps; the first one is the ready marker's.
-        spans = sections(result.directory / gem5.STATS, lambda name: name == "hostSeconds")
+        spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
     return (
         run.workload.name,
@@ -265,7 +267,7 @@ def _deviations(result: Result) -> list[str]:
     return [
         str(note["reason"])
         for note in record.get("notes", [])
-        if result.run.engine == gem5.NAME and "reason" in note
+        if result.run.engine == GEM5 and "reason" in note
     ]
 
 

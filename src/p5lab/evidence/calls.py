@@ -13,7 +13,8 @@ from pathlib import Path
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter, Run
-from p5lab.engines.bochs import CROSSINGS
+from p5lab.describe.observation import Observation, Trace
+from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
 from p5lab.execute.runner import Result
@@ -124,7 +125,7 @@ def brackets(
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in wanted})),
         guests=tuple(sorted({guest for _, guest in wanted})),
-        trace=("crossings",),
+        observation=Observation.of(Trace(("crossings",))),
     )
     runs = [
         run

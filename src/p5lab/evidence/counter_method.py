@@ -12,7 +12,7 @@ from rich.console import Console
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Run
-from p5lab.engines.bochs import OUTPUT
+from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.errors import UserError
 from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from p5lab.describe import keys
 from p5lab.describe.experiment import Run
-from p5lab.engines import gem5
+from p5lab.engines.gem5 import engine as gem5
 from p5lab.errors import UserError, disk_error, unknown
 from p5lab.evidence import agreement, calls, counter_method, matrix, validate
 from p5lab.execute.runner import Result

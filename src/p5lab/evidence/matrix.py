@@ -26,9 +26,12 @@ COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experimen
 
 @dataclass(frozen=True)
 class Cell:
-    """A benchmark on a guest. state: it does all runs that the papers' experiments have of it, or
-    some of them; it can, but no such experiment asks it; or it cannot, and `reason` says why. runs:
-    how many of them it does."""
+    """A benchmark on a guest.
+
+    state: the guest does all runs that the papers' experiments define, or some of them; it can, but
+    no such experiment includes it; or it cannot, and `reason` says why. runs: the number of those
+    runs that it does.
+    """
 
     benchmark: str
     source: str
@@ -40,13 +43,12 @@ class Cell:
 
 
 def cells(lab: Lab) -> list[Cell]:
-    """A cell for each benchmark of a paper and each guest, benchmarks in the order of the file."""
+    """A cell for each benchmark of a paper and each guest, benchmarks by paper and name."""
     asked = _asked(lab)
     systems = [guests.load(lab, name) for name in guests.names(lab)]
     result = []
-    for benchmark in workloads.load(lab).values():
-        if not _is_of_a_paper(benchmark.source):
-            continue
+    benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
+    for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):
         of_it = {key: count for key, count in asked.items() if key[1] == benchmark.name}
         most = {
             name: max(count for key, count in of_it.items() if key[0] == name)
@@ -54,7 +56,7 @@ def cells(lab: Lab) -> list[Cell]:
         }
         for system in systems:
             own = {name: count for (name, _, of), count in of_it.items() if of == system.name}
-            why = system.cannot.get(benchmark.name, "")  # with all parameters
+            why = system.why_never(benchmark)
             if why:
                 state = NO
             elif not own:

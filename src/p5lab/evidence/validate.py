@@ -102,7 +102,7 @@ def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Val
             table, clocks[result.id] = tidy.read_run(result.directory)
             tables.append(table)
     values = {
-        name: machines.load(lab.machines, name).values
+        name: machines.load(lab, name).values
         for name in {claim.machine for claim in asked if claim.role != UNTESTABLE}
     }
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=tidy.COLUMNS)

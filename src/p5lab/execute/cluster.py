@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING
 from p5lab.engines import Outcome
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute import forkserver, worker
-from p5lab.execute.logs import printable
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.runner import Lost
 from p5lab.execute.worker import Input, Order, Report
+from p5lab.host.logs import printable
 from p5lab.keep import store
 from p5lab.lab import Lab
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p5lab.engines import bochs
+from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host.files import sha256_of
 from p5lab.keep import store
@@ -155,7 +155,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
             for key in ("name", "geometry", "shadows")
         },
         "workload": {"name": record["workload"].get("name", "")},
-        "identity": {"settings": {"engine.conf": bochs.apart(record)}},
+        "identity": {"settings": {"engine.conf": observation.apart(record)}},
     }
 
 

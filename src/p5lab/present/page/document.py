@@ -25,7 +25,7 @@ from p5lab.keep.store import Stored
 from p5lab.present import counts
 from p5lab.present.comparison import Comparison
 from p5lab.present.page import charts, svg
-from p5lab.present.page.figures import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.page.results import Results
 from p5lab.present.tables import MISSING, Grid, number
 from p5stats.claims import INPUT, UNTESTABLE
