@@ -85,7 +85,7 @@ def test_expressions(text, value):
     ],
 )
 def test_expressions_have_nothing_else_of_python(text):
-    with pytest.raises(UserError, match="^test: .*(not allowed|not an expression)"):
+    with pytest.raises(UserError, match=r"^test: .*(not allowed|not an expression)"):
         Expression.parse(text, "test")
 
 
