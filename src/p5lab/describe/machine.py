@@ -40,7 +40,7 @@ SOURCES = (
     "estimate",
     "choice",
 )
-_LINE = re.compile(r"^\s*([A-Za-z0-9_]+)\s*=")
+_LINE = re.compile(r"^\s*([A-Za-z0-9_.]+)\s*=")
 _TABLE = re.compile(r"^\s*\[([A-Za-z0-9_.]+)\]")
 
 
