@@ -6,13 +6,13 @@
 namespace net {
 namespace {
 
-double chance(p5::Settings& settings, const std::string& key) {
+double chance(base::Settings& settings, const std::string& key) {
   const double value = settings.real(key);
   if (!(value >= 0 && value <= 0.9)) settings.fail(key, "expected a probability of 0 to 0.9");
   return value;
 }
 
-Time microseconds(p5::Settings& settings, const std::string& key) {
+Time microseconds(base::Settings& settings, const std::string& key) {
   const double value = settings.real(key);
   if (!(value >= 0 && value <= 1e7)) settings.fail(key, "expected 0 to 10000000");
   return Time(std::llround(std::fmin(std::fmax(value, 0), 1e7) * double(kMicrosecond)));
@@ -20,7 +20,7 @@ Time microseconds(p5::Settings& settings, const std::string& key) {
 
 }  // namespace
 
-Config Config::read(p5::Settings& settings) {
+Config Config::read(base::Settings& settings) {
   Config c;
   const std::string card = settings.text("net.card");
   if (card != "none" && card != "ne2000") {

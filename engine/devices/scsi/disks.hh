@@ -21,7 +21,7 @@ struct Config {
   Time bus_sector = 0;  // a sector on the SCSI bus
 
   // Reads all keys; errors are kept in `settings`.
-  static Config read(p5::Settings& settings);
+  static Config read(base::Settings& settings);
 };
 
 }  // namespace disk
