@@ -19,9 +19,9 @@ constexpr Bit8u kIntA = 1;
 class Connection;
 
 // A card in a slot of ISA.
-class IsaSlot : public devices::Line {
+class IsaSlot : public device::Line {
  public:
-  IsaSlot(Connection& connection, const devices::IsaCard& card, devices::Ports& ports)
+  IsaSlot(Connection& connection, const device::IsaCard& card, device::Ports& ports)
       : connection_(connection), card_(card), ports_(ports) {
     DEV_register_irq(card.irq, card.name);
     DEV_register_ioread_handler_range(this, read, card.first, card.last, card.name, card.widths);
@@ -41,14 +41,14 @@ class IsaSlot : public devices::Line {
   static void write(void* slot, Bit32u address, Bit32u value, unsigned bytes);
 
   Connection& connection_;
-  const devices::IsaCard card_;
-  devices::Ports& ports_;
+  const device::IsaCard card_;
+  device::Ports& ports_;
 };
 
 // A function in a slot of PCI.
-class PciSlot : public bx_pci_device_c, public devices::Line {
+class PciSlot : public bx_pci_device_c, public device::Line {
  public:
-  PciSlot(Connection& connection, const devices::PciCard& card, devices::Ports& ports)
+  PciSlot(Connection& connection, const device::PciCard& card, device::Ports& ports)
       : connection_(connection),
         ports_(ports),
         devfunc_(Bit8u(next_slot++ << 3)),
@@ -74,7 +74,7 @@ class PciSlot : public bx_pci_device_c, public devices::Line {
   static void write(void* slot, Bit32u address, Bit32u value, unsigned bytes);
 
   Connection& connection_;
-  devices::Ports& ports_;
+  device::Ports& ports_;
   Bit8u devfunc_;
   std::vector<Bit8u> widths_;  // [port]
 };
@@ -82,19 +82,19 @@ class PciSlot : public bx_pci_device_c, public devices::Line {
 unsigned PciSlot::next_slot = kFirstSlot;
 
 // One device and its timer.
-class Connection : public devices::Pc {
+class Connection : public device::Pc {
  public:
-  Connection(devices::Device& device, const base::Clock& clock) : device_(device), clock_(clock) {
+  Connection(device::Device& device, const base::Clock& clock) : device_(device), clock_(clock) {
     timer_ = bx_pc_system.register_timer_ticks(this, timer, 1, false, false, "p5 device");
     device.connect(*this);
     go_on();
   }
 
-  devices::Line& plug(const devices::IsaCard& card, devices::Ports& ports) override {
+  device::Line& plug(const device::IsaCard& card, device::Ports& ports) override {
     isa_.push_back(std::make_unique<IsaSlot>(*this, card, ports));
     return *isa_.back();
   }
-  devices::Line& plug(const devices::PciCard& card, devices::Ports& ports) override {
+  device::Line& plug(const device::PciCard& card, device::Ports& ports) override {
     pci_.push_back(std::make_unique<PciSlot>(*this, card, ports));
     return *pci_.back();
   }
@@ -132,7 +132,7 @@ class Connection : public devices::Pc {
  private:
   static void timer(void* self) { static_cast<Connection*>(self)->go_on(); }
 
-  devices::Device& device_;
+  device::Device& device_;
   const base::Clock clock_;
   int timer_;
   base::Time next_ = base::kNever;  // what the timer is set for
@@ -172,7 +172,7 @@ std::vector<std::unique_ptr<Connection>> connections;
 
 void p5_devices(void) {
   const base::Clock clock(glue::run().config().machine.clock_hz());
-  for (devices::Device* device : glue::run().devices().present()) {
+  for (device::Device* device : glue::run().devices().present()) {
     connections.push_back(std::make_unique<Connection>(*device, clock));
   }
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace devices {
+namespace device {
 namespace {
 
 // Static objects of other files enter kinds: the list is made at its first use.
@@ -67,4 +67,4 @@ std::vector<Device*> Devices::present() const {
   return present;
 }
 
-}  // namespace devices
+}  // namespace device

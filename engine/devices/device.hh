@@ -16,7 +16,7 @@
 #include "events.hh"
 #include "settings.hh"
 
-namespace devices {
+namespace device {
 
 using base::Agenda;
 using base::Time;
@@ -134,7 +134,7 @@ struct Kind {
 
 // Enters a kind in the list. One static object for each device:
 //
-//   const devices::Registered<Disks> registered("scsi", 10);
+//   const device::Registered<Disks> registered("scsi", 10);
 void enter(const Kind& kind);
 template <class Type>
 struct Registered {
@@ -170,4 +170,4 @@ class Devices {
   std::vector<Known> known_;
 };
 
-}  // namespace devices
+}  // namespace device

@@ -40,7 +40,7 @@ void Session::read_settings() {
   std::string error;
   if (!settings_.load(path_, &error)) reject(error);
   config_ = RunConfig::read(settings_);
-  devices_ = devices::Devices::all();
+  devices_ = device::Devices::all();
   devices_.read(settings_);
   read_job(settings_);
   files_ = GuestFiles::read(settings_);

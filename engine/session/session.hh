@@ -46,7 +46,7 @@ class Session {
   const p5::TimingTable& timing() const { return timing_; }
   const RunConfig& config() const { return config_; }
   uint32_t cpuid_features() const;
-  devices::Devices& devices() { return devices_; }
+  device::Devices& devices() { return devices_; }
 
   // --- what the guest does
 
@@ -95,7 +95,7 @@ class Session {
   RunConfig config_;
   Job job_;
   GuestFiles files_;
-  devices::Devices devices_;
+  device::Devices devices_;
   p5::TimingTable timing_;
 
   p5::Pentium* model_ = nullptr;

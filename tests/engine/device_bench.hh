@@ -14,19 +14,19 @@
 
 #include "engine/devices/device.hh"
 
-struct FakeLine : devices::Line {
+struct FakeLine : device::Line {
   void set(bool level) override { on = level; }
   bool on = false;
 };
 
-class FakePc : public devices::Pc {
+class FakePc : public device::Pc {
  public:
-  devices::Line& plug(const devices::IsaCard& card, devices::Ports& ports) override {
+  device::Line& plug(const device::IsaCard& card, device::Ports& ports) override {
     isa.push_back(card);
     isa_ports.push_back(&ports);
     return lines.emplace_back();
   }
-  devices::Line& plug(const devices::PciCard& card, devices::Ports&) override {
+  device::Line& plug(const device::PciCard& card, device::Ports&) override {
     pci.push_back(card);
     return lines.emplace_back();
   }
@@ -49,9 +49,9 @@ class FakePc : public devices::Pc {
   ~FakePc() override { std::fclose(nothing_); }
 
   base::Time time = 0;
-  std::vector<devices::IsaCard> isa;
-  std::vector<devices::Ports*> isa_ports;
-  std::vector<devices::PciCard> pci;
+  std::vector<device::IsaCard> isa;
+  std::vector<device::Ports*> isa_ports;
+  std::vector<device::PciCard> pci;
   std::deque<FakeLine> lines;
   std::map<std::string, uint64_t> counts;
   std::vector<std::string> created;
@@ -74,7 +74,7 @@ struct DeviceBench {
   }
 
   void connect() {
-    for (devices::Device* device : devices.present()) device->connect(pc);
+    for (device::Device* device : devices.present()) device->connect(pc);
   }
   // Reads the options of a job; the error, or an empty text.
   std::string job(const std::string& text) {
@@ -124,5 +124,5 @@ disk.bus_mb_s = 10
 )";
 
   FakePc pc;  // outlives the devices
-  devices::Devices devices = devices::Devices::all();
+  device::Devices devices = device::Devices::all();
 };

@@ -12,7 +12,7 @@
 #include "device_bench.hh"
 #include "scratch.hh"
 
-using namespace devices;
+using namespace device;
 
 namespace {
 

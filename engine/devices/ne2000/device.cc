@@ -21,7 +21,7 @@ constexpr uint8_t kIrq = 3;
 // Counts what the network reports, and captures the frames.
 class Counts : public Observer {
  public:
-  explicit Counts(devices::Pc& pc) : pc_(pc) {}
+  explicit Counts(device::Pc& pc) : pc_(pc) {}
 
   void capture(std::FILE* file) {
     capture_ = file;
@@ -57,18 +57,18 @@ class Counts : public Observer {
     return pc_.clock().clocks(until) - pc_.clock().clocks(from);
   }
 
-  devices::Pc& pc_;
+  device::Pc& pc_;
   std::FILE* capture_ = nullptr;
 };
 
 // The card in its slot.
-class Slot : public devices::Ports, public Pc {
+class Slot : public device::Ports, public Pc {
  public:
-  Slot(const Config& config, Agenda& agenda, devices::Pc& pc)
+  Slot(const Config& config, Agenda& agenda, device::Pc& pc)
       : pc_(pc),
         counts_(pc),
         network_(config, agenda, *this, counts_),
-        line_(pc.plug({"NE2000", kPort, kPort + Ne2000::kPorts - 1, devices::kAnyWidth, kIrq,
+        line_(pc.plug({"NE2000", kPort, kPort + Ne2000::kPorts - 1, device::kAnyWidth, kIrq,
                        kPort + Ne2000::kData, kPort + Ne2000::kReset - 1},
                       *this)) {}
 
@@ -83,13 +83,13 @@ class Slot : public devices::Ports, public Pc {
   void interrupt(bool on) override { line_.set(on); }
 
  private:
-  devices::Pc& pc_;
+  device::Pc& pc_;
   Counts counts_;
   Network network_;
-  devices::Line& line_;
+  device::Line& line_;
 };
 
-class Ethernet : public devices::Device {
+class Ethernet : public device::Device {
  public:
   void read(base::Settings& settings) override { config_ = Config::read(settings); }
   bool present() const override { return config_.card; }
@@ -102,7 +102,7 @@ class Ethernet : public devices::Device {
     if (!present()) settings.fail("run.pcap", "expected a machine with a network card");
   }
 
-  void connect(devices::Pc& pc) override {
+  void connect(device::Pc& pc) override {
     pc_ = &pc;
     slot_ = std::make_unique<Slot>(config_, agenda_, pc);
   }
@@ -114,12 +114,12 @@ class Ethernet : public devices::Device {
 
  private:
   Config config_;
-  devices::Pc* pc_ = nullptr;
+  device::Pc* pc_ = nullptr;
   std::unique_ptr<Slot> slot_;
   std::string capture_;  // path; empty: none
 };
 
-const devices::Registered<Ethernet> registered("ne2000", 20);
+const device::Registered<Ethernet> registered("ne2000", 20);
 
 }  // namespace
 }  // namespace net

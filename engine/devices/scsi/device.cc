@@ -25,7 +25,7 @@ uint32_t number(const uint8_t* bytes) {
 // What the adapters report: counted for all disks together.
 class Accounts {
  public:
-  explicit Accounts(devices::Pc& pc) : pc_(pc) {}
+  explicit Accounts(device::Pc& pc) : pc_(pc) {}
 
   // Requests of all disks that are under way: some disk is busy as long as there is one. The busy
   // time is counted at the end of each request, not only when the last one ends.
@@ -48,21 +48,21 @@ class Accounts {
  private:
   uint64_t clocks(Time time) const { return pc_.clock().clocks(time); }
 
-  devices::Pc& pc_;
+  device::Pc& pc_;
   uint32_t active_ = 0;
   Time busy_since_ = 0;
 };
 
 // One host adapter in its slot.
-class Adapter : public devices::Ports, public Host {
+class Adapter : public device::Ports, public Host {
  public:
-  Adapter(const Config& config, Agenda& agenda, devices::Pc& pc, Accounts& accounts)
+  Adapter(const Config& config, Agenda& agenda, device::Pc& pc, Accounts& accounts)
       : pc_(pc),
         accounts_(accounts),
         card_({0, config.adapter, config.select, config.reselect, config.bus_sector}, agenda,
               *this),
         line_(pc.plug({"p5scsi", "SCSI host adapter", kVendor, kDevice, 0x08, 0x010000,
-                       MultiMaster::kPorts, devices::kByte},
+                       MultiMaster::kPorts, device::kByte},
                       *this)) {}
 
   void attach(uint32_t id, std::unique_ptr<Target> target) { card_.attach(id, std::move(target)); }
@@ -84,13 +84,13 @@ class Adapter : public devices::Ports, public Host {
   void done(Time now, const Account& account) override { accounts_.done(now, account); }
 
  private:
-  devices::Pc& pc_;
+  device::Pc& pc_;
   Accounts& accounts_;
   MultiMaster card_;
-  devices::Line& line_;
+  device::Line& line_;
 };
 
-class Disks : public devices::Device {
+class Disks : public device::Device {
  public:
   void read(base::Settings& settings) override { config_ = Config::read(settings); }
   bool present() const override { return config_.count != 0; }
@@ -105,7 +105,7 @@ class Disks : public devices::Device {
     if (!present()) settings.fail("run.power_cut_us", "expected a machine with disks");
   }
 
-  void connect(devices::Pc& pc) override {
+  void connect(device::Pc& pc) override {
     pc_ = &pc;
     accounts_ = std::make_unique<Accounts>(pc);
     for (uint32_t i = 0; i < config_.adapters; i++) {
@@ -156,7 +156,7 @@ class Disks : public devices::Device {
   }
 
   Config config_;
-  devices::Pc* pc_ = nullptr;
+  device::Pc* pc_ = nullptr;
   std::unique_ptr<Accounts> accounts_;
   std::vector<std::unique_ptr<Adapter>> adapters_;
   std::vector<std::unique_ptr<Drive>> drives_;
@@ -164,7 +164,7 @@ class Disks : public devices::Device {
   std::string cut_image_;
 };
 
-const devices::Registered<Disks> registered("scsi", 10);
+const device::Registered<Disks> registered("scsi", 10);
 
 }  // namespace
 }  // namespace disk
