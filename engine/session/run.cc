@@ -160,14 +160,14 @@ void Run::start(Pentium* storage, Platform& platform, Attribution::Guest& guest)
   model_ = new (storage) Pentium(config_, timing_, platform);
   model_->set_timing(timing_on);
   if (!shadow_configs_.empty()) {
-    model_->set_shadows(std::make_unique<Shadows>(shadow_configs_, fast_paths_));
+    use_shadows(std::make_unique<Shadows>(shadow_configs_, fast_paths_));
     written_.resize(shadow_configs_.size());
   }
   guest_ = &guest;
   if (classes_) {
     miss_classes_ = std::make_unique<MissClasses>(config_);
     const std::vector<Config> own{config_};
-    model_->set_shadows(std::make_unique<Shadows>(own, false, miss_classes_.get()));
+    use_shadows(std::make_unique<Shadows>(own, false, miss_classes_.get()));
   }
   events_ = create(events_path_);
   output_ = create(output_path_);
@@ -253,6 +253,12 @@ void Run::read_shadows() {
     }
     shadow_configs_.push_back(config);
   }
+}
+
+// Null: no shadows from here on.
+void Run::use_shadows(std::unique_ptr<Shadows> shadows) {
+  model_->observe(shadows.get());
+  shadows_ = std::move(shadows);
 }
 
 // What may differ between runs that share a boot.
@@ -414,16 +420,16 @@ void Run::trace_accesses() {
   if (!access_trace_ && open_.back() != kEmpty) {
     access_trace_ = std::make_unique<AccessTrace>(accesses_, config_.l1d.line, access_limit_);
     const std::vector<Config> own{config_};
-    model_->set_shadows(std::make_unique<Shadows>(own, false, access_trace_.get()));
+    use_shadows(std::make_unique<Shadows>(own, false, access_trace_.get()));
   } else if (access_trace_ && access_trace_->full()) {
     end_access_trace();
   }
 }
 
 void Run::end_access_trace() {
-  if (!model_->shadows()) return;
-  model_->shadows()->play();
-  model_->set_shadows(nullptr);
+  if (!shadows_) return;
+  shadows_->play();
+  use_shadows(nullptr);
 }
 
 void Run::end(uint32_t phase) {
@@ -598,7 +604,7 @@ void Run::write_line() {
 
 // What each shadow has counted since the last marker, in banks where any of them has.
 void Run::append_shadows() {
-  Shadows& shadows = *model_->shadows();
+  Shadows& shadows = *shadows_;
   line_ += ",\"shadows\":[";
   const char* comma = "";
   for (const uint32_t bank : shadows.used()) {

@@ -19,6 +19,7 @@
 #include "network.hh"
 #include "pentium.hh"
 #include "settings.hh"
+#include "shadow.hh"
 #include "timing.hh"
 
 namespace p5 {
@@ -120,6 +121,7 @@ class Run {
   };
 
   void read_shadows();
+  void use_shadows(std::unique_ptr<Shadows> shadows);
   void read_blocks();
   void read_attribution();
   void attribute();
@@ -166,6 +168,7 @@ class Run {
   net::Config network_;
   std::vector<std::string> shadow_names_;
   std::vector<Config> shadow_configs_;
+  std::unique_ptr<Shadows> shadows_;  // they observe the model
   std::vector<std::vector<MissCounts>> written_;  // [shadow][bank] up to the last marker
   TimingTable timing_;
   Pentium* model_ = nullptr;
