@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shadows against separate runs of each geometry: the same random references, and every miss event
 // equal in every ring and address space; with and without the filter.
+#include "engine/measure/shadow.hh"
+
 #include <doctest/doctest.h>
 
 #include <map>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "bench.hh"
-#include "engine/measure/shadow.hh"
 #include "trace.hh"
 
 namespace {
