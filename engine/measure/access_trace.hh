@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "shadow.hh"
+#include "access_listener.hh"
 
 namespace p5 {
 
-class AccessTrace : public Observer {
+class AccessTrace : public AccessListener {
  public:
   // Writes up to `limit` accesses to L1, and what they cause in L2, to `file`.
   AccessTrace(std::FILE* file, uint32_t line, uint64_t limit);

@@ -23,13 +23,13 @@
 #include <tuple>
 #include <vector>
 
+#include "access_listener.hh"
 #include "config.hh"
 #include "events.hh"
-#include "shadow_l2.hh"
 
 namespace p5 {
 
-class MissClasses : public Observer {
+class MissClasses : public AccessListener {
  public:
   enum Kind : uint8_t { DataRead, DataWrite, Code, L2Read, L2Write, kKinds };
   enum Class : uint8_t { Compulsory, Capacity, Conflict, Removed, Avoided, kClasses };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "access_listener.hh"
 #include "cache.hh"
 
 namespace p5 {
@@ -16,18 +17,6 @@ struct BusAccess {
   Kind kind;
   uint8_t times;     // of a write, one right after the other
   uint32_t address;  // or the number of a bank
-};
-
-// What became of one access, for who wants to see each.
-enum class Level : uint8_t { L1d, L1i, L2 };
-class Observer {
- public:
-  virtual ~Observer() = default;
-  // `may_fill`: a read that misses brings its line in; a write does as the cache is configured.
-  virtual void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) = 0;
-  virtual void invalidated(Level level, uint32_t address) = 0;  // whether it was there or not
-  virtual void cleaned(uint32_t address) = 0;                   // in L1D, that stays there
-  virtual void flushed() = 0;                                   // all levels
 };
 
 // What L2s miss, and write to DRAM when they are write-back. With write-through they hold the same
@@ -46,7 +35,7 @@ class L2s {
   virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;
 };
 
-// For an L2 and those that can be added. With an observer there is one.
-std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, Observer* observer);
+// For an L2 and those that can be added. With a listener there is one.
+std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, AccessListener* listener);
 
 }  // namespace p5

@@ -64,7 +64,7 @@ void EventStream::snapshot(bool shadows) {
   line_ += "],\"vectors\":[";
   append_vectors(banks);
   line_ += ']';
-  if (shadows && shadows_.any()) shadows_.append(&line_, *model_.shadows());
+  if (shadows && shadows_.any()) shadows_.append(&line_, *played_);
   line_ += "}\n";
   file_.write(line_);
 }

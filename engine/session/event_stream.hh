@@ -16,10 +16,11 @@ namespace session {
 
 class EventStream {
  public:
-  // Of the model, of these events (counted.hh), and of shadows with these names.
+  // Of the model, of these events (counted.hh), and of geometries with these names; `played` is
+  // null if there are none.
   EventStream(p5::Pentium& model, std::vector<uint32_t> counted,
-              const std::vector<std::string>& shadow_names)
-      : model_(model), counted_(std::move(counted)), shadows_(shadow_names) {}
+              const std::vector<std::string>& shadow_names, p5::Shadows* played)
+      : model_(model), counted_(std::move(counted)), shadows_(shadow_names), played_(played) {}
 
   // Makes the file and writes the header.
   void open(const std::string& path, uint64_t clock_hz);
@@ -45,6 +46,7 @@ class EventStream {
   p5::Pentium& model_;
   std::vector<uint32_t> counted_;
   ShadowCounts shadows_;
+  p5::Shadows* played_;
   Output file_;
   std::string line_;  // being written; kept, so that its memory is used again
 };

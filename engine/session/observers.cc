@@ -10,17 +10,23 @@ namespace session {
 Observers::Observers(p5::Pentium& model, RunConfig& config, p5::Attribution::Guest& guest)
     : model_(model), config_(config), guest_(guest) {
   if (!config.shadows.empty()) {
-    model.set_shadows(std::make_unique<p5::Shadows>(config.shadows, config.fast_paths));
+    use(std::make_unique<p5::Shadows>(config.shadows, config.fast_paths));
   }
   if (config.classes) {
     classes_ = std::make_unique<p5::MissClasses>(config.machine);
-    observe(classes_.get());
+    listen(classes_.get());
   }
 }
 
-void Observers::observe(p5::Observer* observer) {
+void Observers::listen(p5::AccessListener* listener) {
   const std::vector<p5::Config> own{config_.machine};
-  model_.set_shadows(std::make_unique<p5::Shadows>(own, false, observer));
+  use(std::make_unique<p5::Shadows>(own, false, listener));
+}
+
+// Null: no geometries from here on.
+void Observers::use(std::unique_ptr<p5::Shadows> shadows) {
+  model_.observe(shadows.get());
+  shadows_ = std::move(shadows);
 }
 
 void Observers::open(const Interval& interval) {
@@ -62,16 +68,16 @@ void Observers::trace_accesses(const Brackets& brackets) {
   if (!access_trace_ && brackets.measures()) {
     access_trace_ = std::make_unique<p5::AccessTrace>(accesses_.file(), config_.machine.l1d.line,
                                                       config_.access_limit);
-    observe(access_trace_.get());
+    listen(access_trace_.get());
   } else if (access_trace_ && access_trace_->full()) {
     end_access_trace();
   }
 }
 
 void Observers::end_access_trace() {
-  if (!model_.shadows()) return;
-  model_.shadows()->play();
-  model_.set_shadows(nullptr);
+  if (!shadows_) return;
+  shadows_->play();
+  use(nullptr);
 }
 
 void Observers::finish(const std::vector<uint32_t>& counted) {

@@ -17,6 +17,7 @@
 #include "output.hh"
 #include "pentium.hh"
 #include "run_config.hh"
+#include "shadow.hh"
 
 namespace session {
 
@@ -43,18 +44,21 @@ class Observers {
   std::string differs() const { return attribution_ ? attribution_->differs() : ""; }
   p5::Blocks* blocks() { return blocks_.get(); }
   p5::Attribution* attribution() { return attribution_.get(); }
+  p5::Shadows* shadows() { return shadows_.get(); }
 
  private:
   void measure_blocks(const Brackets& brackets);
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
-  // The machine's own geometry, with an observer of each access.
-  void observe(p5::Observer* observer);
+  void use(std::unique_ptr<p5::Shadows> shadows);
+  // The machine's own geometry, with a listener to each access.
+  void listen(p5::AccessListener* listener);
 
   p5::Pentium& model_;
   RunConfig& config_;
   p5::Attribution::Guest& guest_;
   Output accesses_, vectors_, attributed_;
+  std::unique_ptr<p5::Shadows> shadows_;  // they observe the model
   std::unique_ptr<p5::AccessTrace> access_trace_;
   std::unique_ptr<p5::Blocks> blocks_;
   std::unique_ptr<p5::MissClasses> classes_;

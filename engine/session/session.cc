@@ -59,7 +59,8 @@ void Session::read_job(base::Settings& settings) {
 
 void Session::open_files() {
   const auto has = [this](const std::string& name) { return devices_.has(name); };
-  events_ = std::make_unique<EventStream>(*model_, counted_events(has), config_.shadow_names);
+  events_ = std::make_unique<EventStream>(*model_, counted_events(has), config_.shadow_names,
+                                          observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());
   output_.create(config_.output);
   if (!config_.crossings.empty()) {

@@ -39,7 +39,7 @@ struct StreamBench : Bench {
   }
 
   Scratch file;
-  EventStream stream{model, {p5::CyclesBusy, p5::Instructions, p5::DataReads}, {}};
+  EventStream stream{model, {p5::CyclesBusy, p5::Instructions, p5::DataReads}, {}, nullptr};
 };
 
 }  // namespace
@@ -76,9 +76,10 @@ TEST_CASE("event stream: interrupts by their vector") {
 
 TEST_CASE("event stream: geometries have their growth since the marker before") {
   Bench bench;
-  bench.model.set_shadows(std::make_unique<p5::Shadows>(std::vector<p5::Config>{p90()}));
+  p5::Shadows shadows(std::vector<p5::Config>{p90()});
+  bench.model.observe(&shadows);
   Scratch file;
-  EventStream stream(bench.model, {p5::DataReads}, {"own"});
+  EventStream stream(bench.model, {p5::DataReads}, {"own"}, &shadows);
   stream.open(file.path(), 1);
   bench.change([](p5::State& state) { state.cr3 = 0x2000; });
   bench.load(0x5000);
