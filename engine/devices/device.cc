@@ -2,7 +2,8 @@
 #include "device.hh"
 
 #include <algorithm>
-#include <tuple>
+
+#include "declared.hh"
 
 namespace device {
 namespace {
@@ -16,10 +17,7 @@ std::vector<Kind>& list() {
 }  // namespace
 
 void enter(const Kind& kind) {
-  const auto before = [](const Kind& a, const Kind& b) {
-    return std::make_tuple(a.order, std::string(a.name)) <
-           std::make_tuple(b.order, std::string(b.name));
-  };
+  const auto before = [](const Kind& a, const Kind& b) { return a.part < b.part; };
   list().insert(std::upper_bound(list().begin(), list().end(), kind, before), kind);
 }
 
@@ -27,12 +25,16 @@ const std::vector<Kind>& kinds() { return list(); }
 
 Devices Devices::all() {
   Devices all;
-  for (const Kind& kind : kinds()) all.known_.push_back({kind.name, kind.make()});
+  for (const Kind& kind : kinds()) all.known_.push_back({kind.part, kind.make()});
   return all;
 }
 
 void Devices::read(base::Settings& settings) {
-  for (const Known& known : known_) known.device->read(settings);
+  for (const Known& known : known_) {
+    known.device->read(settings);
+    if (!settings.error().empty()) return;
+    known.device->present_ = p5::present(settings, p5::declaration(known.part));
+  }
 }
 
 void Devices::read_job(base::Settings& settings) {
@@ -50,13 +52,6 @@ std::vector<std::string> Devices::job_keys() const {
 
 void Devices::ready() {
   for (Device* device : present()) device->ready();
-}
-
-bool Devices::has(const std::string& name) const {
-  for (const Known& known : known_) {
-    if (known.name == name) return known.device->present();
-  }
-  return false;
 }
 
 std::vector<Device*> Devices::present() const {

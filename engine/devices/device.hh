@@ -99,11 +99,11 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // Reads all keys of the machine that are the device's, whether the machine has it or not. Errors
-  // are kept in `settings`. Called once.
+  // Checks and reads all keys of its device.toml, whether the machine has it or not. Errors are
+  // kept in `settings`. Called once.
   virtual void read(base::Settings& settings) = 0;
-  // Whether the machine has it. Valid after read().
-  virtual bool present() const = 0;
+  // Whether the machine has it, as its device.toml says. Valid after Devices::read().
+  bool present() const { return present_; }
 
   // The options that may differ between runs that share a boot, and their reading: at the start
   // and, of runs that share a boot, again in each of them. An option that the machine cannot have
@@ -122,28 +122,31 @@ class Device {
 
  protected:
   Agenda agenda_;
+
+ private:
+  friend class Devices;
+  bool present_ = false;
 };
 
-// A kind of device. `order` sorts the devices of a machine, then their name: it decides their slots
-// on PCI and which timer comes first of those due in the same clock.
+// A kind of device. Its `order` in device.toml sorts the devices of a machine: it decides their
+// slots on PCI and which timer comes first of those due in the same clock.
 struct Kind {
-  const char* name;  // of its folder
-  int order;
+  p5::Part part;  // the build makes it of the folder's name: scsi -> Scsi
   std::unique_ptr<Device> (*make)();
 };
 
 // Enters a kind in the list. One static object for each device:
 //
-//   const device::Registered<Disks> registered("scsi", 10);
+//   const device::Registered<Disks> registered(p5::Part::Scsi);
 void enter(const Kind& kind);
 template <class Type>
 struct Registered {
-  explicit Registered(const char* name, int order = 100) {
-    enter({name, order, [] { return std::unique_ptr<Device>(std::make_unique<Type>()); }});
+  explicit Registered(p5::Part part) {
+    enter({part, [] { return std::unique_ptr<Device>(std::make_unique<Type>()); }});
   }
 };
 
-// All kinds, sorted by order and name.
+// All kinds, in the order of their device.toml.
 const std::vector<Kind>& kinds();
 
 // The devices of one machine.
@@ -157,14 +160,12 @@ class Devices {
   void read_job(base::Settings& settings);
   std::vector<std::string> job_keys() const;
   void ready();
-  // Whether the machine has the device of this name.
-  bool has(const std::string& name) const;
   // Those that the machine has, in order.
   std::vector<Device*> present() const;
 
  private:
   struct Known {
-    std::string name;
+    p5::Part part;
     std::unique_ptr<Device> device;
   };
   std::vector<Known> known_;

@@ -4,17 +4,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
+
+#include "events.hh"
 
 namespace session {
 
-// Whether the machine has a device, by the name of its folder.
-using HasDevice = std::function<bool(const std::string& name)>;
+// Whether the machine has what declares an event: the chip, or a device.
+using HasPart = std::function<bool(p5::Part part)>;
 
-// The events in the order in which they are written: those of the chip, and those of a device if
-// the machine has it. Without the Pentium's pipeline (x86-64) these are the events that do not
-// depend on it. Floating-point operations are left out there: only those of the x87 would count.
-std::vector<uint32_t> counted_events(const HasDevice& has);
+// The events in the order in which they are written: those that this engine counts and whose part
+// the machine has.
+std::vector<uint32_t> counted_events(const HasPart& has);
 
 }  // namespace session

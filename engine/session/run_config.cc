@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "run_config.hh"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <sstream>
+
+#include "declared.hh"
 
 namespace session {
 
@@ -72,19 +72,13 @@ void RunConfig::read_shadows(Settings& settings) {
 
 // The machine's keys, but for those that the shadow sets.
 void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
-  static const std::set<std::string> arrays = {"l1i", "l1d", "l2", "itlb", "dtlb", "dtlb_large"};
-  static const std::set<std::string> parts = {"size",         "ways",          "line",
-                                              "replacement",  "entries",       "present",
-                                              "write_policy", "write_allocate"};
   const std::string key = prefix + ".set";
   shadow_names.push_back(settings.text(prefix + ".name"));
   std::istringstream words(settings.text(key));
   Settings own = settings;
   for (std::string word; words >> word;) {
     const std::string name = word.substr(0, word.find('='));
-    const size_t dot = std::min(name.find('.'), name.size());
-    if (!arrays.count(name.substr(0, dot)) ||
-        !parts.count(name.substr(dot + (dot < name.size()))) || name.size() == word.size() ||
+    if (!p5::is_geometry(p5::declared::p5, name) || name.size() == word.size() ||
         !own.replace(name, word.substr(name.size() + 1))) {
       return settings.fail(key, "expected keys of cache and TLB geometry, found `" + word + "`");
     }

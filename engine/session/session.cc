@@ -9,6 +9,7 @@
 #include <set>
 
 #include "counted.hh"
+#include "declared.hh"
 #include "json.hh"
 #include "server.hh"
 
@@ -58,7 +59,7 @@ void Session::read_job(base::Settings& settings) {
 }
 
 void Session::open_files() {
-  const auto has = [this](const std::string& name) { return devices_.has(name); };
+  const auto has = [this](p5::Part part) { return p5::present(settings_, p5::declaration(part)); };
   events_ = std::make_unique<EventStream>(*model_, counted_events(has), config_.shadow_names,
                                           observers_->shadows());
   events_->open(config_.events, config_.machine.clock_hz());

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/p5/events.hh"
 #include "engine/session/brackets.hh"
 #include "engine/session/counted.hh"
 #include "engine/session/guest_files.hh"
@@ -141,21 +140,22 @@ TEST_CASE("guest files: what is missing or short is one line") {
 }
 
 TEST_CASE("counted events: those of a device only if the machine has it") {
-  const auto names = [](const std::set<std::string>& devices) {
+  const auto names = [](const std::set<p5::Part>& parts) {
     std::set<std::string> names;
     for (const uint32_t event :
-         counted_events([&](const std::string& name) { return devices.count(name) != 0; })) {
+         counted_events([&](p5::Part part) { return parts.count(part) != 0; })) {
       names.insert(p5::event_name(event));
     }
     return names;
   };
-  const std::set<std::string> none = names({}), both = names({"scsi", "ne2000"});
+  const std::set<std::string> none = names({p5::Part::P5}),
+                              both = names({p5::Part::P5, p5::Part::Scsi, p5::Part::Ne2000});
   CHECK(none.count("instructions") == 1);
   CHECK(none.count("disk.reads") == 0);
   CHECK(none.count("net.busy") == 0);
   CHECK(none.count("mode_changes.64bit") == 0);  // of the other engine
-  CHECK(names({"scsi"}).count("disk.wait") == 1);
-  CHECK(names({"scsi"}).count("net.busy") == 0);
-  CHECK(names({"ne2000"}).count("net.remote_busy") == 1);
+  CHECK(names({p5::Part::Scsi}).count("disk.wait") == 1);
+  CHECK(names({p5::Part::Scsi}).count("net.busy") == 0);
+  CHECK(names({p5::Part::Ne2000}).count("net.remote_busy") == 1);
   CHECK(both.size() == p5::kEventCount - 1);
 }

@@ -92,7 +92,6 @@ class Slot : public device::Ports, public Pc {
 class Ethernet : public device::Device {
  public:
   void read(base::Settings& settings) override { config_ = Config::read(settings); }
-  bool present() const override { return config_.card; }
 
   std::vector<std::string> job_keys() const override { return {"run.pcap"}; }
   void read_job(base::Settings& settings) override {
@@ -119,7 +118,7 @@ class Ethernet : public device::Device {
   std::string capture_;  // path; empty: none
 };
 
-const device::Registered<Ethernet> registered("ne2000", 20);
+const device::Registered<Ethernet> registered(p5::Part::Ne2000);
 
 }  // namespace
 }  // namespace net

@@ -93,7 +93,6 @@ class Adapter : public device::Ports, public Host {
 class Disks : public device::Device {
  public:
   void read(base::Settings& settings) override { config_ = Config::read(settings); }
-  bool present() const override { return config_.count != 0; }
 
   std::vector<std::string> job_keys() const override {
     return {"run.power_cut_us", "run.power_cut_image"};
@@ -164,7 +163,7 @@ class Disks : public device::Device {
   std::string cut_image_;
 };
 
-const device::Registered<Disks> registered("scsi", 10);
+const device::Registered<Disks> registered(p5::Part::Scsi);
 
 }  // namespace
 }  // namespace disk
