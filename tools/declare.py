@@ -124,13 +124,9 @@ class Translator:
 
 def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) -> str:
     """events.hh: the enumeration of events, and what is declared of each."""
-    program = [
-        event for event in events if event.depends == "program" and event.isa != "x86-64"
-    ]
+    program = [event for event in events if event.depends == "program" and event.isa != "x86-64"]
     codes = sorted(
-        (code, number, event.enum)
-        for number, event in enumerate(events)
-        for code in event.codes
+        (code, number, event.enum) for number, event in enumerate(events) for code in event.codes
     )
     lines = [
         HEAD.format(sources="the [events] of engine/p5/events.toml and engine/devices/*"),
@@ -145,7 +141,7 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         *(f"  {event.enum},  // {event.counts}" for event in events),
         "  kEventCount",
         "};\n",
-        "// What the number of an event depends on: what is executed alone, also caches and TLBs, or",
+        "// What the number of an event depends on: only what is executed, also caches and TLBs,",
         "// also clocks and the pipeline.",
         "enum class Depends : uint8_t { Program, Caches, Clocks };\n",
         "struct EventInfo {",
@@ -163,14 +159,14 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
             for event in events
         ),
         "};\n",
-        'inline const char* event_name(uint32_t event) { return kEvents[event].name; }',
-        'inline const char* event_unit(uint32_t event) { return kEvents[event].unit; }\n',
-        "// What a geometry beside the machine's own counts by itself (Depends::Caches), and what the",
-        "// run counts for all geometries (Depends::Program), in the order of events.jsonl.",
+        "inline const char* event_name(uint32_t event) { return kEvents[event].name; }",
+        "inline const char* event_unit(uint32_t event) { return kEvents[event].unit; }\n",
+        "// What a geometry beside the machine's own counts by itself (Depends::Caches), and what",
+        "// the run counts for all geometries (Depends::Program), in the order of events.jsonl.",
         f"constexpr Event kMissEvents[] = {{{', '.join(event.enum for event in shadowed)}}};",
         f"constexpr Event kStreamEvents[] = {{{', '.join(event.enum for event in program)}}};\n",
-        "// Which events a code (ES) of the chip's counter registers counts [INTEL-DM table 16-24]; of",
-        "// a code that stands here twice, their sum.",
+        "// Which events a code (ES) of the counter registers counts [INTEL-DM table 16-24]; of a",
+        "// code that stands here twice, their sum.",
         "struct EventCode {",
         "  uint8_t code;",
         "  Event event;",
@@ -208,7 +204,12 @@ def policies_header(policies: list[Policy]) -> str:
 def declared_header(parts: list[Part]) -> str:
     """declared.hh: the declaration of each part."""
     lines = [HEAD.format(sources="keys.toml and device.toml below engine/"), "#pragma once\n"]
-    lines += ['#include "declaration.hh"', '#include "events.hh"\n', "namespace p5 {", "namespace declared {\n"]
+    lines += [
+        '#include "declaration.hh"',
+        '#include "events.hh"\n',
+        "namespace p5 {",
+        "namespace declared {\n",
+    ]
     lines += [f"extern const Declaration {part.name};  // {part.title}" for part in parts]
     lines += ["\n}  // namespace declared\n", "const Declaration& declaration(Part part);\n"]
     return "\n".join([*lines, "}  // namespace p5"]) + "\n"

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from p5stats.declared import events
 from p5stats.problems import StatsError
 from p5stats.tidy import VECTOR
 
@@ -170,7 +171,8 @@ class Counts:
 @functools.cache
 def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
     """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
-    `operation_bytes`: bytes that one operation moves."""
+    `operation_bytes`: bytes that one operation moves. Rows that events declare for themselves and
+    that have no place here come last."""
     clock = f"vector.irq.{clock_vector}"
 
     def microseconds(c: Counts, hz: int) -> float:
@@ -181,9 +183,9 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     def rest(c: Counts) -> float:
         return c["hw_interrupts"] - (c[clock] if clock_vector is not None else 0)
 
-    return (
-        Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
-        Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
+    rows = (
+        _row_of("cycles.busy"),
+        _row_of("cycles.idle"),
         Metric(
             "microseconds",
             "us",
@@ -204,20 +206,15 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
             "of the program and its children, as the host reports it",
             lambda c, hz: c["time.cpu"] / 1e3,
         ),
-        Metric(
-            "instructions",
-            "instructions",
-            "a REP string instruction counts once",
-            lambda c, hz: c["instructions"],
-        ),
+        _row_of("instructions"),
         Metric(
             "CPI (busy)",
             "cycles/instruction",
             "busy cycles per instruction",
             lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
         ),
-        Metric("data reads", "accesses", "", lambda c, hz: c["data_reads"]),
-        Metric("data writes", "accesses", "", lambda c, hz: c["data_writes"]),
+        _row_of("data_reads"),
+        _row_of("data_writes"),
         Metric(
             "read misses/reference",
             "misses/access",
@@ -231,22 +228,22 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
             " to one absent line misses each time",
             lambda c, hz: c.ratio(c["data_write_misses"], c.references),
         ),
-        Metric("I-cache misses", "misses", "", lambda c, hz: c["code_misses"]),
+        _row_of("code_misses"),
         Metric(
             "I-cache misses/instr",
             "misses/instruction",
             "",
             lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
         ),
-        Metric("ITLB misses", "misses", "", lambda c, hz: c["itlb_misses"]),
-        Metric("DTLB misses", "misses", "", lambda c, hz: c["dtlb_misses"]),
+        _row_of("itlb_misses"),
+        _row_of("dtlb_misses"),
         Metric(
             "L2 misses",
             "misses",
             "reads and writes that the board cache did not hold",
             lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
         ),
-        Metric("segment loads", "loads", "", lambda c, hz: c["segment_loads"]),
+        _row_of("segment_loads"),
         Metric(
             "interrupts, clock",
             "interrupts",
@@ -271,9 +268,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
             "while at least one of them was under way",
             lambda c, hz: c["disk.busy"] * 1e6 / hz,
         ),
-        Metric(
-            "exceptions", "exceptions", "faults and traps, not INT n", lambda c, hz: c["exceptions"]
-        ),
+        _row_of("exceptions"),
         Metric(
             "page faults",
             "faults",
@@ -298,24 +293,9 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
             "by instruction: INT, gate, far transfer, IRET",
             lambda c, hz: c.total(*CROSSINGS),
         ),
-        Metric(
-            "asynchronous",
-            "crossings",
-            "ring changes by an interrupt or a fault",
-            lambda c, hz: c["crossings.async"],
-        ),
-        Metric(
-            "CR3 loads, changed",
-            "loads",
-            "another address space",
-            lambda c, hz: c["cr3_loads.changed"],
-        ),
-        Metric(
-            "CR3 loads, unchanged",
-            "loads",
-            "the same one again: a TLB flush",
-            lambda c, hz: c["cr3_loads.unchanged"],
-        ),
+        _row_of("crossings.async"),
+        _row_of("cr3_loads.changed"),
+        _row_of("cr3_loads.unchanged"),
         Metric(
             "mode changes",
             "changes",
@@ -325,6 +305,15 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
             ),
         ),
     )
+    placed = {row.name for row in rows}
+    declared_rows = (_row_of(name) for name, event in events().items() if event.report)
+    return rows + tuple(row for row in declared_rows if row.name not in placed)
+
+
+def _row_of(name: str) -> Metric:
+    """The row of one event, as its declaration has it."""
+    event = events()[name]
+    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
 
 
 def evaluate(

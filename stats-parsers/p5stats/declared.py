@@ -98,9 +98,7 @@ def _event(where: str, name: str, part: str, fields: Any) -> Event:  # noqa: ANN
     for field in ("enum", "depends", "counts"):
         if field not in fields:
             raise StatsError(f"{where}: {field} is missing")
-    event = Event(
-        name=name, part=part, **{**fields, "codes": tuple(fields.get("codes", ()))}
-    )
+    event = Event(name=name, part=part, **{**fields, "codes": tuple(fields.get("codes", ()))})
     for field, value, known in (
         ("unit", event.unit, UNITS),
         ("depends", event.depends, DEPENDS),
@@ -120,6 +118,8 @@ def of_geometries(engine: Path = ENGINE) -> list[Event]:
         found.remove(event)
         names = [other.name for other in found]
         if event.shadow_after not in names:
-            raise StatsError(f"{event.name}: shadow_after: no event {event.shadow_after!r} of caches")
+            raise StatsError(
+                f"{event.name}: shadow_after: no event {event.shadow_after!r} of caches"
+            )
         found.insert(names.index(event.shadow_after) + 1, event)
     return found

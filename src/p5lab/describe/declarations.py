@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from p5lab.describe import tomlfile
 from p5lab.describe.expressions import Expression, Text, Values
-from p5lab.describe.kinds import KINDS, BadValue, Key
+from p5lab.describe.kinds import KINDS, BadValue, Key, Target
 from p5lab.describe.tomlfile import Table
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
@@ -187,7 +187,7 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
         return replace(
             key,
             kind=kind,
-            target=table.text("target", "engine"),
+            target=_target(table),
             geometry=table.flag("geometry", False),
             given_by=table.text("from", ""),
             files=table.text("files", ""),
@@ -195,6 +195,14 @@ def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
         )
     except BadValue as error:
         raise UserError(f"{table.where}: default: expected {error}") from None
+
+
+def _target(table: Table) -> Target:
+    found = table.text("target", "engine")
+    for target in get_args(Target):
+        if found == target:
+            return target
+    raise UserError(f"{table.where}: target: expected one of {', '.join(get_args(Target))}")
 
 
 def _rules(table: Table) -> Iterator[Rule]:
