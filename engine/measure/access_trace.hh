@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace of what the caches were asked and answered, for other simulators: docs/formats.md,
-// accesses.bin. The caches are those of a shadow of the machine that begins empty with the trace.
+// A trace of the accesses to the caches and their results, for other simulators (docs/formats.md,
+// accesses.bin). The caches are those of a shadow of the machine that is empty when the trace
+// begins.
 #pragma once
 
 #include <cstdint>

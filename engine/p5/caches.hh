@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The caches and the bus: where lines are, what moves them, and what the bus is asked for.
+// The L1 caches and the bus: where lines are, what moves them, and what goes over the bus.
 #pragma once
 
 #include <cstdint>

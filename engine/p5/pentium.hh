@@ -88,7 +88,7 @@ class Pentium {
     special_ = !on || breakpoints_.watching();
   }
   // On: functional warming. Caches, TLBs and the branch target buffer are kept as they would be and
-  // count, but nothing waits, and the pipes only tell pairs apart. The surroundings say how the
+  // count, but nothing waits, and the pipes only find out what pairs. The surroundings say how the
   // time passes, by advance().
   void set_warming(bool on);
   // As with timing off, for a while: caches, TLBs and branch target buffer stay as they are.
@@ -190,7 +190,7 @@ class Pentium {
   // A card on ISA answers at these with 16 bits (IOCS16).
   void wide_ports(uint16_t first, uint16_t last) { ports_.wide(first, last); }
 
-  // --- transfers of control beside near branches; the next set_state() tells their ring and mode
+  // --- transfers of control beside near branches; the next set_state() has their ring and mode
 
   void soft_interrupt(uint8_t vector) { transfers_.soft_interrupt(vector); }
   // `resume` is the linear address at which the interrupted code goes on.

@@ -61,7 +61,7 @@ class Pipes {
     v_bank_ = u_bank_;
   }
 
-  // While warming: only pairs are told apart. The branch target buffer knows branches by them.
+  // While warming: only finds out what pairs. The keys of the branch target buffer are pairs.
   void pass(const Insn& insn, Linear linear) {
     if (joins(insn)) {
       u_ = kNothingJoins;

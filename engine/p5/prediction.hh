@@ -56,13 +56,13 @@ class Prediction {
     return btb_.may_hold(uint32_t(first), bytes);
   }
 
-  // What was foretold for a pair that has passed without a branch comes out now.
+  // A branch was predicted behind a pair that has passed without one: this costs its clocks now.
   void settle() {
     if (foretold_ != kNoPair && foretold_ != pipes_.pair() && foretold_ != pipes_.pair_before()) {
       false_hit();
     }
   }
-  // Nothing is foretold any more.
+  // No branch is predicted for the next pair any more.
   void forget() { foretold_ = kNoPair; }
   // A CR3 load empties the buffer.
   void load_cr3();

@@ -72,10 +72,9 @@ uint32_t Transfers::inner_clocks(const State& state) const {
   return clocks;
 }
 
-// A code segment is loaded; the next set_state() tells the ring and mode that this leads to.
+// A code segment is loaded; the next set_state() has the ring and mode that this leads to.
 void Transfers::far_transfer(Crossing kind) {
-  // A branch foretold for the pair of the transfer itself comes to nothing: the pipeline is
-  // flushed.
+  // A branch predicted behind the transfer's own pair has no effect: the pipeline is flushed.
   prediction_.settle();
   prediction_.forget();
   core_.count(SegmentLoads);
