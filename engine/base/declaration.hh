@@ -14,6 +14,8 @@
 
 namespace p5 {
 
+using base::Settings;
+
 // The values of declared keys in a rule. Each was found to have its type before.
 class Values {
  public:

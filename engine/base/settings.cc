@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace p5 {
+namespace base {
 namespace {
 
 std::string trimmed(const std::string& text) {
@@ -134,4 +134,4 @@ const std::string& Settings::finish() {
   return error_;
 }
 
-}  // namespace p5
+}  // namespace base

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-namespace p5 {
+namespace base {
 
 class Settings {
  public:
@@ -59,4 +59,4 @@ class Settings {
   std::string error_;
 };
 
-}  // namespace p5
+}  // namespace base

@@ -15,6 +15,8 @@
 
 namespace p5 {
 
+using base::Settings;
+
 struct Config {
   double clock_mhz = 0, bus_mhz = 0;
   CacheConfig l1i, l1d;

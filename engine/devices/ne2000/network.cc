@@ -8,13 +8,13 @@
 namespace net {
 namespace {
 
-Time microseconds(p5::Settings& settings, const std::string& key) {
+Time microseconds(base::Settings& settings, const std::string& key) {
   return Time(std::llround(settings.real(key) * double(kMicrosecond)));
 }
 
 }  // namespace
 
-Config Config::read(p5::Settings& settings) {
+Config Config::read(base::Settings& settings) {
   Config c;
   p5::check(settings, p5::declared::ne2000);
   if (!settings.error().empty()) return c;

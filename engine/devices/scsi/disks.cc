@@ -8,15 +8,15 @@
 namespace disk {
 namespace {
 
-Time milliseconds(p5::Settings& settings, const std::string& key) {
+Time milliseconds(base::Settings& settings, const std::string& key) {
   return Time(std::llround(settings.real(key) * double(kMillisecond)));
 }
 
-Time microseconds(p5::Settings& settings, const std::string& key) {
+Time microseconds(base::Settings& settings, const std::string& key) {
   return Time(std::llround(settings.real(key) * double(kMicrosecond)));
 }
 
-DriveConfig::Seek seek(p5::Settings& settings, const std::string& prefix) {
+DriveConfig::Seek seek(base::Settings& settings, const std::string& prefix) {
   return {milliseconds(settings, prefix + "_single_ms"),
           milliseconds(settings, prefix + "_average_ms"),
           milliseconds(settings, prefix + "_full_ms")};
@@ -24,7 +24,7 @@ DriveConfig::Seek seek(p5::Settings& settings, const std::string& prefix) {
 
 }  // namespace
 
-Config Config::read(p5::Settings& settings) {
+Config Config::read(base::Settings& settings) {
   Config c;
   DriveConfig& d = c.drive;
   p5::check(settings, p5::declared::scsi);

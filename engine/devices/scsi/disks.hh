@@ -21,7 +21,7 @@ struct Config {
   Time bus_sector = 0;  // a sector on the SCSI bus
 
   // Checks all keys and reads them; the first error is kept in `settings`.
-  static Config read(p5::Settings& settings);
+  static Config read(base::Settings& settings);
 };
 
 }  // namespace disk

@@ -47,7 +47,7 @@ def here() -> dict[str, Output]:
 
 
 def reference() -> str:
-    """A table of the files in Markdown, for docs/formats.md."""
+    """A table of the files in Markdown, for docs/reference/formats.md."""
     lines = ["| File | Written | Content |", "|---|---|---|"]
     lines += [
         f"| `{one.file}` | {f'with `{one.when}`' if one.when else 'by every run'} | {one.doc} |"
