@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import lizard
 import pytest
+import sizes
 
 REPO = Path(__file__).resolve().parents[2]
 ENGINE = REPO / "engine"
@@ -238,33 +238,20 @@ def has_reason(lines: list[str], first: int, mark: str) -> bool:
     return bool(reason.search(lines[first - 1]))
 
 
-def python_functions(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, first line with its decorators and last line of each function."""
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, node.lineno, node.end_lineno
-
-
-def cxx_functions(path: Path) -> Iterator[tuple[str, int, int]]:
-    for one in lizard.analyze_file(str(path)).function_list:
-        yield one.name, one.start_line, one.end_line
-
-
 def too_long(path: Path) -> list[str]:
     """The functions of a file that are too long and do not say why."""
-    text = path.read_text(encoding="utf-8")
-    python = path.suffix == ".py"
-    found = python_functions(text) if python else cxx_functions(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    mark = "#" if path.suffix == ".py" else "//"
     return [
-        f"{path.name}:{first}: {name} has {last - first + 1} lines"
-        for name, first, last in found
-        if last - first + 1 > LONGEST
-        and not has_reason(text.splitlines(), first, "#" if python else "//")
+        f"{path.name}:{one.first}: {one.name} has {one.lines} lines"
+        for one in sizes.functions(path)
+        if one.lines > LONGEST and not has_reason(lines, one.first, mark)
     ]
 
 
 def test_no_function_is_too_long():
-    paths = [*engine_files(), *(path for place in PYTHON for path in place.rglob("*.py"))]
+    paths = [path for part in sizes.PARTS for path in sizes.files(REPO / part)]
+    assert len(paths) > 200
     assert [line for path in paths for line in too_long(path)] == []
 
 
@@ -301,3 +288,11 @@ def test_exceptions_from_the_formatter_have_a_reason():
                 if not re.match(r"\s*:\s*\S+ \S+", match[2] or match[4] or ""):
                     found[str(path.relative_to(REPO))] += 1
     assert found == {}
+
+
+def test_sizes_of_a_checkout(capsys):
+    assert sizes.main([str(REPO)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[2:]] == list(sizes.PARTS)
+    assert sizes.main([str(REPO / "docs")]) == 2
+    assert "expected a checkout" in capsys.readouterr().err
