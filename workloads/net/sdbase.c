@@ -132,7 +132,7 @@ static _Noreturn void ask(const struct sockaddr_in *server, uint32_t number) {
   _exit(0);
 }
 
-/* --- all together */
+/* --- the whole benchmark */
 
 /* The number of records that these clients append. */
 static long appended(long clients) {

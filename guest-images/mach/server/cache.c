@@ -16,7 +16,7 @@
 #define SECTOR 512u
 
 static struct buffer *chains[CHAINS], *buffers;
-static struct buffer order = {.newer = &order, .older = &order}; /* order.newer is the oldest buffer, order.older the newest */
+static struct buffer order = {.newer = &order, .older = &order}; /* .newer: oldest; .older: newest */
 static uint32_t size, number;
 static char *cluster, *ahead; /* blocks to write, blocks read ahead */
 

@@ -105,8 +105,7 @@ long map_file(struct process *process, struct file *file, const struct request *
   return status ? -ENOMEM : 0;
 }
 
-/* --- which call it is ---------------------------------------------------------------------------
- */
+/* --- dispatching a call ----------------------------------------------------------------------- */
 
 static long system_name(struct request *request) {
   struct utsname *name = (struct utsname *)request->out;

@@ -78,8 +78,7 @@ long duplicate_to(struct process *process, int number, int to, int close_on_exec
   return to;
 }
 
-/* --- pipes ---------------------------------------------------------------------------------------
- */
+/* --- pipes ------------------------------------------------------------------------------------ */
 
 struct pipe *pipe_new(void) {
   struct pipe *pipe = calloc(1, sizeof(*pipe));
@@ -285,8 +284,7 @@ long resize(struct file *file, int low, int high) {
   return fs_call(&(struct fs_request){.operation = FS_RESIZE, .node = file->node, .a = low});
 }
 
-/* --- waiting for several ------------------------------------------------------------------------
- */
+/* --- waiting for several ---------------------------------------------------------------------- */
 
 static int readable(const struct pipe *pipe, int events) {
   return (pipe->used || !pipe->writers ? events & POLLIN : 0) | (pipe->writers ? 0 : POLLHUP);

@@ -65,8 +65,7 @@ static const struct file_system ext2_system;
 
 #define VOLUME(node) ((node)->disk.volume)
 
-/* --- parts of the disk -------------------------------------------------------------------------
- */
+/* --- parts of the disk ------------------------------------------------------------------------ */
 
 static struct buffer *block_of(struct volume *volume, uint32_t block) {
   return cache_get(volume->disk, block, 1);
@@ -161,8 +160,7 @@ static void free_block(struct volume *volume, uint32_t block) {
   account(volume, number, 1, 0, 0);
 }
 
-/* --- i-nodes -----------------------------------------------------------------------------------
- */
+/* --- i-nodes ---------------------------------------------------------------------------------- */
 
 static void store(struct node *node) {
   struct buffer *buffer;
@@ -272,8 +270,7 @@ static void free_inode(struct node *node) {
   account(volume, number, 0, 1, node->kind == DIRECTORY ? -1 : 0);
 }
 
-/* --- blocks of a file --------------------------------------------------------------------------
- */
+/* --- blocks of a file ------------------------------------------------------------------------- */
 
 /* Put a new block of zeros into *slot; returns 0 when the disk is full. */
 static uint32_t grow(struct node *node, uint32_t *slot, uint32_t goal) {
@@ -650,8 +647,7 @@ static int parent(struct node *directory, struct node **found) {
   return find(directory, "..", 2, found);
 }
 
-/* --- the rest ----------------------------------------------------------------------------------
- */
+/* --- other operations ------------------------------------------------------------------------- */
 
 static void flush(struct node *node) { cache_write(VOLUME(node)->disk); }
 

@@ -21,8 +21,7 @@
 
 enum kind { REGULAR, DIRECTORY, LINK, PIPE, SOCKET, CONSOLE, NULL_DEVICE, ZERO_DEVICE, COUNTERS, DISK };
 
-/* --- requests ----------------------------------------------------------------------------------
- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 enum fs_operation {
   /* With a path in `in`, from directory `node` on: */
@@ -87,8 +86,7 @@ void fs_image_free(struct image *image);
 long fs_share(int node, mach_port_t task, vm_offset_t address, uint32_t length, uint32_t offset,
               int protection);
 
-/* --- inside the file side ------------------------------------------------------------------------
- */
+/* --- inside the file side --------------------------------------------------------------------- */
 
 struct node;
 
@@ -107,7 +105,7 @@ struct file_system {
   int (*remove)(struct node *directory, const char *name, size_t length, struct node *node);
   int (*list)(struct node *directory, unsigned from, struct listing *entry); /* 0: no more */
   int (*parent)(struct node *directory, struct node **found); /* held */
-  void (*moved)(struct node *directory, struct node *from, struct node *to); /* moves a directory to another directory */
+  void (*moved)(struct node *directory, struct node *from, struct node *to); /* a directory moves */
   long (*read)(struct node *node, uint32_t offset, char *bytes, size_t size);
   long (*write)(struct node *node, uint32_t offset, const char *bytes, size_t size);
   int (*resize)(struct node *node, uint32_t size);
@@ -160,8 +158,7 @@ long ext2_unmount(struct node *root_node);
 void ext2_sync(void);
 void ext2_forget(void);
 
-/* --- disks and their cache ---------------------------------------------------------------------
- */
+/* --- disks and their cache -------------------------------------------------------------------- */
 
 struct disk {
   mach_port_t port;
@@ -189,8 +186,7 @@ void cache_dirty(struct buffer *buffer);
 int cache_write(struct disk *disk);
 void cache_drop(struct disk *disk, int all);
 
-/* --- memory of several tasks (pager.c) -----------------------------------------------------------
- */
+/* --- memory of several tasks (pager.c) -------------------------------------------------------- */
 
 struct shared_memory;
 
@@ -200,8 +196,7 @@ int shared_map(struct shared_memory *memory, mach_port_t task, vm_offset_t *addr
                size_t offset, int anywhere, int protection);
 void shared_free(struct shared_memory *memory);
 
-/* --- means, of both sides ------------------------------------------------------------------------
- */
+/* --- helpers of both sides -------------------------------------------------------------------- */
 
 extern mach_port_t host_port, device_port;
 

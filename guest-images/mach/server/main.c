@@ -52,8 +52,7 @@ _Noreturn void server_start(long *stack) {
   panic("server_start", 0);
 }
 
-/* --- means ---------------------------------------------------------------------------------------
- */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 void *pages_new(size_t size) {
   vm_offset_t address = 0;
@@ -131,8 +130,7 @@ long __mach_syscall(long number, long a, long b, long c, long d, long e, long f)
   }
 }
 
-/* --- requests ------------------------------------------------------------------------------------
- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static struct request made(int number, const int *arguments, char *in, size_t length) {
   struct request request = {.number = number, .in = in, .in_length = length, .deadline = NO_TIME};
@@ -173,7 +171,7 @@ static void discard(struct request *request) {
   else if (request->in_length) free(request->in);
 }
 
-/* Carry out fork(); vfork() then waits for the child. */
+/* Carry out a call. After its fork, vfork() waits for the child as VFORK_WAIT. */
 static long carry_out(struct process *process, struct request *request) {
   if (request->number == VFORK_WAIT) {
     const struct process *child = process_of_pid(request->arguments[0]);
@@ -356,8 +354,7 @@ static uint64_t deadline(void) {
   return first;
 }
 
-/* --- exceptions ----------------------------------------------------------------------------------
- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 
 static int signal_of(int exception, int code) {
   switch (exception) {
@@ -402,8 +399,7 @@ kern_return_t catch_exception_raise(mach_port_t port, mach_port_t thread, mach_p
   return KERN_SUCCESS;
 }
 
-/* --- the loop ----------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 union message {
   mach_msg_header_t header;

@@ -233,7 +233,7 @@ int memory_share(struct node *node, struct shared_memory **memory) {
   return 0;
 }
 
-/* --- what is there at the start -------------------------------------------------------------- */
+/* --- contents at the start -------------------------------------------------------------- */
 
 struct node *memory_root(void) {
   struct node *node;

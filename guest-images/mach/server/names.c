@@ -56,8 +56,7 @@ enum kind mode_kind(mode_t mode) {
   }
 }
 
-/* --- finding -------------------------------------------------------------------------------------
- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 /* The result of a path walk. `directory` and `name` are the place of the last component, whether it
  * exists or not; `node` is NULL if it does not. Both nodes have a reference.
@@ -192,8 +191,7 @@ static int find_node(struct node *from, const char *path, int follow, struct nod
   return place.node ? 0 : -ENOENT;
 }
 
-/* --- making and removing -------------------------------------------------------------------------
- */
+/* --- making and removing ---------------------------------------------------------------------- */
 
 /* Create the missing node and enter it at this place. */
 static int make(struct place *place, enum kind kind, mode_t mode) {
@@ -336,7 +334,7 @@ static long open_node(struct fs_request *request, struct node *from) {
   return error ? error : (long)node->kind;
 }
 
-/* --- what is said about a file --------------------------------------------------------------- */
+/* --- status of a file --------------------------------------------------------------- */
 
 static long describe(const struct node *node, struct fs_request *request) {
   struct statx *out = (struct statx *)request->out;

@@ -89,8 +89,7 @@ void shared_free(struct shared_memory *memory) {
   free(memory);
 }
 
-/* --- what the kernel asks ------------------------------------------------------------------------
- */
+/* --- requests of the kernel ------------------------------------------------------------------- */
 
 kern_return_t memory_object_init(mach_port_t object, mach_port_t control, mach_port_t name,
                                  vm_size_t page_size) {

@@ -26,9 +26,7 @@
 #define WOULD_BLOCK (-10000) /* answered later, when the event has happened */
 #define NO_ANSWER (-10001)   /* never answered: the caller's task is gone */
 
-/* --- open files
- * ------------------------------------------------------------------------------------
- */
+/* --- open files ------------------------------------------------------------------------------- */
 
 /* A pipe: bytes between a writer and a reader. */
 struct pipe {
@@ -51,8 +49,7 @@ struct file {
   uint32_t counters; /* the selected events, as in CESR */
 };
 
-/* --- processes -----------------------------------------------------------------------------------
- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 struct request {
   int number;
@@ -110,8 +107,7 @@ void process_end(struct process *process, int status);
 long process_wait(struct process *process, struct request *request);
 long process_group_call(struct process *process, const struct request *request);
 
-/* --- signals -------------------------------------------------------------------------------------
- */
+/* --- signals ---------------------------------------------------------------------------------- */
 
 enum outcome { NOTHING, ENDED };
 
@@ -129,8 +125,7 @@ void signal_fault(struct process *process, int signal);
 void waiting_interrupt(struct process *process);
 void waiting_drop(struct process *process);
 
-/* --- calls ---------------------------------------------------------------------------------------
- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 long call_carry_out(struct process *process, struct request *request);
 long name_call(struct process *process, struct request *request);
@@ -187,7 +182,7 @@ long counters_control(struct file *file, struct request *request);
 long counters_memory(struct process *process, uint32_t length, uint32_t offset);
 long map_file(struct process *process, struct file *file, const struct request *request);
 
-/* --- the server's own means ------------------------------------------------------------------- */
+/* --- the server's own helpers ----------------------------------------------------------------- */
 
 extern mach_port_t port_set;
 extern int woken; /* an event has happened for which a call may wait */

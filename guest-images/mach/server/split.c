@@ -22,8 +22,7 @@
 
 static mach_port_t files = MACH_PORT_NULL; /* the file server's port, where there is one */
 
-/* --- who asks ------------------------------------------------------------------------------------
- */
+/* --- the requesting side ---------------------------------------------------------------------- */
 
 long fs_call(struct fs_request *r) {
   r->out_length = 0;
@@ -77,8 +76,7 @@ long fs_share(int node, mach_port_t task, vm_offset_t address, uint32_t length, 
   return fs_map(files, words, task, protection, &result) ? -EIO : result;
 }
 
-/* --- who answers ---------------------------------------------------------------------------------
- */
+/* --- the answering side ----------------------------------------------------------------------- */
 
 static struct fs_request request_of(const int *words, const char *in, size_t length) {
   return (struct fs_request){.operation = words[0], .node = words[1], .a = words[2], .b = words[3],
@@ -149,8 +147,7 @@ static _Noreturn void file_server(void) {
   serve_port(FILES_PORT, routine_of);
 }
 
-/* --- the start -----------------------------------------------------------------------------------
- */
+/* --- the start -------------------------------------------------------------------------------- */
 
 /* Start a thread at `entry` on a stack of its own, with this thread's descriptors. */
 kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack) {

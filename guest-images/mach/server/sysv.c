@@ -73,8 +73,7 @@ void sysv_count(uint32_t *objects) {
     for (int i = 0; i < SLOTS; i++) *objects += slots[type][i].used != 0;
 }
 
-/* --- making and removing -------------------------------------------------------------------------
- */
+/* --- making and removing ---------------------------------------------------------------------- */
 
 static int fill(enum type type, struct slot *slot, int size) {
   if (type == SEMAPHORES) {
@@ -281,8 +280,7 @@ static long control_semaphores(struct request *request, int name, int number, in
   }
 }
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static long attach(struct process *process, int name, uint32_t wanted, int flags) {
   struct slot *slot = slot_of(SEGMENT, name);

@@ -42,7 +42,7 @@ static inline int seed_placement(uint32_t seed) {
   if (madvise(pages, size, MADV_DONTFORK) != 0) return -1;
   for (size_t offset = 0; offset < size; offset += SEED_PAGE) pages[offset] = 1;
 
-  uint32_t state = seed * 2654435761u; /* odd factor: only seed 0 gives 0, from which xorshift never moves */
+  uint32_t state = seed * 2654435761u; /* odd factor: only seed 0 gives 0 */
   for (uint32_t i = 0; i < SEED_PAGES / 2; i++) {
     uint32_t other = seed_draw(&state) % (i + 1);
     order[i] = order[other];
