@@ -3,9 +3,9 @@
  * First process of the host kernel in guest linux-uml: mounts what User-Mode Linux needs, applies
  * the placement seed (kernel parameter p5seed=N), starts User-Mode Linux and waits for its end.
  *
- * All else of a run is said by the init in User-Mode Linux, the same program as in guest linux. An
- * end that this process sees is therefore a failure, unless there is no engine: then the machine is
- * reset, as guest linux does it.
+ * The init in User-Mode Linux, the same program as in guest linux, does the rest of a run and ends
+ * it. If User-Mode Linux ends before, that is a failure. Without an engine, the machine is then
+ * reset, as in guest linux.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,15 @@
 #define UML "/bin/linux"
 #define ABORT_NO_UML 1
 
-/* The memory of User-Mode Linux is a file in /tmp that is as large as what was touched of it. 14 MB
- * of it are free at ready; a machine of 32 MB has the memory to fill them, and for a seed's pages.
+/* The memory of User-Mode Linux is a file in /tmp, which takes memory only for touched pages. 14 MB
+ * of it are free at ready; a machine of 32 MB has enough memory to fill them, and for a seed's
+ * pages.
  */
 #define UML_MEMORY "mem=20M"
 #define TMP_OPTIONS "size=24m"
 
-/* What User-Mode Linux shows as an I/O memory region: the place of the counter device's buffer (see
- * p5ctr_kern.c). A file without contents, of its largest size.
+/* The file that User-Mode Linux shows as an I/O memory region, for the counter device's buffer (see
+ * p5ctr_kern.c). It has no contents; its size is the largest size of that buffer.
  */
 #define WINDOW "/tmp/p5ctr-window"
 #define WINDOW_SIZE (4 << 20)
@@ -44,20 +45,20 @@ static void mount_one(const char *type, const char *target, const char *options)
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
-/* Append a kernel parameter that was given to this kernel, `name=value`, for the one inside. */
+/* Pass a parameter of this kernel, `name=value`, to the kernel inside. */
 static int pass_on(char **arguments, int count, const char *name) {
   const char *value = getenv(name);
   if (value && asprintf(&arguments[count], "%s=%s", name, value) > 0) count++;
   return count;
 }
 
-/* User-Mode Linux asks this kernel for random numbers when it starts. Nothing in this machine is
- * random; to find that out, the kernel would count the jitter of 256 clock ticks, busy all the time.
+/* User-Mode Linux requests random numbers from this kernel when it starts. Nothing in this machine
+ * is random, and the kernel would spend 256 clock ticks looking for jitter, busy all the time.
  * Declare a constant to be random instead.
  */
 static void give_entropy(void) {
   struct {
-    int bits, size; /* as struct rand_pool_info has them */
+    int bits, size; /* the fields of struct rand_pool_info */
     uint32_t words[8];
   } seed = {.bits = 256, .size = sizeof(seed.words)};
   int device = open("/dev/urandom", O_WRONLY);
@@ -79,7 +80,7 @@ static _Noreturn void run_uml(void) {
       UML_MEMORY,
       "initrd=/guest.cpio",
       ("iomem=p5ctr," WINDOW),
-      /* One console: this one. No others. */
+      /* This console and no others. */
       "con0=fd:0,fd:1",
       "con=null",
       "quiet",
@@ -95,8 +96,8 @@ static _Noreturn void run_uml(void) {
   snprintf(device, sizeof(device), "ubd0=%s", disk ? disk : "");
   if (disk) arguments[count++] = device;
   count = pass_on(arguments, count, "p5job");
-  /* Here the seed scatters what User-Mode Linux itself lies on. By the time it has started, the rest
-   * of its memory is on neighbouring pages again: its init scatters what programs get.
+  /* Here the seed scatters the pages of User-Mode Linux itself. By the time it has started, the
+   * rest of its memory is on neighbouring pages again: its init scatters what programs get.
    */
   count = pass_on(arguments, count, "p5seed");
   arguments[count] = NULL;
@@ -125,7 +126,7 @@ int main(void) {
     fprintf(stderr, "init: fork: %s\n", strerror(errno));
     status = 127 << 8;
   }
-  /* Its threads and traced processes may end later than it does; they are nobody's business. */
+  /* Its threads and traced processes may end later than it does; ignore them. */
   while (uml > 0 && waitpid(uml, &status, 0) < 0 && errno == EINTR) continue;
   if (engine || status != 0) {
     if (WIFSIGNALED(status))
@@ -133,7 +134,7 @@ int main(void) {
     else
       fprintf(stderr, "init: User-Mode Linux ended with status %d\n", WEXITSTATUS(status));
   }
-  tcdrain(STDERR_FILENO); /* the serial port is slow, the end below is not */
+  tcdrain(STDERR_FILENO); /* wait for the slow serial port before the end below */
   p5_abort(ABORT_NO_UML);
   reboot(RB_AUTOBOOT);
   return 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * whole PROGRAM [argument ...]: what `run --program --engine native` starts. It brackets the whole
- * program as the guests' init does, from before the fork to after the wait, and ends with its
- * status.
+ * whole PROGRAM [argument ...]: `run --program --engine native` starts this. It brackets the whole
+ * program, from before the fork to after the wait, as the guests' init does, and ends with the
+ * program's status.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   p5_marker_init();
-  unsetenv("P5LAB_EVENTS"); /* one file, and it is ours */
+  unsetenv("P5LAB_EVENTS"); /* only this program writes the file */
   for (int i = 0; i < EMPTY_BRACKETS; i++) {
     p5_begin(PHASE_EMPTY);
     p5_end(PHASE_EMPTY);

@@ -265,7 +265,7 @@ __attribute__((__visibility__("hidden"))) long __mach_fork_call(int address, int
   return __mach_plain_call(number, arguments);
 }
 
-/* --- what the server does ---------------------------------------------------------------------- */
+/* --- what the server does --------------------------------------------------------------------- */
 
 OWN_FRAME static long vector(long number, const int *arguments, int writing) {
   const struct iovec *parts = (const struct iovec *)arguments[1];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The buffer cache: blocks of disks, the last used ones. What was changed is written when somebody asks
- * for it (sync, fsync, unmount) or when its place is needed: all that is dirty then, in the order of
- * the disk, neighbours together.
+ * The buffer cache holds the last used blocks of disks. It writes changed blocks on sync, fsync and
+ * unmount, and when it needs the place of one. It then writes all dirty blocks, in the order of the
+ * disk and neighbours together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 
 #define CACHE_BYTES (4u << 20)
 #define CHAINS 1024
-#define CLUSTER 65536u /* at most in one transfer */
+#define CLUSTER 65536u /* bytes of the largest transfer */
 #define SECTOR 512u
 
 static struct buffer *chains[CHAINS], *buffers;
-static struct buffer order = {.newer = &order, .older = &order}; /* newer: the oldest; older: the newest */
+static struct buffer order = {.newer = &order, .older = &order}; /* .newer: oldest; .older: newest */
 static uint32_t size, number;
-static char *cluster, *ahead; /* what is about to be written, and what has been read */
+static char *cluster, *ahead; /* blocks to write, blocks read ahead */
 
 static struct buffer **chain_of(const struct disk *disk, uint32_t block) {
   return &chains[(block ^ (uint32_t)(uintptr_t)disk >> 4) % CHAINS];
@@ -35,7 +35,7 @@ static void take_out(struct buffer *buffer) {
   buffer->older->newer = buffer->newer;
 }
 
-/* It is the newest now. */
+/* Make this buffer the newest. */
 static void use(struct buffer *buffer) {
   if (buffer->newer) take_out(buffer);
   buffer->older = order.older;
@@ -44,7 +44,7 @@ static void use(struct buffer *buffer) {
   order.older = buffer;
 }
 
-/* It is the oldest, and holds nothing. */
+/* Make this buffer the oldest, and empty. */
 static void empty(struct buffer *buffer) {
   struct buffer **place = buffer->disk ? chain_of(buffer->disk, buffer->block) : NULL;
   while (place && *place != buffer) place = &(*place)->chain;
@@ -58,7 +58,7 @@ static void empty(struct buffer *buffer) {
   order.newer = buffer;
 }
 
-/* One size of blocks at a time. */
+/* Set the block size; the cache holds blocks of one size at a time. */
 int cache_start(struct disk *disk, uint32_t block_size) {
   (void)disk;
   if (size == block_size) return 0;
@@ -111,7 +111,7 @@ int cache_write(struct disk *disk) {
   return error;
 }
 
-/* A place for a block; what is in it is anything. */
+/* Get a place for a block; its contents are undefined. */
 static struct buffer *place_for(struct disk *disk, uint32_t block) {
   struct buffer *buffer = order.newer;
   if (buffer->dirty && cache_write(buffer->disk)) return NULL;
@@ -125,8 +125,8 @@ static struct buffer *place_for(struct disk *disk, uint32_t block) {
   return buffer;
 }
 
-/* The buffer of a block; without `read` the caller writes all of it. It stays where it is for as long as
- * a few others are asked for.
+/* Get the buffer of a block. Without `read` the caller writes all of it. The buffer stays valid
+ * while the caller gets a few others.
  */
 struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
   struct buffer *buffer = look_up(disk, block);
@@ -142,7 +142,9 @@ struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
 
 int cache_has(struct disk *disk, uint32_t block) { return look_up(disk, block) != NULL; }
 
-/* Read neighbours at once, none of which is there. To make places for them others may be written. */
+/* Read neighbouring blocks at once; none of them is in the cache. It may write others to get
+ * places.
+ */
 int cache_fill(struct disk *disk, uint32_t block, uint32_t count) {
   if (count > CLUSTER / size) count = CLUSTER / size;
   int error = disk_read(disk, block * (size / SECTOR), ahead, count * size);
@@ -157,7 +159,7 @@ int cache_fill(struct disk *disk, uint32_t block, uint32_t count) {
 
 void cache_dirty(struct buffer *buffer) { buffer->dirty = 1; }
 
-/* Forget what is clean, or all. */
+/* Drop the clean buffers, or all of them. */
 void cache_drop(struct disk *disk, int all) {
   for (uint32_t i = 0; i < number; i++)
     if (buffers[i].disk == disk && (all || !buffers[i].dirty)) empty(&buffers[i]);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* System calls: which it is, and what is short. Numbers, flags and structures are those of Linux/i386. */
+/* System calls: the dispatcher, and the short calls. Numbers, flags and structures are
+ * Linux/i386's.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -76,8 +78,8 @@ static long file_call(struct process *process, struct request *request) {
 
 /* --- memory from files ----------------------------------------------------------------------- */
 
-/* The caller has made room already (libc/syscall.c). Returns 0, an error, or the address where the
- * memory is instead.
+/* The caller has made room already (libc/syscall.c). Returns 0, an error, or the memory's address
+ * if it is elsewhere.
  */
 long map_file(struct process *process, struct file *file, const struct request *request) {
   vm_offset_t address = (vm_offset_t)request->arguments[0];
@@ -103,7 +105,7 @@ long map_file(struct process *process, struct file *file, const struct request *
   return status ? -ENOMEM : 0;
 }
 
-/* --- which call it is --------------------------------------------------------------------------- */
+/* --- dispatching a call ----------------------------------------------------------------------- */
 
 static long system_name(struct request *request) {
   struct utsname *name = (struct utsname *)request->out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's console. From when a program first reads it or waits for it, the kernel owes the server a
- * message with what is typed; terminal.c makes lines of it.
+ * The kernel's console. When a program first reads it or waits for it, the server sends the kernel
+ * a read request; the kernel answers with the typed bytes, and terminal.c makes lines of them.
  */
 #include "device_calls.h"
 #include "device_reply_server.h"
@@ -10,9 +10,9 @@
 #include "server.h"
 #include "traps.h"
 
-#define PART 128 /* of what a message carries (device_types.h, IO_INBAND_MAX), at most */
+#define PART 128 /* bytes in a message; at most IO_INBAND_MAX (device_types.h) */
 
-static mach_port_t console, typed; /* `typed`: where what was typed comes to */
+static mach_port_t console, typed; /* `typed`: the port that receives typed bytes */
 static int asked;
 
 void console_start(void) {
@@ -61,13 +61,13 @@ kern_return_t device_read_reply_inband(mach_port_t port, kern_return_t status,
                                        mach_msg_type_number_t count) {
   (void)port;
   asked = 0;
-  if (status) return KERN_SUCCESS; /* nothing more is to be had */
+  if (status) return KERN_SUCCESS; /* there will be no more input */
   terminal_input(data, count);
   ask();
   return KERN_SUCCESS;
 }
 
-/* Other answers of devices are never asked for. */
+/* The server never requests other answers of devices. */
 kern_return_t device_open_reply(mach_port_t port, kern_return_t status, mach_port_t device) {
   (void)port, (void)status, (void)device;
   return KERN_FAILURE;

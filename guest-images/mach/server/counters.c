@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * /dev/p5ctr, as guest linux has it (linux/p5ctr/p5ctr.h), by the gates that the kernel was given
- * (gates.S): only ring 0 may touch the counters. Memory of the device is the caller's own, physically
- * contiguous: the kernel allocates it in the caller's task.
+ * /dev/p5ctr, as in guest linux (linux/p5ctr/p5ctr.h). Only ring 0 may use the counters, so the
+ * server goes through gates that we added to the kernel (gates.S). The device's memory is
+ * physically contiguous; the kernel allocates it in the caller's task.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,13 +46,13 @@ long counters_control(struct file *file, struct request *request) {
       fetch((uint32_t)request->arguments[1] == P5CTR_READ, (struct p5ctr_counts *)request->out);
       request->out_length = sizeof(struct p5ctr_counts);
       return 0;
-    case P5CTR_GATES: return 0; /* always there, and anybody's */
+    case P5CTR_GATES: return 0; /* the gates always exist, for every program */
     default: return -ENOTTY;
   }
 }
 
-/* Memory aligned to its size rounded up to a power of two, as the kernel's allocator hands it out
- * anyway. It goes with the task; of two mappings each has its own.
+/* Allocate memory that is aligned to its size rounded up to a power of two, as the kernel's
+ * allocator does anyway. It is freed with the task. Each mapping has its own memory.
  */
 long counters_memory(struct process *process, uint32_t length, uint32_t offset) {
   vm_address_t address;

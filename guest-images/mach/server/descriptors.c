@@ -78,7 +78,7 @@ long duplicate_to(struct process *process, int number, int to, int close_on_exec
   return to;
 }
 
-/* --- pipes --------------------------------------------------------------------------------------- */
+/* --- pipes ------------------------------------------------------------------------------------ */
 
 struct pipe *pipe_new(void) {
   struct pipe *pipe = calloc(1, sizeof(*pipe));
@@ -91,7 +91,7 @@ struct pipe *pipe_new(void) {
   return NULL;
 }
 
-/* One reader or writer less. */
+/* Remove a reader or writer. */
 void pipe_release(struct pipe *pipe, int reading) {
   if (reading) pipe->readers--;
   else pipe->writers--;
@@ -114,7 +114,7 @@ static long pipe_read(struct file *file, struct request *request, size_t wanted)
   return (long)count;
 }
 
-/* All of it, in parts if need be; up to a page at once or not at all. */
+/* Write all bytes, in parts if necessary; up to a page goes at once or not at all. */
 static long pipe_write(struct file *file, struct request *request) {
   struct pipe *pipe = file->out;
   if (!pipe->readers) return request->done ? (long)request->done : -EPIPE;
@@ -169,7 +169,7 @@ static long node_read(const struct file *file, struct request *request, uint32_t
   return count;
 }
 
-/* `offset` -1: at its end. *behind is where the writing ended. */
+/* Write at `offset`; -1: at the file's end. *behind receives the offset after the last byte. */
 static long node_write(const struct file *file, const struct request *request, int offset,
                        uint32_t *behind) {
   struct fs_request r = {.operation = FS_WRITE, .node = file->node, .a = offset,
@@ -223,7 +223,7 @@ long file_write(struct file *file, struct request *request) {
   return (long)request->in_length;
 }
 
-/* pread(), pwrite(): at an offset of their own. */
+/* pread(), pwrite(): read or write at a given offset. */
 long positioned(struct process *process, struct file *file, struct request *request) {
   const int *a = request->arguments;
   uint32_t behind, wanted = (uint32_t)MIN((size_t)a[2], request->out_room);
@@ -265,7 +265,7 @@ long list_directory(struct file *file, struct request *request) {
                          .may_replace = request->pages};
   if (file->kind != DIRECTORY) return -ENOTDIR;
   size_t rest = PAGES(request->out_room), used = PAGES(r.out_room);
-  if (request->pages && used < rest) { /* what may be replaced is all there is */
+  if (request->pages && used < rest) { /* the replaceable pages are the only memory */
     pages_free(request->out + used, rest - used);
     request->out_room = r.out_room;
   }
@@ -284,7 +284,7 @@ long resize(struct file *file, int low, int high) {
   return fs_call(&(struct fs_request){.operation = FS_RESIZE, .node = file->node, .a = low});
 }
 
-/* --- waiting for several ------------------------------------------------------------------------ */
+/* --- waiting for several ---------------------------------------------------------------------- */
 
 static int readable(const struct pipe *pipe, int events) {
   return (pipe->used || !pipe->writers ? events & POLLIN : 0) | (pipe->writers ? 0 : POLLHUP);
@@ -296,7 +296,7 @@ int file_ready(struct file *file, int events) {
   if (!file->in && !file->out) return events & (POLLIN | POLLOUT);
   int ready = 0;
   if (file->in) ready |= readable(file->in, events);
-  if (file->kind == PIPE && file->in && !file->in->used) ready &= ~POLLIN; /* as Linux has it */
+  if (file->kind == PIPE && file->in && !file->in->used) ready &= ~POLLIN; /* as in Linux */
   if (file->out) {
     if (PIPE_SIZE - file->out->used >= PAGE) ready |= events & POLLOUT;
     if (!file->out->readers) ready |= file->kind == SOCKET ? POLLHUP | (events & POLLOUT) : POLLERR;
@@ -304,7 +304,7 @@ int file_ready(struct file *file, int events) {
   return ready;
 }
 
-/* Nothing was ready: wait, unless the time is over. */
+/* Nothing is ready: wait, unless the time is over. */
 static long not_ready(struct request *request, int milliseconds) {
   if (milliseconds == 0) return 0;
   if (milliseconds > 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * ext2 on a disk: what mke2fs makes with blocks of 1 to 4 KB and no features but typed directory entries,
- * sparse superblocks and large files. Files up to 2 GB. Everything goes through the buffer cache; i-nodes
- * in use are nodes.
+ * ext2 on a disk, as mke2fs makes it: blocks of 1 to 4 KB, and only the features typed directory
+ * entries, sparse superblocks and large files. Files up to 2 GB. All accesses go through the buffer
+ * cache. I-nodes in use are nodes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define VALID 1u
 #define INCOMPATIBLE 0x2u /* typed entries */
 #define READ_ONLY 0x3u    /* sparse superblocks, large files */
-#define INDEXED 0x1000u   /* a directory with a hash tree: not kept up */
+#define INDEXED 0x1000u   /* a directory with a hash tree; we do not update the tree */
 #define DIRECT 12
 #define CLUSTER_BLOCKS 16
 
@@ -65,7 +65,7 @@ static const struct file_system ext2_system;
 
 #define VOLUME(node) ((node)->disk.volume)
 
-/* --- parts of the disk ------------------------------------------------------------------------- */
+/* --- parts of the disk ------------------------------------------------------------------------ */
 
 static struct buffer *block_of(struct volume *volume, uint32_t block) {
   return cache_get(volume->disk, block, 1);
@@ -90,7 +90,7 @@ static struct disk_inode *inode_of(struct volume *volume, uint32_t number, struc
   return *buffer ? (struct disk_inode *)((*buffer)->bytes + index % volume->size) : NULL;
 }
 
-/* Count free blocks, free i-nodes and directories, in the group and in all. */
+/* Update the counts of free blocks, free i-nodes and directories, of the group and of the whole. */
 static void account(struct volume *volume, uint32_t number, int blocks, int inodes, int directories) {
   struct buffer *buffer;
   struct group *group = group_of(volume, number, &buffer);
@@ -107,7 +107,7 @@ static void account(struct volume *volume, uint32_t number, int blocks, int inod
   cache_dirty(buffer);
 }
 
-/* Set the first clear bit of a map from `from` on, going round. Returns it, or -1. */
+/* Set the first clear bit of a map, searching from `from` and wrapping round. Returns it, or -1. */
 static long take_bit(struct buffer *map, uint32_t bits, uint32_t from) {
   unsigned char *bytes = (unsigned char *)map->bytes;
   for (uint32_t i = 0, bit = from; i < bits; i++, bit = bit + 1 < bits ? bit + 1 : 0) {
@@ -132,7 +132,7 @@ static uint32_t blocks_in(const struct volume *volume, uint32_t group) {
   return rest < volume->blocks_per_group ? rest : volume->blocks_per_group;
 }
 
-/* A free block, near `goal`; 0: there is none. */
+/* Take a free block near `goal`; 0: the disk is full. */
 static uint32_t take_block(struct volume *volume, uint32_t goal) {
   if (goal < volume->first_block || goal >= volume->blocks) goal = volume->first_block;
   uint32_t begin = (goal - volume->first_block) / volume->blocks_per_group;
@@ -160,7 +160,7 @@ static void free_block(struct volume *volume, uint32_t block) {
   account(volume, number, 1, 0, 0);
 }
 
-/* --- i-nodes ----------------------------------------------------------------------------------- */
+/* --- i-nodes ---------------------------------------------------------------------------------- */
 
 static void store(struct node *node) {
   struct buffer *buffer;
@@ -191,7 +191,7 @@ static struct node *node_for(struct volume *volume, uint32_t number, mode_t mode
   return node;
 }
 
-/* The node of an i-node, held. */
+/* Get the node of an i-node, with a reference. */
 static int fetch(struct volume *volume, uint32_t number, struct node **found) {
   for (struct node *one = volume->nodes; one; one = one->disk.next)
     if (one->number == number) {
@@ -215,7 +215,7 @@ static int fetch(struct volume *volume, uint32_t number, struct node **found) {
   return 0;
 }
 
-/* The group for a new i-node: its directory's, or for a directory the emptiest. */
+/* Choose the group for a new i-node: its directory's; for a directory, the emptiest. */
 static uint32_t group_for(struct volume *volume, const struct node *directory, enum kind kind) {
   uint32_t best = (directory->number - 1) / volume->inodes_per_group, most = 0;
   for (uint32_t i = 0; kind == DIRECTORY && i < volume->groups; i++) {
@@ -270,9 +270,9 @@ static void free_inode(struct node *node) {
   account(volume, number, 0, 1, node->kind == DIRECTORY ? -1 : 0);
 }
 
-/* --- blocks of a file -------------------------------------------------------------------------- */
+/* --- blocks of a file ------------------------------------------------------------------------- */
 
-/* A new block of zeros for the place *slot; 0 when the disk is full. */
+/* Put a new block of zeros into *slot; returns 0 when the disk is full. */
 static uint32_t grow(struct node *node, uint32_t *slot, uint32_t goal) {
   struct volume *volume = VOLUME(node);
   uint32_t block = take_block(volume, goal);
@@ -284,8 +284,8 @@ static uint32_t grow(struct node *node, uint32_t *slot, uint32_t goal) {
   return *slot = block;
 }
 
-/* Which block of the disk is the file's block `index`; 0: none, there is a hole. With `create` a
- * hole is filled; 0 then means that the disk is full.
+/* Find the disk block of the file's block `index`; 0: a hole. `create` fills the hole; 0 then means
+ * that the disk is full.
  */
 static uint32_t map_block(struct node *node, uint32_t index, int create) {
   struct volume *volume = VOLUME(node);
@@ -318,7 +318,7 @@ static uint32_t map_block(struct node *node, uint32_t index, int create) {
       uint32_t before = path[i] ? slot[-1] : block;
       uint32_t made = 0;
       if (!grow(node, &made, before + 1)) return 0;
-      /* The buffer may have had to go. */
+      /* The buffer may have been replaced. */
       if (!(buffer = block_of(volume, block))) return 0;
       ((uint32_t *)buffer->bytes)[path[i]] = made;
       cache_dirty(buffer);
@@ -331,7 +331,7 @@ static uint32_t map_block(struct node *node, uint32_t index, int create) {
   return block;
 }
 
-/* Free what is behind the first `keep` blocks, below a block of pointers. Returns whether it is empty. */
+/* Free all but the first `keep` blocks below a block of pointers. Returns whether it is empty. */
 static int cut(struct node *node, uint32_t block, int depth, uint64_t first, uint64_t keep) {
   struct volume *volume = VOLUME(node);
   uint32_t each = volume->size / 4, *copy = malloc(volume->size);
@@ -382,10 +382,10 @@ static void cut_file(struct node *node, uint32_t keep) {
   }
 }
 
-/* A short symbolic link is where the block numbers would be. */
+/* A short symbolic link is in the place of the block numbers. */
 static int is_inline(const struct node *node) { return node->kind == LINK && !node->disk.sectors; }
 
-/* Blocks that stand together on the disk and that the cache does not have, at once. */
+/* Read at once the blocks that are neighbours on the disk and not in the cache. */
 static void read_ahead(struct node *node, uint32_t index, uint32_t count) {
   struct volume *volume = VOLUME(node);
   uint32_t first = map_block(node, index, 0), run = 0;
@@ -411,7 +411,7 @@ static long read_bytes(struct node *node, uint32_t offset, char *bytes, size_t s
     size_t part = volume->size - within;
     if (part > size - done) part = size - done;
     uint32_t wanted = (uint32_t)((within + size - done + volume->size - 1) / volume->size);
-    /* Who reads on from where it left off gets a cluster. */
+    /* A sequential reader gets a cluster. */
     if (node->disk.ahead == index) wanted = CLUSTER_BLOCKS;
     read_ahead(node, index, wanted < end - index ? wanted : end - index);
     node->disk.ahead = index + 1;
@@ -484,7 +484,7 @@ static uint32_t room_of(size_t name_length) {
   return (uint32_t)(sizeof(struct entry) + name_length + 3) & ~3u;
 }
 
-/* The directory's block `index`, with entries that stay within it. */
+/* Get the directory's block `index`, and check that its entries stay within it. */
 static struct buffer *directory_block(struct node *directory, uint32_t index) {
   struct volume *volume = VOLUME(directory);
   uint32_t block = map_block(directory, index, 0);
@@ -499,7 +499,7 @@ static struct entry *entry_at(struct buffer *buffer, uint32_t at, uint32_t size)
   return entry;
 }
 
-/* Where a name stands: its buffer, its entry and the one before it in the block. */
+/* The place of a name: its buffer, its entry and the entry before it in the block. */
 static int look_up(struct node *directory, const char *name, size_t length, struct buffer **buffer,
                    struct entry **found, struct entry **before) {
   uint32_t size = VOLUME(directory)->size;
@@ -534,7 +534,7 @@ static void fill(struct entry *entry, uint32_t number, enum kind kind, const cha
   memcpy(entry->name, name, length);
 }
 
-/* Put a name where there is room for it, or behind the rest. */
+/* Enter a name where there is room, or at the end. */
 static int add_name(struct node *directory, const char *name, size_t length, uint32_t number,
                     enum kind kind) {
   uint32_t size = VOLUME(directory)->size, needed = room_of(length);
@@ -647,7 +647,7 @@ static int parent(struct node *directory, struct node **found) {
   return find(directory, "..", 2, found);
 }
 
-/* --- the rest ---------------------------------------------------------------------------------- */
+/* --- other operations ------------------------------------------------------------------------- */
 
 static void flush(struct node *node) { cache_write(VOLUME(node)->disk); }
 
@@ -690,7 +690,7 @@ static int read_super(struct volume *volume) {
   return cache_start(volume->disk, volume->size);
 }
 
-/* Whether the file system was left as it should be. */
+/* Whether the file system was unmounted cleanly. */
 static void set_state(struct volume *volume, int valid) {
   struct buffer *buffer;
   struct super_block *super = super_of(volume, &buffer);
@@ -722,7 +722,7 @@ long ext2_mount(const char *device, int read_only, struct node **root_node) {
   return 0;
 }
 
-/* Only its root may be in use, by who mounted it. */
+/* Only its root may be in use, by the mount itself. */
 long ext2_unmount(struct node *root_node) {
   struct volume *volume = VOLUME(root_node), **place = &volumes;
   if (volume->nodes != root_node || root_node->disk.next || root_node->references > 1) return -EBUSY;

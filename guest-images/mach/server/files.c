@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the file side is asked for: the request is carried out here, in whatever task that is. */
+/* Requests to the file side. They are carried out here, whichever task that is. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@ static struct node *node_of(int number) {
   return number ? (struct node *)(uintptr_t)number : root;
 }
 
-/* Entries as getdents64() gives them, from place `a` on. */
+/* Directory entries in the format of getdents64(), from position `a` on. */
 static long list_directory(struct fs_request *request, struct node *directory) {
   size_t used = 0;
   unsigned at = (unsigned)request->a;
@@ -81,7 +81,7 @@ long fs_carry_out(struct fs_request *request) {
   }
 }
 
-/* Pages of a file: its own if it is in memory, else a copy. */
+/* Pages of a file: its own pages if it is in memory, else a copy. */
 long fs_image_here(int number, uint32_t offset, uint32_t size, struct image *image) {
   struct node *node = node_of(number);
   *image = (struct image){0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file side of the UNIX server: what it is asked for, and what its files share. On guest mach it is
- * part of the one server, and fs_call() is a function; on mach-split it is a task of its own, and
- * fs_call() is a message (split.c).
+ * The file side of the UNIX server: its requests, and the declarations that its files share. On
+ * guest mach it is part of the one server, and fs_call() is a function. On mach-split it is a task
+ * of its own, and fs_call() sends a message (split.c).
  */
 #ifndef P5LAB_FS_H
 #define P5LAB_FS_H
@@ -17,16 +17,16 @@
 #define NAME_MAX_BYTES 255
 #define PATH_MAX_BYTES 1024
 #define FILE_MAX 0x7FFFFFFFll
-#define FS_EXECUTE 0x40000000 /* FS_OPEN: only what may be executed */
+#define FS_EXECUTE 0x40000000 /* FS_OPEN: executable files only */
 
 enum kind { REGULAR, DIRECTORY, LINK, PIPE, SOCKET, CONSOLE, NULL_DEVICE, ZERO_DEVICE, COUNTERS, DISK };
 
-/* --- requests ---------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 enum fs_operation {
-  /* Of a path in `in`, from directory `node` on: */
-  FS_OPEN, /* flags, mode (with its type: of a socket); the answer is its kind, a fs_opened in `more` */
-  FS_STATUS, /* flags; a struct statx; an empty path is the node itself */
+  /* With a path in `in`, from directory `node` on: */
+  FS_OPEN, /* flags, mode (a type in it makes a socket); answer: its kind, a fs_opened in `more` */
+  FS_STATUS, /* flags; answer: a struct statx; an empty path is the node itself */
   FS_ACCESS, /* mode */
   FS_CHMOD,  /* mode */
   FS_MKDIR,  /* mode */
@@ -39,24 +39,24 @@ enum fs_operation {
   FS_LINK,     /* two paths; directory of the second */
   FS_MOUNT,    /* path, a NUL, device, a NUL, type; flags */
   FS_UNMOUNT,
-  /* Of the node itself: */
+  /* On the node itself: */
   FS_HOLD,
   FS_RELEASE,
   FS_READ,   /* offset, size */
-  FS_WRITE,  /* offset, or -1 for its end; `more`: the offset behind what was written */
+  FS_WRITE,  /* offset, or -1 for its end; `more`: the offset after the last written byte */
   FS_RESIZE, /* size */
   FS_SIZE,
-  FS_LIST,  /* where to begin; `more`: where to go on */
-  FS_NAME,  /* of a directory, from the root */
-  FS_IMAGE, /* offset, size: its pages, of which some may be changed later (fs_image) */
-  FS_FLUSH, /* what is to be written of this one file */
-  /* Of all: */
+  FS_LIST,  /* first position; `more`: next position */
+  FS_NAME,  /* path of a directory, from the root */
+  FS_IMAGE, /* offset, size; answer: its pages, some of which may change later (fs_image) */
+  FS_FLUSH, /* write the dirty blocks of this file */
+  /* On all files: */
   FS_SYNC,
-  FS_FORGET, /* everything in the cache that is clean */
+  FS_FORGET, /* drop all clean blocks of the cache */
   FS_DEBUG,  /* struct fs_debug */
 };
 
-/* `node` names a file: the file side's business, but 0 is the root. */
+/* `node` names a file. Only the file side knows its meaning, but 0 is the root. */
 struct fs_request {
   int operation, node, a, b;
   const char *in;
@@ -64,29 +64,29 @@ struct fs_request {
   char *out;
   size_t out_room, out_length;
   int more;
-  int may_replace; /* `out`, pages of its own, by others in which the answer came */
+  int may_replace; /* `out` is pages; the pages of the answer may replace them */
 };
 
 struct fs_debug {
-  uint32_t nodes, bytes, ports; /* of the task: what it has in memory, and names of ports */
+  uint32_t nodes, bytes, ports; /* of the task: nodes and bytes in memory, names of ports */
 };
 
-/* Pages of a file to look at. */
+/* Pages of a file to read. */
 struct image {
   char *bytes;
   uint32_t size;
-  int copy; /* and not the file's own */
+  int copy; /* a copy, not the file's own pages */
 };
 
 long fs_call(struct fs_request *request);
-/* The file from `offset` on, up to `size` bytes; they go with fs_image_free(). */
+/* Get the file from `offset` on, up to `size` bytes; free them with fs_image_free(). */
 long fs_image(int node, uint32_t offset, uint32_t size, struct image *image);
 void fs_image_free(struct image *image);
-/* Map the file into a task, so that both see what the other writes. */
+/* Map the file into a task, so that each side sees the other's writes. */
 long fs_share(int node, mach_port_t task, vm_offset_t address, uint32_t length, uint32_t offset,
               int protection);
 
-/* --- inside the file side ------------------------------------------------------------------------ */
+/* --- inside the file side --------------------------------------------------------------------- */
 
 struct node;
 
@@ -94,10 +94,10 @@ struct listing {
   char name[NAME_MAX_BYTES + 1];
   unsigned number;
   enum kind kind;
-  unsigned next; /* where the one after it begins */
+  unsigned next; /* position of the next entry */
 };
 
-/* What a file system can do. Names are not those of `.` and `..`. Results: 0 or -errno. */
+/* The operations of a file system. Names are never `.` or `..`. Results: 0 or -errno. */
 struct file_system {
   int (*find)(struct node *directory, const char *name, size_t length, struct node **found); /* held */
   int (*make)(struct node *directory, enum kind kind, mode_t mode, struct node **made);      /* held */
@@ -105,13 +105,13 @@ struct file_system {
   int (*remove)(struct node *directory, const char *name, size_t length, struct node *node);
   int (*list)(struct node *directory, unsigned from, struct listing *entry); /* 0: no more */
   int (*parent)(struct node *directory, struct node **found); /* held */
-  void (*moved)(struct node *directory, struct node *from, struct node *to); /* a directory, in another */
+  void (*moved)(struct node *directory, struct node *from, struct node *to); /* a directory moves */
   long (*read)(struct node *node, uint32_t offset, char *bytes, size_t size);
   long (*write)(struct node *node, uint32_t offset, const char *bytes, size_t size);
   int (*resize)(struct node *node, uint32_t size);
   void (*changed)(struct node *node); /* mode, links or times */
   void (*flush)(struct node *node);
-  void (*drop)(struct node *node); /* the last reference has gone */
+  void (*drop)(struct node *node); /* the last reference is gone */
 };
 
 struct node {
@@ -121,7 +121,7 @@ struct node {
   uint32_t size;
   int64_t changed; /* seconds */
   const struct file_system *system;
-  struct node *mounted, *covers; /* the root of what is mounted here; what this root covers */
+  struct node *mounted, *covers; /* the root mounted on this node; the node that this root covers */
   union {
     struct { /* in memory */
       char *bytes;
@@ -158,7 +158,7 @@ long ext2_unmount(struct node *root_node);
 void ext2_sync(void);
 void ext2_forget(void);
 
-/* --- disks and their cache --------------------------------------------------------------------- */
+/* --- disks and their cache -------------------------------------------------------------------- */
 
 struct disk {
   mach_port_t port;
@@ -186,7 +186,7 @@ void cache_dirty(struct buffer *buffer);
 int cache_write(struct disk *disk);
 void cache_drop(struct disk *disk, int all);
 
-/* --- memory of several tasks (pager.c) ----------------------------------------------------------- */
+/* --- memory of several tasks (pager.c) -------------------------------------------------------- */
 
 struct shared_memory;
 
@@ -196,15 +196,15 @@ int shared_map(struct shared_memory *memory, mach_port_t task, vm_offset_t *addr
                size_t offset, int anywhere, int protection);
 void shared_free(struct shared_memory *memory);
 
-/* --- means, of both sides ------------------------------------------------------------------------ */
+/* --- helpers of both sides -------------------------------------------------------------------- */
 
 extern mach_port_t host_port, device_port;
 
 void *pages_new(size_t size);
 void pages_free(void *pages, size_t size);
 uint64_t memory_left(void); /* of the machine, in bytes */
-unsigned ports_held(void); /* names of ports that this task has */
-unsigned bytes_held(void); /* of its address space */
+unsigned ports_held(void); /* number of port names of this task */
+unsigned bytes_held(void); /* bytes of its address space */
 uint64_t now_ms(void);
 int64_t now_seconds(void);
 _Noreturn void panic(const char *what, int status);

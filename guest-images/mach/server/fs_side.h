@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the file side and the way that requests come to it (split.c). */
+/* The interface between the file side and the transport of its requests (split.c). */
 #ifndef P5LAB_FS_SIDE_H
 #define P5LAB_FS_SIDE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The UNIX server of guest mach: start, and the loop that receives requests. Each process has a port
- * of its own, all of them in one set; a message is a system call (unix.defs) or an exception
- * (mach/exc.defs). One trap sends an answer and receives the next request.
+ * The UNIX server of guest mach: its start, and the loop that receives requests. Each process has
+ * its own port, and one port set contains all of them. A message is a system call (unix.defs) or an
+ * exception (mach/exc.defs). One trap sends an answer and receives the next request.
  */
 #include <elf.h>
 #include <errno.h>
@@ -26,20 +26,20 @@
 
 #define MESSAGE_MAX 4096
 #define WORDS_MAX 64
-#define ANSWER_MAX 65536   /* of a call that does not say how much it wants */
-#define BULK_MAX (1 << 20) /* of one that does */
-#define VFORK_WAIT 1005    /* for a child to have a program of its own */
+#define ANSWER_MAX 65536   /* for a call that does not give a size */
+#define BULK_MAX (1 << 20) /* for a call that does */
+#define VFORK_WAIT 1005    /* wait of vfork() until the child has its own program */
 
 mach_port_t host_port, device_port, port_set;
 int woken;
-/* The programs that it serves, put there by the linker (link_server.py). */
+/* The programs of the guest; the linker puts them here (link_server.py). */
 extern const char _binary_archive_cpio_start[], _binary_archive_cpio_end[];
 
 int main(int argc, char **argv);
 int __libc_start_main(int (*)(int, char **), int, char **, void (*)(void), void (*)(void),
                       void (*)(void));
 
-/* What musl expects on the stack of a program, and the kernel did not put there. */
+/* Data that musl expects on the stack of a program, and that the kernel does not put there. */
 _Noreturn void server_start(long *stack) {
   static long block[WORDS_MAX];
   long count = stack[0], used = 0;
@@ -52,7 +52,7 @@ _Noreturn void server_start(long *stack) {
   panic("server_start", 0);
 }
 
-/* --- means --------------------------------------------------------------------------------------- */
+/* --- helpers ---------------------------------------------------------------------------------- */
 
 void *pages_new(size_t size) {
   vm_offset_t address = 0;
@@ -60,7 +60,8 @@ void *pages_new(size_t size) {
   return syscall_vm_allocate(mach_task_self(), &address, PAGES(size), 1) ? NULL : (void *)address;
 }
 
-/* What came out of line begins where it did in the sender's page: the kernel does the rounding. */
+/* Out-of-line data have the same offset in their page as at the sender: the kernel rounds to pages.
+ */
 void pages_free(void *pages, size_t size) {
   if (pages && size) syscall_vm_deallocate(mach_task_self(), (vm_offset_t)pages, size);
 }
@@ -107,7 +108,7 @@ _Noreturn void panic(const char *what, int status) {
   for (;;) task_terminate(mach_task_self());
 }
 
-/* musl's way to the system inside the server itself: memory, and messages about errors. */
+/* System calls that musl makes inside the server itself: memory, and messages about errors. */
 long __mach_syscall(long number, long a, long b, long c, long d, long e, long f) {
   (void)d, (void)e, (void)f;
   switch (number) {
@@ -129,7 +130,7 @@ long __mach_syscall(long number, long a, long b, long c, long d, long e, long f)
   }
 }
 
-/* --- requests ------------------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static struct request made(int number, const int *arguments, char *in, size_t length) {
   struct request request = {.number = number, .in = in, .in_length = length, .deadline = NO_TIME};
@@ -146,7 +147,8 @@ static void wait_on(struct process *process, struct waiting waiting) {
   first_waiting = process;
 }
 
-/* Keep a call until it can go on. What it brought inline would be overwritten by the next message. */
+/* Keep a call until it can continue. Copy its inline data, which the next message would overwrite.
+ */
 static void keep(struct process *process, mach_port_t reply, struct request request) {
   if (!request.bulk && request.in_length) {
     char *copy = malloc(request.in_length);
@@ -163,13 +165,13 @@ static void forget(struct process *process) {
   process->waiting.active = 0;
 }
 
-/* What the call brought goes. */
+/* Free the data that came with the call. */
 static void discard(struct request *request) {
   if (request->bulk) pages_free(request->in, request->in_length);
   else if (request->in_length) free(request->in);
 }
 
-/* fork() is carried out; vfork() then waits for the child. */
+/* Carry out a call. After its fork, vfork() waits for the child as VFORK_WAIT. */
 static long carry_out(struct process *process, struct request *request) {
   if (request->number == VFORK_WAIT) {
     const struct process *child = process_of_pid(request->arguments[0]);
@@ -204,7 +206,7 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* How much a call may answer: of one that reads, what is there. */
+/* The largest size of a call's answer; for a read, the available bytes. */
 static size_t room_of(struct process *process, const struct request *request) {
   size_t wanted = (size_t)request->arguments[2];
   const struct file *file;
@@ -224,8 +226,8 @@ static size_t room_of(struct process *process, const struct request *request) {
   }
 }
 
-/* A call that brings, or asks for, more than fits into a message. Its answer is pages, or if it is
- * short in `brief`, which has room for what goes inline.
+/* A call with more data, in or out, than fit into a message. Its answer is pages; a short answer is
+ * in `brief`, which has room for inline data.
  */
 static long carry_out_bulk(struct process *process, struct request *request, char *brief) {
   size_t room = MIN(room_of(process, request), BULK_MAX);
@@ -265,13 +267,13 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
     return MIG_NO_REPLY;
   }
   *result = (int)value;
-  if (request.pages) *answer = request.out; /* else it is there already */
+  if (request.pages) *answer = request.out; /* otherwise *answer is set already */
   *answer_length = request.out_length;
   *deallocate = 1;
   return KERN_SUCCESS;
 }
 
-/* Answer a call that has waited; the caller may be gone. */
+/* Answer a call that has waited; the caller may have ended. */
 static void answer_late(const struct waiting *waiting, long value, const struct request *request) {
   kern_return_t status = MACH_SEND_INVALID_DEST;
   if (value != NO_ANSWER && request->bulk)
@@ -284,7 +286,7 @@ static void answer_late(const struct waiting *waiting, long value, const struct 
   if (request->pages) pages_free(request->out, request->out_length);
 }
 
-/* Try a waiting call again; it is answered or goes on waiting. */
+/* Try a waiting call again; answer it or let it wait on. */
 static void again(struct process *process) {
   struct waiting waiting = process->waiting;
   struct request *request = &waiting.request;
@@ -307,7 +309,7 @@ static void again(struct process *process) {
   discard(request);
 }
 
-/* A signal came. What a write() has written already is its result. */
+/* A signal has come. A write() returns the number of bytes that it has written already. */
 void waiting_interrupt(struct process *process) {
   struct waiting waiting = process->waiting;
   struct request *request = &waiting.request;
@@ -320,7 +322,7 @@ void waiting_interrupt(struct process *process) {
   discard(request);
 }
 
-/* Forget a waiting call, for its process ends. */
+/* Drop a waiting call, because its process ends. */
 void waiting_drop(struct process *process) {
   struct waiting *waiting = &process->waiting;
   if (!waiting->active) return;
@@ -329,7 +331,7 @@ void waiting_drop(struct process *process) {
   discard(&waiting->request);
 }
 
-/* Something has happened: try what waits again, each once a round. */
+/* Something has happened: try the waiting calls again, each once a round. */
 static void wake(void) {
   static struct process *round[PROCESSES];
   while (woken) {
@@ -341,7 +343,7 @@ static void wake(void) {
   }
 }
 
-/* When the first of all waiting calls and alarms is due. */
+/* The time when the first of all waiting calls and alarms is due. */
 static uint64_t deadline(void) {
   uint64_t first = NO_TIME;
   for (const struct process *one = first_waiting; one; one = one->next_waiting)
@@ -352,7 +354,7 @@ static uint64_t deadline(void) {
   return first;
 }
 
-/* --- exceptions ---------------------------------------------------------------------------------- */
+/* --- exceptions ------------------------------------------------------------------------------- */
 
 static int signal_of(int exception, int code) {
   switch (exception) {
@@ -364,14 +366,14 @@ static int signal_of(int exception, int code) {
   }
 }
 
-/* Whether the thread was at an instruction that may meet a bad address (libc/traps.S): it then goes
- * on behind the mark.
+/* Whether the thread was at an instruction that may use a bad address (libc/traps.S). It then
+ * continues after the mark.
  */
 static int was_probe(const struct process *process, mach_port_t task, mach_port_t thread) {
   struct i386_thread_state state;
   mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
   if (thread_get_state(thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, &count)) return 0;
-  if (process->entry && state.eip == process->entry) return 1; /* a signal came between */
+  if (process->entry && state.eip == process->entry) return 1; /* a signal came in between */
   vm_offset_t bytes, page = state.eip & ~(PAGE - 1);
   mach_msg_type_number_t length;
   size_t at = state.eip - page;
@@ -397,7 +399,7 @@ kern_return_t catch_exception_raise(mach_port_t port, mach_port_t thread, mach_p
   return KERN_SUCCESS;
 }
 
-/* --- the loop ---------------------------------------------------------------------------------- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 union message {
   mach_msg_header_t header;
@@ -411,7 +413,7 @@ static mig_routine_t routine_of(const mach_msg_header_t *header) {
   return routine ? routine : console_routine(header);
 }
 
-/* Carry out what a message asks for. Returns whether there is an answer to send. */
+/* Carry out the request of a message. Returns whether there is an answer to send. */
 static int serve(union message *in, union message *out, mig_routine_t routine) {
   out->header = (mach_msg_header_t){
       .msgh_bits = MACH_MSGH_BITS(MACH_MSGH_BITS_REMOTE(in->header.msgh_bits), 0),
@@ -433,7 +435,7 @@ _Noreturn void serve_port(mach_port_t port, mig_routine_t (*find)(const mach_msg
         &message->header, MACH_RCV_MSG | (answer ? MACH_SEND_MSG : 0),
         answer ? message->header.msgh_size : 0, sizeof(*message), port, 0, MACH_PORT_NULL);
     if (status != MACH_MSG_SUCCESS && !answer) panic("receive", status);
-    if (status != MACH_MSG_SUCCESS) { /* who asked is gone */
+    if (status != MACH_MSG_SUCCESS) { /* the sender is gone */
       answer = 0;
       continue;
     }
@@ -469,7 +471,7 @@ static _Noreturn void run(void) {
         mach_msg_trap(&message->header, option, answer ? message->header.msgh_size : 0,
                       sizeof(*message), port_set, time, MACH_PORT_NULL);
     if (status != MACH_MSG_SUCCESS && (answer || status == MACH_RCV_TIMED_OUT)) {
-      answer = 0; /* sent; or the caller is gone, its answer too */
+      answer = 0; /* it is sent, or the caller and its answer are gone */
       continue;
     }
     if (status != MACH_MSG_SUCCESS) panic("receive", status);

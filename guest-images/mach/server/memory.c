@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file system in memory: directories as lists, files as runs of pages, so that the kernel can map
- * them. What a program maps to write into it is moved to memory of several tasks (pager.c).
+ * The file system in memory: directories are lists, and files are runs of pages, so that the kernel
+ * can map them. A file that a program maps for writing moves to memory of several tasks (pager.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "fs.h"
 
 #define SIZE_MAX_BYTES (1u << 28)
-#define SHARED_ROOM (16u << 20) /* to which a file may grow that somebody has mapped */
-#define LOOK_EVERY (256u << 10) /* bytes of new pages after which to see how much memory is left */
-/* What stays for programs. Below 4.8 MB (vm_page: low, twice 600 pages) the kernel looks for pages that
- * it could put elsewhere, and there is nowhere.
+#define SHARED_ROOM (16u << 20) /* largest size of a file that a program has mapped */
+#define LOOK_EVERY (256u << 10) /* bytes of new pages between two checks of the free memory */
+/* Memory that stays for programs. Below 4.8 MB (vm_page: low, twice 600 pages) the kernel tries to
+ * page out, and it has no place for the pages.
  */
 #define MEMORY_KEPT (6u << 20)
 
@@ -61,7 +61,7 @@ static int make(struct node *directory, enum kind kind, mode_t mode, struct node
   return 0;
 }
 
-/* The directory holds what is entered in it. */
+/* The directory holds a reference to each entry's node. */
 static int enter(struct node *directory, const char *name, size_t length, struct node *node) {
   struct entry *entry = malloc(sizeof(*entry) + length + 1);
   if (!entry) return -ENOSPC;
@@ -147,15 +147,15 @@ static long read_bytes(struct node *node, uint32_t offset, char *bytes, size_t s
   return (long)size;
 }
 
-static size_t unwritten; /* what all files have room for, and no page yet */
+static size_t unwritten; /* bytes that all files have reserved, but have no page for yet */
 
 static size_t spare(const struct node *node) {
   return node->memory.shared ? 0 : node->memory.capacity - node->size;
 }
 
-/* Whether the machine has so many bytes more. A page comes when it is first written to, and where
- * there is none who writes waits for ever: what there is room for counts as taken. Not every small file
- * is a question to the kernel.
+/* Whether the machine has this many more bytes. The kernel allocates a page at its first write; if
+ * there is no memory, the writer waits for ever. Reserved bytes therefore count as used. To save
+ * calls to the kernel, a small file does not always cause a check.
  */
 static int is_memory(size_t more) {
   static size_t unseen = LOOK_EVERY;
@@ -166,10 +166,10 @@ static int is_memory(size_t more) {
   return 1;
 }
 
-/* Room for `size` bytes; what is there moves. */
+/* Make room for `size` bytes; the present contents move. */
 static int make_room(struct node *node, uint32_t size) {
   size_t capacity = node->memory.capacity ? node->memory.capacity : PAGE;
-  if (node->memory.shared) return -ENOSPC; /* others have its pages where they are */
+  if (node->memory.shared) return -ENOSPC; /* other tasks have mapped its pages */
   while (capacity < size) capacity *= 2;
   char *bytes = is_memory(capacity) ? pages_new(capacity) : NULL;
   if (!bytes) return -ENOSPC;
@@ -180,7 +180,7 @@ static int make_room(struct node *node, uint32_t size) {
   return 0;
 }
 
-/* Make the file `size` bytes long; what it grows by is zero. */
+/* Make the file `size` bytes long; new bytes are zero. */
 static int resize(struct node *node, uint32_t size) {
   if (size > SIZE_MAX_BYTES) return -EFBIG;
   size_t before = spare(node);
@@ -215,7 +215,7 @@ static const struct file_system memory_system = {
     .moved = moved, .read = read_bytes, .write = write_bytes, .resize = resize, .changed = nothing,
     .flush = nothing, .drop = drop};
 
-/* Have the file in memory that other tasks can map as well. */
+/* Move the file to memory that other tasks can map too. */
 int memory_share(struct node *node, struct shared_memory **memory) {
   if (node->system != &memory_system) return -ENODEV;
   if (!node->memory.shared) {
@@ -233,7 +233,7 @@ int memory_share(struct node *node, struct shared_memory **memory) {
   return 0;
 }
 
-/* --- what is there at the start -------------------------------------------------------------- */
+/* --- contents at the start -------------------------------------------------------------- */
 
 struct node *memory_root(void) {
   struct node *node;
@@ -271,7 +271,7 @@ static void device(const char *path, enum kind kind) {
 
 static const char *const disks[] = {"/dev/hd0", "/dev/sd0"};
 
-/* Unpack the archive of programs; directories stand before what is in them. */
+/* Unpack the archive of programs; a directory comes before its entries. */
 void memory_unpack(const char *archive, size_t size) {
   for (const char *at = archive; at + 110 <= archive + size && memcmp(at, "070701", 6) == 0;) {
     size_t bytes = field(at, 6), name_length = field(at, 11);

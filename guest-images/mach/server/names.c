@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names: paths through all file systems, and the calls that are about them. */
+/* Names: paths through all file systems, and the calls that use them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -56,16 +56,16 @@ enum kind mode_kind(mode_t mode) {
   }
 }
 
-/* --- finding ------------------------------------------------------------------------------------- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
-/* What a path leads to. `directory` and `name` are where its last component is entered, or would be;
- * `node` is NULL when it is not. Both nodes are held.
+/* The result of a path walk. `directory` and `name` are the place of the last component, whether it
+ * exists or not; `node` is NULL if it does not. Both nodes have a reference.
  */
 struct place {
   struct node *node, *directory;
   char name[NAME_MAX_BYTES + 1];
   size_t length;
-  int slash; /* there is a slash behind it */
+  int slash; /* the path ends in a slash */
 };
 
 static void leave(struct place *place) {
@@ -73,7 +73,7 @@ static void leave(struct place *place) {
   if (place->directory) node_release(place->directory);
 }
 
-/* Take over `node` in place of what stands there. */
+/* Replace the node here by `node`, and take over its reference. */
 static void step(struct node **at, struct node *node) {
   while (node->mounted) {
     struct node *above = node->mounted;
@@ -109,7 +109,7 @@ static int follow_link(struct node *link, char *path, const char *rest) {
   return length ? 0 : -ENOENT;
 }
 
-/* Walk the path. With `follow` a symbolic link at its end is followed as well. */
+/* Walk the path. With `follow`, follow a symbolic link at its end too. */
 static int find(struct node *from, const char *text, int follow, struct place *place) {
   char work[WORK_MAX], *path = work;
   int links = 0, error = 0;
@@ -148,7 +148,7 @@ static int find(struct node *from, const char *text, int follow, struct place *p
     place->slash = slash;
     struct node *found;
     error = at->system->find(at, path, length, &found);
-    if (error == -ENOENT && !*rest) { /* it may be made */
+    if (error == -ENOENT && !*rest) { /* the caller may create it */
       node_release(at);
       return 0;
     }
@@ -181,7 +181,7 @@ static int find(struct node *from, const char *text, int follow, struct place *p
   return 0;
 }
 
-/* What the path names must be there. */
+/* Walk a path whose last component must exist. */
 static int find_node(struct node *from, const char *path, int follow, struct node **found) {
   struct place place;
   int error = find(from, path, follow, &place);
@@ -191,13 +191,13 @@ static int find_node(struct node *from, const char *path, int follow, struct nod
   return place.node ? 0 : -ENOENT;
 }
 
-/* --- making and removing ------------------------------------------------------------------------- */
+/* --- making and removing ---------------------------------------------------------------------- */
 
-/* Make what is not there; the place then has it. */
+/* Create the missing node and enter it at this place. */
 static int make(struct place *place, enum kind kind, mode_t mode) {
   struct node *directory = place->directory, *node;
   if (!directory) return -EEXIST;
-  if (!directory->links) return -ENOENT; /* it was removed, and somebody is still in it */
+  if (!directory->links) return -ENOENT; /* it was removed while a process is still in it */
   int error = directory->system->make(directory, kind, mode, &node);
   if (error) return error;
   error = directory->system->enter(directory, place->name, place->length, node);
@@ -305,7 +305,7 @@ static int symbolic_link(const struct fs_request *request, struct node *from) {
   return error;
 }
 
-/* Returns the kind; `more` is the node, which is now held for the caller. */
+/* Returns the kind; `more` is the node, with a reference for the caller. */
 static long open_node(struct fs_request *request, struct node *from) {
   int flags = request->a;
   mode_t mode = (mode_t)request->b;
@@ -334,7 +334,7 @@ static long open_node(struct fs_request *request, struct node *from) {
   return error ? error : (long)node->kind;
 }
 
-/* --- what is said about a file --------------------------------------------------------------- */
+/* --- status of a file --------------------------------------------------------------- */
 
 static long describe(const struct node *node, struct fs_request *request) {
   struct statx *out = (struct statx *)request->out;
@@ -353,7 +353,7 @@ static long describe(const struct node *node, struct fs_request *request) {
   return 0;
 }
 
-/* The way from the root to a directory, made from its end. */
+/* The path from the root to a directory, built from its end. */
 static long name_of(struct fs_request *request, struct node *directory) {
   char path[PATH_MAX_BYTES];
   size_t at = sizeof(path) - 1;
@@ -414,7 +414,7 @@ static long mount_disk(struct fs_request *request, struct node *from) {
     node_release(where);
     return error;
   }
-  where->mounted = top; /* what holds both from now on */
+  where->mounted = top; /* this holds the references to both from now on */
   top->covers = where;
   return 0;
 }

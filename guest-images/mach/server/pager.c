@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory that several tasks have in common: a memory object each, which a thread of this task looks after.
- * The kernel asks it for pages when they are first touched, by whomever, and it answers that there is
- * nothing to be had: they begin as zeros. A thread of its own, because the server touches such pages
- * too, and would wait for itself.
+ * Memory that several tasks share. Each piece is a memory object, and a thread of this task serves
+ * all objects. When a task first touches a page, the kernel requests it from this thread; the
+ * thread answers that it has no data, so the page begins as zeros. The thread is separate, because
+ * the server touches such pages too and would wait for itself.
  */
 #include <errno.h>
 #include <mach/memory_object.h>
@@ -17,15 +17,15 @@
 #include "traps.h"
 
 struct shared_memory {
-  struct shared_memory *next; /* of all */
+  struct shared_memory *next; /* in the list of all */
   mach_port_t object;
   char *bytes;
   size_t size;
 };
 
 static struct shared_memory *all;
-static mach_port_t objects = MACH_PORT_NULL; /* all of them, a set */
-static char stack[0x10000] __attribute__((aligned(PAGE))); /* of the thread */
+static mach_port_t objects = MACH_PORT_NULL; /* port set of all objects */
+static char stack[0x10000] __attribute__((aligned(PAGE))); /* stack of the thread */
 
 static mig_routine_t routine_of(const mach_msg_header_t *header) {
   return memory_object_server_routine((mach_msg_header_t *)header);
@@ -33,8 +33,8 @@ static mig_routine_t routine_of(const mach_msg_header_t *header) {
 
 static _Noreturn void pager(void) { serve_port(objects, routine_of); }
 
-/* The answers to this thread and those to the main one, which may be waiting for the file server, come
- * to different ports.
+/* This thread has its own reply port, because the main thread may be waiting for the file server at
+ * the same time.
  */
 mach_port_t *__mach_reply_place(void) {
   static mach_port_t places[2];
@@ -80,7 +80,7 @@ int shared_map(struct shared_memory *memory, mach_port_t task, vm_offset_t *addr
                 VM_INHERIT_SHARE);
 }
 
-/* The object goes when nobody has it mapped any more: the kernel then says so. */
+/* The kernel sends a message when no task maps the object any more; the object is then freed. */
 void shared_free(struct shared_memory *memory) {
   struct shared_memory **place = &all;
   while (*place != memory) place = &(*place)->next;
@@ -89,7 +89,7 @@ void shared_free(struct shared_memory *memory) {
   free(memory);
 }
 
-/* --- what the kernel asks ------------------------------------------------------------------------ */
+/* --- requests of the kernel ------------------------------------------------------------------- */
 
 kern_return_t memory_object_init(mach_port_t object, mach_port_t control, mach_port_t name,
                                  vm_size_t page_size) {
@@ -112,8 +112,8 @@ kern_return_t memory_object_data_request(mach_port_t object, mach_port_t control
   return mach_port_deallocate(mach_task_self(), control);
 }
 
-/* Pages of an object that nobody has mapped any more. Of another, there is nowhere to put them: the
- * machine has less memory than its programs use.
+/* Pages of an object that no task maps any more. There is no place for pages of any other object:
+ * the machine has less memory than its programs use.
  */
 kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                         vm_offset_t data, mach_msg_type_number_t count,
@@ -125,7 +125,7 @@ kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control,
   return mach_port_deallocate(mach_task_self(), control);
 }
 
-/* What is never asked of objects like these. */
+/* Requests that the kernel never makes of such objects. */
 kern_return_t memory_object_copy(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                  vm_size_t length, mach_port_t copy) {
   (void)object, (void)control, (void)offset, (void)length, (void)copy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Calls with a path: they go to the file side, each with the directory from which its path begins. */
+/* Calls with a path go to the file side, together with the directory at which the path begins. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "server.h"
 
-/* The node from which a path of an *at() call begins. Returns -EBADF when there is none. */
+/* The node at which the path of an *at() call begins. Returns -EBADF if there is none. */
 static int from_of(struct process *process, int number, int *node) {
   if (number == AT_FDCWD) return *node = process->directory, 0;
   struct file *file = file_of(process, number);
@@ -19,7 +19,7 @@ static int from_of(struct process *process, int number, int *node) {
   return 0;
 }
 
-/* Whether the request has so many strings, and nothing behind them. */
+/* Whether the request has exactly this number of strings. */
 static int has_strings(const struct request *request, int count) {
   if (!request->in_length || request->in[request->in_length - 1]) return 0;
   for (size_t i = 0; i < request->in_length; i++) count -= !request->in[i];
@@ -56,7 +56,7 @@ static long open_file(struct process *process, struct request *request, int from
   return descriptor_new(process, file, 0, (flags & O_CLOEXEC) != 0);
 }
 
-/* What fstat() says of what has no node. */
+/* The result of fstat() for a file without a node. */
 static long describe(const struct file *file, struct request *request) {
   struct statx *out = (struct statx *)request->out;
   memset(out, 0, sizeof(*out));
@@ -79,7 +79,7 @@ static long status_of(struct process *process, struct request *request) {
   return ask(process, request, FS_STATUS, a[0], a[2], 0);
 }
 
-/* What this FS_OPEN opens becomes the process's directory. */
+/* The node that this FS_OPEN opens becomes the process's directory. */
 long directory_enter(struct process *process, struct fs_request *opening) {
   long kind = fs_call(opening);
   if (kind < 0) return kind;
@@ -96,7 +96,7 @@ static long change_to(struct process *process, const struct request *request) {
   return directory_enter(process, &r);
 }
 
-/* Two paths: the directory of the second is a node, too. */
+/* Calls with two paths; the second path has a directory node too. */
 static long two(struct process *process, struct request *request, enum fs_operation operation,
                 int from, int to) {
   int second, error = from_of(process, to, &second);
@@ -105,7 +105,7 @@ static long two(struct process *process, struct request *request, enum fs_operat
   return ask(process, request, operation, from, second, 0);
 }
 
-/* mount(device, path, type, flags): what init.c mounts besides a disk is there from the start. */
+/* mount(device, path, type, flags). All that init.c mounts besides a disk exists from the start. */
 static long mount_call(struct process *process, struct request *request) {
   static const char *const known[] = {"proc", "sysfs", "devtmpfs", "tmpfs"};
   if (!has_strings(request, 3)) return -EINVAL;
@@ -116,7 +116,7 @@ static long mount_call(struct process *process, struct request *request) {
   return ask(process, request, FS_MOUNT, AT_FDCWD, request->arguments[3] & MS_RDONLY ? 1 : 0, 0);
 }
 
-/* rmdir() and unlink() of a path that ends in a slash or a dot are the file side's. */
+/* The file side handles rmdir() and unlink() of a path that ends in a slash or a dot. */
 static long one(struct process *process, struct request *request) {
   const int *a = request->arguments;
   int mask = (int)~process->mask;

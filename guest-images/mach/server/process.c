@@ -20,8 +20,8 @@
 #define STACK_TOP 0xBF000000u
 #define STACK_SIZE 0x100000u
 #define ARGUMENTS_MAX 0x10000u
-#define INTERPRETER_BASE 0x40000000u /* of a dynamic loader, which runs anywhere */
-#define PORTS 4096                   /* names of ports are small numbers */
+#define INTERPRETER_BASE 0x40000000u /* address of a dynamic loader, which runs anywhere */
+#define PORTS 4096                   /* upper bound of port names, which are small numbers */
 
 struct process processes[PROCESSES];
 static struct process *by_port[PORTS];
@@ -29,7 +29,7 @@ static int last_pid;
 
 void waiting_drop(struct process *process);
 
-/* Of one that has ended a last message may still come. */
+/* A last message may still come from a process that has ended. */
 struct process *process_of_port(mach_port_t port) {
   struct process *process = port < PORTS ? by_port[port] : NULL;
   return process && !process->zombie ? process : NULL;
@@ -41,7 +41,7 @@ struct process *process_of_pid(int pid) {
   return NULL;
 }
 
-/* A process without a task yet. */
+/* Make a process that has no task yet. */
 static struct process *process_new(void) {
   struct process *process = NULL;
   for (int i = 0; i < PROCESSES && !process; i++)
@@ -68,7 +68,7 @@ static void process_free(struct process *process) {
   process->used = 0;
 }
 
-/* Give a task what every task of a process has: its ports under their names, and an ear for its
+/* Give a task the ports that every task of a process has, under their names, and receive its
  * exceptions.
  */
 static int task_equip(struct process *process, mach_port_t task) {
@@ -83,7 +83,7 @@ static int task_equip(struct process *process, mach_port_t task) {
   return status;
 }
 
-/* A second reference to a directory. */
+/* Take a second reference to a directory. */
 static int node_again(int node) {
   if (!node) return 0;
   return fs_call(&(struct fs_request){.operation = FS_HOLD, .node = node}) ? 0 : node;
@@ -112,7 +112,7 @@ long process_fork(struct process *parent, struct request *request) {
   int status = task_create(parent->task, 1, &child->task);
   if (!status) status = task_equip(child, child->task);
   if (!status) status = thread_create(child->task, &child->thread);
-  if (!status && state.gs & ~3u) { /* the thread pointer: its descriptor is the thread's own */
+  if (!status && state.gs & ~3u) { /* the thread pointer: each thread has its own descriptor */
     struct descriptor descriptor;
     int selector = -1;
     if (!i386_get_gdt(parent->thread, (int)state.gs, &descriptor) &&
@@ -151,7 +151,7 @@ long process_fork(struct process *parent, struct request *request) {
 
 /* --- exec ------------------------------------------------------------------------------------ */
 
-/* Put a segment of a program in place. Whole pages are the file's own, copied on write. */
+/* Map a segment of a program. Whole pages are the file's own pages, copied on write. */
 static int load_segment(mach_port_t task, const struct image *file, const Elf32_Phdr *segment,
                         uint32_t base) {
   uint32_t begin = (base + segment->p_vaddr) & ~(PAGE - 1), skew = segment->p_vaddr % PAGE;
@@ -163,7 +163,7 @@ static int load_segment(mach_port_t task, const struct image *file, const Elf32_
   if (vm_allocate(task, &address, in_memory, 0)) return KERN_NO_SPACE;
   uint32_t whole = segment->p_memsz > segment->p_filesz ? in_file & ~(PAGE - 1) : PAGES(in_file);
   int status = whole ? vm_write(task, begin, (vm_offset_t)source, whole) : 0;
-  if (!status && whole < in_file) { /* what is behind the file's bytes must be zero */
+  if (!status && whole < in_file) { /* the bytes after the file's must be zero */
     char *last = pages_new(PAGE);
     if (!last) return KERN_RESOURCE_SHORTAGE;
     memcpy(last, source + whole, in_file - whole);
@@ -235,10 +235,10 @@ static uint32_t make_stack(mach_port_t task, const char *words, size_t length, i
   return status ? 0 : pointer;
 }
 
-/* A program and the interpreter that it names, as they are in their files. */
+/* The files of a program and of the interpreter that it names. */
 struct programs {
   int node, loader_node;
-  struct image file, loader; /* loader.bytes NULL: there is none */
+  struct image file, loader; /* loader.bytes is NULL if there is no loader */
 };
 
 static void programs_leave(struct programs *programs) {
@@ -248,7 +248,7 @@ static void programs_leave(struct programs *programs) {
   node_leave(programs->loader_node);
 }
 
-/* Open a file that may be executed, and look at it. */
+/* Open an executable file and check it. */
 static long program_open(int from, const char *path, int *node, struct image *image) {
   struct fs_request r = {.operation = FS_OPEN, .node = from, .a = FS_EXECUTE, .in = path,
                          .in_length = strlen(path) + 1};
@@ -277,7 +277,7 @@ static long programs_open(int from, const char *path, struct programs *programs)
   return 0;
 }
 
-/* The process's task from now on is this one. */
+/* Make this the process's task. */
 static void take_over(struct process *process, mach_port_t task, mach_port_t thread) {
   task_end(process->task, process->thread);
   process->task = task;
@@ -332,7 +332,7 @@ static long load(struct process *process, const struct programs *programs, const
   return NO_ANSWER;
 }
 
-/* Take over program `path`; the words are arguments and environment, each with its NUL. */
+/* Execute the program `path`; the words are arguments and environment, each with its NUL. */
 static long process_load(struct process *process, const char *path, const char *words,
                          size_t length, int arguments, int environment) {
   struct programs programs;
@@ -381,7 +381,7 @@ static int reaps_itself(const struct process *parent) {
 
 void process_end(struct process *process, int status) {
   if (process->pid == 1) panic("init ended", status);
-  /* The task first: a thread whose answer is dropped would hear of that, and go on. */
+  /* End the task first: a thread whose answer is dropped would be notified and continue. */
   task_end(process->task, process->thread);
   process->task = process->thread = MACH_PORT_NULL;
   waiting_drop(process);
@@ -396,7 +396,7 @@ void process_end(struct process *process, int status) {
     struct process *child = &processes[i];
     if (!child->used || child->parent != process->pid) continue;
     child->parent = 1;
-    child->orphan = 1; /* which init does not wait for */
+    child->orphan = 1; /* init does not wait for it */
     if (child->zombie) process_free(child);
   }
   struct process *parent = process_of_pid(process->parent);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The UNIX server: what its files share. One thread serves all processes, a message at a time. What is
- * about files goes through fs.h to the file side, which may be another task.
+ * The UNIX server: the declarations that its files share. One thread serves all processes, a
+ * message at a time. Requests about files go through fs.h to the file side, which may be another
+ * task.
  */
 #ifndef P5LAB_SERVER_H
 #define P5LAB_SERVER_H
@@ -22,20 +23,20 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
 /* Results of a call besides numbers and -errno. */
-#define WOULD_BLOCK (-10000) /* answered later: what it waits for has not happened */
-#define NO_ANSWER (-10001)   /* never: the caller's task is gone */
+#define WOULD_BLOCK (-10000) /* answered later, when the event has happened */
+#define NO_ANSWER (-10001)   /* never answered: the caller's task is gone */
 
-/* --- open files ------------------------------------------------------------------------------------ */
+/* --- open files ------------------------------------------------------------------------------- */
 
-/* Bytes on their way from somebody to somebody else. */
+/* A pipe: bytes between a writer and a reader. */
 struct pipe {
   unsigned readers, writers;
   size_t begin, used;
   char *bytes;
 };
 
-/* An open file: what dup() and fork() share. Regular files, directories and devices have a node on
- * the file side; pipes and sockets are here.
+/* An open file, as shared by dup() and fork(). Regular files, directories and devices have a node
+ * on the file side; pipes and sockets are here.
  */
 struct file {
   unsigned references;
@@ -43,24 +44,24 @@ struct file {
   enum kind kind;
   int node;
   uint32_t offset;
-  struct pipe *in, *out; /* what it reads from, and writes to */
+  struct pipe *in, *out; /* the pipes that it reads from and writes to */
   struct socket *socket;
-  uint32_t counters; /* what they are to count: CESR */
+  uint32_t counters; /* the selected events, as in CESR */
 };
 
-/* --- processes ----------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 struct request {
   int number;
   int arguments[6];
   char *in;
   size_t in_length;
-  char *out; /* where the answer goes */
+  char *out; /* place for the answer */
   size_t out_room, out_length;
-  size_t done; /* of a call that is carried out in parts */
+  size_t done; /* bytes done of a call that is carried out in parts */
   uint64_t deadline;
-  int bulk;  /* what it brought are pages */
-  int pages; /* `out` are pages of its own */
+  int bulk;  /* its input is pages */
+  int pages; /* `out` is pages */
 };
 
 /* A call that waits. */
@@ -80,15 +81,15 @@ struct attached {
 struct process {
   int pid, parent, group, session, used, zombie, orphan;
   int status; /* as wait() gives it */
-  int stopped, told; /* by a signal; whether the parent knows */
-  int vfork_of;      /* who waits until this one has a program of its own */
+  int stopped, told; /* stopped by a signal; whether wait() has reported it */
+  int vfork_of;      /* the process that waits until this one has its own program */
   mach_port_t task, thread, port;
   struct file *files[OPEN_MAX_FILES];
   unsigned char close_on_exec[OPEN_MAX_FILES];
   int directory; /* a node, held */
   mode_t mask;
   uint32_t ignored, caught, pending; /* signals, from bit 0 on */
-  vm_offset_t signals, entry; /* the library's struct unix_signals and its way in; 0: not known */
+  vm_offset_t signals, entry; /* the library's struct unix_signals and its entry; 0: not known */
   uint64_t alarm, alarm_every;
   struct attached *attached;
   struct waiting waiting;
@@ -106,7 +107,7 @@ void process_end(struct process *process, int status);
 long process_wait(struct process *process, struct request *request);
 long process_group_call(struct process *process, const struct request *request);
 
-/* --- signals ------------------------------------------------------------------------------------- */
+/* --- signals ---------------------------------------------------------------------------------- */
 
 enum outcome { NOTHING, ENDED };
 
@@ -116,15 +117,15 @@ long signal_call(struct process *process, struct request *request);
 long signal_take(struct process *process, const struct request *request);
 long signal_action(struct process *process, const struct request *request);
 void signals_after_exec(struct process *process);
-extern int alarms; /* somebody has set one, ever */
+extern int alarms; /* whether any process has ever set one */
 void alarms_ring(void);
 int signal_waits(struct process *process);
 void signal_fault(struct process *process, int signal);
-/* Have a call that waits return EINTR. */
+/* Make a waiting call return EINTR. */
 void waiting_interrupt(struct process *process);
 void waiting_drop(struct process *process);
 
-/* --- calls --------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 long call_carry_out(struct process *process, struct request *request);
 long name_call(struct process *process, struct request *request);
@@ -135,7 +136,7 @@ struct file *file_new(enum kind kind, int flags);
 void file_hold(struct file *file);
 void file_release(struct file *file);
 struct file *file_of(struct process *process, int number);
-/* Enter a file, whose reference the table takes over, from number `from` on. */
+/* Enter a file at the first free number from `from` on. The table takes over the reference. */
 long descriptor_new(struct process *process, struct file *file, int from, int close_on_exec);
 long descriptor_close(struct process *process, int number);
 int file_ready(struct file *file, int events); /* poll()'s events that are true */
@@ -163,7 +164,7 @@ long sysv_call(struct process *process, struct request *request);
 void sysv_fork(struct process *parent, struct process *child);
 void sysv_end(struct process *process);
 void sysv_count(uint32_t *objects);
-/* How long the answer is going to be. */
+/* The length of the answer. */
 size_t sysv_room(const struct request *request);
 
 long console_read(const struct process *process, const struct file *file, struct request *request,
@@ -181,15 +182,15 @@ long counters_control(struct file *file, struct request *request);
 long counters_memory(struct process *process, uint32_t length, uint32_t offset);
 long map_file(struct process *process, struct file *file, const struct request *request);
 
-/* --- the server's own means ------------------------------------------------------------------- */
+/* --- the server's own helpers ----------------------------------------------------------------- */
 
 extern mach_port_t port_set;
-extern int woken; /* something happened for which a call may wait */
+extern int woken; /* an event has happened for which a call may wait */
 
 void console_write(const char *bytes, size_t length);
 void file_side_start(int apart, const char *archive, size_t size);
 kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack);
-/* Answer what comes to a port, for ever. */
+/* Serve the messages of a port, for ever. */
 _Noreturn void serve_port(mach_port_t port, mig_routine_t (*routine_of)(const mach_msg_header_t *));
 
 #endif

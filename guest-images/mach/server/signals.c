@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Signals. What a program does about one stands in its own library; here is whether it ignores it,
- * catches it, or has not said, and which are to be delivered. A caught one reaches the program in one of
- * three ways, after a word in its memory (struct unix_signals) has been set:
+ * Signals. A program's own library knows the handlers. The server knows which signals the program
+ * ignores or catches, and which are pending. To deliver a caught signal, the server sets a word in
+ * the program's memory (struct unix_signals). Then there are three cases:
  *
- *   its call waits here     the call returns EINTR, and the library looks at the word as it leaves
- *   it is in the library    the library looks at the word as it leaves
- *   it runs                 its thread is made to go on at the library's entry, which comes back to where
- *                           it was
+ *   its call waits here     the call returns EINTR, and the library checks the word as it leaves
+ *   it is in the library    the library checks the word as it leaves
+ *   it runs                 the server makes its thread continue at the library's entry, which
+ *                           returns to the interrupted code
  *
- * The library then asks which signals there are (UNIX_TAKE) and calls the handlers.
+ * The library then requests the pending signals (UNIX_TAKE) and calls the handlers.
  */
 #include <errno.h>
 #include <mach/thread_status.h>
@@ -30,7 +30,7 @@
 
 int alarms;
 
-/* The page of the program that has its struct unix_signals, in this task until it is put back. */
+/* The program's page with its struct unix_signals, mapped in this task until it is put back. */
 struct view {
   vm_offset_t page, at;
   vm_offset_t copy;
@@ -55,7 +55,7 @@ static void put_back(const struct process *process, struct view *view, int chang
 
 /* --- delivery -------------------------------------------------------------------------------- */
 
-/* Have a thread that runs enter the library, from where it comes back. */
+/* Make a running thread enter the library, which returns to the interrupted code. */
 static int divert(struct process *process, struct unix_signals *signals) {
   struct i386_thread_state state;
   mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
@@ -67,7 +67,7 @@ static int divert(struct process *process, struct unix_signals *signals) {
   return !thread_set_state(process->thread, i386_REGS_SEGS_STATE, (thread_state_t)&state, count);
 }
 
-/* Tell the program that there is a signal. */
+/* Notify the program of a signal. */
 static void notify(struct process *process, uint32_t bit) {
   struct view view;
   thread_suspend(process->thread);
@@ -89,7 +89,7 @@ static int is_blocked(struct process *process, uint32_t bit) {
   return blocked;
 }
 
-/* Whether a call must not wait, for there is a signal that came while the program was in its library. */
+/* Whether a call must not wait, because a signal came while the program was in its library. */
 int signal_waits(struct process *process) {
   struct view view;
   if (!process->pending || !look(process, &view)) return 0;
@@ -119,7 +119,7 @@ static void go_on(struct process *process) {
   task_resume(process->task);
 }
 
-/* What happens by itself. */
+/* The default action. */
 static enum outcome by_default(struct process *process, int signal) {
   uint32_t bit = BIT(signal);
   if (bit & HARMLESS || process->pid == 1) return NOTHING;
@@ -146,7 +146,7 @@ enum outcome signal_send(struct process *process, int signal) {
   return NOTHING;
 }
 
-/* The program did something that it cannot: it does not go on as if nothing had happened. */
+/* The program caused a fault: it must not continue as if nothing had happened. */
 void signal_fault(struct process *process, int signal) {
   struct view view;
   uint32_t bit = BIT(signal);
@@ -165,7 +165,7 @@ void signal_fault(struct process *process, int signal) {
 
 /* --- calls about signals --------------------------------------------------------------------- */
 
-/* One of the pending signals that the program does not block; what happens by itself, happens. */
+/* Take a pending signal that the program does not block; default actions are carried out here. */
 long signal_take(struct process *process, const struct request *request) {
   uint32_t blocked = (uint32_t)request->arguments[0];
   for (int signal = 1; signal < 32; signal++) {
@@ -181,7 +181,7 @@ long signal_take(struct process *process, const struct request *request) {
 long signal_action(struct process *process, const struct request *request) {
   int signal = request->arguments[0], action = request->arguments[1];
   if (signal < 1 || signal > 64) return -EINVAL;
-  if (signal > 31) return action > 1 ? -EINVAL : 0; /* there are no queued signals */
+  if (signal > 31) return action > 1 ? -EINVAL : 0; /* we have no queued signals */
   uint32_t bit = BIT(signal);
   if (bit & UNSTOPPABLE) return action >= 0 ? -EINVAL : 0;
   long before = process->ignored & bit ? 1 : 0;
@@ -225,7 +225,7 @@ static uint64_t milliseconds(const int *time) {
   return (uint64_t)(unsigned)time[0] * 1000 + ((unsigned)time[1] + 999) / 1000;
 }
 
-/* setitimer(ITIMER_REAL), getitimer(): four words of 32 bits, how often and how long. */
+/* setitimer(ITIMER_REAL), getitimer(): four words of 32 bits, the interval and the value. */
 static long timer(struct process *process, struct request *request) {
   int *before = (int *)request->out;
   if (request->arguments[0] != ITIMER_REAL) return -EINVAL;

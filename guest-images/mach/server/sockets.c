@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stream sockets of the local domain: two pipes, one each way. A listening socket keeps those who
- * connect in a row until somebody accepts them. The name of a bound one is a file of its kind; who
- * connects to that file is led to the socket.
+ * Stream sockets of the local domain: two pipes, one each way. A listening socket keeps a queue of
+ * connections until a process accepts them. The name of a bound socket is a file of type socket; a
+ * connection to that file goes to the socket.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,16 +21,16 @@
 #define BACKLOG_MAX 128
 
 struct socket {
-  struct socket *next; /* of all bound ones */
-  int node;            /* of its name, held; 0: it has none */
+  struct socket *next; /* in the list of bound sockets */
+  int node;            /* node of its name, with a reference; 0: no name */
   char name[sizeof(struct sockaddr_un)];
   int name_length, listening, backlog, waiting;
-  struct file *first; /* connected, to be accepted: the server's ends */
+  struct file *first; /* queue of connections to accept: the server's ends */
 };
 
 static struct socket *bound;
 
-/* Files of a row are linked by their sockets. */
+/* The files of a queue are linked by their sockets. */
 static struct file *new_end(int flags) {
   struct file *file = file_new(SOCKET, O_RDWR | flags);
   if (file && !(file->socket = calloc(1, sizeof(struct socket)))) {
@@ -114,7 +114,7 @@ static long make_pair(struct process *process, struct request *request) {
   return 0;
 }
 
-/* The path of an address; NULL when it is none. */
+/* The path of an address; NULL if it is not one. */
 static const char *path_of(const struct request *request, char *path) {
   const struct sockaddr_un *name = (const struct sockaddr_un *)request->in;
   size_t begin = offsetof(struct sockaddr_un, sun_path), length = request->in_length;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the file side is. On guest mach it is here: a request is a call of a function. On mach-split it is
- * a second task, made from this one at the start, with the same program at the same addresses: a
- * request is a message (fs.defs) and its answer another.
+ * The way to the file side. On guest mach it is in this task: a request is a function call. On
+ * mach-split it is a second task, which this one makes at the start, with the same program at the
+ * same addresses. A request is then a message (fs.defs), and its answer another message.
  */
 #include <errno.h>
 #include <mach/mig_errors.h>
@@ -22,7 +22,7 @@
 
 static mach_port_t files = MACH_PORT_NULL; /* the file server's port, where there is one */
 
-/* --- who asks ------------------------------------------------------------------------------------ */
+/* --- the requesting side ---------------------------------------------------------------------- */
 
 long fs_call(struct fs_request *r) {
   r->out_length = 0;
@@ -76,7 +76,7 @@ long fs_share(int node, mach_port_t task, vm_offset_t address, uint32_t length, 
   return fs_map(files, words, task, protection, &result) ? -EIO : result;
 }
 
-/* --- who answers --------------------------------------------------------------------------------- */
+/* --- the answering side ----------------------------------------------------------------------- */
 
 static struct fs_request request_of(const int *words, const char *in, size_t length) {
   return (struct fs_request){.operation = words[0], .node = words[1], .a = words[2], .b = words[3],
@@ -141,15 +141,15 @@ static mig_routine_t routine_of(const mach_msg_header_t *header) {
 }
 
 static _Noreturn void file_server(void) {
-  mig_dealloc_reply_port(mig_get_reply_port()); /* that name is the other task's */
+  mig_dealloc_reply_port(mig_get_reply_port()); /* that name belongs to the other task */
   files = MACH_PORT_NULL;
   files_start(archive, archive_size);
   serve_port(FILES_PORT, routine_of);
 }
 
-/* --- the start ----------------------------------------------------------------------------------- */
+/* --- the start -------------------------------------------------------------------------------- */
 
-/* Have a thread begin at `entry` on a stack of its own, with this thread's descriptors. */
+/* Start a thread at `entry` on a stack of its own, with this thread's descriptors. */
 kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack) {
   struct i386_thread_state state;
   mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
@@ -171,7 +171,7 @@ kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(v
   return status ? status : thread_resume(thread);
 }
 
-/* A task with a copy of this one's memory, and the ports that a file server needs. */
+/* Make a task with a copy of this one's memory and the ports that a file server needs. */
 static void make_file_server(void) {
   static char stack[SERVER_STACK] __attribute__((aligned(PAGE)));
   mach_port_t self = mach_task_self(), task, thread, port;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * System V messages, semaphores and shared memory. Each is a slot of a table; its name is the slot's number
- * and how often the slot was used, so that an old name finds nothing.
+ * System V messages, semaphores and shared memory. Each object is a slot of a table. Its identifier
+ * is the slot's number and the number of its uses, so that an old identifier finds nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "server.h"
 #include "sysv.h"
 
-#define STATUS 2 /* IPC_STAT without what musl marks its structures with */
+#define STATUS 2 /* IPC_STAT without musl's mark of its structures */
 #define SLOTS 128
-#define DESCRIPTION 256 /* no structure below is longer */
+#define DESCRIPTION 256 /* at least the size of each structure below */
 #define QUEUE_BYTES 16384u /* of one queue (Linux, MSGMNB) */
 #define MESSAGE_BYTES 8192u
 #define SEMAPHORES_MAX 250
@@ -73,7 +73,7 @@ void sysv_count(uint32_t *objects) {
     for (int i = 0; i < SLOTS; i++) *objects += slots[type][i].used != 0;
 }
 
-/* --- making and removing ------------------------------------------------------------------------- */
+/* --- making and removing ---------------------------------------------------------------------- */
 
 static int fill(enum type type, struct slot *slot, int size) {
   if (type == SEMAPHORES) {
@@ -148,7 +148,7 @@ static void slot_free(enum type type, struct slot *slot) {
 static long send_message(struct request *request, int name, int flags) {
   struct slot *slot = slot_of(QUEUE, name);
   if (!slot) return request->done ? -EIDRM : -EINVAL;
-  request->done = 1; /* it was there once */
+  request->done = 1; /* it existed before */
   long type;
   if (request->in_length < sizeof(type)) return -EINVAL;
   memcpy(&type, request->in, sizeof(type));
@@ -171,8 +171,8 @@ static long send_message(struct request *request, int name, int flags) {
   return 0;
 }
 
-/* The message that is asked for: the first, the first of a type, or the first of the lowest type up
- * to -`type`.
+/* Find the requested message: the first, the first of a type, or the first of the lowest type up to
+ * -`type`.
  */
 static struct message **choose(struct slot *slot, int type, int flags) {
   struct message **found = NULL;
@@ -211,7 +211,7 @@ static long receive_message(struct request *request, int name, size_t room, int 
   return (long)size;
 }
 
-/* A message is the only long answer. */
+/* Only a message can be a long answer. */
 size_t sysv_room(const struct request *request) {
   const int *a = request->arguments;
   struct slot *slot = a[0] == CALL_MSGRCV ? slot_of(QUEUE, a[1]) : NULL;
@@ -221,7 +221,7 @@ size_t sysv_room(const struct request *request) {
 
 /* --- semaphores ------------------------------------------------------------------------------ */
 
-/* All steps, or none. */
+/* Carry out all steps, or none. */
 static long step_semaphores(struct process *process, struct request *request, int name) {
   struct slot *slot = slot_of(SEMAPHORES, name);
   const struct sembuf *steps = (const struct sembuf *)request->in;
@@ -249,7 +249,7 @@ static long step_semaphores(struct process *process, struct request *request, in
   return 0;
 }
 
-/* SETVAL, SETALL: the values have come with the request. */
+/* SETVAL, SETALL: the values came with the request. */
 static long control_semaphores(struct request *request, int name, int number, int command) {
   struct slot *slot = slot_of(SEMAPHORES, name);
   const unsigned short *values = (const unsigned short *)request->in;
@@ -280,7 +280,7 @@ static long control_semaphores(struct request *request, int name, int number, in
   }
 }
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static long attach(struct process *process, int name, uint32_t wanted, int flags) {
   struct slot *slot = slot_of(SEGMENT, name);
@@ -324,7 +324,7 @@ void sysv_fork(struct process *parent, struct process *child) {
   }
 }
 
-/* The task is gone, and with it what it had mapped. */
+/* The task is gone, and its mappings with it. */
 void sysv_end(struct process *process) {
   while (process->attached) {
     struct attached *one = process->attached;
@@ -374,7 +374,7 @@ static long control(struct request *request, enum type type, int name, int comma
   return 0;
 }
 
-/* Arguments: which call, and its own, at most five (libc/sysv.c). */
+/* The arguments are the number of the call and at most five of its own (libc/sysv.c). */
 long sysv_call(struct process *process, struct request *request) {
   const int *a = request->arguments;
   switch (a[0]) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * What makes a terminal of a line (console.c): the kernel gives bytes as they come and echoes nothing.
- * Of the settings these are obeyed: ICRNL, ICANON with VERASE, VKILL and VEOF, ECHO and ECHOE, ISIG with
- * VINTR, VQUIT and VSUSP, VMIN 0. The others are kept. One foreground group, one size.
+ * The terminal on the console (console.c): the kernel delivers raw bytes and echoes nothing. These
+ * settings have an effect: ICRNL, ICANON with VERASE, VKILL and VEOF, ECHO and ECHOE, ISIG with
+ * VINTR, VQUIT and VSUSP, VMIN 0. The others are only stored. There is one foreground group and one
+ * size.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,19 +15,19 @@
 
 #include "server.h"
 
-#define ROOM 1024 /* of what was typed and not read */
+#define ROOM 1024 /* bytes that were typed and not read yet */
 
-/* As the kernel of Linux lays a struct termios out. */
+/* The layout of struct termios in the kernel of Linux. */
 static struct {
   unsigned input, output, control, local;
   unsigned char line, characters[19];
 } settings = {ICRNL, OPOST | ONLCR, CREAD | CS8 | B115200, ISIG | ICANON | ECHO | ECHOE, 0,
               {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26}};
 
-/* Up to `ready` a program may have it; what is behind is a line that is being typed. */
+/* A program may read up to `ready`; the rest is the line that is being typed. */
 static char typed[ROOM];
 static size_t ready, used;
-static int ended;      /* an end of file, where nothing was typed before it */
+static int ended;      /* an end of file on an empty line */
 static int foreground; /* group that gets the signals of keys */
 
 static int is_key(unsigned char byte, int which) {
@@ -37,7 +38,7 @@ static void echo(const char *text, size_t length) {
   if (settings.local & ECHO) console_write(text, length);
 }
 
-/* A key that is a signal: what is being typed goes. Returns whether it was one. */
+/* A key that sends a signal drops the line that is being typed. Returns whether it was one. */
 static int signal_key(unsigned char byte) {
   static const struct {
     int key, signal;
@@ -88,7 +89,7 @@ void terminal_input(const char *bytes, size_t count) {
 
 int terminal_ready(void) { return ready || ended; }
 
-/* A line, or what there is. */
+/* Read a line, or what there is. */
 long terminal_read(const struct process *process, const struct file *file, struct request *request,
                    size_t wanted) {
   if (!foreground) foreground = process->group;
@@ -113,7 +114,7 @@ static void forget_input(void) { ready = used = 0, ended = 0; }
 static long set(const struct request *request) {
   if (request->in_length != sizeof(settings)) return -EINVAL;
   memcpy(&settings, request->in, sizeof(settings));
-  if (!(settings.local & ICANON)) ready = used; /* what is half typed may be read */
+  if (!(settings.local & ICANON)) ready = used; /* an unfinished line may be read */
   woken = 1;
   return 0;
 }

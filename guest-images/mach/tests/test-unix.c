@@ -251,7 +251,7 @@ static int started(int count, char **arguments) {
   return count == 501 && value && strcmp(value, "value") == 0 ? 55 : 2;
 }
 
-/* --- signals ----------------------------------------------------------------------------------- */
+/* --- signals ---------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t caught, last;
 static sigjmp_buf back;
@@ -401,7 +401,7 @@ static void groups(void) {
   check(!isatty(99) && errno == EBADF, "no terminal");
 }
 
-/* --- links, shared files, sockets, System V ------------------------------------------------------- */
+/* --- links, shared files, sockets, System V --------------------------------------------------- */
 
 static void links(void) {
   struct stat status;

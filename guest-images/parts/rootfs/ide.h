@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which disk is the one on the IDE channel: SCSI disks have names of the same kind. */
+/* Find the disk on the IDE channel; SCSI disks have names of the same kind. */
 #ifndef P5LAB_IDE_H
 #define P5LAB_IDE_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether a disk of this name is on an IDE channel: the kernel says so of its vendor. */
+/* Whether the disk of this name is on an IDE channel. The kernel shows that as its vendor. */
 static inline int ide_is(const char *name) {
   char path[64], vendor[3] = "";
   snprintf(path, sizeof(path), "/sys/block/%s/device/vendor", name);

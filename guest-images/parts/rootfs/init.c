@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The guest's first process: mounts the usual file systems and the disk, applies the placement seed
- * (kernel parameter p5seed=N), says ready, runs one job, ends the run. A machine is booted once for
- * many jobs: nothing before ready depends on the job.
+ * (kernel parameter p5seed=N), gives the ready marker, runs one job and ends the run. One boot
+ * serves many jobs, so nothing before ready depends on the job.
  *
  * A job is one of
  *   NAME key=value ...      the program /bin/NAME
@@ -14,10 +14,10 @@
  * distribution on the first IDE disk (kernel parameters root=/dev/sda rw init=/p5/init). NAME is
  * then /p5/bin/NAME, and a directory of that disk is /data.
  *
- * With an engine: the job comes through markers, the program's output leaves through markers, and
- * the exit marker ends the run. Without one (an emulator, a real PC): the job is the kernel
- * parameter p5job=name,key=value,... (commas for spaces), the output goes to the console, and the
- * machine is reset at the end, because a Pentium PC without APM cannot switch itself off.
+ * With an engine, the job and the program's output go through markers, and the exit marker ends the
+ * run. Without one (an emulator, a real PC), the job is the kernel parameter
+ * p5job=name,key=value,... (commas for spaces), and the output goes to the console. At the end the
+ * machine is reset, because a Pentium PC without APM cannot switch itself off.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@
 #define JOB_SIZE 1024
 #define ARGUMENTS_MAX 64
 #define STATUS_NO_JOB 2
-#define STATUS_NOT_RUN 127 /* as a shell says: the program could not be started */
+#define STATUS_NOT_RUN 127 /* as in a shell: the program could not be started */
 #define PHASE_WHOLE 0xFFFFFFFEu /* bracket around a delivered program */
 #define PROGRAM "/tmp/program"
 #define DATA "/data"
@@ -57,19 +57,19 @@ static int root_is_disk(void) {
 #endif
 }
 
-/* Mount one file system; say so if that fails, and go on: not every workload needs each. */
+/* Mount one file system. If that fails, report it and go on: not every workload needs each. */
 static void mount_one(const char *type, const char *target) {
   if (mount(type, target, type, 0, NULL) != 0)
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
-/* The disk of a system that does not say of its disks what they are: User-Mode Linux's first one. */
+/* The disk of a system that does not report the type of its disks: User-Mode Linux's first one. */
 #ifndef OTHER_DISK
 #define OTHER_DISK "/dev/ubda"
 #endif
 
 /* Mount the disk, if there is one: the first IDE disk of a PC, or the system's other one.
- * P5LAB_DATA tells programs where it is.
+ * Programs read its directory from P5LAB_DATA.
  */
 static void mount_disk(void) {
   if (root_is_disk()) {
@@ -86,8 +86,8 @@ static void mount_disk(void) {
     fprintf(stderr, "init: mount %s on " DATA ": %s\n", disk, strerror(errno));
 }
 
-/* Apply the placement seed of the kernel parameter p5seed=N; the kernel hands parameters that it
- * does not know to init's environment.
+/* Apply the placement seed of the kernel parameter p5seed=N. The kernel puts parameters that it
+ * does not know into init's environment.
  */
 static void place_pages(void) {
   const char *seed = getenv("p5seed");
@@ -104,11 +104,11 @@ static int split(char *job, char **arguments) {
   return count;
 }
 
-/* A job whose file is `path` and whose arguments are given, their first being the job's name. */
+/* A job: the file `path` and its arguments; the first argument is the job's name. */
 struct job {
   char path[JOB_SIZE + 5];
   char *arguments[ARGUMENTS_MAX + 1];
-  int whole; /* to be bracketed by init */
+  int whole; /* init brackets the whole program */
 };
 
 static _Noreturn void run_program(struct job *job) {
@@ -124,15 +124,15 @@ static int exit_status(pid_t child) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* One output stream of the program, on its way to the engine. */
+/* One output stream of the program, forwarded to the engine. */
 struct stream {
   uint32_t number; /* 1 stdout, 2 stderr */
   size_t used;
   char buffer[4096];
 };
 
-/* Read what is there and forward the whole lines of it: the engine records both streams in one
- * file, where lines must not be torn. Returns 0 at the end of the stream.
+/* Read what is there and forward its whole lines only, because the engine records both streams in
+ * one file and must not split lines. Returns 0 at the end of the stream.
  */
 static int forward(struct stream *stream, int pipe) {
   ssize_t length = read(pipe, stream->buffer + stream->used, sizeof(stream->buffer) - stream->used);
@@ -184,9 +184,10 @@ static int run_on_console(struct job *job) {
   return child < 0 ? STATUS_NOT_RUN : exit_status(child);
 }
 
-/* Copy the program that the engine delivers to PROGRAM. Returns 0, or -1 with the reason in errno. */
+/* Copy the program that the engine delivers to PROGRAM. Returns 0, or -1 with the reason in errno.
+ */
 static int fetch_program(void) {
-  static char buffer[4092]; /* a multiple of the 12 bytes that come at a time */
+  static char buffer[4092]; /* a multiple of the 12 bytes of each marker */
   int file = open(PROGRAM, O_WRONLY | O_CREAT | O_TRUNC, 0755);
   if (file < 0) return -1;
   uint32_t offset = 0;
@@ -207,7 +208,7 @@ static int fetch_program(void) {
 }
 
 /* Open the terminal behind /dev/console, which itself cannot be a controlling terminal. The kernel
- * lists the consoles in use, the one that /dev/console stands for last.
+ * lists the consoles in use; the last one is that of /dev/console.
  */
 static int open_console(void) {
   char list[256] = "", path[sizeof(list) + 5];
@@ -229,8 +230,8 @@ static _Noreturn void run_login_shell(void) {
   _exit(STATUS_NOT_RUN);
 }
 
-/* Run a shell on the console, with job control; returns its status. The shell is not itself the
- * leader of its session: the end of a leader hangs the terminal up, with what is still to be sent.
+/* Run a shell on the console, with job control; returns its status. The shell does not lead its
+ * session, because the end of a leader hangs the terminal up and loses unsent output.
  */
 static int run_shell(void) {
   pid_t leader = fork();
@@ -251,7 +252,7 @@ static int run_shell(void) {
   return leader < 0 ? STATUS_NOT_RUN : exit_status(leader);
 }
 
-/* Say why there is nothing to run, to the engine and on the console; returns `status`. */
+/* Report to the engine and on the console why there is nothing to run; returns `status`. */
 static int refuse(const char *what, const char *why, int status) {
   char text[256];
   int length = snprintf(text, sizeof(text), "init: %s: %s\n", what, why);
@@ -269,7 +270,7 @@ static int run_named(struct job *job, int engine) {
   return engine ? run_piped(job) : run_on_console(job);
 }
 
-/* Run what the job text asks for; returns its status. */
+/* Run the job of this text; returns its status. */
 static int run_job(char *text, int engine) {
   static struct job job;
   if (split(text, job.arguments) == 0) return refuse("job", "none given", STATUS_NO_JOB);
@@ -291,7 +292,7 @@ int main(void) {
   mount_one("tmpfs", "/tmp");
   mount_disk();
   place_pages();
-  sync(); /* what mounting wrote must not come up in somebody's measurement */
+  sync(); /* later writes of the mount would disturb a measurement */
 
   int engine = p5_marker_init();
   p5_ready();

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Placement seed: which physical pages later processes get.
+ * The placement seed decides which physical pages later processes get.
  *
  * A kernel that has just booted hands out memory in one long run of neighbouring pages, the best
- * case of a physically indexed cache. A seed of 1 or more makes a history instead, the same for the
- * same number on the same kernel: SEED_PAGES pages (4 MB) are written in order, which takes
- * neighbours from the allocator, and of each pair of neighbours one, chosen by lot, is given back,
- * the pairs in an order drawn by lot as well. The other half (2 MB) stays with this process for the
- * rest of the run and keeps the allocator from joining the free pages to larger blocks. What is
- * allocated from then on comes from the scattered half, last freed first: memory, stacks and files
- * of later processes. The kernel, its tables and the programs of the RAM disk stay where they are.
+ * case for a physically indexed cache. A seed of 1 or more makes a history of allocations first. On
+ * the same kernel, the same seed gives the same history. The process writes SEED_PAGES pages (4 MB)
+ * in order, so that the allocator gives it neighbours. Of each pair of neighbours it frees one,
+ * drawn at random, and it takes the pairs in random order. It keeps the other half (2 MB) for the
+ * rest of the run, so that the allocator cannot join the free pages to larger blocks. Memory,
+ * stacks and files of later processes then come from the scattered half, last freed first. The
+ * kernel, its tables and the programs of the RAM disk stay where they are.
  *
- * Draws are xorshift32 (13, 17, 5; G. Marsaglia, Xorshift RNGs, 2003), started at seed * 2654435761.
+ * Random numbers are xorshift32 (13, 17, 5; G. Marsaglia, Xorshift RNGs, 2003) from seed *
+ * 2654435761.
  */
 #ifndef P5LAB_SEED_H
 #define P5LAB_SEED_H
@@ -29,18 +30,19 @@ static inline uint32_t seed_draw(uint32_t *state) {
   return *state ^= *state << 5;
 }
 
-/* Scatter the free pages as said above; seed 0 changes nothing. Returns 0, or -1 with errno. */
+/* Scatter the free pages as described above; seed 0 changes nothing. Returns 0, or -1 with errno.
+ */
 static inline int seed_placement(uint32_t seed) {
   static uint16_t order[SEED_PAGES / 2];
   if (seed == 0) return 0;
   size_t size = (size_t)SEED_PAGES * SEED_PAGE;
   char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return -1;
-  /* A child that inherited these pages would pay for them in each fork. */
+  /* Children do not inherit these pages; otherwise each fork would cost more. */
   if (madvise(pages, size, MADV_DONTFORK) != 0) return -1;
   for (size_t offset = 0; offset < size; offset += SEED_PAGE) pages[offset] = 1;
 
-  uint32_t state = seed * 2654435761u; /* odd: no seed but 0 gives 0, where xorshift would stay */
+  uint32_t state = seed * 2654435761u; /* odd factor: only seed 0 gives 0 */
   for (uint32_t i = 0; i < SEED_PAGES / 2; i++) {
     uint32_t other = seed_draw(&state) % (i + 1);
     order[i] = order[other];

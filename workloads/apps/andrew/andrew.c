@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * andrew: the phases of the modified Andrew benchmark before its compilation (ousterhout90 section 9,
- * lai96 section 8). Phase 0: make the directories of a tree; 1: copy every file of a source tree into
- * it; 2: look at the status of every file; 3: read every byte of every file.
+ * andrew: the phases of the modified Andrew benchmark before its compilation (ousterhout90 section
+ * 9, lai96 section 8). Phase 0: make the directories of a tree; 1: copy every file of a source tree
+ * into it; 2: look at the status of every file; 3: read every byte of every file.
  *
- * The tree is generated. About 70 files of about 200 KB together is the size of the original (Howard
- * and others, "Scale and Performance in a Distributed File System", 1988, section 4.1). Estimates: 20
- * directories, four in each as far as there are, and sizes from the smallest to seven times that.
+ * The program generates the tree. The original has about 70 files of about 200 KB together (Howard
+ * and others, "Scale and Performance in a Distributed File System", 1988, section 4.1). Estimates:
+ * 20 directories, at most four in each, and sizes from the smallest to seven times that.
  *
  *   copy=in-process   open, read, write and close by this program
- *   copy=command      a new process and `busybox cp` for each file, as ousterhout90 says that the
- *                     modified benchmark does: many process creations
+ *   copy=command      a new process and `busybox cp` for each file; by ousterhout90, the modified
+ *                     benchmark creates that many processes
  */
 #include <dirent.h>
 
@@ -31,13 +31,13 @@ static const char directory[] = "p5lab-andrew";
 static long files = 70, kilobytes = 200, directories = 20, copy = IN_PROCESS;
 static char buffer[FILE_MAX];
 
-/* What a walk through a tree finds. */
+/* The result of a walk through a tree. */
 static struct tally {
   long directories, files, bytes;
-  uint32_t sum; /* of the contents, as they were read */
+  uint32_t sum; /* of the contents that were read */
 } expected;
 
-/* Path of the n-th directory below `root`, the 0-th of which is `root` itself. */
+/* Path of the n-th directory below `root`; number 0 is `root` itself. */
 static void directory_path(char *path, const char *root, long n) {
   char names[PATH_SIZE] = "";
   for (; n > 0; n = (n - 1) / FAN_OUT) {
@@ -54,7 +54,7 @@ static void file_path(char *path, const char *root, long n) {
   snprintf(path, PATH_SIZE, "%.54s/f%02d.c", place, (int)n);
 }
 
-/* Sizes in proportion to 1 to 7, the last file what is left. */
+/* Sizes in proportion to 1 to 7; the last file takes the rest. */
 static long file_size(long n) {
   long shares = 0, before = 0, own = 0;
   for (long i = 0; i < files; i++) {
@@ -130,7 +130,7 @@ static void copy_files(const char *from, const char *to) {
   }
 }
 
-/* Add the bytes of a file to what was found. */
+/* Add the bytes of a file to the result. */
 static void read_file(const char *path, struct tally *found) {
   int file = open(path, O_RDONLY);
   if (file < 0) p5w_fail(path);

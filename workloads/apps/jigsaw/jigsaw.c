@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * jigsaw: build, scramble and solve a puzzle of tiles of 1 or 4 KB (wpi92 section 4.3: Jigsaw, which
- * stresses memory allocation and paging).
+ * jigsaw: build, scramble and solve a puzzle of tiles of 1 or 4 KB (wpi92 section 4.3: Jigsaw,
+ * which stresses memory allocation and paging).
  *
- * The paper says that much and no more; the rest is ours. A tile is a square of bytes, allocated by
- * itself. Two tiles that belong together have the same bytes along the side they share, and no other
- * two have. Phase 0 brackets the building, phase 1 the scrambling, phase 2 the solving: for each place,
- * row by row, the tiles that are left are tried in the order they lie in, against the tiles to the
- * left and above. A try that fails touches the first bytes of a tile: a page each with tiles of 4 KB, a
- * quarter of one with tiles of 1 KB.
+ * The paper gives no more details; the rest is ours. A tile is a square of bytes with an allocation
+ * of its own. Two neighbouring tiles have the same bytes along their common side, and no other two
+ * tiles do. Phase 0 brackets the building, phase 1 the scrambling, phase 2 the solving. The solver
+ * goes through the places row by row. It compares the remaining tiles, in their order, with the
+ * tiles to the left and above. A try that fails touches the first bytes of a tile: one page each
+ * with tiles of 4 KB, a quarter of a page with tiles of 1 KB.
  *
- * It pages in that every page is new when a tile is built. No page goes to a disk: guest `linux` has no
- * swap space, and the puzzle has to fit into its memory.
+ * Building a tile touches new pages, so each of them faults. No page goes to a disk: guest `linux`
+ * has no swap space, and the puzzle must fit into its memory.
  */
 #include "data.h"
 
@@ -72,7 +72,7 @@ static void scramble(void) {
   }
 }
 
-/* Whether a tile has the sides that are wanted at a place of the picture. */
+/* Whether a tile has the sides that fit at a place of the picture. */
 static int fits(const unsigned char *bytes, long row, long column) {
   const unsigned char *above = row > 0 ? solved[(row - 1) * columns + column] : NULL;
   const unsigned char *left = column > 0 ? solved[row * columns + column - 1] : NULL;
@@ -97,7 +97,7 @@ static void solve(void) {
   }
 }
 
-/* Every byte of the picture is where it was. */
+/* Check that every byte of the picture is at its original place. */
 static void check(void) {
   unsigned char *wanted = (unsigned char *)data_buffer(side * side);
   for (long i = 0; i < rows * columns; i++) {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
 /*
- * scomp: the UNIX calls of a compilation (wpi92 section 4.3: Scomp, which issues them as gcc does when
- * it compiles itself, and has gcc's structure). Phase 0 brackets the compilation of all sources and the
- * linking.
+ * scomp: the UNIX calls of a compilation (wpi92 section 4.3: Scomp has gcc's structure, and issues
+ * the calls of gcc when it compiles itself). Phase 0 brackets the compilation of all sources and
+ * the linking.
  *
- * The paper took counts of calls from gprof, and prints none. What is here is the structure of gcc, as
- * its manual describes it, with sizes that are estimates: a driver starts for each source the
- * preprocessor, the compiler proper and the assembler, one after the other, each a program of its own
- * (this one again), with files between them that the driver removes; at the end the linker reads all
- * objects. The preprocessor looks for each header in two directories and finds it in the second. The
- * compiler proper takes memory in pieces of 4 KB for every word that it has not seen before, and gives
- * none back. Files are read whole by the preprocessor and the linker, in pieces of 4 KB by the others,
- * and written in pieces of 4 KB.
+ * The authors took counts of calls from gprof but print none. This program has the structure of
+ * gcc, as gcc's manual describes it; the sizes are estimates. For each source a driver starts the
+ * preprocessor, the compiler proper and the assembler, one after the other. Each is a program of
+ * its own (this one again). They pass files, and the driver removes these. At the end the linker
+ * reads all objects. The preprocessor looks for each header in two directories and finds it in the
+ * second. The compiler proper allocates memory in pieces of 4 KB for the words that it has not seen
+ * before, and frees none. The preprocessor and the linker read whole files; the others read pieces
+ * of 4 KB. All write pieces of 4 KB.
  *
- * What is compiled are words of data.h, and every pass does something to each of them, so that the
- * linked program shows whether all passes have read and written what they should.
+ * The sources are words of data.h. Every pass changes each word, so that the linked program shows
+ * whether all passes have read and written the right data.
  */
 #include "child.h"
 #include "data.h"
 
 #define PIECE 4096
 #define HEADER 4096 /* bytes of a header */
-#define SLOTS 4096  /* of the compiler's table of words, a power of two */
+#define SLOTS 4096  /* of the compiler's table of words; a power of two */
 
 static const char directory[] = "p5lab-scomp";
 static long files = 4, headers = 8, size = 16384, filesystem = DATA_DISK;
 
-/* What a pass makes of a word. */
+/* The word that a pass makes from a word. */
 static uint32_t compiled(uint32_t word) { return word * 2654435761u; }
 static uint32_t assembled(uint32_t word) { return word ^ word >> 15; }
 
@@ -71,7 +71,7 @@ static void pass_on(const char *name) {
   free(words);
 }
 
-/* Call `each` for every word of a file, which is read piece by piece. */
+/* Call `each` for every word of a file; reads the file piece by piece. */
 static void words_of(const char *name, void (*each)(uint32_t)) {
   static uint32_t words[PIECE / 4];
   int descriptor = open(name, O_RDONLY);
@@ -96,7 +96,7 @@ static void preprocess(const char *source, const char *to) {
   output_close();
 }
 
-/* A word that the compiler has seen, in memory that it takes in pieces. */
+/* A word that the compiler has seen; its memory comes from pieces of 4 KB. */
 struct symbol {
   struct symbol *next;
   uint32_t word, count;
@@ -142,7 +142,7 @@ static void linked(char **objects, int count, const char *to) {
   output_close();
 }
 
-/* This program as one of the passes: --PASS TO FROM..., and how many headers there are. */
+/* This program as one of the passes: --PASS TO FROM..., and the number of headers. */
 static int pass(int argc, char **argv) {
   const char *name = argv[1] + 2, *to = argv[2];
   if (strcmp(name, "ld") == 0) return linked(argv + 3, argc - 3, to), 0;
@@ -238,7 +238,7 @@ static void inputs_new(void) {
   }
 }
 
-/* The linked program is what all passes should have made of the inputs. */
+/* Check that the linked program is the result of all passes. */
 static void check(void) {
   char *text = data_buffer(size > HEADER ? size : HEADER);
   long at = 0;

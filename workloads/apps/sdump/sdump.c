@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * sdump: a reader sends files of 1 MB over a pipe to a process that writes them to nowhere or to the
- * disk (wpi92 section 4.3: Sdump, like the program dump). Phase 0 brackets all files, from the first
- * read to the end of the process that writes.
+ * sdump: a reader sends files of 1 MB over a pipe to a process that drops them or writes them to
+ * the disk (wpi92 section 4.3: Sdump, like the program dump). Phase 0 brackets all files, from the
+ * first read to the end of the writing process.
  *
- * The paper gives the size of a file, and that their number is a parameter. Ours: one pipe; records of
- * 10 KB, as BSD's dump writes them to a tape; files that are not in the file cache when it begins. What
- * goes to nowhere is looked at on its way, what goes to the disk is read back outside of the bracket.
+ * The paper prints the size of a file, and that the number of files is a parameter. Our choices:
+ * one pipe; records of 10 KB, as BSD's dump writes to a tape; no file is in the file cache at the
+ * start. The writer checks the data that it drops. Data on the disk are read back outside of the
+ * bracket.
  */
 #include "child.h"
 #include "transfer.h"
@@ -22,14 +23,14 @@ static long files = 2, kb = 1024, output = NOWHERE, filesystem = DATA_DISK;
 static struct transfer file;
 static char (*names)[12];
 
-/* The process that writes: all files, one behind the other. */
+/* The writing process: it takes all files, one after the other. */
 static _Noreturn void writer(int from) {
   int to = open(output == DISK ? COPY : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (to < 0) p5w_fail("output");
   for (file.key = 0; file.key < (uint32_t)files; file.key++) {
     for (long at = 0; at < kb << 10; at += RECORD) {
       long size = transfer_size(&file, at);
-      for (long have = 0; have < size;) { /* a pipe gives what it has */
+      for (long have = 0; have < size;) { /* a read returns what the pipe holds */
         ssize_t count = read(from, file.buffer + have, (size_t)(size - have));
         if (count <= 0) p5w_fail("pipe: read");
         have += count;

@@ -2,9 +2,9 @@
 /*
  * mach-fault: the first touch of a page. A bracket holds one; every page is its own.
  *
- *   0   memory of the kernel's: it takes a page of zeros
- *   1   a memory object of the program's: the kernel asks a second thread for the page by a message, and
- *       that one answers that there is nothing to be had: zeros
+ *   0   anonymous memory: the kernel supplies a page of zeros
+ *   1   a memory object of the program: the kernel requests the page from a second thread by a
+ *       message, and the thread answers that it has no data, which means zeros
  *   2   the same, but the thread supplies a page, out of line
  */
 #include "mach.h"
@@ -13,7 +13,7 @@
 #define DATA_REQUEST 2203 /* mach/memory_object.defs */
 #define INIT 2200
 
-/* The part that both have in common: a port of the kernel's, and of a request, what it wants. */
+/* The common part of both messages: a port of the kernel, and the range of a request. */
 struct request {
   mach_msg_header_t header;
   mach_msg_type_t control_type;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-message: so many bytes in a message to a server in another task, and an empty answer. Phase =
- * bytes; a bracket holds one.
+ * mach-message: a message with a number of bytes to a server in another task, and an empty answer.
+ * Phase = bytes; a bracket holds one message.
  *
  *   transfer=inline        the kernel copies them in and out
- *   transfer=out-of-line   the kernel maps their pages into the server, copying on write; the server gives
- *                          them back when it has looked at one byte of each page
+ *   transfer=out-of-line   the kernel maps their pages into the server, copying on write; the
+ *                          server reads one byte of each page and then unmaps them
  *
- * The server compares the first and the last byte with what the message's number says.
+ * The server checks the first and the last byte, which depend on the message's number.
  */
 #include "mach.h"
 
@@ -28,7 +28,7 @@ static char source[65536] __attribute__((aligned(4096)));
 static mach_port_t port, reply;
 static unsigned char number;
 
-/* The id of the message is its number; that of the answer, whether the bytes were right. */
+/* The id of a message is its number; the id of an answer says whether the bytes were right. */
 static void serve(void) {
   volatile char sum;
   for (int first = 1;; first = 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-threads: two threads of one task exchange messages through memory that they share, as ipc does
- * between processes (wpi92 section 4.7): the client copies its message in, the server copies it out,
- * changes the first byte, copies it back, and the client copies it out. An empty message hands the memory
- * over. Phase = bytes; a bracket holds `transactions`.
+ * mach-threads: two threads of one task exchange messages through shared memory, as ipc does
+ * between processes (wpi92 section 4.7): the client copies its message in, the server copies it
+ * out, changes the first byte, copies it back, and the client copies it out. An empty message hands
+ * the memory over. Phase = bytes; a bracket holds `transactions`.
  */
 #include "mach.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcopy: copy aligned blocks by the C library's routine of the time (ousterhout90 table 5). Phase 0:
- * blocks that are in the cache, both of them; 1: blocks much larger than it. A bracket holds as many
- * copies between the same two blocks as move `words` words of 4 bytes.
+ * bcopy: copy aligned blocks by the C library's routine of the time (ousterhout90 table 5). Phase
+ * 0: both blocks are in the cache; 1: both are much larger than the cache. A bracket repeats the
+ * copy between the same two blocks until it has moved `words` words of 4 bytes.
  *
- * The Pentium fills no line on a write miss: a block that was only written is in no cache. Both blocks
- * are therefore read, by comparing them, between the unmeasured copy and the measured ones.
+ * The Pentium fills no line on a write miss, so a block that was only written is in no cache. The
+ * program therefore compares both blocks between the unmeasured copy and the measured ones.
  */
 #include "buffer.h"
 #include "string1995.h"
@@ -37,7 +37,7 @@ static void measure(uint32_t phase, char *from, long size, long bytes) {
   fill((uint32_t *)from, size, 0);
   copy(to, from, size, size);
   check((uint32_t *)from, (uint32_t *)to, size, 0);
-  fill((uint32_t *)from, size, 1); /* what the measured copies have to bring */
+  fill((uint32_t *)from, size, 1); /* the contents that the measured copies must move */
   p5_begin(phase);
   copy(to, from, size, bytes);
   p5_end(phase);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
  * bitblt: scroll a picture through a window (chen95 section 4.6, figure 8: an array of 570 x 1520
- * pixels in a window of 570 x 760, drawn 760 times, each time one row further down). Phase 0 brackets
- * all frames.
+ * pixels in a window of 570 x 760, drawn 760 times, each time one row further down). Phase 0
+ * brackets all frames.
  *
  * path=direct: the program copies each row from its array to the frame buffer by repeated string
- * instructions, as a display driver in the kernel does for it (Windows, NT). depth=8 has an array of
- * 8 bits a pixel as well (section 5.2).
+ * instructions, as a display driver in the kernel does (Windows, NT). With depth=8 the array has 8
+ * bits a pixel too (section 5.2).
  *
  * path=server: the program copies the picture, one bit a pixel, into a request and sends it to a
  * display server through a socket. The server expands each four bits to a word of four pixels of a
  * frame buffer of 8 bits a pixel, in C, a word at a time (NetBSD with X11). With depth=1 it copies.
  *
- * Afterwards the window is read back and compared with the array.
+ * Afterwards the program reads the window back and compares it with the array.
  */
 #include <sys/socket.h>
 
@@ -53,7 +53,7 @@ static void make_pixels(void) {
       if (bits & 8 >> i) pixels[bits] |= 0xFFu << 8 * i;
 }
 
-/* The last word of a row has pixels that are outside of the window; its owner clips them away. */
+/* The last word of a row has pixels outside of the window; the window's owner clips them. */
 static void expand_frame(const uint8_t *row) {
   for (int y = 0; y < WINDOW; y++, row += row_bytes) {
     volatile uint32_t *to = (volatile uint32_t *)screen_row(&screen, y);
@@ -106,7 +106,7 @@ static void show_by_server(int socket, long frames) {
   p5_end(0);
 }
 
-/* What the pixel in column x of an array's row is in the frame buffer. */
+/* The value in the frame buffer of the pixel in column x of a row of the array. */
 static int expected(const uint8_t *row, int x, int expanded) {
   if (!expanded) return screen.depth == 8 ? row[x] : row[x / 8] >> (7 - x % 8) & 1;
   return row[x / 8] >> (7 - x % 8) & 1 ? 0xFF : 0;

@@ -3,11 +3,12 @@
  * bonnie: one file, written, read in sequence, and read and written again in random blocks of 8 KB
  * (lai96 section 7.1, figures 9 to 11: files of 2 to 100 MB on a machine of 32).
  *
- * Every bracket holds `batch` blocks: phase 0 so many of them written in sequence, phase 1 read in
- * sequence, phase 2 sought, read and written where they were. The mean over a phase's brackets is that
- * of the whole file. What phases 0 and 2 leave in the file cache is written outside of the brackets,
- * so that no phase pays for the one before; the cache is not emptied: a file that fits is read from
- * it, as in lai96. The order of the random blocks is the same in every run.
+ * Every bracket holds `batch` blocks. Phase 0 writes them in sequence, phase 1 reads them in
+ * sequence, and phase 2 reads random ones and writes each back to its place. The mean over a
+ * phase's brackets is the mean of the whole file. Dirty blocks of phases 0 and 2 are written to the
+ * disk outside of the brackets, so that no phase pays for the one before. The file cache is not
+ * emptied: a file that fits is read from it, as in lai96. The order of the random blocks is the
+ * same in every run.
  */
 #include "transfer.h"
 
@@ -39,7 +40,7 @@ static void sequential(int descriptor, enum phase phase, long blocks) {
   }
 }
 
-/* The block is changed: what is written is what another file would have there, or what it was. */
+/* Change the block: it gets the contents of another file (key), or its old contents again. */
 static void random_blocks(int descriptor, long blocks) {
   unsigned char *changed = calloc((size_t)blocks, 1);
   if (!changed) p5w_fail("blocks");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * branch: what the branch target buffer predicts: one branch that follows a pattern, indirect jumps
- * and returns, more branches than the buffer holds, and a buffer that was emptied. How many of them
- * must be mispredicted, and why, stands in tests/e2e/test_validation.py, under the same names.
+ * branch: predictions of the branch target buffer: one branch that follows a pattern, indirect
+ * jumps and returns, more branches than the buffer holds, and an emptied buffer.
+ * tests/e2e/test_validation.py derives the number of mispredictions under the same names.
  *
  * Phases 0 to 4: the loops without a sequence (lib/sequence.h).
  */
@@ -14,8 +14,8 @@
 #define PAGE 4096
 #define LFSR 0xEDB88320 /* taps of a 32-bit shift register of maximal length (CRC-32) */
 
-/* One branch, 1024 times: ROL gives its pattern bit by bit, from the highest on. Where it is not
- * taken, one NOT more is executed. Four NOTs make the loop longer than the buffer's pipeline.
+/* One branch, 1024 times: ROL gives its pattern bit by bit, from the highest on. When the branch is
+ * not taken, one more NOT is executed. Four NOTs make the loop longer than the buffer's pipeline.
  */
 #define LONG "; .rept 4; notl %edi; .endr"
 #define IN_V "roll $1,%eax; jc 2f; notl %edi; 2:" LONG
@@ -53,8 +53,9 @@
   "xorl $" #toggle ",%edx; call 3f; 4: nop; 3: popl %ecx; notl %edi; leal 2f-4b(%ecx,%edx),%ecx;" \
   "jmp *%ecx; nop; 2: notl %edi; 2:"
 
-/* Many jumps, 64 times round. An entry of the buffer is told by the instruction before the jump:
- * here NOT. 64 bytes apart, all have the same set; 5 bytes apart, they go through all sets in turn.
+/* Many jumps, 64 times round. The instruction before the jump, here NOT, selects the entry of the
+ * buffer. At a distance of 64 bytes all jumps are in the same set; at 5 bytes they use all sets in
+ * turn.
  */
 #define APART_64 "jmp 2f; .fill 60,1,0x90; 2:"
 #define APART_5 "jmp 2f; nop; 2:"
@@ -70,7 +71,7 @@
 
 #define DEFINE_PATTERN(number, name, pattern, text) SEQUENCE(number, 1, 1024, text)
 PATTERNS(DEFINE_PATTERN)
-/* One of the patterns in a loop so short that the branch comes again before its state is written. */
+/* A pattern in a short loop: the branch comes again before the buffer has written its state. */
 #define SHORT "roll $1,%eax; jc 2f; notl %edi; 2:\n"
 SEQUENCE_RAW(28, 1024, SHORT)
 #define DEFINE_RING(number, name, copies, text) SEQUENCE(number, copies, 64, text)
@@ -83,15 +84,15 @@ static const struct sequence sequences[] = {
     PATTERNS(PATTERN) RINGS(RING)
     {28, "taken 1 of 4, short loop", {.eax = 0x88888888}, SEQUENCE_RUN(28)}};
 
-/* The 192 jumps once: with the entries that they have made, behind a system call that leaves CR3
- * alone, and behind one that loads it.
+/* The 192 jumps once: with their entries in the buffer, after a system call that does not load CR3,
+ * and after one that loads it.
  */
 static const struct sequence kept = {40, "192 jumps, known", {0}, SEQUENCE_RUN(40)};
 static const struct sequence called = {41, "192 jumps, after getppid", {0}, SEQUENCE_RUN(40)};
 static const struct sequence flushed = {42, "192 jumps, after a CR3 load", {0}, SEQUENCE_RUN(40)};
 
-/* So many pages that Linux flushes the TLB as a whole, by loading CR3, when their protection is
- * changed (arch/x86/mm/tlb.c, tlb_single_page_flush_ceiling: 33).
+/* A number of pages for which Linux flushes the whole TLB, by loading CR3, when it changes their
+ * protection (arch/x86/mm/tlb.c, tlb_single_page_flush_ceiling: 33).
  */
 #define PAGES 64
 static char *pages;

@@ -2,26 +2,27 @@
 /*
  * copy-routines: the three user-level memory copies of talagala97's appendix. Phase = bytes a copy.
  *
- *   libc     rep movsl, the C library's (listing A1)
- *   integer  64 bytes an iteration in integer registers; the two lines that will be needed next are
- *            touched first (A2)
- *   float    blocks of 1792 bytes: every line of the source is touched, then 64 bytes an iteration
- *            go through the eight floating-point registers, which hold 64-bit integers exactly (A3)
+ *   libc     rep movsl, as in the C library (listing A1)
+ *   integer  64 bytes an iteration in integer registers; it first touches the two lines that the
+ *            next iteration needs (A2)
+ *   float    blocks of 1792 bytes: it touches every line of the source, then moves 64 bytes an
+ *            iteration through the eight floating-point registers, which hold 64-bit integers
+ *            exactly (A3)
  *
- * A stretch of `region` bytes is copied piece by piece to a second one, again and again until `words`
- * words of 4 bytes have been copied: with regions larger than the caches no copy finds its data in
- * one. The paper does not say what its copies found. But touching ahead gains nothing where the
- * source is in L1D, and its rate for libc, 40 MB/s, is that of copies from memory to memory on such
- * boards (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
+ * The program copies a region of `region` bytes piece by piece to a second one. It repeats that
+ * until it has copied `words` words of 4 bytes. With regions larger than the caches, no copy finds
+ * its data in a cache. The paper does not say where its copies found their data. But touching ahead
+ * gains nothing if the source is in L1D, and the paper's rate for libc, 40 MB/s, is that of copies
+ * from memory to memory on such boards (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
  *
- * The instructions are the measurement, and are those of the listings.
+ * The instructions themselves are measured, so they are those of the listings.
  */
 #include "buffer.h"
 #include "string1995.h"
 
 #define STEP 64        /* bytes an iteration of integer and float */
 #define LINE 32
-#define TOUCHED 256    /* bytes an iteration of float's loop that touches */
+#define TOUCHED 256    /* bytes an iteration of float's touching loop */
 #define BLOCK 1792     /* 2 KB less 256 bytes (A3) */
 
 typedef void copier(char *to, const char *from, long size);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * counted: operations measured as chen95 measured them (sections 3.2 and 4.1). The two counters are
- * read through /dev/p5ctr, a system call to start and one to stop; the ten events of its table 2 take
- * five passes, in each of which the operation is repeated. Nothing is warmed up: the paper names no
- * warm-up. operation=null, around nothing, is what the paper subtracts from the others.
+ * counted: operations measured with chen95's method (sections 3.2 and 4.1). The program uses the
+ * two counters through /dev/p5ctr, with one system call to start and one to stop. The ten events of
+ * the paper's table 2 take five passes, and each pass repeats the operation. There is no warm-up,
+ * because the paper names none. operation=null measures nothing; the paper subtracts it from the
+ * others.
  *
- * Output, one line an iteration: PASS ITERATION CTR0 CTR1 CYCLES, where CYCLES are by RDTSC, from
- * before the start to the stop. Phase 0 brackets the operation alone, within start and stop; phase 1
- * all that CYCLES hold. The iterations of a pass follow those of the pass before.
+ * Output, one line an iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES come from RDTSC, from
+ * before the start to the stop. Phase 0 brackets the operation alone, between start and stop; phase
+ * 1 brackets the same code as CYCLES. The iterations of a pass follow those of the pass before.
  *
- * counters=unused makes no call of the device and prints nothing: the same operations undisturbed.
+ * counters=unused makes no call of the device and prints nothing: it runs the operations
+ * undisturbed.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,7 +21,8 @@
 
 enum { PASSES = 5, COUNTERS = 2, ITERATIONS_MAX = 1000 };
 
-/* Two events a pass, in the order of chen95's table 2; how the paper paired them is not printed. */
+/* Two events a pass, in the order of chen95's table 2; the paper does not print how it paired them.
+ */
 static const long events[PASSES][COUNTERS] = {
     {0x00, 0x01}, /* data reads, data writes */
     {0x02, 0x03}, /* data TLB misses, data read misses */
@@ -41,7 +44,7 @@ static void op_getpid(void) { syscall(SYS_getpid); }
 
 static void op_dup(void) { copy = dup(STDOUT_FILENO); }
 
-/* One byte to oneself (lai96 section 5). */
+/* Pass one byte to oneself (lai96 section 5). */
 static void op_pipe(void) {
   char byte = 0;
   if (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1) p5w_fail("counted: pipe");
@@ -49,7 +52,7 @@ static void op_pipe(void) {
 
 static void op_exec(void) { exec_once(); }
 
-/* What table 2 says of its own events: a misaligned read counts twice, a misaligned write once, a
+/* The rules of table 2 for its events: a misaligned read counts twice, a misaligned write once, a
  * REP instruction once.
  */
 static void op_load(void) { __asm__ volatile("movl %0, %%eax" : : "m"(memory[3]) : "eax"); }

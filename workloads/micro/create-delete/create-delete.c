@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * create-delete: create a file, write it, close it, open it again, read it, close it, remove it
- * (ousterhout90 table 10 and section 11; lai96 section 7.2, figure 12: crtdel). Phase = size of the file; a bracket holds one file, written
- * and read by one call each. What was read is compared with what was written outside of it.
+ * (ousterhout90 table 10 and section 11; lai96 section 7.2, figure 12: crtdel). Phase = size of the
+ * file; a bracket holds one file, written and read by one call each. The program compares the data
+ * that it read with those that it wrote outside of the bracket.
  */
 #include "data.h"
 
@@ -17,7 +18,7 @@ static const long in_kb[][12] = {[TABLE] = {0, 10, 100, -1},
 static const char directory[] = "p5lab-create-delete", name[] = "file";
 static char written[SIZE_MAX_KB << 10], found[SIZE_MAX_KB << 10];
 static long size;
-static uint32_t files; /* so far: no two have the same contents */
+static uint32_t files; /* number of files so far; each has its own contents */
 
 static void iteration(void) {
   data_fill(written, size, 0, ++files);

@@ -4,12 +4,12 @@
  * holds `switches` passings, each a write and a read, and a context switch between them.
  *
  *   order=ring   each passes it to the next, the last to the first
- *   order=chain  along the row to the last and back again: who had it last gets it next
+ *   order=chain  along the row to the last and back again: last in, first out
  *
- * One process alone writes to its own pipe and reads from it: what the pipe costs without a switch.
- * Every process adds one to the byte, so that its value tells how often it was passed. The numbers of
- * processes are those for which `switches` is a whole number of rounds; all are forked by one program
- * before a measurement, and share its code.
+ * A single process writes to its own pipe and reads from it: the cost of the pipe without a switch.
+ * Every process adds one to the byte, so that its value is the number of passings. With each number
+ * of processes `switches` is a whole number of rounds. One program forks all of them before a
+ * measurement, and they share its code.
  */
 #include "child.h"
 
@@ -20,12 +20,12 @@ static const char *const orders[] = {"ring", "chain", NULL};
 
 static int pipes[PROCESSES_MAX][2]; /* [i] is the one that process i reads from */
 
-/* Passings until the byte is where it began. */
+/* Number of passings until the byte is back at the first process. */
 static long round_of(long order, long processes) {
   return order == RING || processes == 1 ? processes : 2 * (processes - 1);
 }
 
-/* Read the byte from the own pipe, pass it on. */
+/* Read the byte from this process's pipe and pass it on. */
 static inline void pass(long self, long next) {
   unsigned char byte;
   if (read(pipes[self][0], &byte, 1) != 1) p5w_fail("ctx: read");
@@ -33,8 +33,8 @@ static inline void pass(long self, long next) {
   if (write(pipes[next][1], &byte, 1) != 1) p5w_fail("ctx: write");
 }
 
-/* What process `self` does in a round, apart from the first one. In a chain the byte comes by twice,
- * but at the end of it.
+/* One round of process `self`, which is not the first process. In a chain the byte comes twice,
+ * except at the end of the chain.
  */
 static void take_part(long order, long processes, long self, long rounds) {
   for (; rounds > 0; rounds--) {
@@ -43,7 +43,7 @@ static void take_part(long order, long processes, long self, long rounds) {
   }
 }
 
-/* Close what process `self` does not use: a neighbour's end then shows as the end of its pipe. */
+/* Close the pipes that process `self` does not use, so that a pipe ends when a neighbour ends. */
 static void close_others(long order, long processes, long self) {
   for (long i = 0; i < processes; i++) {
     if (i != self) close(pipes[i][0]);
@@ -58,7 +58,7 @@ static _Noreturn void child(long order, long processes, long self, long rounds) 
   _exit(0);
 }
 
-/* Send the byte around so often: from the first process, and back to it. */
+/* Send the byte around `rounds` times: from the first process, and back to it. */
 static __attribute__((noinline)) void send_around(long next, long rounds, unsigned char *byte) {
   for (; rounds > 0; rounds--) {
     (*byte)++;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * exec-dynamic: what exec-static measures, with a dynamically linked program (chen95 section 4.3,
- * figure 3). The program is the same C file; the kernel maps it and the loader, which is the C
- * library as well, and the loader resolves what the program needs of it. Phase 0 brackets one start
- * and wait.
+ * exec-dynamic: the same as exec-static, but with a dynamically linked program (chen95 section 4.3,
+ * figure 3). The program is the same C file. The kernel maps the program and the loader, which is
+ * also the C library, and the loader resolves the symbols that the program needs. Phase 0 brackets
+ * one start and wait.
  *
  * `libraries` is the number of further shared libraries (workloads/dynamic/library.c) that the
  * program names as needed: the loader opens, maps and relocates each.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * file-read: read a file that is in the file cache, again and again, 16 KB a call into one buffer
- * (ousterhout90 table 6). Phase 0 brackets the reading of all `blocks` blocks. The file is larger than
- * the hardware caches, so that what is read comes from memory; the buffer may be in them.
+ * (ousterhout90 table 6). Phase 0 brackets the reading of all `blocks` blocks. The file is larger
+ * than the hardware caches, so that its data come from memory. The buffer may be in the caches.
  */
 #include "data.h"
 
@@ -21,7 +21,7 @@ static void create(void) {
     data_fill(buffer, BLOCK, i * BLOCK, KEY);
     data_write(file, buffer, BLOCK, name);
   }
-  data_sync(); /* what is written later would come up in the measurement */
+  data_sync(); /* a later write to the disk would disturb the measurement */
 }
 
 static void check(void) {
@@ -32,7 +32,7 @@ static void check(void) {
   }
 }
 
-/* Of each block one mark is looked at while the bracket is open, of the last one all of it after. */
+/* Check one mark of each block within the bracket, and the whole last block after it. */
 static void iteration(void) {
   memset(buffer, 0, BLOCK);
   if (lseek(file, 0, SEEK_SET) != 0) p5w_fail(name);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * fork: create a process that ends at once, and wait for it. Phase 0 brackets one fork, exit and
- * wait. The parent writes `pages` pages before each fork, so that there is something to copy on
- * write.
+ * wait. The parent writes `pages` pages before each fork, so that these pages are copied on write.
  */
 #include "child.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * int-iret: INT through an interrupt gate to ring 0 and IRET back, each alone and both together,
- * and once more with nothing that they read in the L1 data cache (chen95 section 4.1 quotes 48 and
- * 27 cycles). The gates are /dev/p5ctr's; the markers between INT and IRET stand in the handler.
+ * int-iret: INT through an interrupt gate to ring 0 and IRET back, each alone and both together.
+ * The program repeats both when the L1 data cache does not hold their data (chen95 section 4.1
+ * quotes 48 and 27 cycles). The gates are /dev/p5ctr's; the markers between INT and IRET are in the
+ * handler.
  *
  * Phase 0: from directly before INT to the handler. 1: from directly before IRET to the program.
- * 2: INT, IRET. 3 and 4: as 0 and 1, L1D empty.
+ * 2: INT and IRET. 3 and 4: as 0 and 1, with an empty L1D.
  */
 #define P5W_EMPTY_BRACKET empty_bracket
 #include "counters.h"
@@ -25,9 +26,9 @@ static uint32_t marker_leaf(void) { return p5_marker_enabled ? P5_MARKER_LEAF : 
 #define OPERANDS(operation) \
   "movl %%esi, %%eax\n\tmovl %[" operation "], %%ecx\n\tmovl %[phase], %%edx\n\t"
 
-/* Begin of `phase_`, the instructions `gate`, and a marker: the end of `phase_`, unless the handler
- * has given that already and brings the operands for the end of `returning`. NEG pairs with
- * nothing: what the markers' operands cost is the same in all brackets.
+/* Begin of `phase_`, the instructions `gate`, and a marker. The marker is the end of `phase_`,
+ * unless the handler has executed that already and returns the operands for the end of `returning`.
+ * NEG pairs with nothing, so that loading the markers' operands costs the same in all brackets.
  */
 #define BRACKET(phase_, gate, returning)                                                      \
   do {                                                                                        \
@@ -52,13 +53,13 @@ static void iteration(void) {
   BRACKET(3, GATE(P5CTR_GATE_MARK), 4);
 }
 
-/* Give up unless both gates come back with the registers that their description promises. */
+/* Give up unless both gates return the registers as documented. */
 static void check_gates(void) {
   uint32_t eax = 1, ebx = 2, ecx = 3, edx = 4, esi = 0, edi = 6;
   __asm__ volatile(GATE(P5CTR_GATE_RETURN)
                    : "+a"(eax), "+b"(ebx), "+c"(ecx), "+d"(edx), "+S"(esi), "+D"(edi));
   int kept = eax == 1 && ebx == 2 && ecx == 3 && edx == 4 && esi == 0 && edi == 6;
-  eax = 0; /* an ordinary CPUID, as the other one with ESI = 0 */
+  eax = 0; /* an ordinary CPUID; so is the other one, with ESI = 0 */
   __asm__ volatile(GATE(P5CTR_GATE_MARK)
                    : "+a"(eax), "+b"(ebx), "+c"(ecx), "+d"(edx), "+S"(esi), "+D"(edi));
   if (!kept || eax != 0 || ecx != P5CTR_MARK_END || edx != 6 || esi != 0 || edi != 6) {

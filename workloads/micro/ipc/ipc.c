@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * ipc: a client sends a message to a server process and gets one of the same size back (wpi92 section
- * 4.7, low-level IPC, local). Phase = bytes of the message; a bracket holds `transactions` of them.
- * The paper averages over 5000 and does not say how large its answers are.
+ * ipc: a client sends a message to a server process and gets one of the same size back (wpi92
+ * section 4.7, low-level IPC, local). Phase = bytes of the message; a bracket holds `transactions`
+ * of them. The paper averages over 5000 and does not say how large its answers are.
  *
  *   pipe      two pipes
  *   message   System V messages, one queue for each direction
  *   socket    a pair of connected stream sockets of the local domain
- *   shm       a System V shared memory segment, into and out of which both copy, and two semaphores
- *             that hand it over
+ *   shm       a System V shared memory segment and two semaphores; both sides copy into and out of
+ *             the segment, and the semaphores say whose turn it is
  *
- * The server inverts the first byte and leaves the others alone. The client changes the first and the
- * last byte each time, and looks at them in every answer; at the whole answer after the last one.
+ * The server inverts the first byte and keeps the others. The client changes the first and the last
+ * byte each time and checks them in every answer. It checks the whole last answer.
  */
 #include <sys/ipc.h>
 #include <sys/msg.h>
@@ -31,16 +31,16 @@ struct mechanism {
   void (*open)(void);
   void (*send)(enum side self, const unsigned char *bytes, long size);
   void (*receive)(enum side self, unsigned char *bytes, long size);
-  void (*leave)(enum side other); /* of what is the other side's; its end then shows */
-  void (*close)(void);            /* what would outlive the processes */
+  void (*leave)(enum side other); /* closes the other side's ends, so that this side sees its end */
+  void (*close)(void);            /* removes objects that would outlive the processes */
 };
 
-static int ends[2][2]; /* of a side: where it reads, where it writes */
+static int ends[2][2]; /* of a side: read end, write end */
 static struct message {
   long type;
   unsigned char bytes[BYTES_MAX];
 } outgoing = {.type = 1}, incoming;
-static int queues[2];  /* [side] is what it receives from */
+static int queues[2];  /* [side]: the queue that the side receives from */
 static int segment = -1, semaphores = -1;
 static unsigned char *shared;
 
@@ -86,8 +86,8 @@ static void message_open(void) {
   }
 }
 
-/* The structure that the calls want keeps the type and the bytes side by side: one copy more than
- * with a pipe.
+/* The structure of these calls holds the type and the bytes together, which takes one copy more
+ * than a pipe.
  */
 static void message_send(enum side self, const unsigned char *bytes, long size) {
   memcpy(outgoing.bytes, bytes, (size_t)size);
@@ -100,7 +100,7 @@ static void message_receive(enum side self, unsigned char *bytes, long size) {
   memcpy(bytes, incoming.bytes, (size_t)size);
 }
 
-/* One call removes them for both sides, and ends the other's waiting. */
+/* One call removes them for both sides, and ends the wait of the other side. */
 static void leave_nothing(enum side other) { (void)other; }
 
 static void message_close(void) {
@@ -118,7 +118,7 @@ static void shm_open_segment(void) {
     if (semctl(semaphores, side, SETVAL, 0) != 0) p5w_fail("semctl");
 }
 
-/* Up: the segment is this side's. */
+/* When it is up, this side owns the segment. */
 static void semaphore(enum side of, int change) {
   struct sembuf step = {.sem_num = (unsigned short)of, .sem_op = (short)change};
   if (semop(semaphores, &step, 1) != 0) p5w_fail("ipc: semop");

@@ -4,25 +4,24 @@
  * to 8). Phase = size of the buffer in bytes; a buffer is used again and again until `words` words
  * of 4 bytes have been moved.
  *
- * lai96 gives the structure of its loops: 16 bytes an iteration, and `prefetch` is a load from the
- * line that is about to be written. The Pentium fills no line on a write miss, so that a line has to
- * be read to be in L1D when it is written. The instructions are fixed here because they are what is
- * measured; how the words of an iteration follow each other is that of a compiler that does not
- * schedule for two pipes, with the one register that makes four loads and the loop's end 5 clocks,
- * as lai96 reports.
+ * lai96 gives the structure of its loops: 16 bytes an iteration; `prefetch` is a load from the line
+ * that the next writes go to. The Pentium fills no line on a write miss, so a line must be read to
+ * be in L1D when it is written. The program fixes the instructions because it measures them. Their
+ * order is that of a compiler that does not schedule for two pipes. It uses one register, so that
+ * four loads and the loop's end take 5 clocks, as lai96 reports.
  *
- * Each measurement begins with the buffers in L2, as far as it holds them, and nothing of them in
- * L1D, and with one unmeasured pass. Were the lines that a plain write goes to in L1D, it would stay
- * there; lai96's below 50 MB/s say that they were not.
+ * Before each measurement the buffers are in L2, as far as they fit, and not in L1D; then comes one
+ * unmeasured pass. If L1D held the lines of a plain write, the writes would stay there. The rates
+ * below 50 MB/s in lai96 show that L1D did not hold them.
  */
 #include "buffer.h"
 #include "string1995.h"
 
 #define ITERATION 16
-#define L1D_SIZE 8192 /* of a Pentium; on another machine less or more of the buffer leaves */
+#define L1D_SIZE 8192 /* of a Pentium; with another size less or more of the buffer leaves L1D */
 #define LINE 32
 #define SPOILT 0x51515151u
-#define WRITTEN 0xA7u /* by all routines that write; the words are four of these */
+#define WRITTEN 0xA7u /* byte of all writing routines; a word is four of these */
 
 typedef void mover(char *to, const char *from, long size);
 
@@ -147,7 +146,8 @@ static void fill(char *from, char *to, long size) {
   }
 }
 
-/* The buffers go to L2 by being read, and leave L1D when something of its size is read. */
+/* Reading the buffers brings them into L2. Reading other data of L1D's size removes them from L1D.
+ */
 static void settle(const char *from, const char *to, long size) {
   static volatile char other[L1D_SIZE];
   for (long i = 0; i < size; i += LINE)
@@ -163,7 +163,7 @@ static __attribute__((noinline)) void repeat(mover *move, char *to, const char *
   move(to, from, bytes);
 }
 
-/* Whether the routine, whose last pass was of `last` bytes, left what it has to. */
+/* Check the result of the routine, whose last pass moved `last` bytes. */
 static int is_right(enum kind kind, const char *from, const char *to, long size, long last) {
   if (kind == READS) return last_read == source_word(last / 4 - 1);
   for (long i = 0; i < size / 4; i++) {
@@ -198,8 +198,8 @@ int main(int argc, char **argv) {
 
   mover *move = routines[routine].move;
   enum kind kind = routines[routine].kind;
-  /* A copy goes right behind its source, where the two share no place in a cache that holds both.
-   * What is too large for that goes to a buffer of its own: no cache holds it anyway.
+  /* The destination follows its source directly, so that the two do not conflict in a cache that
+   * holds both. A larger copy goes to a buffer of its own; no cache holds it anyway.
    */
   long pair = 2 * maximum < P5CTR_BUFFER_MAX ? 2 * maximum : P5CTR_BUFFER_MAX;
   char *first = buffer_new(placement, kind == COPIES && pair > maximum ? pair : maximum);

@@ -2,11 +2,11 @@
 /*
  * mem-read: cycles of a load that depends on the load before it (chen95 section 4.4, figure 4).
  *
- * An array of pointers, each to the one `stride` bytes further, the last to the first; the measured
- * loop follows them. One instruction a load: the chain is unrolled UNROLL times. Phase = size of
- * the array in bytes; one run walks all sizes from `min` to `max`, each power of two and 1.5 times
- * it. Before the measurement the array is walked twice, so that the measured pass starts with what
- * caches and TLBs hold in the steady state.
+ * Each pointer of an array points to the one `stride` bytes further, and the last to the first. The
+ * measured loop follows them with one instruction a load: the chain is unrolled UNROLL times. Phase
+ * = size of the array in bytes; one run walks all sizes from `min` to `max`, each power of two and
+ * 1.5 times it. Before the measurement the program walks the array twice, so that the measured pass
+ * starts with caches and TLBs in the steady state.
  */
 #include "buffer.h"
 

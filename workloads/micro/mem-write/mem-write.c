@@ -2,15 +2,16 @@
 /*
  * mem-write: cycles of a write of one word, the write side of mem-read.
  *
- * The measured loop writes a word every `stride` bytes of an array, from its beginning to its end
- * and again; in L1D a write and the loop around it take 2 clocks, as a load of mem-read does. Phase
- * = size of the array in bytes; one run walks all sizes from `min` to `max`, each power of two and
- * 1.5 times it. Before the measurement the array is walked once.
+ * The measured loop writes a word every `stride` bytes of an array, from its beginning to its end,
+ * and repeats that. In L1D a write and its part of the loop take 2 clocks, like a load of mem-read.
+ * Phase = size of the array in bytes; one run walks all sizes from `min` to `max`, each power of
+ * two and 1.5 times it. Before the measurement the program walks the array once.
  *
- * A write miss fills no line of L1D, so what the caches hold is decided by what was read. held=yes:
- * the array is read before, and the caches hold of it what they can; held=no: nobody reads it, and
- * every write goes to memory. What an interrupt displaces does not come back either: each measurement
- * begins at a tick of the clock, and lasts less than the time to the next while L1D holds the array.
+ * A write miss fills no line of L1D, so the reads decide what the caches hold. With held=yes the
+ * program reads the array first, and the caches hold as much of it as they can. With held=no it
+ * does not read the array, and every write goes to memory. Lines that an interrupt displaces do not
+ * come back. Each measurement therefore begins at a clock tick and, while L1D holds the array, ends
+ * before the next one.
  */
 #include "buffer.h"
 
@@ -73,7 +74,7 @@ int main(int argc, char **argv) {
     p5_end((uint32_t)size);
     largest = size;
   }
-  /* Only now: a look at the array is a read. Every size has written its own number. */
+  /* Check the array only now, because the check reads it. Every size has written its own number. */
   for (long i = 0; i < largest; i += stride)
     if (*(uint32_t *)(array + i) != (uint32_t)largest) {
       fprintf(stderr, "%s: wrong word at byte %ld of %ld\n", argv[0], i, largest);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * mmap-fault: the first write to a page of fresh anonymous memory. Phase 0 brackets one write to
- * each of `pages` pages; mmap() and munmap() stand outside.
+ * each of `pages` pages; mmap() and munmap() are outside.
  */
 #include <sys/mman.h>
 

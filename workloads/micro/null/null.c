@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * null: what it costs to reach the counter device (chen95 section 4.1, figure 1). Phase 0 brackets
+ * null: the cost of calling the counter device (chen95 section 4.1, figure 1). Phase 0 brackets
  * start(); stop(), one system call each; chen95 repeats that 50 times and subtracts the result from
  * its other benchmarks.
  */

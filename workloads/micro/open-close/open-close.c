@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * open-close: open a file and close it again (ousterhout90 table 9). Phase 0: "foo"; 1: "a/b/c/foo",
- * whose name has four elements. A bracket holds one pair of calls.
+ * open-close: open a file and close it again (ousterhout90 table 9). Phase 0: "foo"; 1:
+ * "a/b/c/foo", whose name has four elements. A bracket holds one pair of calls.
  */
 #include "data.h"
 
@@ -10,7 +10,7 @@ static const char *const names[] = {"foo", "a/b/c/foo"};
 static const char *const parents[] = {"a", "a/b", "a/b/c"};
 #define PARENTS ((int)(sizeof(parents) / sizeof(*parents)))
 
-static uint32_t current; /* of the names, and the phase */
+static uint32_t current; /* number of the current name and phase */
 
 /* Each file holds its own name. */
 static void create(const char *name) {

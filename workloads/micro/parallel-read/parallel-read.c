@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * parallel-read: several disks at once, each read in sequence by a process of its own (talagala97
- * section 6.2: parallel reads on separate disks, which leave the systems' stripe drivers out). Phase 0
- * brackets all of it, from the moment all processes may begin until the last one has ended.
+ * parallel-read: several disks at once; a process for each disk reads it in sequence (talagala97
+ * section 6.2: parallel reads on separate disks, without the systems' stripe drivers). Phase 0
+ * brackets all of it, from the start signal for all processes to the end of the last one.
  *
- * through=cache reads the disks' block devices, so that the kernel copies every byte to the process;
- * through=raw reads past the file cache, so that no processor touches the bytes but to check them.
+ * through=cache reads the disks' block devices, so that the kernel copies every byte to the
+ * process. through=raw reads past the file cache, so that the processor touches the bytes only to
+ * check them.
  */
 #include "child.h"
 #include "transfer.h"
 
-#define REGION_KB (1L << 20) /* KB in front of what is read: behind the partitions */
+#define REGION_KB (1L << 20) /* KB before the region to read, which lies behind the partitions */
 
 enum through { CACHE, RAW };
 static const char *const choices[] = {"cache", "raw", NULL};
@@ -18,7 +19,7 @@ static const char *const choices[] = {"cache", "raw", NULL};
 static struct transfer region;
 static long through = CACHE;
 
-/* Open disk n and write what is read later. */
+/* Open disk n and write the data that will be read. */
 static int disk_new(int n) {
   const char *path = data_disk(n);
   if (!path) data_unavailable("parallel-read", "needs more modelled disks than this machine has");

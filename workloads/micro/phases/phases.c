@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * phases: what an application does, in phases long enough for sampled simulation to tell them apart
- * (docs/concepts/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices,
- * copies more than the caches hold, and makes system calls. Each of these takes some 10 million
+ * phases: an application with phases that are long enough for sampled simulation to distinguish
+ * (docs/concepts/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices, copies
+ * more than the caches hold, and makes system calls. Each of these phases takes some 10 million
  * instructions. Phase 0 brackets all rounds.
  */
 #include <sys/stat.h>
@@ -11,13 +11,13 @@
 #include "p5w.h"
 
 #define TEXT (64 << 10)
-#define WORDS 4096 /* a power of two, more than the words of 3 letters of an alphabet of 12 */
+#define WORDS 4096 /* a power of two; more than the number of words of 3 letters from 12 */
 #define RECORDS 16384
 #define ORDER 96
 #define BUFFER (256 << 10) /* words: 1 MB */
 
 static unsigned state = 1;
-static volatile unsigned sink; /* what is computed is used */
+static volatile unsigned sink; /* uses the results, so that the compiler keeps the code */
 
 static unsigned next_random(void) {
   state = state * 1664525u + 1013904223u;

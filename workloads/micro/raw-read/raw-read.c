@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * raw-read: read a disk past the file cache, in requests of growing size (talagala97 section 6.3,
- * figures 5 and 6: raw reads of varying size). Each size is a phase whose bracket holds the reading of
- * `kb` KB in sequence, of a region of its own that was written before.
+ * figures 5 and 6: raw reads of varying size). Each size is a phase; its bracket reads `kb` KB in
+ * sequence from a region of its own, which was written before.
  *
- * The regions lie behind the partitions of the first modelled disk, from 1 GB on. One more region is
- * written last and read first: the disk's own buffer then holds nothing of the others.
+ * The regions lie behind the partitions of the first modelled disk, from 1 GB on. The program
+ * writes one more region last and reads it first, so that the disk's buffer holds nothing of the
+ * others.
  */
 #include "transfer.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * raw-seek: blocks at random places of a disk, past the file cache (lai96 section 7.1: 14 ms for each
- * of bonnie's 8 KB, on all systems). Phase 0 brackets `batch` of them. They lie behind the partitions
- * of the first modelled disk. What is read was written before, what is written is read afterwards.
+ * raw-seek: blocks at random places of a disk, past the file cache (lai96 section 7.1: 14 ms for
+ * each of bonnie's 8 KB, on all systems). Phase 0 brackets `batch` of them. They lie behind the
+ * partitions of the first modelled disk. The program writes blocks before it reads them, and reads
+ * back the blocks that it writes.
  */
 #include "data.h"
 
@@ -10,7 +11,9 @@ enum mode { READ, WRITE };
 static const char *const modes[] = {"read", "write", NULL};
 static long batch = 64, bytes = 8192, span = 200, start = 1024;
 
-/* Move all blocks in the order of the generator (Numerical Recipes, ranqd1), in brackets if `count`. */
+/* Move all blocks in the order of the generator (Numerical Recipes, ranqd1), in brackets if
+ * `count`.
+ */
 static void pass(int disk, const char *path, char *buffer, long batches, int write, int count) {
   const uint32_t blocks = (uint32_t)(((uint64_t)span << 20) / (uint64_t)bytes);
   uint32_t random = 1;

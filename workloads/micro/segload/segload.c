@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * segload: loads of data segment registers in protected mode, from a register, from memory, from
- * the stack and with a pointer; with the selector that is there already, and with another one. Each
- * reads a descriptor of 8 bytes.
+ * the stack and with a pointer. Some load the selector that the register already has, others
+ * another one. Each load reads a descriptor of 8 bytes.
  *
- * The empty bracket is the loop without a sequence (lib/sequence.h). The selectors are those that Linux gives
- * every program: in ECX that of its data, in EDX that of its code, which can be read too, in EAX
- * what GS has, for the C library. Each register has its own again at the end.
+ * The empty bracket is the loop without a sequence (lib/sequence.h). The selectors are those of
+ * every Linux program: ECX has that of its data, EDX that of its code, which is readable, and EAX
+ * that of GS, which the C library uses. At the end each segment register has its own selector
+ * again.
  */
 #define P5W_EMPTY_BRACKET fences
 #include "sequence.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * select: ask without waiting which of some pipes can be read (ousterhout90 table 4). Phase 0: one
- * pipe, empty; 1: ten, empty; 2: ten with a byte in each, which the paper calls full. A bracket holds
- * one call with a time-out of zero; the set of pipes, which a call overwrites, is made before it.
+ * select: check without waiting which of some pipes can be read (ousterhout90 table 4). Phase 0:
+ * one pipe, empty; 1: ten, empty; 2: ten with a byte in each, which the paper calls full. A bracket
+ * holds one call with a time-out of zero. A call overwrites the set of pipes; it is set up before
+ * the bracket.
  */
 #include <sys/select.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ static const struct {
 } cases[] = {{1, 0}, {PIPES, 0}, {PIPES, 1}};
 
 static int readers[PIPES], writers[PIPES];
-static unsigned current; /* of the cases, and the phase */
-static int width;        /* one more than the highest descriptor that is asked for */
+static unsigned current; /* number of the current case and phase */
+static int width;        /* one more than the highest descriptor in the set */
 static fd_set asked;
 
 static void iteration(void) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * small-files: read many small files from the disk (chen95 section 4.5, figure 6 and table 4: 8192
- * files of 8 KB, evenly in 32 directories). Phase 0 brackets open, read and close of all files, with
- * none of them in the file cache before.
+ * files of 8 KB, evenly in 32 directories). Phase 0 brackets open, read and close of all files. The
+ * file cache holds none of them before.
  *
- * In which order chen95 made and read them is not printed. Here it is directory by directory, both
- * times: what a file system gains by keeping a directory's files together is gained.
+ * The paper does not print the order in which it makes and reads them. Here both go directory by
+ * directory, so that a file system profits from keeping a directory's files together.
  */
 #include "data.h"
 
@@ -13,7 +13,7 @@ static const char directory[] = "p5lab-small-files";
 static long files = 256, directories = 32, size = 8192, filesystem = DATA_DISK;
 static char *buffer;
 static char (*names)[24];
-static int whole; /* look at every byte, not only at each sector's mark */
+static int whole; /* check every byte, not only each sector's mark */
 
 static void create(long file) {
   int descriptor = open(names[file], O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * tlb: what a page costs that the translation lookaside buffers do not hold: loads that each depend
- * on the one before, and jumps, from page to page round a growing number of pages. Each page has a
- * cache line of its own, so that the L1 caches hold everything.
+ * tlb: the cost of a page that the translation lookaside buffers do not hold. Dependent loads, and
+ * jumps, go from page to page round a growing number of pages. Each page uses a cache line of its
+ * own, so that the L1 caches hold everything.
  *
  * Phase: 1000 + pages for loads, 2000 + pages for jumps; 3000 + pages, 4000 + pages: the same with
  * pages that all have one set of the data TLB (16 pages apart) or of the code TLB (8 pages apart).
@@ -18,14 +18,14 @@
 static unsigned char *memory; /* PAGES_MAX pages */
 static long accesses = 8000;
 
-/* Of the round that is measured: a workload's iteration takes no arguments. */
+/* The measured round; in variables, because a workload's iteration takes no arguments. */
 static uint32_t phase;
 static long pages, apart;
 
-/* The line of page `i` of the round. */
+/* The cache line of page `i` of the round. */
 static unsigned char *line(long i) { return memory + i * apart * PAGE + i * LINE; }
 
-/* Exit unless the walk ended where it must. */
+/* Exit unless the walk ended at the right place. */
 static void check(const char *what, int right) {
   if (right) return;
   fprintf(stderr, "tlb: %s over %ld pages ended at a wrong place\n", what, pages);
@@ -63,8 +63,8 @@ static void jumps(void) {
   check("jumps", last == (accesses - 1) % pages);
 }
 
-/* The code of page `i`, not always at the beginning of its line: the branch target buffer goes by
- * the lowest 6 bits of an address.
+/* The code of page `i`. It is not always at the beginning of its line, because the lowest 6 bits of
+ * an address select the set of the branch target buffer.
  */
 static unsigned char *code(long i) { return line(i) + i / 2 % (LINE - END); }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * udp-bandwidth: a child sends datagrams, its parent receives them over loopback (lai96 section 9.2
- * and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram; a bracket holds
- * the receiving of `kilobytes` KB. As ttcp does, datagrams of 4 bytes end a transfer.
+ * and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram; a bracket
+ * holds the receiving of `kilobytes` KB. Datagrams of 4 bytes end a transfer, as with ttcp.
  *
- * UDP may lose what the receiver has no room for. Each datagram has its number: the program fails and
- * says so where one does not come, or not in its turn.
+ * UDP may lose datagrams that the receiver has no room for. Each datagram has a number: the program
+ * fails and reports it if one is missing or out of order.
  */
 #include <sys/time.h>
 
@@ -33,8 +33,8 @@ static _Noreturn void send_all(const struct sockaddr_in *address, long size, lon
   _exit(0);
 }
 
-/* Receive the datagrams of this size from `first` on; returns how many there were before another came,
- * or the end.
+/* Receive datagrams of this size, numbered from `first` on. Returns their number before the end of
+ * the transfer or a datagram out of order.
  */
 static __attribute__((noinline)) long receive(int from, long size, uint32_t first, long count) {
   for (long i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ static __attribute__((noinline)) long receive(int from, long size, uint32_t firs
 static void measure(long size, long warmup, long count) {
   struct sockaddr_in address;
   int from = loopback_bind(SOCK_DGRAM, &address);
-  const struct timeval patience = {.tv_sec = 2}; /* should even the ends be lost */
+  const struct timeval patience = {.tv_sec = 2}; /* in case even the ends are lost */
   if (setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0)
     p5w_fail("udp: time-out");
   pid_t child = fork();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * ipc-net: a client sends a message to an echo server and gets it back (wpi92 section 4.7: low-level
- * IPC by sockets, over Ethernet as well as local). Phase = bytes of the message; a bracket holds
- * `transactions` of them. `ipc` has the mechanisms of one system.
+ * ipc-net: a client sends a message to an echo server and gets it back (wpi92 section 4.7:
+ * low-level IPC by sockets, over Ethernet as well as local). Phase = bytes of the message; a
+ * bracket holds `transactions` of them. `ipc` has the mechanisms of one system.
  *
- *   tcp   a connection that is made once, small messages leave at once
- *   udp   a datagram each; what is lost is sent again after a second
+ *   tcp   one connection for all messages; it sends small messages at once
+ *   udp   a datagram for each message; a lost one is sent again after a second
  *
- * The client changes the first and the last byte each time and looks at them in every answer; at the
- * whole answer after the last one.
+ * The client changes the first and the last byte each time and checks them in every answer. It
+ * checks the whole last answer.
  */
 #include "net.h"
 
@@ -50,7 +50,7 @@ static __attribute__((noinline)) void transact(int to, long size, long first, lo
   }
 }
 
-/* The echo server of this system: until its client is gone, or for so many datagrams. */
+/* The echo server of this system. It ends with its client, or after a number of datagrams. */
 static _Noreturn void serve(int socket) {
   struct sockaddr_in client;
   if (mechanism == TCP) {

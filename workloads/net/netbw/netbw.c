@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * netbw: a buffer of 256 KB sent over a TCP connection, the receiver's buffer 24 KB (chen95 section
- * 4.7 and figure 9: over a dedicated Ethernet of 10 Mbit/s). Phase 0 brackets one call that sends all
- * of it, and the wait until the other side has everything and has closed its end.
+ * 4.7 and figure 9: over a dedicated Ethernet of 10 Mbit/s). Phase 0 brackets one call that sends
+ * the whole buffer, and the wait until the other side has received it and has closed its end.
  */
 #include "nettransfer.h"
 

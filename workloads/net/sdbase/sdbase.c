@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
  * sdbase: a database of one large file, a server that forks a process for each client, and 1 to 25
- * clients that read, modify and append records (wpi92 section 4.2 and figures 2 to 4). Phase = clients
- * at a time; a bracket holds all their transactions, from the first connection to the last answer.
- * lib/sdbase.h says what is an estimate of ours.
+ * clients that read, modify and append records (wpi92 section 4.2 and figures 2 to 4). Phase =
+ * clients at a time; a bracket holds all their transactions, from the first connection to the last
+ * answer. lib/sdbase.h names our estimates.
  *
  *   peer=loopback   each client is a process here
  *   peer=remote     the clients are on the remote host, each over a connection of its own
  *
- * Every answer is looked at by its client; at the end the file has to have as many more records as
- * were appended, and each of its records to be one that a client wrote or that was there before.
+ * The clients check every answer. At the end the file must have one more record for each append,
+ * and each of its records must be an original one or one that a client wrote.
  */
 #include "net.h"
 #include "sdbase.h"
 
 #define CLIENTS_MAX 25
-#define STORED (8 + SDBASE_RECORD) /* number and version in front of a record */
+#define STORED (8 + SDBASE_RECORD) /* number and version, then the record */
 
 static const char directory[] = "p5lab-sdbase", name[] = "records";
 static long peer, records = 4096, transactions = 40, warmup = 1;
@@ -56,7 +56,7 @@ static void generate(void) {
 
 /* --- the server */
 
-/* Carry one request out; the message becomes the answer. */
+/* Carry out one request; the message becomes the answer. */
 static void execute(int file, struct sdbase_message *message) {
   long at = (long)message->record * STORED;
   if (message->record >= (uint32_t)records) net_wrong("sdbase: record", (long)message->record, records);
@@ -71,7 +71,7 @@ static void execute(int file, struct sdbase_message *message) {
       store(file, at, message);
       locked(file, F_UNLCK, at, STORED);
       return;
-    default: /* append: whoever has the first byte beyond all records may */
+    default: /* append: the process with the lock on the first byte after all records */
       locked(file, F_WRLCK, 0x7ffffffeL, 1);
       at = (long)lseek(file, 0, SEEK_END);
       store(file, at, message);
@@ -95,7 +95,7 @@ static _Noreturn void serve_client(int client) {
   }
 }
 
-/* A process for each of so many clients. */
+/* Serve `clients` clients, each by a process of its own. */
 static _Noreturn void serve(int listener, long clients) {
   pid_t children[CLIENTS_MAX];
   for (long i = 0; i < clients; i++) {
@@ -132,9 +132,9 @@ static _Noreturn void ask(const struct sockaddr_in *server, uint32_t number) {
   _exit(0);
 }
 
-/* --- all together */
+/* --- the whole benchmark */
 
-/* Records that these clients append. */
+/* The number of records that these clients append. */
 static long appended(long clients) {
   struct sdbase_message request;
   long count = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * sftp: a file of 1 MB over a TCP connection, the server a process in the background (wpi92 section
- * 4.3 and figure 1: 64 B to 1 MB of transport buffer, two machines). Phase = bytes of the transport
- * buffer, which is what both sides hand to each call; a bracket holds one file, from the client's
- * request to the end of what the server does for it.
+ * sftp: a file of 1 MB over a TCP connection; the server is a process in the background (wpi92
+ * section 4.3 and figure 1: 64 B to 1 MB of transport buffer, two machines). Phase = bytes of the
+ * transport buffer, the size of each call on both sides. A bracket holds one file, from the
+ * client's request to the end of the server's work for it.
  *
  *   direction=put   the client sends, the server writes the file
  *   direction=get   the server reads the file and sends, the client receives
  *
- * The server is always a process here. Its client is another one (peer=loopback), with the file's
- * contents from memory, or the remote host.
+ * The server is always a process of this system. Its client is another process (peer=loopback),
+ * which has the file's contents in memory, or the remote host.
  */
 #include "net.h"
 
@@ -23,7 +23,7 @@ static const char *const directions[] = {"put", "get", NULL};
 static const char directory[] = "p5lab-sftp", name[] = "file";
 static long peer, direction, kilobytes = 1024, iterations = 1, warmup = 1;
 static char *buffer; /* of a call */
-static char *whole;  /* what the file holds */
+static char *whole;  /* contents of the file */
 
 static long bytes(void) { return kilobytes << 10; }
 
@@ -71,7 +71,7 @@ static void give_file(int to, long size) {
   close(file);
 }
 
-/* One file for each connection, of which the last `iterations` are measured. */
+/* One file for each connection; the last `iterations` of them are measured. */
 static _Noreturn void serve(int listener, long size) {
   int enabled = p5_marker_enabled;
   for (long i = 0; i < warmup + iterations; i++) {
@@ -129,7 +129,7 @@ static void fetch(const struct sockaddr_in *server, long size) {
   close(to);
 }
 
-/* The same by the remote host, which says what it received. */
+/* The same by the remote host, which reports the data that it received. */
 static void fetch_remotely(long size) {
   char line[NET_LINE];
   snprintf(line, sizeof(line), "run sftp port=%d direction=%s bytes=%ld buffer=%ld", PORT,

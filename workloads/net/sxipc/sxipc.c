@@ -6,10 +6,11 @@
  *
  *   place=local    clients are processes here and connect as X's do, by a local socket
  *   place=remote   clients are on the remote host and connect by TCP
- *   place=both     so many of each
+ *   place=both     this number of each
  *
- * The server is one process that waits for all clients at once. It adds up what it is sent, and tells
- * the sum to each client at its end; a client compares it, and looks at each byte of its answers.
+ * The server is one process that waits for all clients at once. It adds up the bytes that each
+ * client sends, and returns the sum at the client's end. A client compares the sum, and checks each
+ * byte of its answers.
  */
 #include <poll.h>
 #include <sys/un.h>
@@ -29,7 +30,7 @@ static long place, type, steps = 160, warmup = 1;
 
 struct client {
   int socket;
-  uint32_t used; /* bytes of a batch that is not complete yet */
+  uint32_t used; /* bytes of an incomplete batch */
   uint32_t sum;
   unsigned char batch[SXIPC_BATCH_MAX];
 };
@@ -51,7 +52,7 @@ static int handle(struct client *client, uint32_t size) {
   return 0;
 }
 
-/* Take what a client has sent; returns whether it has done. */
+/* Receive from a client; returns whether the client is done. */
 static int take(struct client *client) {
   uint32_t size = client->used < SXIPC_HEADER ? SXIPC_HEADER : sxipc_get(client->batch);
   errno = EPIPE;
@@ -66,7 +67,7 @@ static int take(struct client *client) {
   return handle(client, size);
 }
 
-/* Until so many clients have come and gone. */
+/* Serve until `clients` clients have come and gone. */
 static _Noreturn void serve(const int listeners[2], long expected) {
   struct pollfd ready[2 + 2 * CLIENTS_MAX];
   long came = 0, gone = 0;
@@ -144,7 +145,7 @@ static void pass(long count) {
   if (server == 0) serve(listeners, place == BOTH ? 2 * count : count);
   net_server_started(server);
   for (int i = 0; i < 2; i++)
-    if (listeners[i] >= 0) close(listeners[i]); /* when the server gives up, so do its clients */
+    if (listeners[i] >= 0) close(listeners[i]); /* if the server gives up, its clients do too */
   p5_begin((uint32_t)count);
   for (long i = 0; place != REMOTE && i < count; i++) {
     children[i] = fork();

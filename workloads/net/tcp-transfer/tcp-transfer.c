@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * tcp-transfer: 3 MB over a TCP connection, 48 KB a call (lai96 section 9.3: lmbench's bw_tcp), to or
- * from a process here or the remote host. Phase 0 brackets one transfer. The sizes of the socket's own
- * buffers are left to the system unless `receive_buffer` says one.
+ * tcp-transfer: 3 MB over a TCP connection, 48 KB a call (lai96 section 9.3: lmbench's bw_tcp), to
+ * or from a process here or the remote host. Phase 0 brackets one transfer. The system chooses the
+ * sizes of the socket's buffers unless `receive_buffer` sets one.
  */
 #include "nettransfer.h"
 

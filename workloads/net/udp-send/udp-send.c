@@ -4,18 +4,17 @@
  * 9.2 and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram; a bracket
  * holds the sending of `kilobytes` KB. udp-bandwidth brackets the receiving.
  *
- * A card sends as fast as its wire: the sender waits for room in its own buffer, and nothing is lost
- * on the way to the remote host unless the wire is told to lose (net.loss), which `lost` allows. What
- * is in that buffer when the last call returns is sent behind the bracket; it is made so small that it
- * matters little beside some hundred KB. A
- * process here may have no room for what comes; what it loses is as many datagrams fewer, and the
- * program fails and says so where that is not allowed.
+ * A card sends as fast as its wire: the sender waits for room in its own buffer. No datagram to the
+ * remote host is lost unless the wire loses frames (net.loss), which `lost` allows. The datagrams
+ * in the buffer at the last call's return are sent after the bracket; the buffer is so small that
+ * this matters little beside some hundred KB. A receiving process of this system may run out of
+ * room and lose datagrams. The program fails and reports the loss if `lost` does not allow it.
  */
 #include "net.h"
 
 #define DATAGRAM_MAX 8192
 #define DATAGRAM_MIN 64
-#define SEND_BUFFER (16 << 10) /* to the card; BSD's of the time was 9 KB */
+#define SEND_BUFFER (16 << 10) /* before the card; BSD's of the time had 9 KB */
 #define END 4 /* bytes of the datagrams that end a transfer */
 #define ENDS 5
 
@@ -24,7 +23,7 @@ static long peer, lost;
 
 static void number(long i) { datagram[0] = (char)i, datagram[1] = (char)(i >> 8); }
 
-/* Give up unless so many datagrams, or fewer where some may be lost, are what came. */
+/* Give up unless all datagrams arrived, or fewer if losses are allowed. */
 static void check_count(long size, long received, long sent) {
   if (received == sent || (received < sent && lost)) return;
   fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came\n", received, sent, size);
@@ -33,7 +32,7 @@ static void check_count(long size, long received, long sent) {
 
 /* The other side, a process here. */
 static _Noreturn void receive(int from, long size, long count) {
-  const struct timeval patience = {.tv_sec = 2}; /* should even the ends be lost */
+  const struct timeval patience = {.tv_sec = 2}; /* in case even the ends are lost */
   long received = 0;
   if (setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0)
     p5w_fail("udp: time-out");
@@ -77,7 +76,7 @@ static void measure(long size, long warmup, long count) {
   p5_begin((uint32_t)size);
   send_some(to, size, warmup, count);
   p5_end((uint32_t)size);
-  for (int i = 0; child && i < ENDS; i++) /* whoever has got one may have gone */
+  for (int i = 0; child && i < ENDS; i++) /* the receiver may have ended after the first */
     if (write(to, datagram, END) != END && errno != ECONNREFUSED) p5w_fail("udp: send");
   close(to);
   if (child) {

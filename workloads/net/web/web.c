@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * web: a trace of 1024 requests, 9.7 MB, to a web server with its access log on, so many at a time
- * (chen95 section 5.3 and figure 12). Phase 0 brackets the whole trace. lib/webtrace.h makes the tree
- * and the trace, lib/httpd.h is the server in three structures; mini-httpd is one that others wrote
- * and keep, of the first of them (docs/evidence/network-benchmarks.md).
+ * web: a trace of 1024 requests, 9.7 MB, to a web server with its access log on, `concurrency` at a
+ * time (chen95 section 5.3 and figure 12). Phase 0 brackets the whole trace. lib/webtrace.h makes
+ * the tree and the trace. lib/httpd.h is a server in three structures. mini-httpd is a server from
+ * outside of this project; it has the first structure (docs/evidence/network-benchmarks.md).
  *
- * The client looks at every byte of every document. One whose connection is refused, or ends without
- * an answer, asks again; the program says how often that was. The tree has been written to its disk
- * before, and the file cache is empty.
+ * The client checks every byte of every document. If a connection is refused, or ends without an
+ * answer, the client repeats the request; the program prints the number of repetitions. Before the
+ * trace, the tree is on its disk and the file cache is empty.
  */
 #include "httpd.h"
 #include "webtrace.h"
@@ -61,7 +61,7 @@ static void remove_tree(void) {
 
 /* --- the server */
 
-/* mini_httpd takes the rights of the user `nobody`, whom a guest does not have yet, and makes its own
+/* mini_httpd changes to the user `nobody`, which a guest does not have yet, and makes its own
  * socket.
  */
 static _Noreturn void run_mini(int port) {
@@ -77,7 +77,7 @@ static _Noreturn void run_mini(int port) {
       p5w_fail("/etc/passwd");
     close(users);
   }
-  int nowhere = open("/dev/null", O_WRONLY); /* it complains that it is the superuser's */
+  int nowhere = open("/dev/null", O_WRONLY); /* it prints a warning when root starts it */
   if (nowhere < 0 || dup2(nowhere, 2) < 0) p5w_fail("/dev/null");
   char *const arguments[] = {"mini_httpd", "-D", "-p", number, "-d", (char *)tree,
                              "-l", log, NULL};
@@ -101,7 +101,7 @@ static void start_server(struct sockaddr_in *address) {
   httpd_run(listener, (enum httpd_structure)server, processes, "../access_log");
 }
 
-/* A server that others wrote says nothing when it is ready: ask until it answers. */
+/* mini_httpd does not report when it is ready: connect until it answers. */
 static void await_server(const struct sockaddr_in *address) {
   const struct timespec moment = {.tv_nsec = 10000000};
   for (int tries = 0; tries < 200; tries++) {
@@ -124,7 +124,7 @@ static void stop_server(void) {
 
 struct request {
   int socket;
-  uint32_t document, at; /* at: bytes of it that have come */
+  uint32_t document, at; /* at: bytes received of it */
   size_t used;           /* bytes of the header, until it is complete */
   int has_header;
   char header[1024];
@@ -146,7 +146,7 @@ static void take_body(struct request *request, const unsigned char *bytes, size_
       data_wrong("web: document", request->at);
 }
 
-/* Take what has come; returns whether the answer is over. */
+/* Receive what is there; returns whether the answer is complete. */
 static int take(struct request *request) {
   static unsigned char bytes[HTTPD_PIECE];
   ssize_t count = read(request->socket, bytes, sizeof(bytes));
@@ -219,7 +219,7 @@ static void replay_remotely(void) {
   refused = (long)net_number(line, "http", "refused");
 }
 
-/* Each request has its line in the access log. */
+/* Check that each request has its line in the access log. */
 static void check_log(long expected) {
   char bytes[4096];
   long lines = 0;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 int main(int argc, char **argv) {
-  /* This must not happen on a host where somebody tries the workloads as root. */
+  /* Never do this on a real host, even if the user runs the workloads as root. */
   if (argc != 2 || strcmp(argv[1], "really=yes") != 0) {
     fprintf(stderr, "%s: crashes the machine; needs the argument really=yes\n", argv[0]);
     return 2;

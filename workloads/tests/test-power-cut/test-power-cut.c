@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-power-cut: makes files, writes some of them to the disk, removes others, and says each time
- * what has been done, until the power is cut. tests/e2e/test_power_cut.py looks at what is left.
+ * test-power-cut: makes files, writes some of them to the disk, removes others, and prints each
+ * step, until the power is cut. tests/e2e/test_power_cut.py checks what is left on the disk.
  *
  * Output, one line after the call has returned: `created N`, `synced N`, `removed N`.
  */
@@ -43,5 +43,5 @@ int main(int argc, char **argv) {
     if (unlink(name) != 0) p5w_fail(name);
     say("removed", i - 2);
   }
-  return 0; /* mounted as it is */
+  return 0; /* the file system stays mounted */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test-signal: what a program had in its registers survives a signal that it handles. */
+/* test-signal: a program's registers survive a signal that it handles. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ static void leave(int number) {
 #define LOST "eax"
 #endif
 
-/* Raise a signal while the x87 stack holds pi and log2(10); say whether it still does. */
+/* Raise a signal while the x87 stack holds pi and log2(10); print whether it still does. */
 static int keeps_x87(void) {
   double pi, log, wanted_pi, wanted_log;
   pid_t self = getpid();
@@ -53,7 +53,7 @@ static int keeps_x87(void) {
 }
 
 int main(void) {
-  volatile int wrong = 0; /* siglongjmp() leaves it alone */
+  volatile int wrong = 0; /* siglongjmp() does not restore it */
   signal(SIGUSR1, use_registers);
   for (int i = 0; i < ROUNDS; i++) wrong = wrong + !keeps_x87();
   signal(SIGSEGV, leave);

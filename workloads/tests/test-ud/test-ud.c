@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-ud: executes one instruction that a Pentium does not have. The run must fail with its
+ * test-ud: executes one instruction that a Pentium does not have. The run must fail and report its
  * address, unless the machine's ISA level has it (cmov, fcmov, fcomi, nopl at pentium+cmov).
  */
 #include "p5w.h"
