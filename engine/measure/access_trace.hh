@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace of the accesses to the caches and their results, for other simulators (docs/reference/formats.md,
-// accesses.bin). The caches are those of a shadow of the machine that is empty when the trace
-// begins.
+// A trace of the accesses to the caches and their results, for other simulators
+// (docs/reference/formats.md, accesses.bin). The caches are those of a shadow of the machine that
+// is empty when the trace begins.
 #pragma once
 
 #include <cstdint>

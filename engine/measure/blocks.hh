@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Basic blocks of what runs inside the brackets, for SimPoint (docs/concepts/simpoint.md). It does one of
-// two things: it writes their frequency vectors, one for each interval of a number of instructions,
-// or it has chosen intervals simulated in detail. In the second case the model is warmed for a
-// number of instructions before each interval and rests otherwise. It includes nothing of Bochs.
+// Basic blocks of what runs inside the brackets, for SimPoint (docs/concepts/simpoint.md). It does
+// one of two things: it writes their frequency vectors, one for each interval of a number of
+// instructions, or it has chosen intervals simulated in detail. In the second case the model is
+// warmed for a number of instructions before each interval and rests otherwise. It includes nothing
+// of Bochs.
 //
 // A block ends at a near branch, taken or not, and where something else changes control or the
 // state of the processor. A block is identified by its address space and its first address. Ring 0

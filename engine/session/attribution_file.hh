@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// attribution.jsonl (docs/reference/formats.md): the counts of each phase by function, ring, address space
-// and what the kernel was entered for; with calls, and with the classes of misses where asked for.
+// attribution.jsonl (docs/reference/formats.md): the counts of each phase by function, ring,
+// address space and what the kernel was entered for; with calls, and with the classes of misses
+// where asked for.
 #pragma once
 
 #include <cstdint>

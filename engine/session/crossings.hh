@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The trace of crossings, crossings.jsonl (docs/reference/formats.md): inside the measured brackets, each
-// change of ring, mode or address space, with clock and counts.
+// The trace of crossings, crossings.jsonl (docs/reference/formats.md): inside the measured
+// brackets, each change of ring, mode or address space, with clock and counts.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The event stream of a run, events.jsonl (docs/reference/formats.md): a header, a snapshot of all counts at
-// each marker, notes, and the end.
+// The event stream of a run, events.jsonl (docs/reference/formats.md): a header, a snapshot of all
+// counts at each marker, notes, and the end.
 #pragma once
 
 #include <cstdint>
