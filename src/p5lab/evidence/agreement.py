@@ -133,8 +133,8 @@ class Check:
 
     @property
     def unexplained(self) -> pd.DataFrame:
-        """The rows of the machine as it is that differ by more than they may, and that no experiment
-        explains."""
+        """The rows that differ by more than they may and that no experiment explains, of the
+        machine as it is."""
         own = _own(self.rows)
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 

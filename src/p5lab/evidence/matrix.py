@@ -119,7 +119,7 @@ LEGEND = (
 
 
 def show(console: Console, found: Sequence[Cell], form: str) -> None:
-    """Prints the matrix as `table`, `csv`, `json` or `markdown`; only the table goes to `console`."""
+    """Prints the matrix as `table`, `csv`, `json` or `markdown`; `console` gets only the table."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
