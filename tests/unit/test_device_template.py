@@ -45,7 +45,8 @@ def test_its_keys_and_event_are_known_without_a_build(tree):
         "from p5stats import declared\n"
         "keys = [k for part in declarations.parts(Path('engine')) for k in part.keys]\n"
         f"print([k.name for k in keys if k.name.startswith('{NAME}.')])\n"
-        f"print([e.name for e in declared.events(Path('engine')).values() if e.part == '{NAME}'])\n",
+        "events = declared.events(Path('engine')).values()\n"
+        f"print([e.name for e in events if e.part == '{NAME}'])\n",
     )
     assert shown.splitlines() == ["['alarm.present', 'alarm.irq']", "['alarm.rings']"]
 
@@ -65,11 +66,11 @@ def test_its_ports_interrupt_timer_and_event_work(tree, tmp_path):
         *generated.glob("*.cc"),
         tree / "tests/engine/main.cc",
     ]
-    includes = [f"-I{tree}/engine/{folder}" for folder in FOLDERS]
+    includes = [f"-I{tree}", f"-I{generated}", *(f"-I{tree}/engine/{one}" for one in FOLDERS)]
     program = tmp_path / "test"
+    flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", *includes]
     compiled = subprocess.run(
-        ["g++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{tree}", f"-I{generated}"]
-        + [*includes, *map(str, sources), "-o", str(program)],
+        ["g++", *flags, "-o", str(program), *map(str, sources)],
         capture_output=True,
         text=True,
     )
