@@ -135,7 +135,7 @@ def test_chen95s_event_tables(p5lab):
     assert row(table(out, "Segment register loads"), "call") == ["0", "0", "-"]
     # The tick of the clock is taken out of 0 hardware interrupts of the scripted engine.
     assert row(table(out, "Non-clock interrupts"), "call") == ["-0.3333", "-0.3333", "1.00"]
-    for title in counts.EVENT_TABLES.values():
+    for title in several_systems.EVENT_TABLES.values():
         assert title in out
 
 
