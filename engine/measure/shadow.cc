@@ -37,7 +37,8 @@ Recent recent(const std::vector<Config>& configs, Array Config::* array) {
   for (const Config& config : configs) {
     const Array& one = config.*array;
     smallest = std::min(smallest, sets(one));
-    two = two && one.ways > 1 && (one.policy == Lru::name || one.policy == Plru::name);
+    two = two && one.ways > 1 &&
+          (one.policy == PolicyName<Lru>::name || one.policy == PolicyName<Plru>::name);
   }
   return Recent(smallest, two);
 }

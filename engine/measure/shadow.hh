@@ -32,11 +32,7 @@
 
 namespace p5 {
 
-// What a shadow counts by itself.
-constexpr Event kMissEvents[] = {DataReadMisses, DataWriteMisses, WriteHitsME,  L1dWritebacks,
-                                 CodeMisses,     UncachedReads,   ItlbMisses,   DtlbMisses,
-                                 WalkReads,      L2Reads,         L2ReadMisses, L2Writes,
-                                 L2WriteMisses,  DramReads,       DramWrites,   SnoopHits};
+// What a shadow counts by itself (kMissEvents; `depends` in events.toml).
 class MissCounts {
  public:
   uint64_t& operator[](Event event) { return counts_[place(event)]; }
@@ -54,14 +50,6 @@ class MissCounts {
   }
   std::array<uint64_t, std::size(kMissEvents)> counts_{};
 };
-
-// What the run counts for all geometries: no cache and no clock has a part in it. Everything that
-// is in neither list depends on time and exists for no shadow.
-constexpr Event kStreamEvents[] = {
-    Instructions, DataReads,      DataWrites, CodeReads, UncachedWrites, Misaligned,   LockedCycles,
-    IoReads,      IoWrites,       Branches,   Snoops,    Flops,          SegmentLoads, HwInterrupts,
-    Exceptions,   SoftInterrupts, CrossInt,   CrossGate, CrossFar,       CrossIret,    CrossAsync,
-    Cr3Changed,   Cr3Unchanged,   ModeReal,   ModeV86,   Mode16,         Mode32,       TlbFlushes};
 
 // The page-table entries that the translation of a linear address reads, and what they say.
 struct PageWalk {

@@ -308,7 +308,8 @@ class AnyL2 : public L2s {
 
 // Whether its replacement is true LRU: with two ways the tree is.
 bool has_lru(const CacheConfig& l2) {
-  return l2.policy == Lru::name || (l2.policy == Plru::name && l2.ways == 2);
+  return l2.policy == PolicyName<Lru>::name ||
+         (l2.policy == PolicyName<Plru>::name && l2.ways == 2);
 }
 
 }  // namespace

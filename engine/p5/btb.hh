@@ -4,10 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "replacement.hh"
+#include "replacement/random/policy.hh"
 #include "rules.hh"
 
 namespace p5 {
@@ -17,8 +16,6 @@ struct BtbConfig {
   // An entry is told by the instruction in U of the pair before the branch's own; false: by the
   // branch itself, as simpler models have it.
   bool by_pair = true;
-
-  std::string problem() const;  // empty when the geometry is possible
 };
 
 class Btb {

@@ -37,7 +37,8 @@ struct Config {
   std::vector<std::pair<uint32_t, uint32_t>> uncached;  // [first, last] physical addresses
                                                         // below DRAM's end, not cached
 
-  // Reads all machine keys; errors are kept in `settings`.
+  // Checks the keys of the chip and reads them; the first error is kept in `settings`, and what
+  // is read then is of no use.
   static Config read(Settings& settings);
 
   // The same machine with caches, TLBs and a bus that count everything and cost no clocks: what is

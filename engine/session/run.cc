@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "declared.hh"
 #include "ethernet.hh"
 #include "scsi.hh"
 #include "server.hh"
@@ -227,10 +228,6 @@ void Run::read_attribution() {
 
 // Geometries beside the machine's own: its keys, but for those that each of them sets.
 void Run::read_shadows() {
-  static const std::set<std::string> arrays = {"l1i", "l1d", "l2", "itlb", "dtlb", "dtlb_large"};
-  static const std::set<std::string> parts = {"size",         "ways",          "line",
-                                              "replacement",  "entries",       "present",
-                                              "write_policy", "write_allocate"};
   for (int i = 0;; i++) {
     const std::string prefix = "shadow." + std::to_string(i), key = prefix + ".set";
     if (!settings_.has(prefix + ".name")) return;
@@ -239,9 +236,7 @@ void Run::read_shadows() {
     Settings own = settings_;
     for (std::string word; words >> word;) {
       const std::string name = word.substr(0, word.find('='));
-      const size_t dot = std::min(name.find('.'), name.size());
-      if (!arrays.count(name.substr(0, dot)) ||
-          !parts.count(name.substr(dot + (dot < name.size()))) || name.size() == word.size() ||
+      if (!is_geometry(declared::p5, name) || name.size() == word.size() ||
           !own.replace(name, word.substr(name.size() + 1))) {
         return settings_.fail(key, "expected keys of cache and TLB geometry, found `" + word + "`");
       }
@@ -310,13 +305,10 @@ void Run::read_boot() {
   stack_ = uint32_t(settings_.number("boot.sp"));
 }
 
-// Whether this run counts an event. Without the Pentium's pipeline there is only what does not
-// depend on it, and of floating point the x87's part alone would be.
-bool Run::counted(uint32_t event) const {
-  if (event >= Event::NetFramesSent) return network_.card && !kX86_64;
-  if (event == Event::Mode64) return kX86_64;
-  return !kX86_64 ||
-         (event != Event::Flops && (in(kMissEvents, event) || in(kStreamEvents, event)));
+// Whether this run counts an event: the machine has what it belongs to, and this engine counts it.
+bool Run::counted(uint32_t event) {
+  const EventInfo& info = kEvents[event];
+  return (kX86_64 ? info.x86_64 : info.pentium) && present(settings_, declaration(info.part));
 }
 
 uint32_t Run::cpuid_features() const { return kFeatures | (cmov_ ? kCmovFeature : 0); }

@@ -131,7 +131,7 @@ class Run {
   void read_job();
   void read_boot();
   void capture();
-  bool counted(uint32_t event) const;
+  bool counted(uint32_t event);
   void serve();
   MarkerResult load_guest();
   MarkerResult job_text(uint32_t offset) const;

@@ -66,11 +66,6 @@ class Lab:
         return self.root / {"p54c": "engine/p5/timing.csv"}[table]
 
     @property
-    def replacement(self) -> Path:
-        """Where the engine's replacement policies stand."""
-        return self.root / "engine/p5/replacement.hh"
-
-    @property
     def bios(self) -> Path:
         return self.root / "build/engine/bios/BIOS-bochs-latest"
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
+from p5stats.declared import events
 from p5stats.problems import StatsError
 from p5stats.tidy import VECTOR
 
@@ -63,9 +64,10 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
+# In the order of the report. The name of an event stands for the row that its declaration has.
 _CYCLES = (
-    Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
-    Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
+    "cycles.busy",
+    "cycles.idle",
     Metric(
         "microseconds",
         "us",
@@ -80,12 +82,7 @@ _INSTRUCTIONS = (
         "of the program and its children, as the host reports it",
         lambda c, hz: c["time.cpu"] / 1e3,
     ),
-    Metric(
-        "instructions",
-        "instructions",
-        "a REP string instruction counts once",
-        lambda c, hz: c["instructions"],
-    ),
+    "instructions",
     Metric(
         "CPI (busy)",
         "cycles/instruction",
@@ -94,8 +91,8 @@ _INSTRUCTIONS = (
     ),
 )
 _MEMORY = (
-    Metric("data reads", "accesses", "", lambda c, hz: c["data_reads"]),
-    Metric("data writes", "accesses", "", lambda c, hz: c["data_writes"]),
+    "data_reads",
+    "data_writes",
     Metric(
         "read misses/reference",
         "misses/access",
@@ -109,22 +106,22 @@ _MEMORY = (
         " to one absent line misses each time",
         lambda c, hz: c.ratio(c["data_write_misses"], c.references),
     ),
-    Metric("I-cache misses", "misses", "", lambda c, hz: c["code_misses"]),
+    "code_misses",
     Metric(
         "I-cache misses/instr",
         "misses/instruction",
         "",
         lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
     ),
-    Metric("ITLB misses", "misses", "", lambda c, hz: c["itlb_misses"]),
-    Metric("DTLB misses", "misses", "", lambda c, hz: c["dtlb_misses"]),
+    "itlb_misses",
+    "dtlb_misses",
     Metric(
         "L2 misses",
         "misses",
         "reads and writes that the board cache did not hold",
         lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
     ),
-    Metric("segment loads", "loads", "", lambda c, hz: c["segment_loads"]),
+    "segment_loads",
 )
 _EVENTS = (
     Metric(
@@ -139,9 +136,7 @@ _EVENTS = (
         "while at least one of them was under way",
         lambda c, hz: c["disk.busy"] * 1e6 / hz,
     ),
-    Metric(
-        "exceptions", "exceptions", "faults and traps, not INT n", lambda c, hz: c["exceptions"]
-    ),
+    "exceptions",
     Metric(
         "page faults",
         "faults",
@@ -168,24 +163,9 @@ _PROTECTION = (
         "by instruction: INT, gate, far transfer, IRET",
         lambda c, hz: c.total(*CROSSINGS),
     ),
-    Metric(
-        "asynchronous",
-        "crossings",
-        "ring changes by an interrupt or a fault",
-        lambda c, hz: c["crossings.async"],
-    ),
-    Metric(
-        "CR3 loads, changed",
-        "loads",
-        "another address space",
-        lambda c, hz: c["cr3_loads.changed"],
-    ),
-    Metric(
-        "CR3 loads, unchanged",
-        "loads",
-        "the same one again: a TLB flush",
-        lambda c, hz: c["cr3_loads.unchanged"],
-    ),
+    "crossings.async",
+    "cr3_loads.changed",
+    "cr3_loads.unchanged",
     Metric(
         "mode changes",
         "changes",
@@ -233,9 +213,10 @@ def _interrupts(clock_vector: int | None) -> tuple[Metric, Metric]:
 
 @functools.cache
 def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
-    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
-    `operation_bytes`: bytes that one operation moves."""
-    return (
+    """The rows of the report, in its order; those of events that are declared with a row and have
+    no place here come last. `clock_vector`: interrupt of the guest's clock; `operation_bytes`:
+    bytes that one operation moves."""
+    order: tuple[str | Metric, ...] = (
         *_CYCLES,
         _bandwidth(operation_bytes),
         *_INSTRUCTIONS,
@@ -244,6 +225,16 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
         *_EVENTS,
         *_PROTECTION,
     )
+    rows = tuple(_row_of(one) if isinstance(one, str) else one for one in order)
+    placed = {row.name for row in rows}
+    declared = (_row_of(name) for name, event in events().items() if event.report)
+    return rows + tuple(row for row in declared if row.name not in placed)
+
+
+def _row_of(name: str) -> Metric:
+    """The row of one event, as its declaration has it."""
+    event = events()[name]
+    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
 
 
 def evaluate(

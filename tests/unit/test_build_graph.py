@@ -91,6 +91,16 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
                 ("record", "build/engine/engine64.json"),
             },
         ),
+        # What comes of it is known when the files are made.
+        (
+            "engine/p5/events.toml",
+            "# changed\n",
+            {
+                ("declare", "build/generated/declared_base.cc"),
+                ("record", "build/engine/engine.json"),
+                ("record", "build/engine/engine64.json"),
+            },
+        ),
         (
             "workloads/micro/getpid.c",
             "int changed;\n",

@@ -159,6 +159,9 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
     assert "toy" in complete(text, ["p5lab", "run", "tests", "--guest", "t"])
     assert "p90-premiere2" in complete(text, ["p5lab", "run", "tests", "--machine", "p"])
     assert "chase" in complete(text, ["p5lab", "run", "tests", "--workload", "ch"])
+    offered = complete(text, ["p5lab", "run", "tests", "--set", "l1d.w"])
+    assert offered == ["l1d.ways=", "l1d.write_policy=", "l1d.write_allocate=", "l1d.write_once="]
+    assert "parameters." in complete(text, ["p5lab", "run", "tests", "--sweep", "pa"])
 
 
 def test_a_pipe_is_quiet_and_has_no_colours():

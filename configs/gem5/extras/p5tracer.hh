@@ -14,7 +14,7 @@
 #include "params/P5Tracer.hh"
 #include "sim/insttracer.hh"
 
-// Each is a vector statistic over the rings. Names and meanings are those of engine/p5/events.hh.
+// Each is a vector statistic over the rings. Names and meanings are those of engine/p5/events.toml.
 // clang-format off
 #define P5_TRACER_EVENTS(X)                                                                     \
   X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \

@@ -15,11 +15,12 @@ first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from p5lab.describe import declarations
 from p5lab.errors import UserError
+from p5lab.lab import Lab
 
 Values = Mapping[str, int | float | bool | str]
 BUS_BYTES = 8  # the data bus of the Pentium (Intel, Pentium Family Developer's Manual, ch. 6)
-POLICIES = {"lru": "LRURP", "plru": "TreePLRURP", "fifo": "FIFORP", "random": "RandomRP"}
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,14 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
 
 def _cache(values: Values, name: str, data_latency: int, response_latency: int) -> Cache:
     policy = str(values[f"{name}.replacement"])
-    if policy not in POLICIES:
+    known = {
+        one.name: one.gem5
+        for one in declarations.policies(Lab.here().root / "engine").values()
+        if one.gem5
+    }
+    if policy not in known:
         raise UserError(
-            f'{name}.replacement = "{policy}": gem5 has {", ".join(POLICIES)} of the policies'
+            f'{name}.replacement = "{policy}": gem5 has {", ".join(known)} of the policies'
         )
     write_allocate = True
     if name != "l1i":
@@ -169,7 +175,7 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
     return Cache(
         size=_whole(values, f"{name}.size"),
         ways=_whole(values, f"{name}.ways"),
-        policy=POLICIES[policy],
+        policy=known[policy],
         write_allocate=write_allocate,
         tag_latency=1,
         data_latency=data_latency,
