@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "cache.hh"
 #include "core.hh"
@@ -20,7 +20,7 @@ class Caches {
   // May a cache take in memory at this address?
   bool cacheable(uint32_t physical) const {
     const uint32_t page = physical >> 12;
-    return page < cacheable_.size() && cacheable_[page];
+    return page < pages_ && cacheable_[page];
   }
   // What a line of a page with these PageBits comes in as.
   Fill fill_state(uint32_t attributes) const {
@@ -46,7 +46,11 @@ class Caches {
     core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallWalk);
   }
   // A read of memory that could be cached, but not now (CR0.CD) or not in this page (PCD).
-  void read_noncacheable(uint32_t physical, Event stall);
+  void read_noncacheable(uint32_t physical, Event stall) {
+    core_.count(UncachedReads);
+    missed = kNoLine;
+    core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
+  }
   // A dirty line leaves L1D for the bus, which takes it from clock `when` on.
   void write_back(uint32_t line, uint64_t when) {
     core_.count(L1dWritebacks);
@@ -71,8 +75,9 @@ class Caches {
 
  private:
   Core& core_;
-  uint32_t line_;                   // bytes in a line of L1D
-  std::vector<uint8_t> cacheable_;  // [physical page]
+  uint32_t line_;                         // bytes in a line of L1D
+  uint32_t pages_;                        // of DRAM; nothing beyond is cacheable
+  std::unique_ptr<uint8_t[]> cacheable_;  // [physical page]
 };
 
 }  // namespace p5

@@ -68,8 +68,8 @@ class DataPath {
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
-  void misaligned(DataKind kind);
-  void part(uint32_t physical, DataKind kind);
+  [[gnu::always_inline]] void misaligned(DataKind kind);
+  [[gnu::always_inline]] void part(uint32_t physical, DataKind kind);
   void read(uint32_t physical);
   void write(uint32_t physical);
   void write_again();

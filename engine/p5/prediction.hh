@@ -76,9 +76,9 @@ class Prediction {
   // another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here
   // that is found out when the next branch comes.
   void foretell(const Pipes& pipes) {
-    if (__builtin_expect(btb_.may_hold(uint32_t(pipes.pair())), 0)) foretell_branch();
+    if (__builtin_expect(btb_.may_hold(uint32_t(pipes.pair())), 0)) foretell_behind(pipes.pair());
   }
-  void foretell_branch();
+  void foretell_behind(Linear pair);
   void false_hit();
   void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
     core.count(PipelineFlushes);
