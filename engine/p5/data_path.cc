@@ -116,7 +116,7 @@ void DataPath::start_fill(uint32_t line, const Memory::Line& fill, const CacheAc
 
 void DataPath::write(uint32_t physical) {
   const uint32_t line = line_of(physical);
-  if (line == caches_.missed) return write_again();
+  if (line == caches_.missed) return write_again(pipes_.pipe());
   core_.count(DataWrites);
   if (!caches_.cacheable(physical)) return write_uncached();
   const Fill state = caches_.write_state(page_bits_);
@@ -143,11 +143,11 @@ void DataPath::write(uint32_t physical) {
 }
 
 // Another write to the line that the last one missed: the caches answer as before.
-void DataPath::write_again() {
+void DataPath::write_again(Pipe pipe) {
   if (core_.observer) core_.observer->write(caches_.missed, caches_.write_state(page_bits_));
   core_.count(DataWrites);
   core_.count(DataWriteMisses);
-  core_.wait(caches_.memory.write_again(core_.clock, pipes_.pipe(), *core_.bank), StallWrite);
+  core_.wait(caches_.memory.write_again(core_.clock, pipe, *core_.bank), StallWrite);
 }
 
 void DataPath::write_uncached() {

@@ -222,6 +222,7 @@ void Pentium::set_state(const State& state) {
   }
   core_.state = state;
   translation_.set_paging(state.paging);
+  caches_.set_caching(state.caching);
 }
 
 void Pentium::load_cr3(Space value) {
