@@ -311,7 +311,7 @@ def test_a_run_again_with_other_events_has_failed(lab, scheduler):
 
 
 def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 5)
     lab.behave(sleep_of={"chase": 30})
     with running(tmp_path / "scheduler") as address:
 
@@ -341,7 +341,7 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
 
 
 def test_nobody_there(lab, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 1)
     with (
         pytest.raises(UserError, match=r"^no cluster tcp://127.0.0.1:9: .*") as caught,
         connection.connected(lab, Wanted(scheduler="tcp://127.0.0.1:9"), lambda text: None),
