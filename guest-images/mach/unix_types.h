@@ -36,8 +36,8 @@ struct unix_signals {
 /* The resources in use, to check that none is lost. */
 struct unix_debug {
   unsigned processes, files, sysv, free_pages; /* pages: of the machine */
-  unsigned ports, bytes;                       /* of the server: names of ports, address space */
-  unsigned file_nodes, file_ports, file_bytes; /* of the file side; on mach-split, of its task */
+  unsigned ports, bytes;                       /* the server: port names, bytes of address space */
+  unsigned file_nodes, file_ports, file_bytes; /* the file side; on mach-split its task */
 };
 
 typedef int arguments_t[6];
