@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What belongs to the fast set, and what it may cost (README.md).
+"""What belongs to the fast set of tests, and how long it may take (tests/README.md).
 
-`./p5lab test` is to take no more than 5 minutes on 2 quiet cores with everything built; it takes
-8 to 10 now. So a test of the fast set shares its runs with others (a fixture of its module;
-`boot` shares boots) and asks for the smallest sizes that prove its point. The same for more
-sizes, or for a whole document, is marked `full` and runs with `./p5lab test --full` only; what
-measures time is marked `alone` as well. Whatever takes longer than BUDGET, its fixtures included,
-is named at the end of a fast run.
+`./p5lab test` should take at most 5 minutes on 2 quiet cores with everything built; it takes 8 to
+10 now. A test of the fast set therefore shares its runs with others (a fixture of its module;
+`boot` shares boots) and asks for the smallest sizes that prove its point. The mark `full` is for
+the same test with more sizes, or of a whole document; it runs with `./p5lab test --full` only. A
+test that measures time also has the mark `alone`. A fast run names at its end each test that took
+longer than BUDGET, its fixtures included.
 
-Files of tests run side by side, each whole in one process, in the order of FIRST and then of names.
+Test files run side by side, each whole in one process: first those of FIRST, then by name.
 """
 
 import os
 import signal
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,8 @@ FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
 # Files that take longest.
 FIRST = ("test_mach", "test_uml", "test_net_workloads", "test_sweeps", "test_chen95_core")
+BUILT = os.environ.get("P5LAB_BUILT") == "1"
+ROOT = Path(__file__).resolve().parents[1]
 spent = Counter()  # by test
 
 
@@ -31,6 +34,22 @@ spent = Counter()  # by test
 def full():
     """Whether the full set runs."""
     return FULL
+
+
+@pytest.fixture(scope="session")
+def built():
+    """A function: the path of a product of the build. Where it is missing the test is skipped; it
+    fails if everything is said to be built."""
+
+    def product(name):
+        path = ROOT / name
+        if not path.exists():
+            reason = f"{name} is not built: ./p5lab build"
+            assert not BUILT, reason
+            pytest.skip(reason)
+        return path
+
+    return product
 
 
 def pytest_configure(config):

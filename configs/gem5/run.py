@@ -16,7 +16,7 @@ import m5.objects
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SOURCES = (HERE, ROOT / "src/p5lab/gem5")
+SOURCES = (HERE, ROOT / "src/p5lab/engines/gem5")
 sys.path[:0] = [str(HERE), str(ROOT / "src")]
 
 try:
@@ -31,10 +31,10 @@ from p5pc.board import PentiumBoard  # noqa: E402
 from p5pc.cache_hierarchy import BootHierarchy, PentiumCacheHierarchy  # noqa: E402
 from p5pc.processor import PentiumProcessor  # noqa: E402
 
+from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
+from p5lab.engines.gem5.ending import reason  # noqa: E402
+from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
-from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload  # noqa: E402
-from p5lab.gem5.logs import reason  # noqa: E402
-from p5lab.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
 # Exit statuses. The last three are the same as those of the embedded engine.
@@ -126,8 +126,8 @@ def arguments() -> argparse.Namespace:
         metavar="NAME",
         help="a guest of guest-images whose ISA is x86-64 (default: %(default)s)",
     )
-    add("--workload", metavar="NAME", help="a workload of workloads/workloads.toml")
-    add("parameters", nargs="*", metavar="key=value", help="the workload's parameters")
+    add("--workload", metavar="NAME", help="a name that `p5lab list workloads` shows")
+    add("parameters", nargs="*", metavar="key=value", help="the workload's own")
     add(
         "--program",
         type=Path,
@@ -141,7 +141,7 @@ def arguments() -> argparse.Namespace:
         default=[],
         dest="settings",
         metavar="KEY=VALUE",
-        help="change a key of the machine (docs/machine-keys.md); may be repeated",
+        help="change a key of the machine (docs/reference/machine-keys.md); may be repeated",
     )
     add(
         "--cpu",

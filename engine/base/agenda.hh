@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Virtual time of the disks, and what is to happen when.
+// Virtual time, and an agenda: what happens at which time.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 
-namespace disk {
+namespace base {
 
 using Time = uint64_t;  // picoseconds since power-up
 constexpr Time kNever = ~Time(0);
@@ -18,11 +19,14 @@ class Agenda {
  public:
   using Action = std::function<void(Time)>;
 
+  // Enters an action. When it runs, it gets the time for which it was entered.
   void at(Time when, Action action) { actions_.emplace(when, std::move(action)); }
+
+  // The time of the first action; kNever if there is none.
   Time next() const { return actions_.empty() ? kNever : actions_.begin()->first; }
 
-  // All that is due up to `now`, in the order of time; what is due at the same time, in the order
-  // in which it was entered. Each action is told the time it was entered for.
+  // Runs all actions that are due up to `now`, in the order of time. Actions of the same time run
+  // in the order in which they were entered.
   void run(Time now) {
     while (next() <= now) {
       auto first = actions_.extract(actions_.begin());
@@ -34,4 +38,4 @@ class Agenda {
   std::multimap<Time, Action> actions_;
 };
 
-}  // namespace disk
+}  // namespace base

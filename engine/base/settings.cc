@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace p5 {
+namespace base {
 namespace {
 
 std::string trimmed(const std::string& text) {
@@ -63,7 +63,8 @@ const Settings::Entry* Settings::take(const std::string& key) {
 void Settings::fail(const std::string& key, const std::string& what) {
   if (!error_.empty()) return;
   const auto found = entries_.find(key);
-  const std::string line = found == entries_.end() ? "" : ":" + std::to_string(found->second.line);
+  const bool written = found != entries_.end() && found->second.line;
+  const std::string line = written ? ":" + std::to_string(found->second.line) : "";
   error_ = name_ + line + ": " + key + ": " + what;
 }
 
@@ -117,7 +118,8 @@ std::string Settings::difference(const Settings& other, const std::set<std::stri
     const auto& there = side == this ? other.entries_ : entries_;
     for (const auto& [key, entry] : side->entries_) {
       const auto found = there.find(key);
-      if (except.count(key) == 0 && (found == there.end() || found->second.value != entry.value)) {
+      if (except.count(key) == 0 && entry.line &&
+          (found == there.end() || found->second.value != entry.value)) {
         return key;
       }
     }
@@ -132,4 +134,4 @@ const std::string& Settings::finish() {
   return error_;
 }
 
-}  // namespace p5
+}  // namespace base

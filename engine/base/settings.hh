@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-namespace p5 {
+namespace base {
 
 class Settings {
  public:
@@ -30,7 +30,13 @@ class Settings {
   // Gives a key that is there another value; false: it is not there.
   bool replace(const std::string& key, const std::string& value);
 
-  // The first key, apart from `except`, that the two do not have with the same value; empty: none.
+  // Gives a key that is not there a value.
+  void fall_back(const std::string& key, const std::string& value) {
+    entries_.insert({key, {value, 0, false}});
+  }
+
+  // The first key, apart from `except` and those that fell back, that the two do not have with the
+  // same value; empty: none.
   std::string difference(const Settings& other, const std::set<std::string>& except) const;
 
   // The first error so far, empty when none; `finish` adds keys that nobody took.
@@ -43,7 +49,7 @@ class Settings {
  private:
   struct Entry {
     std::string value;
-    int line = 0;
+    int line = 0;  // 0: not in the file
     bool used = false;
   };
   const Entry* take(const std::string& key);
@@ -53,4 +59,4 @@ class Settings {
   std::string error_;
 };
 
-}  // namespace p5
+}  // namespace base

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Between Bochs and the Pentium model: hooks in, time and counter registers out. What the model
-// sees is in p5/, what a marker does in run.cc.
+// sees is in p5/, what a marker does in session/.
+#include "glue.hh"
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -12,12 +14,13 @@
 #include "decode.hh"
 #include "memory/memory-bochs.h"
 #include "pc_system.h"
-#include "run.hh"
 
 const Bit64u* p5_clock;
 Bit64u p5_ticked;
 
 static_assert(p5::kX86_64 == bool(BX_SUPPORT_X86_64), "P5_X86_64 is Bochs's --enable-x86-64");
+static_assert(sizeof(p5::Insn) == 24,
+              "with Bochs's own 40 bytes its instruction object fills one cache line");
 
 namespace {
 
@@ -32,7 +35,7 @@ Linear code_linear(bx_address rip) {
   return Bit32u(cpu()->sregs[BX_SEG_REG_CS].cache.u.segment.base + rip);
 }
 
-class BochsPlatform : public p5::Platform, public p5::Attribution::Guest {
+class BochsPlatform : public session::Emulator {
  public:
   p5::PageEntry read_physical(uint32_t address) override {
     p5::PageEntry entry = ~p5::PageEntry(0);
@@ -70,17 +73,22 @@ class BochsPlatform : public p5::Platform, public p5::Attribution::Guest {
   }
 
   uint16_t x87_control() override { return cpu()->the_i387.get_control_word(); }
+
+  bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) override;
 };
+
+session::Session the_run;
 
 p5::Attribution* attribution;  // null: not asked for, or the guest is not ready yet
 p5::Blocks* blocks;            // null: nobody wants to know them
 bool branches_watched;         // there is one of the two
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
-  p5::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX), cpu->get_reg32(BX_32BIT_REG_ESI),
-                      cpu->real_mode()};
-  const p5::MarkerResult result = p5::Run::instance().marker(call);
-  attribution = p5::Run::instance().attribution();
+  const session::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
+                                 cpu->get_reg32(BX_32BIT_REG_ESI), cpu->real_mode()};
+  const session::MarkerResult result = the_run.marker(call);
+  if (operation == session::kReady) glue::run_agendas();
+  attribution = the_run.attribution();
   branches_watched = blocks || attribution;
   leaf->eax = result.eax;
   leaf->ebx = result.ebx;
@@ -96,7 +104,7 @@ class Processor : public athlon64_clawhammer_t {
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
 
   void get_cpuid_leaf(Bit32u function, Bit32u subfunction, cpuid_function_t* leaf) const override {
-    if (function == p5::kMarkerLeaf) return marker(cpu, subfunction, leaf);
+    if (function == session::kMarkerLeaf) return marker(cpu, subfunction, leaf);
     athlon64_clawhammer_t::get_cpuid_leaf(function, subfunction, leaf);
   }
 };
@@ -109,19 +117,19 @@ class Processor : public pentium_t {
   explicit Processor(BX_CPU_C* cpu) : pentium_t(cpu) {}
 
   void get_cpuid_leaf(Bit32u function, Bit32u subfunction, cpuid_function_t* leaf) const override {
-    if (function == p5::kMarkerLeaf) return marker(cpu, subfunction, leaf);
+    if (function == session::kMarkerLeaf) return marker(cpu, subfunction, leaf);
     leaf->eax = leaf->ebx = leaf->ecx = leaf->edx = 0;
     if (function == 0) {
       get_leaf_0(0x1, "GenuineIntel", leaf);
     } else if (function == 1) {
-      leaf->eax = p5::Run::instance().cpuid_signature();
-      leaf->edx = p5::Run::instance().cpuid_features();
+      leaf->eax = the_run.config().signature;
+      leaf->edx = the_run.cpuid_features();
     }
   }
 
   int rdmsr(Bit32u index, Bit64u* value) override {
     uint64_t result = 0;
-    if (!p5::Run::instance().read_msr(index, &result)) return -1;
+    if (!the_run.counter_registers().read(index, &result)) return -1;
     *value = result;
     return 1;
   }
@@ -147,9 +155,9 @@ Linear last_linear;       // of the instruction begun last
 bool cmov_allowed;
 bool block_moves;  // repeated string instructions go in blocks
 constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the same name
-bool booting = true;     // until the boot ROM has loaded the guest
-p5::Crossed crossed;     // what last made the state stale
-p5::ClassId last_class;  // of the instruction begun last, with attribution
+bool booting = true;       // until the boot ROM has loaded the guest
+session::Crossed crossed;  // what last made the state stale
+p5::ClassId last_class;    // of the instruction begun last, with attribution
 
 // By the number that instructions have for it.
 bx_address general_register(unsigned number) {
@@ -203,7 +211,7 @@ void refresh_state() {
   state.paging = cpu()->cr0.get_PG();
 #if BX_SUPPORT_X86_64
   if (state.paging && !cpu()->long_mode()) {
-    p5::Run::instance().fail("paging outside long mode: this engine models page tables of x86-64");
+    the_run.fail("paging outside long mode: this engine models page tables of x86-64");
   }
   state.large_pages = true;
   state.global_pages = cpu()->cr4.get_PGE();
@@ -212,15 +220,14 @@ void refresh_state() {
 #endif
   state.caching = !cpu()->cr0.get_CD() && !(model.tr12() & p5::kCacheInhibit);
   state.user_io = state.ring > cpu()->get_IOPL();
-  p5::Run& run = p5::Run::instance();
-  if (__builtin_expect(run.traces_crossings(), 0)) {
-    const p5::Registers registers{cpu()->get_instruction_pointer(),
-                                  general_register(0),
-                                  general_register(3),
-                                  general_register(1),
-                                  general_register(2),
-                                  cpu()->cr2};
-    run.trace_crossing(crossed, state, registers);
+  if (__builtin_expect(the_run.traces_crossings(), 0)) {
+    const session::Registers registers{cpu()->get_instruction_pointer(),
+                                       general_register(0),
+                                       general_register(3),
+                                       general_register(1),
+                                       general_register(2),
+                                       cpu()->cr2};
+    the_run.crossings().crossing(crossed, state, registers);
   }
   if (blocks) blocks->leave();
   model.set_state(state);
@@ -233,41 +240,40 @@ void refresh_state() {
 #if !BX_SUPPORT_X86_64
 int Processor::wrmsr(Bit32u index, Bit64u value) {
   state_stale = true;  // TR12 may inhibit the caches
-  return p5::Run::instance().write_msr(index, value) ? 1 : -1;
+  return the_run.counter_registers().write(index, value) ? 1 : -1;
 }
 #endif
 
 }  // namespace
 
 void p5_initialize(void) {
-  p5::Run& run = p5::Run::instance();
-  run.start(&model, platform, platform);
+  the_run.start(&model, platform);
   model_started = true;
   p5_clock = model.clock_address();
-  limit = run.limit();
-  cmov_allowed = run.cmov_allowed();
-  block_moves = run.fast_paths();
-  blocks = run.blocks();
+  limit = the_run.config().limit;
+  cmov_allowed = the_run.config().cmov;
+  block_moves = the_run.config().fast_paths;
+  blocks = the_run.blocks();
   branches_watched = blocks;
   cpu()->cpuid = new Processor(cpu());
 }
 
-void p5_exit(void) { p5::Run::instance().stopped_early(); }
+void p5_exit(void) { the_run.stopped_early(); }
 
 void p5_reset(unsigned type) {
   (void)type;
   state_stale = true;
   if (model_started && !booting) {
-    p5::Run::instance().fail("the guest reset the machine (panic, triple fault or reboot)");
+    the_run.fail("the guest reset the machine (panic, triple fault or reboot)");
   }
 }
 
 void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32, bool code64) {
-  const p5::TimingTable& timing = p5::Run::instance().timing();
+  const p5::TimingTable& timing = the_run.timing();
   const bool decoded = code64 ? p5::decode64(bytes, length, timing, &i->p5)
                               : p5::decode(bytes, length, code32, timing, &i->p5);
   if (!decoded || i->p5.length != length) {
-    p5::Run::instance().decoder_differs(bytes, length, i->p5.length);
+    the_run.decoder_differs(bytes, length, i->p5.length);
     i->p5 = p5::Insn();
     i->p5.length = Bit8u(length);
     i->p5.flags = p5::kUncommon;
@@ -291,7 +297,7 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
     last_linear = linear;
     return;
   }
-  if (i->p5.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == p5::kMarkerLeaf) {
+  if (i->p5.cls == p5::Class::Cpuid && cpu()->get_reg32(BX_32BIT_REG_EAX) == session::kMarkerLeaf) {
     return model.skip(i->p5, linear);
   }
   last_linear = linear;
@@ -496,7 +502,7 @@ void p5_hwinterrupt(unsigned vector) {
 void p5_exception(unsigned vector, unsigned error_code) {
   if (state_stale) refresh_state();
   const Linear at = code_linear(cpu()->prev_rip);
-  if (vector == BX_UD_EXCEPTION) p5::Run::instance().undefined_instruction(at);
+  if (vector == BX_UD_EXCEPTION) the_run.undefined_instruction(at);
   if (vector == BX_PF_EXCEPTION) {
     const Linear address = cpu()->cr2;
     model.page_fault(address, address == at && last_linear != at, error_code & 1);
@@ -543,7 +549,7 @@ void p5_tick(void) {
   const Bit32u due = Bit32u(now - p5_ticked);
   p5_ticked = now;
   BX_TICKN(due);
-  if (now > limit) p5::Run::instance().time_is_up();
+  if (now > limit) the_run.time_is_up();
 }
 
 void p5_idle(void) {
@@ -553,19 +559,23 @@ void p5_idle(void) {
   p5_tick();
 }
 
-Bit64u p5_read_tsc(Bit64s adjust) { return p5::Run::instance().read_tsc(adjust); }
+Bit64u p5_read_tsc(Bit64s adjust) { return the_run.counter_registers().time_stamp(adjust); }
 
-namespace p5 {
+namespace glue {
 
-void count_event(Event event, uint64_t number) {
+session::Session& run() { return the_run; }
+
+void count_event(p5::Event event, uint64_t number) {
   if (state_stale) refresh_state();
   model.count(event, number);
 }
 
 void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); }
 
-// Guest memory for the boot ROM's blobs; false outside DRAM.
-bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count) {
+}  // namespace glue
+
+// For the boot ROM's files: outside of DRAM there is no memory.
+bool BochsPlatform::write_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   while (count) {
     const size_t chunk = std::min<size_t>(count, 0x1000 - (address & 0xFFF));
     Bit8u* host = BX_MEM(0)->getHostMemAddr(BX_CPU(0), address, BX_WRITE);
@@ -579,5 +589,3 @@ bool write_guest_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   booting = false;
   return true;
 }
-
-}  // namespace p5

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A trace of what the caches were asked and answered, for other simulators: docs/formats.md,
-// accesses.bin. The caches are those of a shadow of the machine that begins empty with the trace.
+// A trace of the accesses to the caches and their results, for other simulators
+// (docs/reference/formats.md, accesses.bin). The caches are those of a shadow of the machine that
+// is empty when the trace begins.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 
-#include "shadow.hh"
+#include "access_listener.hh"
 
 namespace p5 {
 
-class AccessTrace : public Observer {
+class AccessTrace : public AccessListener {
  public:
   // Writes up to `limit` accesses to L1, and what they cause in L2, to `file`.
   AccessTrace(std::FILE* file, uint32_t line, uint64_t limit);

@@ -159,7 +159,7 @@ uint32_t Attribution::node_of(const Key& key) {
 
 // What has been counted since the last time belongs to the node in use.
 void Attribution::flush() {
-  if (classes_ && model_.shadows()) model_.shadows()->play();
+  if (classes_ && model_.observer()) model_.observer()->settle();
   if (open_.empty()) return;
   model_.settle();
   Seen& seen = banks_[bank_];

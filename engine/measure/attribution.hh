@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Who the counts belong to: what is counted inside the brackets, split by function, ring, address
-// space and what the kernel was entered for, and when asked by the calls that led there.
+// Attribution: which function, ring, address space and entrance to the kernel the counts inside the
+// brackets belong to, and on demand which calls led there.
 //
-// The model counts as ever. Whenever control passes to another function, ring or address space, the
-// growth of all counts since the last time goes to a node of a tree, so that the nodes' sum is what
-// the banks have grown by: exactly, every event (differs()). It is looked at before each
-// instruction: what an instruction causes belongs to the function that it is in, its fetch
-// included. What a delivery costs belongs to what was interrupted, as in the banks.
+// The model counts as always. Whenever control passes to another function, ring or address space,
+// the growth of all counts since the last time is added to a node of a tree. The sum of the nodes
+// is therefore exactly what the banks have grown by, for every event (differs()). This is checked
+// before each instruction. What an instruction causes, its fetch included, belongs to the function
+// that the instruction is in. What a delivery costs belongs to what was interrupted, as in the
+// banks.
 //
-// Stacks are told by the stack pointer, not by matching calls with returns: a frame is left when
-// the pointer has come above it. One that has moved to another piece of 8 KB (the size of Linux's
-// kernel stacks, 16 KB on x86-64) is another stack, with frames of its own; if it was a call that
-// got there, of a stack that spans two pieces or of a kernel that calls on another stack, it is the
-// continuation of the one before.
+// Stacks are followed by the stack pointer, not by matching calls with returns: a frame is left
+// when the pointer has come above it. A pointer that has moved to another piece of 8 KB (the size
+// of Linux's kernel stacks, 16 KB on x86-64) is on another stack with frames of its own. If a call
+// moved it, it continues the stack before: either one stack spans two pieces, or a kernel calls on
+// another stack.
 #pragma once
 
 #include <array>
@@ -38,8 +39,8 @@ class Attribution {
   static constexpr size_t kCounts = kEventCount + MissClasses::kCounts;
   using Counts = std::array<uint64_t, kCounts>;
 
-  // What a ring was entered for: how (null: not known), by which vector, and the number of a system
-  // call.
+  // Why a ring was entered: how (null: not known), by which vector (-1: none), and the number of a
+  // system call.
   struct Entrance {
     const char* kind = nullptr;
     int vector = -1;
@@ -48,8 +49,8 @@ class Attribution {
       return std::tie(kind, vector, number) < std::tie(other.kind, other.vector, other.number);
     }
   };
-  // A function in a ring of an address space, entered for something, called by `parent` (0: not
-  // known, or not asked for).
+  // A function in a ring of an address space, with what the ring was entered for. `parent` is the
+  // node of its caller; 0: not known, or stacks are off.
   struct Node {
     uint32_t parent, function, bank, entrance;
   };
@@ -70,7 +71,7 @@ class Attribution {
     virtual const uint8_t* page(uint32_t physical) = 0;
   };
 
-  // `stacks`: nodes know who called. `classes`: null, or what tells the classes of misses.
+  // `stacks`: nodes know who called. `classes`: counts the classes of misses; null: nobody does.
   Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks, MissClasses* classes);
 
   // An instruction begins.
@@ -98,8 +99,7 @@ class Attribution {
   const std::vector<Entrance>& entrances() const { return entrances_; }
   const Bank& bank(uint32_t number) const { return *banks_[number].bank; }
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
-  // The first event of which the nodes' sum is not what the banks have grown by; empty: there is
-  // none.
+  // The first event whose sum over the nodes is not what the banks have grown by; empty: none.
   std::string differs() const;
 
  private:
@@ -172,7 +172,7 @@ class Attribution {
   const bool stacks_;
   MissClasses* classes_;
 
-  // Where control is: `function_` holds from `first_` on for so many bytes; 0: look again.
+  // Where control is: `function_` holds for `bytes_` from `first_` on; 0: look again.
   Linear first_ = 0, bytes_ = 0;
   uint32_t function_ = Functions::kUnknown;
   uint32_t bank_ = 0, node_ = 0;

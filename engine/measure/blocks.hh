@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Basic blocks of what runs inside the brackets, for SimPoint (docs/simpoint.md). Either their
-// frequency vectors are written, one for each interval of so many instructions, or chosen intervals
-// are simulated in detail; before each of them there is functional warming for so many
-// instructions, and where there is more room the model rests. It includes nothing of Bochs.
+// Basic blocks of what runs inside the brackets, for SimPoint (docs/concepts/simpoint.md). It does
+// one of two things: it writes their frequency vectors, one for each interval of a number of
+// instructions, or it has chosen intervals simulated in detail. In the second case the model is
+// warmed for a number of instructions before each interval and rests otherwise. It includes nothing
+// of Bochs.
 //
-// A block ends at a near branch, taken or not, and where control or the state of the processor is
-// changed in another way; the next one is known by its address space and where it begins. Ring 0 is
-// one address space: a kernel is the same in all of them.
+// A block ends at a near branch, taken or not, and where something else changes control or the
+// state of the processor. A block is identified by its address space and its first address. Ring 0
+// is one address space: a kernel is the same in all of them.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,13 @@ namespace p5 {
 
 class Blocks {
  public:
-  // Instructions inside the brackets, from the first one's beginning on; `weight` says how many of
-  // them all it stands for.
+  // From one instruction inside the brackets to another, counted from the first bracket on. The
+  // interval stands for `weight` instructions of the run.
   struct Interval {
     uint32_t number;
     uint64_t begin, end, weight;
   };
-  // Told where an interval begins and ends.
+  // Called where an interval begins and ends.
   using Snapshot = std::function<void(const char* op, uint32_t number)>;
 
   explicit Blocks(Pentium& model) : model_(model) {}
@@ -42,7 +43,7 @@ class Blocks {
   void sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot);
 
   void measure(bool on);  // a bracket is open from here on, or none
-  // A near branch, told to the model already, leads to `next`.
+  // A near branch, which the model knows already, leads to `next`.
   void branch(uint64_t next) {
     count();
     start_ = next;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Functions by address, from a table that the command line tool makes of symbol tables
-// (docs/formats.md, functions.txt). A module is what was linked as one: a kernel at fixed
-// addresses, or a program or library, whose pages are known by what is in them. So it is found in
-// whatever address space and at whatever address a guest maps it, and nothing of the guest's own
-// tables has to be understood.
+// (docs/reference/formats.md, functions.txt). A module is what was linked as one: a kernel at fixed
+// addresses, or a program or library. Pages of the latter are identified by their content. A module
+// is therefore found in any address space and at any address, and the guest's own tables are not
+// needed.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Functions {
     std::string name, module;
     bool starts_task = false;  // a new task begins there, on a stack with no past
   };
-  // Around an address: what it belongs to from `first` on, for so many bytes.
+  // The function around an address, which holds for `bytes` from `first` on.
   struct Place {
     uint32_t function;
     Linear first, bytes;
@@ -34,11 +34,11 @@ class Functions {
   // From the file's text; false with `*error` = "<name>:<line>: what is wrong".
   bool parse(const std::string& text, const std::string& name, std::string* error);
 
-  // Of code at a fixed address; false: it is in no module of that kind.
+  // The place of code at a fixed address; false: it is in no module of that kind.
   bool at(Linear linear, Place* place) const;
-  // Which page of which module has this content; 0: none.
+  // The page of a module that has this content; 0: none.
   uint32_t page(const uint8_t* content) const;
-  // Of code at `linear`, in a page found by page() or in none (0). It does not go beyond the page.
+  // The place of code at `linear`, in a page found by page() or in none (0). It ends with the page.
   Place in(uint32_t page, Linear linear) const;
 
   const Function& operator[](uint32_t function) const { return functions_[function]; }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Why caches miss, by the classes of Hill [M. D. Hill, Aspects of Cache Memory and Instruction
-// Buffer Performance, Berkeley 1987]: beside each of L1D, L1I and L2 there is a fully associative
-// cache of the same size with true LRU, asked the same. A miss of the real cache is
+// Buffer Performance, Berkeley 1987]. Beside each of L1D, L1I and L2 there is a fully associative
+// cache of the same size with true LRU, which gets the same accesses. A miss of the real cache is
 //
 //   compulsory  the line has never been in the cache
 //   removed     it was taken away since: by another bus master, a locked access, the other L1, INVD
 //   conflict    the fully associative cache has it
-//   capacity    and that one does not have it either
+//   capacity    the fully associative cache does not have it either
 //
-// and where that one misses and the real cache hits, the miss is avoided: Hill's conflict misses
-// are `conflict` less `avoided`. Uncached accesses and locked ones do not ask the caches and are in
-// no class.
+// Where the fully associative cache misses and the real one hits, a miss is avoided: Hill's
+// conflict misses are `conflict` less `avoided`. Uncached and locked accesses do not go to the
+// caches and are in no class.
 //
-// For a direct-mapped L2 it is told as well who evicted whom: for each conflict miss the function
-// that brought in what the line had to make room for.
+// A direct-mapped L2 also reports who evicted whom: for each conflict miss, the function that
+// brought in the line which took the place.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@
 #include <tuple>
 #include <vector>
 
+#include "access_listener.hh"
 #include "config.hh"
 #include "events.hh"
-#include "shadow_l2.hh"
 
 namespace p5 {
 
-class MissClasses : public Observer {
+class MissClasses : public AccessListener {
  public:
   enum Kind : uint8_t { DataRead, DataWrite, Code, L2Read, L2Write, kKinds };
   enum Class : uint8_t { Compulsory, Capacity, Conflict, Removed, Avoided, kClasses };
@@ -57,7 +57,7 @@ class MissClasses : public Observer {
 
   explicit MissClasses(const Config& config);
 
-  // Who uses the caches from here on, and whether it is to be counted.
+  // Which function uses the caches from here on, and whether its misses count.
   void use(uint32_t function, bool counted) {
     function_ = function;
     counted_ = counted;

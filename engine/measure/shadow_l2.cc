@@ -244,8 +244,8 @@ class LruL2 : public L2s {
 // One of any policy, each access of which may be observed.
 class AnyL2 : public L2s {
  public:
-  AnyL2(const CacheConfig& l2, Observer* observer)
-      : config_(as_write_back(l2)), cache_(config_, false), observer_(observer) {}
+  AnyL2(const CacheConfig& l2, AccessListener* listener)
+      : config_(as_write_back(l2)), cache_(config_, false), listener_(listener) {}
 
   bool add(const CacheConfig& l2) override { return alike(config_, l2); }
 
@@ -262,7 +262,7 @@ class AnyL2 : public L2s {
           write(access.address, access.times);
           break;
         case BusAccess::Invalidate:
-          if (observer_) observer_->invalidated(Level::L2, access.address);
+          if (listener_) listener_->invalidated(Level::L2, access.address);
           tally_->dram_writes += cache_.invalidate(access.address);
           break;
         case BusAccess::FlushCaches:
@@ -285,14 +285,14 @@ class AnyL2 : public L2s {
 
   void read(uint32_t address, Fill fill) {
     const CacheAccess access = cache_.access(address, false, fill);
-    if (observer_) observer_->access(Level::L2, address, false, access.hit, fill != Fill::None);
+    if (listener_) listener_->access(Level::L2, address, false, access.hit, fill != Fill::None);
     tally_->reads += !access.hit;
     tally_->dram_writes += access.victim_dirty;
   }
 
   void write(uint32_t address, uint32_t times) {
     const CacheAccess access = cache_.access(address, true);
-    if (observer_) observer_->access(Level::L2, address, true, access.hit, true);
+    if (listener_) listener_->access(Level::L2, address, true, access.hit, true);
     // Where the first write has brought the line in, the others find it.
     const uint32_t alike = access.filled ? 1 : times;
     if (!access.hit) tally_->writes += alike;
@@ -302,19 +302,20 @@ class AnyL2 : public L2s {
 
   CacheConfig config_;
   Cache cache_;
-  Observer* observer_;
+  AccessListener* listener_;
   Tally tally_;
 };
 
 // Whether its replacement is true LRU: with two ways the tree is.
 bool has_lru(const CacheConfig& l2) {
-  return l2.policy == Lru::name || (l2.policy == Plru::name && l2.ways == 2);
+  return l2.policy == PolicyName<Lru>::name ||
+         (l2.policy == PolicyName<Plru>::name && l2.ways == 2);
 }
 
 }  // namespace
 
-std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, Observer* observer) {
-  if (observer) return std::make_unique<AnyL2>(l2, observer);
+std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, AccessListener* listener) {
+  if (listener) return std::make_unique<AnyL2>(l2, listener);
   if (l2.ways == 1) return std::make_unique<DirectL2s>(l2);
   if (has_lru(l2)) return std::make_unique<LruL2>(l2);
   return std::make_unique<AnyL2>(l2, nullptr);

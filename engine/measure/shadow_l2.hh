@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The L2s of the shadows (shadow.hh): what they are asked, and what they miss.
+// The L2s of the shadows (shadow.hh): the accesses that they get, and what they miss.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "access_listener.hh"
 #include "cache.hh"
 
 namespace p5 {
@@ -14,24 +15,12 @@ namespace p5 {
 struct BusAccess {
   enum Kind : uint8_t { Read, Write, ReadPast, Invalidate, FlushCaches, UseBank };
   Kind kind;
-  uint8_t times;     // of a write, one right after the other
+  uint8_t times;     // number of equal writes, one right after the other
   uint32_t address;  // or the number of a bank
 };
 
-// What became of one access, for who wants to see each.
-enum class Level : uint8_t { L1d, L1i, L2 };
-class Observer {
- public:
-  virtual ~Observer() = default;
-  // `may_fill`: a read that misses brings its line in; a write does as the cache is configured.
-  virtual void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) = 0;
-  virtual void invalidated(Level level, uint32_t address) = 0;  // whether it was there or not
-  virtual void cleaned(uint32_t address) = 0;                   // in L1D, that stays there
-  virtual void flushed() = 0;                                   // all levels
-};
-
-// What L2s miss, and write to DRAM when they are write-back. With write-through they hold the same
-// lines, and all writes go to DRAM.
+// What an L2 misses, and what it writes to DRAM if it is write-back. A write-through L2 holds the
+// same lines, and all writes go to DRAM.
 struct L2Misses {
   uint64_t reads = 0, writes = 0, dram_writes = 0;
 };
@@ -40,13 +29,13 @@ struct L2Misses {
 class L2s {
  public:
   virtual ~L2s() = default;
-  // Another one; false: it cannot be played with these.
+  // Adds an L2; false: it cannot be played together with these.
   virtual bool add(const CacheConfig& l2) = 0;
   virtual void play(const std::vector<BusAccess>& accesses) = 0;
   virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;
 };
 
-// For an L2 and those that can be added. With an observer there is one.
-std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, Observer* observer);
+// Makes the group that this L2 is in. With a `listener` no other can be added.
+std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, AccessListener* listener);
 
 }  // namespace p5

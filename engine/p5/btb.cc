@@ -3,14 +3,6 @@
 
 namespace p5 {
 
-std::string BtbConfig::problem() const {
-  const uint32_t sets = ways ? entries / ways : 0;
-  if (!sets || entries % ways || (sets & (sets - 1))) {
-    return "expected entries / ways to be a power of two";
-  }
-  return "";
-}
-
 Btb::Btb(const BtbConfig& config)
     : entries_(config.entries),
       ways_(config.ways),

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The branch target buffer of the P54C: 256 entries, 4-way [INTEL-DM 2]. What tells an entry, how
-// its state moves and what is never entered were found by measurement [AGN-MA 3.2].
+// The branch target buffer of the P54C: 256 entries, 4-way [INTEL-DM 2]. The key of an entry, the
+// moves of its state and what is never entered were found by measurement [AGN-MA 3.2].
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "replacement.hh"
+#include "replacement/random/policy.hh"
 #include "rules.hh"
 
 namespace p5 {
 
 struct BtbConfig {
   uint32_t entries = 256, ways = 4;
-  // An entry is told by the instruction in U of the pair before the branch's own; false: by the
-  // branch itself, as simpler models have it.
+  // The key of an entry is the instruction in U of the pair before the branch's own; false: the
+  // branch itself, as in simpler models.
   bool by_pair = true;
-
-  std::string problem() const;  // empty when the geometry is possible
 };
 
 class Btb {
@@ -32,7 +29,7 @@ class Btb {
     bool valid = false;
 
     bool predicts_taken() const { return state >= 2 || !rule(Rule::BtbThreshold); }
-    // Whether it foretells what the branch does.
+    // Does it predict what the branch does?
     bool predicts(bool taken, uint32_t to) const {
       if (!predicts_taken()) return !taken;
       return taken && (target == to || !rule(Rule::BtbTarget));
@@ -49,9 +46,9 @@ class Btb {
     return nullptr;
   }
 
-  // A taken branch goes one state up, from 0 to 3; one that is not goes one down. `pairs`: how many
-  // have been executed; a state of 0 that is so new that it is on its way to the buffer counts like
-  // any other.
+  // A taken branch moves the state one up, from 0 to 3; one that is not taken moves it one down.
+  // `pairs`: number of pairs executed. A state of 0 that is still on its way to the buffer moves up
+  // like any other.
   static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
       const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;
@@ -70,8 +67,8 @@ class Btb {
 
   void flush();
 
-  // False: there is no entry of this key, or of any in the bytes from `first` on; true: there may
-  // be.
+  // False: there is no entry with this key, or with a key in the bytes from `first` on. True: there
+  // may be.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {

@@ -4,8 +4,6 @@
 namespace p5 {
 namespace {
 
-bool power_of_two(uint32_t value) { return value && !(value & (value - 1)); }
-
 uint32_t log2_of(uint32_t value) {
   uint32_t shift = 0;
   while (value >>= 1) shift++;
@@ -13,14 +11,6 @@ uint32_t log2_of(uint32_t value) {
 }
 
 }  // namespace
-
-std::string CacheConfig::problem() const {
-  if (line < 8 || !power_of_two(line)) return "line is not a power of two of at least 8 bytes";
-  if (ways == 0 || size % (ways * line) || !power_of_two(size / (ways * line))) {
-    return "size is not ways * line * a power of two";
-  }
-  return Policies::problem(policy, ways);
-}
 
 Cache::Cache(const CacheConfig& config, bool quick)
     : config_(config),

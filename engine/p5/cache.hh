@@ -12,6 +12,7 @@
 
 namespace p5 {
 
+// What fits together is declared in keys.toml and checked before a cache is made.
 struct CacheConfig {
   uint32_t size = 0;  // bytes, power of two
   uint32_t ways = 1;
@@ -19,9 +20,6 @@ struct CacheConfig {
   std::string policy = "lru";
   bool write_back = true;       // false: write-through, lines never dirty
   bool write_allocate = false;  // false: a write miss leaves the cache unchanged (INTEL-DM 2)
-
-  // Empty when usable, otherwise what is wrong ("size is not ways * line * power of two").
-  std::string problem() const;
 };
 
 // What a line may become [INTEL-DM 3, MESI without the invalid state]: writes to a shared line go

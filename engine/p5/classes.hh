@@ -247,7 +247,8 @@ namespace p5 {
   X(Fcmov, "fcmov")               \
   X(Fcomi, "fcomi")
 
-// Outcomes that no encoding tells: the engine looks these rows up when it sees what happened.
+// Outcomes that do not follow from the encoding: the engine uses these rows when it sees what
+// happened.
 #define P5_OUTCOME_CLASSES(X)         \
   X(Interrupt, "event.interrupt")     \
   X(Exception, "event.exception")     \

@@ -2,32 +2,21 @@
 #include "config.hh"
 
 #include <cmath>
-#include <cstdio>
+
+#include "declared.hh"
 
 namespace p5 {
 namespace {
-
-std::string read_policy(Settings& settings, const std::string& key) {
-  const std::string name = settings.text(key);
-  if (!Policies::has(name)) settings.fail(key, "`" + name + "` is none of " + Policies::names());
-  return name;
-}
 
 void read_geometry(Settings& settings, const std::string& prefix, CacheConfig* cache) {
   cache->size = uint32_t(settings.number(prefix + ".size"));
   cache->ways = uint32_t(settings.number(prefix + ".ways"));
   cache->line = uint32_t(settings.number(prefix + ".line"));
-  cache->policy = read_policy(settings, prefix + ".replacement");
-  const std::string problem = cache->problem();
-  if (!problem.empty()) settings.fail(prefix + ".size", problem);
+  cache->policy = settings.text(prefix + ".replacement");
 }
 
 void read_writes(Settings& settings, const std::string& prefix, CacheConfig* cache) {
-  const std::string policy = settings.text(prefix + ".write_policy");
-  if (policy != "write-back" && policy != "write-through") {
-    settings.fail(prefix + ".write_policy", "neither write-back nor write-through");
-  }
-  cache->write_back = policy == "write-back";
+  cache->write_back = settings.text(prefix + ".write_policy") == "write-back";
   cache->write_allocate = settings.flag(prefix + ".write_allocate");
 }
 
@@ -35,62 +24,34 @@ TlbConfig read_tlb(Settings& settings, const std::string& prefix) {
   TlbConfig tlb;
   tlb.entries = uint32_t(settings.number(prefix + ".entries"));
   tlb.ways = uint32_t(settings.number(prefix + ".ways"));
-  tlb.policy = read_policy(settings, prefix + ".replacement");
-  const std::string problem = tlb.problem();
-  if (!problem.empty()) settings.fail(prefix + ".entries", problem);
+  tlb.policy = settings.text(prefix + ".replacement");
   return tlb;
 }
 
 void read_patterns(Settings& settings, const std::string& prefix, BusPattern* read,
                    BusPattern* write) {
-  if (!parse_burst(settings.text(prefix + ".read"), &read->burst)) {
-    settings.fail(prefix + ".read", "expected four bus clock counts such as 3-2-2-2");
-  }
-  if (!parse_burst(settings.text(prefix + ".write"), &write->burst)) {
-    settings.fail(prefix + ".write", "expected four bus clock counts such as 3-2-2-2");
-  }
+  parse_burst(settings.text(prefix + ".read"), &read->burst);
+  parse_burst(settings.text(prefix + ".write"), &write->burst);
   read->single_read = uint32_t(settings.number(prefix + ".single_read"));
   write->single_write = uint32_t(settings.number(prefix + ".single_write"));
 }
 
-// The core/bus clock ratio as a fraction with a small denominator (3/2, 2/1, 5/2).
-void read_ratio(Settings& settings, double core, double bus, MemoryConfig* memory) {
-  if (!(core > 0) || !(bus > 0)) return settings.fail("cpu.bus_mhz", "clocks must be positive");
-  const double ratio = core / bus;
-  for (uint32_t denominator = 1; denominator <= 4; denominator++) {
-    const double numerator = std::round(ratio * denominator);
-    if (numerator >= 1 && std::fabs(numerator / denominator - ratio) < 0.005 * ratio) {
-      memory->core_clocks = uint32_t(numerator);
-      memory->bus_clocks = denominator;
-      return;
-    }
-  }
-  settings.fail("cpu.bus_mhz", "core and bus clock are not in the ratio of small whole numbers");
-}
-
-void read_ranges(Settings& settings, const std::string& key,
-                 std::vector<std::pair<uint32_t, uint32_t>>* ranges) {
-  const std::string text = settings.text(key);
-  size_t at = 0;
-  while (at < text.size()) {
-    unsigned first, last;
-    int used = 0;
-    if (std::sscanf(text.c_str() + at, " %x-%x%n", &first, &last, &used) != 2 || first > last) {
-      return settings.fail(key, "expected ranges such as 0xA0000-0xFFFFF,0x2000000-0xFFFFFFFF");
-    }
-    ranges->push_back({first, last});
-    at += size_t(used);
-    if (at < text.size() && text[at] == ',') at++;
-  }
+// The core runs at a multiple of half the bus clock (3/2, 2/1, 5/2).
+void read_ratio(double core, double bus, MemoryConfig* memory) {
+  const auto halves = uint32_t(std::lround(2 * core / bus));
+  memory->core_clocks = halves % 2 ? halves : halves / 2;
+  memory->bus_clocks = halves % 2 ? 2 : 1;
 }
 
 }  // namespace
 
 Config Config::read(Settings& settings) {
   Config c;
+  check(settings, declared::p5);
+  if (!settings.error().empty()) return c;
   c.clock_mhz = settings.real("cpu.clock_mhz");
   c.bus_mhz = settings.real("cpu.bus_mhz");
-  read_ratio(settings, c.clock_mhz, c.bus_mhz, &c.memory);
+  read_ratio(c.clock_mhz, c.bus_mhz, &c.memory);
 
   read_geometry(settings, "l1i", &c.l1i);
   read_geometry(settings, "l1d", &c.l1d);
@@ -107,9 +68,6 @@ Config Config::read(Settings& settings) {
   read_patterns(settings, "dram", &c.memory.dram_read, &c.memory.dram_write);
 
   c.memory.dram_page = uint32_t(settings.number("dram.page"));
-  if (c.memory.dram_page & (c.memory.dram_page - 1)) {
-    settings.fail("dram.page", "expected a power of two");
-  }
   c.memory.page_miss = uint32_t(settings.number("dram.page_miss"));
 
   c.memory.post_buffer = uint32_t(settings.number("bus.post_buffer_qwords"));
@@ -118,13 +76,7 @@ Config Config::read(Settings& settings) {
 
   c.btb.entries = uint32_t(settings.number("btb.entries"));
   c.btb.ways = uint32_t(settings.number("btb.ways"));
-  const std::string problem = c.btb.problem();
-  if (!problem.empty()) settings.fail("btb.entries", problem);
-  const std::string index = settings.text("btb.index");
-  if (index != "pair" && index != "branch") {
-    settings.fail("btb.index", "`" + index + "` is neither pair nor branch");
-  }
-  c.btb.by_pair = index == "pair";
+  c.btb.by_pair = settings.text("btb.index") == "pair";
   c.mispredict_clocks = uint32_t(settings.number("penalty.mispredict"));
   c.mispredict_v_clocks = uint32_t(settings.number("penalty.mispredict_v"));
 
@@ -140,7 +92,7 @@ Config Config::read(Settings& settings) {
   c.memory.uncached_clocks = c.pci_clocks;
   c.inta_clocks =
       uint32_t(settings.number("io.inta_bus_clocks")) * c.memory.core_clocks / c.memory.bus_clocks;
-  read_ranges(settings, "memory.uncached", &c.uncached);
+  parse_ranges(settings.text("memory.uncached"), &c.uncached);
   c.dram_bytes = uint32_t(settings.number("dram.size"));
   return c;
 }

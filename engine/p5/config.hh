@@ -15,6 +15,8 @@
 
 namespace p5 {
 
+using base::Settings;
+
 struct Config {
   double clock_mhz = 0, bus_mhz = 0;
   CacheConfig l1i, l1d;
@@ -37,7 +39,8 @@ struct Config {
   std::vector<std::pair<uint32_t, uint32_t>> uncached;  // [first, last] physical addresses
                                                         // below DRAM's end, not cached
 
-  // Reads all machine keys; errors are kept in `settings`.
+  // Checks the keys of the chip and reads them; the first error is kept in `settings`, and what
+  // is read then is of no use.
   static Config read(Settings& settings);
 
   // The same machine with caches, TLBs and a bus that count everything and cost no clocks: what is

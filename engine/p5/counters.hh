@@ -18,7 +18,7 @@ namespace p5 {
 enum class Entry : uint8_t { Irq, Fault, Soft };  // how control got to a vector
 
 // What the chip counts wrongly [INTEL-SU erratum 44; chen95, caveats of its event table], so far as
-// it is said what it counts instead: the difference to the right count. docs/counters.md.
+// it is said what it counts instead: the difference to the right count. docs/reference/counters.md.
 enum Miscount : uint8_t {
   WriteParts,      // of misaligned writes, the parts beyond the first: not counted
   DtlbMissFaults,  // a miss whose access faults: counted twice

@@ -12,7 +12,7 @@ namespace p5 {
 // Longest instruction; a longer one faults [INTEL-DM].
 constexpr unsigned kMaxInsnBytes = 15;
 
-// Decodes the instruction at `bytes`, of which `available` may be read. `code32` is the D bit of
+// Decodes the instruction at `bytes`; `available` bytes may be read. `code32` is the D bit of
 // the code segment; `timing` gives the pairing of each class. Returns false when the instruction
 // does not end within the bytes (or within 15); *out is then undefined. An encoding that the chip
 // refuses still gets its length; its class is Class::Unknown when there is none to give.

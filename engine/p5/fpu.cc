@@ -17,28 +17,10 @@ bool divides(ClassId cls) {
 
 // By the opcode map of D8-DF [INTEL-DM]: what is read, where the result goes, how the stack moves.
 Fpu::Use Fpu::use_of(const Insn& insn) {
+  if (insn.modrm < 0xC0) return use_of_memory(insn);
   const int escape = insn.opcode & 7, reg = insn.modrm >> 3 & 7;
   const auto sti = int8_t(insn.modrm & 7);
   Use use;
-  if (insn.modrm < 0xC0) {
-    const bool arithmetic = !(escape & 1);
-    if (arithmetic) {
-      use.sources[0] = 0;
-      if (reg == 2 || reg == 3)
-        use.push = reg == 3 ? -1 : 0;  // compare, and pop
-      else
-        use.result = 0;
-    } else if (reg == 0 || (escape == 3 && reg == 5) || (escape == 7 && (reg == 4 || reg == 5))) {
-      use.push = 1;  // FLD, FILD, FBLD
-      use.result = -1;
-    } else if (reg == 2 || reg == 3 || (escape == 3 && reg == 7) ||
-               (escape == 7 && (reg == 6 || reg == 7))) {
-      use.sources[0] = 0;  // FST, FIST, FBSTP
-      use.store = true;
-      use.push = reg == 2 ? 0 : -1;
-    }
-    return use;
-  }
   switch (escape) {
     case 0:
     case 4:
@@ -51,47 +33,7 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
         use.result = escape == 0 ? 0 : sti, use.push = escape == 6 ? -1 : 0;
       break;
     case 1:
-      if (reg == 0) {  // FLD ST(i)
-        use.sources[0] = sti;
-        use.push = 1;
-      } else if (reg == 1) {
-        use.exchange = true;
-        use.sources[0] = sti;
-      } else if (reg == 5) {  // constants
-        use.push = 1;
-      } else if (reg >= 4) {
-        use.sources[0] = 0;
-        use.result = 0;
-        switch (insn.modrm) {
-          case 0xE4:
-          case 0xE5:
-            use.result = -1;
-            break;  // FTST, FXAM
-          case 0xF1:
-          case 0xF3:
-          case 0xF9:  // FYL2X, FPATAN, FYL2XP1
-            use.sources[1] = use.result = 1, use.push = -1;
-            break;
-          case 0xF2:
-          case 0xF4:
-          case 0xFB:
-            use.push = 1;
-            break;  // FPTAN, FXTRACT, FSINCOS
-          case 0xF6:
-          case 0xF7:  // FDECSTP, FINCSTP
-            use = Use();
-            use.push = insn.modrm == 0xF6 ? 1 : -1;
-            break;
-          case 0xF5:
-          case 0xF8:
-          case 0xFD:
-            use.sources[1] = 1;
-            break;  // FPREM1, FPREM, FSCALE
-          default:
-            break;
-        }
-      }
-      break;
+      return use_of_d9(insn);
     case 2:
       if (insn.modrm == 0xE9) use.sources[0] = 0, use.sources[1] = 1, use.push = -2;  // FUCOMPP
       break;
@@ -108,6 +50,76 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
       break;
     default:
       break;
+  }
+  return use;
+}
+
+Fpu::Use Fpu::use_of_memory(const Insn& insn) {
+  const int escape = insn.opcode & 7, reg = insn.modrm >> 3 & 7;
+  const bool arithmetic = !(escape & 1);
+  Use use;
+  if (arithmetic) {
+    use.sources[0] = 0;
+    if (reg == 2 || reg == 3)
+      use.push = reg == 3 ? -1 : 0;  // compare, and pop
+    else
+      use.result = 0;
+  } else if (reg == 0 || (escape == 3 && reg == 5) || (escape == 7 && (reg == 4 || reg == 5))) {
+    use.push = 1;  // FLD, FILD, FBLD
+    use.result = -1;
+  } else if (reg == 2 || reg == 3 || (escape == 3 && reg == 7) ||
+             (escape == 7 && (reg == 6 || reg == 7))) {
+    use.sources[0] = 0;  // FST, FIST, FBSTP
+    use.store = true;
+    use.push = reg == 2 ? 0 : -1;
+  }
+  return use;
+}
+
+// D9 with a register: FLD, FXCH, constants, and operations on the top of the stack.
+Fpu::Use Fpu::use_of_d9(const Insn& insn) {
+  const int reg = insn.modrm >> 3 & 7;
+  const auto sti = int8_t(insn.modrm & 7);
+  Use use;
+  if (reg == 0) {  // FLD ST(i)
+    use.sources[0] = sti;
+    use.push = 1;
+  } else if (reg == 1) {
+    use.exchange = true;
+    use.sources[0] = sti;
+  } else if (reg == 5) {  // constants
+    use.push = 1;
+  } else if (reg >= 4) {
+    use.sources[0] = 0;
+    use.result = 0;
+    switch (insn.modrm) {
+      case 0xE4:
+      case 0xE5:
+        use.result = -1;
+        break;  // FTST, FXAM
+      case 0xF1:
+      case 0xF3:
+      case 0xF9:  // FYL2X, FPATAN, FYL2XP1
+        use.sources[1] = use.result = 1, use.push = -1;
+        break;
+      case 0xF2:
+      case 0xF4:
+      case 0xFB:
+        use.push = 1;
+        break;  // FPTAN, FXTRACT, FSINCOS
+      case 0xF6:
+      case 0xF7:  // FDECSTP, FINCSTP
+        use = Use();
+        use.push = insn.modrm == 0xF6 ? 1 : -1;
+        break;
+      case 0xF5:
+      case 0xF8:
+      case 0xFD:
+        use.sources[1] = 1;
+        break;  // FPREM1, FPREM, FSCALE
+      default:
+        break;
+    }
   }
   return use;
 }

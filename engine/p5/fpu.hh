@@ -21,8 +21,8 @@ class Fpu {
   // When the last division is done.
   uint64_t divided() const { return divided_; }
 
-  // `insn` begins at clock `at` and takes `clocks`, of which later floating-point instructions may
-  // use the last `overlap`.
+  // `insn` begins at clock `at` and takes `clocks`. Later floating-point instructions may use the
+  // last `overlap` of them.
   void issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap);
 
  private:
@@ -34,6 +34,8 @@ class Fpu {
     bool store = false, exchange = false;
   };
   static Use use_of(const Insn& insn);
+  static Use use_of_memory(const Insn& insn);
+  static Use use_of_d9(const Insn& insn);
   uint64_t& ready(int from_top) { return ready_[(top_ + unsigned(from_top)) & 7]; }
   uint64_t ready(int from_top) const { return ready_[(top_ + unsigned(from_top)) & 7]; }
 

@@ -55,7 +55,7 @@ enum PairBit : uint16_t {
 };
 constexpr uint16_t kNothingJoins = 0xFFFF;
 
-// 24 bytes: with the emulator's own 40 its instruction object fills one cache line.
+// An emulator embeds it in its own instruction object: 24 bytes.
 struct alignas(8) Insn {
   ClassId cls = 0;                                               // row of timing.csv
   uint16_t flags = 0;                                            // InsnFlag bits
@@ -75,6 +75,5 @@ struct alignas(8) Insn {
   uint8_t modrm = 0;   // ModRM byte when present; ENTER's nesting level
   uint8_t has_modrm = 0;
 };
-static_assert(sizeof(Insn) == 24, "Insn is embedded in the emulator's instruction object");
 
 }  // namespace p5

@@ -41,9 +41,9 @@ struct MemoryConfig {
   uint32_t miss_overhead = 4;    // core clocks before a line fill
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
-  // A write is in its buffer for so many core clocks before the bus can take it up (estimate). A
-  // store alone therefore leaves the bus idle where the next one has to wait for its buffer; two
-  // that pair fill both buffers and do not.
+  // Core clocks that a write is in its buffer before the bus can take it (estimate). A single store
+  // therefore leaves the bus idle where the next one waits for the buffer. Two that pair fill both
+  // buffers and do not.
   uint32_t buffer_clocks = 1;
   uint32_t post_buffer = 4;   // 8-byte writes to DRAM that the chip set takes at the
                               // speed of an L2 write before it makes the bus wait

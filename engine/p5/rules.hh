@@ -8,7 +8,7 @@
 
 namespace p5 {
 
-// clang-format off
+// clang-format off: a table, one entry a line
 #define P5_RULES(X) \
   /* which instructions pair [INTEL-OPT ch. 3, AGN-MA 3.2] */ \
   X(PairFirst,          "pairing: only UV, PU and FX instructions take a companion") \

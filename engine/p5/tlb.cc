@@ -5,14 +5,6 @@
 
 namespace p5 {
 
-std::string TlbConfig::problem() const {
-  const uint32_t sets = ways ? entries / ways : 0;
-  if (sets == 0 || entries % ways || (sets & (sets - 1))) {
-    return "entries is not ways * a power of two";
-  }
-  return Policies::problem(policy, ways);
-}
-
 Tlb::Tlb(const TlbConfig& config)
     : config_(config),
       set_mask_(config.entries / config.ways - 1),

@@ -19,8 +19,6 @@ struct TlbConfig {
   uint32_t entries = 0;  // ways * power of two
   uint32_t ways = 4;
   std::string policy = "plru";
-
-  std::string problem() const;  // empty when usable
 };
 
 // Bits 3 and 4 of the page-table entry: the caching of the page [INTEL-DM 3].

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MIT
 #include "server.hh"
 
 #include <dirent.h>
@@ -21,9 +21,9 @@
 #include <string>
 #include <vector>
 
-#include "run.hh"
+#include "ending.hh"
 
-namespace p5 {
+namespace session {
 namespace {
 
 constexpr int kRequests = STDIN_FILENO;
@@ -194,4 +194,4 @@ void serve() {
   }
 }
 
-}  // namespace p5
+}  // namespace session

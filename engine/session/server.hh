@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-// Boot once, run many: a booted engine forks a child for every run directory it is told.
+// SPDX-License-Identifier: MIT
+// Boot once, run many: a booted engine forks a child for every run directory that is requested.
 #pragma once
 
-namespace p5 {
+namespace session {
 
 // Serves requests from the socket that is standard input; does not return in this process.
 //
@@ -16,4 +16,4 @@ namespace p5 {
 // The child dies with its server. At the end of requests the server ends with status 0.
 void serve();
 
-}  // namespace p5
+}  // namespace session

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
 """p5lab: describe a Pentium PC once, boot guests on it, compare what the hardware counted."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

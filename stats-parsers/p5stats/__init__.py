@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """p5stats: what an engine recorded -> one tidy table -> the comparisons people make with it.
 
+declared     the events that the engine's sources declare
 events       events.jsonl of one run, checked line by line
 tidy         one row per run, phase, iteration, ring, address space and event
 compare      counts per operation, corrections, and the metrics of the reports

@@ -3,7 +3,7 @@
 
 A claim says where a number was published, how firmly (its tag), what it is in the model (its role)
 and how the same quantity is taken from the tidy table (its measure). Validation, reports and tests
-all ask `evaluate`; the claims themselves are data (configs/claims.toml, docs/claims.md).
+all ask `evaluate`; the claims themselves are data (configs/claims.toml, docs/evidence/claims.md).
 """
 
 import math

@@ -17,14 +17,18 @@ The formula is the same: subtract the baseline from each iteration. A corrected 
 slightly negative (the caches are in another state in the empty bracket); that is kept.
 """
 
-import functools
 import math
-from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
 
+from p5stats.metrics import CROSSINGS as CROSSINGS
+from p5stats.metrics import KERNEL
+from p5stats.metrics import Counts as Counts
+from p5stats.metrics import Metric as Metric
+from p5stats.metrics import evaluate as evaluate
+from p5stats.metrics import metrics as metrics
 from p5stats.problems import StatsError
 from p5stats.tidy import VECTOR
 
@@ -41,23 +45,18 @@ KEYS = [
     "parameters",
     "phase",
 ]
-KERNEL = "cycles.busy.ring0"  # added by `counts`: busy cycles in ring 0
-PAGE_FAULT = "vector.fault.14"
 SOURCE = ["run", "geometry", "feedback"]  # of KEYS: what has counted
-CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
-# Engines that tell neither the vectors of interrupts nor the ring of a cycle.
+# Engines that report neither the vectors of interrupts nor the ring of a cycle.
 UNDIVIDED = ("gem5",)
-MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
-LONG_MODE_CHANGES = "mode_changes.64bit"  # of engines whose processor has 64-bit code
 
 
-def counts(frame: pd.DataFrame) -> pd.DataFrame:
+def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.DataFrame:
     """Counts per bracket over all rings and address spaces.
 
     Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because what runs
     in ring 0 differs between systems; the column KERNEL keeps the busy cycles of ring 0. What an
     engine does not count is missing in its runs (NaN), never zero; the column VECTOR is NaN for
-    runs of an engine that tells no vectors.
+    runs of `undivided` engines, which report no vectors and no rings.
     """
     keys = [*KEYS, "iteration"]
     if frame.empty:
@@ -72,15 +71,15 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     index = wide.index.to_frame(index=False).assign(**{k: same[k] for k in keys if k not in differ})
     wide.index = pd.MultiIndex.from_frame(index[keys])
     vectors = [event for event in wide.columns if event.startswith(VECTOR)]
-    undivided = wide.index.get_level_values("engine").isin(UNDIVIDED)
-    wide.loc[undivided, KERNEL] = math.nan
-    if undivided.any():
-        wide[VECTOR] = np.where(undivided, math.nan, 0)
+    without = wide.index.get_level_values("engine").isin(undivided)
+    wide.loc[without, KERNEL] = math.nan
+    if without.any():
+        wide[VECTOR] = np.where(without, math.nan, 0)
     by_source = frame.groupby(SOURCE)["event"].unique()
     parts = []
     for source, rows in wide.groupby(level=SOURCE, sort=False):
         events = set(by_source[source])
-        if rows.index.get_level_values("engine")[0] not in UNDIVIDED:
+        if rows.index.get_level_values("engine")[0] not in undivided:
             events |= {KERNEL} if "cycles.busy" in events else set()
             # A vector has rows only where it was taken.
             events |= set(vectors) if "hw_interrupts" in events else set()
@@ -126,223 +125,3 @@ def parameter(values: pd.DataFrame, name: str) -> pd.Series:
 def summary(values: pd.DataFrame) -> pd.DataFrame:
     """Mean, minimum and maximum over the iterations of each phase. Columns: (event, statistic)."""
     return values.groupby(level=KEYS, sort=False).agg(["mean", "min", "max"])
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A derived number. `value` takes the mean counts of one operation and the clock in Hz."""
-
-    name: str
-    unit: str
-    doc: str
-    value: Callable[["Counts", int], float]
-
-
-class Counts:
-    """Mean counts of one operation. What the engine does not count is NaN; what never happened in
-    these brackets is zero."""
-
-    def __init__(self, values: Mapping[str, float]) -> None:
-        self._values = values
-
-    def __getitem__(self, event: str) -> float:
-        if event.startswith(VECTOR) and event not in self._values:
-            # Vectors have a column only where one was taken.
-            return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
-        return float(self._values.get(event, float("nan")))
-
-    def has(self, event: str) -> bool:
-        return not math.isnan(self._values.get(event, math.nan))
-
-    def total(self, *events: str) -> float:
-        return sum(self[event] for event in events)
-
-    def ratio(self, above: float, below: float) -> float:
-        """NaN where there is nothing to divide by: no such ratio is not a ratio of zero."""
-        return above / below if below else float("nan")
-
-    @property
-    def references(self) -> float:
-        """chen95's denominator of the data side: data reads and writes together."""
-        return self.total("data_reads", "data_writes")
-
-
-@functools.cache
-def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
-    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
-    `operation_bytes`: bytes that one operation moves."""
-    clock = f"vector.irq.{clock_vector}"
-
-    def microseconds(c: Counts, hz: int) -> float:
-        if c.has("time.wall"):
-            return c["time.wall"] / 1e3
-        return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
-
-    def rest(c: Counts) -> float:
-        return c["hw_interrupts"] - (c[clock] if clock_vector is not None else 0)
-
-    return (
-        Metric("busy cycles", "cycles", "clocks not halted", lambda c, hz: c["cycles.busy"]),
-        Metric("idle cycles", "cycles", "clocks halted (HLT)", lambda c, hz: c["cycles.idle"]),
-        Metric(
-            "microseconds",
-            "us",
-            "busy and idle by the machine's clock; of a host, by its own",
-            microseconds,
-        ),
-        Metric(
-            "MB/s",
-            "MB/s",
-            "millions of bytes that a workload moves, by those microseconds",
-            lambda c, hz: (
-                c.ratio(operation_bytes, microseconds(c, hz)) if operation_bytes else math.nan
-            ),
-        ),
-        Metric(
-            "processor time",
-            "us",
-            "of the program and its children, as the host reports it",
-            lambda c, hz: c["time.cpu"] / 1e3,
-        ),
-        Metric(
-            "instructions",
-            "instructions",
-            "a REP string instruction counts once",
-            lambda c, hz: c["instructions"],
-        ),
-        Metric(
-            "CPI (busy)",
-            "cycles/instruction",
-            "busy cycles per instruction",
-            lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
-        ),
-        Metric("data reads", "accesses", "", lambda c, hz: c["data_reads"]),
-        Metric("data writes", "accesses", "", lambda c, hz: c["data_writes"]),
-        Metric(
-            "read misses/reference",
-            "misses/access",
-            "L1D read misses per data reference (reads and writes)",
-            lambda c, hz: c.ratio(c["data_read_misses"], c.references),
-        ),
-        Metric(
-            "write misses/reference",
-            "misses/access",
-            "L1D write misses per data reference; a write miss fills no line, so a run of writes"
-            " to one absent line misses each time",
-            lambda c, hz: c.ratio(c["data_write_misses"], c.references),
-        ),
-        Metric("I-cache misses", "misses", "", lambda c, hz: c["code_misses"]),
-        Metric(
-            "I-cache misses/instr",
-            "misses/instruction",
-            "",
-            lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
-        ),
-        Metric("ITLB misses", "misses", "", lambda c, hz: c["itlb_misses"]),
-        Metric("DTLB misses", "misses", "", lambda c, hz: c["dtlb_misses"]),
-        Metric(
-            "L2 misses",
-            "misses",
-            "reads and writes that the board cache did not hold",
-            lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
-        ),
-        Metric("segment loads", "loads", "", lambda c, hz: c["segment_loads"]),
-        Metric(
-            "interrupts, clock",
-            "interrupts",
-            "hardware interrupts of the guest's clock",
-            lambda c, hz: c[clock] if clock_vector is not None else float("nan"),
-        ),
-        Metric(
-            "interrupts, other",
-            "interrupts",
-            "all other hardware interrupts",
-            lambda c, hz: rest(c),
-        ),
-        Metric(
-            "disk requests",
-            "requests",
-            "reads and writes of the modelled disks",
-            lambda c, hz: c.total("disk.reads", "disk.writes"),
-        ),
-        Metric(
-            "disk busy",
-            "us",
-            "while at least one of them was under way",
-            lambda c, hz: c["disk.busy"] * 1e6 / hz,
-        ),
-        Metric(
-            "exceptions", "exceptions", "faults and traps, not INT n", lambda c, hz: c["exceptions"]
-        ),
-        Metric(
-            "page faults",
-            "faults",
-            "those among them that the paging hardware raised",
-            lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT],
-        ),
-        Metric(
-            "context switches",
-            "switches",
-            "as the host reports them",
-            lambda c, hz: c["context_switches"],
-        ),
-        Metric(
-            "kernel share",
-            "1",
-            "busy cycles in ring 0 / busy cycles",
-            lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"]),
-        ),
-        Metric(
-            "ring crossings",
-            "crossings",
-            "by instruction: INT, gate, far transfer, IRET",
-            lambda c, hz: c.total(*CROSSINGS),
-        ),
-        Metric(
-            "asynchronous",
-            "crossings",
-            "ring changes by an interrupt or a fault",
-            lambda c, hz: c["crossings.async"],
-        ),
-        Metric(
-            "CR3 loads, changed",
-            "loads",
-            "another address space",
-            lambda c, hz: c["cr3_loads.changed"],
-        ),
-        Metric(
-            "CR3 loads, unchanged",
-            "loads",
-            "the same one again: a TLB flush",
-            lambda c, hz: c["cr3_loads.unchanged"],
-        ),
-        Metric(
-            "mode changes",
-            "changes",
-            "to real, V86, 16-bit, 32-bit or 64-bit code",
-            lambda c, hz: (
-                c.total(*MODE_CHANGES) + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)
-            ),
-        ),
-    )
-
-
-def evaluate(
-    means: Mapping[str, float],
-    operations: int,
-    clock_hz: int,
-    clock_vector: int | None,
-    operation_bytes: int = 0,
-    wanted: Container[str] | None = None,
-) -> dict[str, float]:
-    """All metrics of one operation, or those `wanted`. `means`: mean counts of one bracket;
-    `operations`: how many operations a bracket holds; `operation_bytes`: how many bytes each moves,
-    0 for none."""
-    if operations < 1:
-        raise StatsError(f"operations: expected at least 1, found {operations}")
-    per_operation = Counts({event: value / operations for event, value in means.items()})
-    return {
-        metric.name: metric.value(per_operation, clock_hz)
-        for metric in metrics(clock_vector, operation_bytes)
-        if wanted is None or metric.name in wanted
-    }

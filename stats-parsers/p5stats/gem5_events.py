@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A gem5 run of configs/gem5 as events.jsonl (docs/formats.md): docs/gem5-events.md has the table.
+"""A gem5 run of configs/gem5 as events.jsonl: docs/reference/gem5-events.md has the table.
 
 At each marker gem5 dumped and reset its statistics: a section of them holds what has happened since
 the marker before, and events.jsonl has their sums. An event that this gem5 cannot tell is not in

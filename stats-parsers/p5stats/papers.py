@@ -5,7 +5,7 @@
     each = papers.measured(table, terms)          # one row for each run, phase and metric
     papers.against(papers.spread(each), guest="linux")
 
-Nothing here needs p5lab, only the directories it leaves. docs/analysis.md works through examples.
+Nothing here needs p5lab, only the directories it leaves. docs/start/analysis.md has examples.
 """
 
 import math

@@ -16,9 +16,17 @@ import pytest
 
 from p5lab.describe import experiment, guest, machine, workload
 from p5lab.describe import program as programs
-from p5lab.describe.experiment import Run
+from p5lab.describe.observation import (
+    Attribution,
+    Observation,
+    PowerCut,
+    Shadows,
+    Trace,
+    Vectors,
+)
+from p5lab.describe.run import Run
 from p5lab.engines import Outcome
-from p5lab.engines.bochs import Bochs
+from p5lab.engines.bochs.engine import Bochs
 from p5lab.execute.forkserver import Server, start
 from p5lab.host.fetch import cache_directory
 from p5lab.keep import store
@@ -216,14 +224,15 @@ def boot(lab, servers):
             given=(),
             seed=seed,
             feedback=feedback,
-            shadows=shadows,
-            trace=trace,
-            accesses=accesses,
             limit_seconds=limit_seconds,
-            vectors=vectors,
-            sample=sample,
-            attribute=attribute,
-            power_cut=power_cut,
+            observation=Observation.of(
+                Shadows(tuple(shadows)) if shadows else None,
+                Trace(tuple(trace), accesses) if trace else None,
+                Vectors(vectors) if vectors else None,
+                Attribution(tuple(attribute)) if attribute else None,
+                sample,
+                PowerCut(power_cut) if power_cut else None,
+            ),
             program=programs.load(program, "", 32 << 20) if program else None,
         )
         directories, booted_engines = servers

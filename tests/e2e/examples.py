@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The examples of docs/analysis.md: runs them and puts what they print below each."""
+"""The examples of docs/start/analysis.md: runs them and puts what they print below each."""
 
 import contextlib
 import io
 import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/analysis.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/start/analysis.md"
 EXAMPLE = re.compile(r"(```python\n(.*?)```\n\n```text\n)(.*?)(```)", re.DOTALL)
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""docs/analysis.md: its examples run on fresh results and print what it shows."""
+"""docs/start/analysis.md: its examples run on fresh results and print what it shows."""
 
 import pytest
 from examples import DOCUMENT, outputs, render
 from quoting import missing
 
 from p5lab.describe import experiment
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
 CORE = ("getpid", "dup", "cswitch")

@@ -6,9 +6,8 @@ from collections import Counter
 
 import pytest
 
-from p5lab.describe import guest
-from p5lab.describe.experiment import ATTRIBUTIONS
-from p5lab.execute import functions
+from p5lab.describe import functions, guest
+from p5lab.describe.observation.attribution import ATTRIBUTIONS
 from p5lab.present import by_function
 from p5stats import attribution as stats
 

@@ -90,7 +90,7 @@ def test_a_wrong_pixel_is_noticed(boot, tmp_path, job, wrong):
             cache_directory() / "zig",
             *(
                 word
-                for place in ("workloads/lib", "workloads/micro", "guest-images/linux/p5ctr")
+                for place in ("workloads/lib", "workloads/micro/bitblt", "guest-images/linux/p5ctr")
                 for word in ("--include", place)
             ),
             "--output",

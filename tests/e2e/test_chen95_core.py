@@ -66,9 +66,9 @@ def test_both_systems_run_everything(values, table):
         assert f"\n{name}" in table  # the table of its own
 
 
-def test_the_readme_shows_these_numbers(table):
-    readme = (Lab.here().root / "README.md").read_text()
-    quoted = readme.split("## Two systems side by side")[1].split("```text\n")[1].split("```")[0]
+def test_the_document_shows_these_numbers(table):
+    document = (Lab.here().root / "docs/start/reading-a-report.md").read_text()
+    quoted = document.split("## Two systems side by side")[1].split("```text\n")[1].split("```")[0]
     assert len(quoted.splitlines()) == len(WORKLOADS) + 1
     assert missing(quoted, table) == []
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""chen95's method in the guest against the engine's own counts, and
-docs/chen95-method.md."""
+"""chen95's method in the guest against the engine's own counts, and the document about it."""
 
 import re
 
@@ -8,10 +7,10 @@ import pytest
 
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
-from p5lab.engines.bochs import OUTPUT
-from p5lab.evidence import counter_method
-from p5lab.execute.one_run import cores
+from p5lab.engines.bochs.engine import OUTPUT
+from p5lab.evidence import counter_method, documents
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5lab.keep.store import COUNTS, Stored
 from p5lab.lab import Lab
@@ -146,7 +145,7 @@ def test_the_command_prints_every_operation(lab, runs, capsys):
 
 
 def test_the_document_shows_these_numbers(rows, full):
-    text = (Lab.here().root / counter_method.DOCUMENT).read_text()
+    text = documents.read(Lab.here(), documents.BY_NAME["chen95-method"])
     shown = {found[2]: _cells(found[3]) for found in counter_method.TABLE.finditer(text)}
     assert set(shown) <= set(OPERATIONS)
     assert {"getpid", "dup"} <= set(shown)

@@ -12,6 +12,7 @@ import pytest
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
+from p5lab.describe.observation import Observation, Trace
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -134,7 +135,7 @@ def test_nothing_of_a_shell_is_kept_and_the_end_of_the_input_ends_it(results):
 
 
 def test_crossings_can_be_traced(results):
-    choice = Filter(workloads=("getpid",), trace=("crossings",))
+    choice = Filter(workloads=("getpid",), observation=Observation.of(Trace(("crossings",))))
     (stored,) = ran(results, experiment.load(results, "smoke", choice))
     lines = [json.loads(x) for x in (stored.directory / "crossings.jsonl").read_text().splitlines()]
     assert len(lines) >= 2 * 50  # into the kernel and back

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""docs/crossings.md against runs made for it."""
+"""The document about crossings against runs made for it."""
 
 import re
 
 import pytest
 
-from p5lab.evidence import calls
+from p5lab.evidence import calls, documents
+from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
 # A kernel that another compiler built may fault, or be struck by its clock, a few times more.
@@ -17,14 +19,11 @@ def tables(tmp_path_factory, full):
     """The tables of the document as they stand there, and as they are now, each a list of rows; in
     the fast set those of dup."""
     root = Lab.here().root
-    text = (root / calls.DOCUMENT).read_text()
+    text = documents.read(Lab.here(), documents.BY_NAME["crossings"])
     if not full:
         text = "".join(found[0] for found in calls.TABLE.finditer(text) if found[3] == "dup")
-    now = calls.render(
-        Lab(root, tmp_path_factory.mktemp("crossings") / "results"),
-        text,
-        calls.EXPERIMENTS[calls.DOCUMENT],
-    )
+    lab = Lab(root, tmp_path_factory.mktemp("crossings") / "results")
+    now = calls.render(lab, text, documents.CHEN95, Runner(lab, jobs=cores()).run_all)
     return _tables(text), _tables(now)
 
 

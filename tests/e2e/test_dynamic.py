@@ -44,8 +44,8 @@ def test_musl_is_the_pinned_version(lab):
 
 
 def documented(row):
-    """The numbers of one row of the first table of docs/dynamic-linking.md."""
-    text = (Lab.here().root / "docs/dynamic-linking.md").read_text()
+    """The numbers of one row of the first table of docs/evidence/dynamic-linking.md."""
+    text = (Lab.here().root / "docs/evidence/dynamic-linking.md").read_text()
     (line,) = (line for line in text.splitlines() if line.startswith(f"| {row} |"))
     return [float(cell.replace(",", "")) for cell in line.strip("| ").split("|")[1:]]
 

@@ -7,7 +7,7 @@ import pytest
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
-from p5lab.engines.bochs import CONSOLE, LOG, Bochs
+from p5lab.engines.bochs.engine import CONSOLE, LOG, Bochs
 from p5lab.execute import forkserver
 from p5lab.execute.runner import Runner
 from p5lab.lab import Lab

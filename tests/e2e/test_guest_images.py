@@ -401,7 +401,7 @@ def test_wrong_arguments(native, argument):
     "name", sorted(name for name in workload.load(LAB) if not name.startswith("mach-"))
 )
 def test_described_parameters_are_the_programs_own(native, name):
-    """workloads.toml and the program agree on names and defaults of all parameters. Most have been
+    """The description and the program agree on names and defaults of all parameters. Most have been
     built for the host already, for engine `native`."""
     described = workload.load(LAB)[name].parameters
     if name in ("test-panic", "test-ud"):  # these do not parse arguments
@@ -431,7 +431,7 @@ def test_program_does_not_depend_on_paths(tmp_path, lab):
                 place / "p5ctr",
                 "--output",
                 place / "null",
-                place / "workloads/micro/null.c",
+                place / "workloads/micro/null/null.c",
             ],
             check=True,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from p5lab.cli import main as cli
-from p5lab.engines.bochs import OUTPUT
+from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.lab import Lab
 
 SOURCE = Path(__file__).with_name("hostile.S")

@@ -6,7 +6,9 @@ import re
 import pytest
 
 from p5lab.describe import guest, workload
-from p5lab.evidence import calls as documents
+from p5lab.evidence import calls, documents
+from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
 EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
@@ -87,19 +89,23 @@ def test_the_same_source_gives_the_same_results(mach, job, system):
 
 @pytest.fixture(scope="module")
 def counted_documents(tmp_path_factory):
-    """docs/mach.md and docs/dup.svg: as they are, and as runs made for it have them."""
-    root = Lab.here().root
-    lab = Lab(root, tmp_path_factory.mktemp("documents") / "results")
-    text, picture = ((root / name).read_text() for name in (documents.MACH, documents.PICTURE))
-    now = documents.render(lab, text, documents.EXPERIMENTS[documents.MACH])
-    return (text, now), (picture, documents.picture(lab))
+    """The documents mach and dup: as they are, and as runs made for them have them."""
+    lab = Lab(Lab.here().root, tmp_path_factory.mktemp("documents") / "results")
+    run = Runner(lab, jobs=cores()).run_all
+    evidence = documents.Evidence(lab, run, run)
+    found = []
+    for name in ("mach", "dup"):
+        document = documents.BY_NAME[name]
+        text = documents.read(lab, document)
+        found.append((text, documents.render(evidence, document, text)))
+    return found
 
 
 def rows(text):
     """By call and guest: who runs, clocks, until."""
     return {
         (found[3], found[4]): [re.split(r" *\| *", line)[1:-1] for line in found[5].splitlines()]
-        for found in documents.TABLE.finditer(text)
+        for found in calls.TABLE.finditer(text)
     }
 
 

@@ -71,7 +71,7 @@ def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
 
 
 def test_a_real_network_is_left_alone(tmp_path):
-    program = compiled(tmp_path / "netbw", ROOT / "workloads/net/netbw.c")
+    program = compiled(tmp_path / "netbw", ROOT / "workloads/net/netbw/netbw.c")
     assert told(program, ["peer=remote"], tmp_path) == (
         77,
         "eth0: the remote host is part of the simulation, and this is none\n",

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from p5lab.engines.bochs import DISK_IMAGE
+from p5lab.describe.observation.power_cut import DISK_IMAGE
 
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 CUTS, CUTS_FULL = 4, 50

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from p5lab.evidence import published, validate
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 from p5stats.claims import FAILS, HOLDS
 

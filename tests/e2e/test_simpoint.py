@@ -6,8 +6,8 @@ import json
 import pytest
 
 from p5lab.cli.main import main
-from p5lab.describe.experiment import Interval, Sample
-from p5lab.engines.bochs import VECTORS
+from p5lab.describe.observation import Interval, Sample
+from p5lab.describe.observation.vectors import VECTORS
 from p5lab.execute import sampling as command
 from p5lab.lab import Lab
 from p5stats import simpoint, tidy
@@ -47,7 +47,7 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     for event in ("data_reads", "data_read_misses", "code_misses", "itlb_misses"):
         assert abs(row["events"][event]["error"]) < (0.08 if full else 0.05), event
     # 16 of a million instructions, most of them where a phase first touches its pages: a few an
-    # interval, which the blocks do not tell apart (docs/simpoint.md).
+    # interval, which the blocks do not tell apart (docs/concepts/simpoint.md).
     dtlb = row["events"]["dtlb_misses"]
     assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
     # A round alone ends with what is slowest, and nothing before it told of that.

@@ -11,7 +11,7 @@ import pytest
 from p5lab.cli import main as cli
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
-from p5lab.engines.bochs import OUTPUT_FAILED, Bochs
+from p5lab.engines.bochs.engine import OUTPUT_FAILED, Bochs
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -23,7 +23,7 @@ NEEDED = (
     "engine/bochs/bochsrc.in",
     "engine/p5/timing.csv",
     "guest-images/linux/guest.toml",
-    "workloads/workloads.toml",
+    "workloads",
     "build/engine/p5bochs",
     "build/engine/bios",
     "build/bootrom",

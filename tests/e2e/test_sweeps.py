@@ -17,10 +17,10 @@ import psutil
 import pytest
 
 from p5lab import engines
-from p5lab.describe import experiment
+from p5lab.describe import experiment, seeds
 from p5lab.describe.experiment import Filter
-from p5lab.execute.one_run import cores
 from p5lab.execute.runner import Runner
+from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -51,7 +51,7 @@ class Size:
 
     @property
     def runs(self):
-        choice = Filter(workloads=self.workloads, seeds=experiment.parse_seeds(self.seeds))
+        choice = Filter(workloads=self.workloads, seeds=seeds.parse(self.seeds))
         return [
             run
             for size in self.l2.split(",")
@@ -191,14 +191,16 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
     assert contents(lab) == undisturbed.contents
 
 
-def bare(lab, seeds):
+def bare(lab, placements):
     """Seconds that engines take which run at the same time, each by itself, without a scheduler
     or a record: what this host has to give. Two virtual processors may share one real one."""
     (load,) = (run for run in experiment.load(lab, "bench") if run.workload.name == "forkexec")
-    places = [tempfile.TemporaryDirectory(prefix="bare-", dir=lab.root / "build") for _ in seeds]
+    places = [
+        tempfile.TemporaryDirectory(prefix="bare-", dir=lab.root / "build") for _ in placements
+    ]
     with ExitStack() as stack:
         plans = []
-        for place, seed in zip(places, seeds, strict=True):
+        for place, seed in zip(places, placements, strict=True):
             directory = Path(stack.enter_context(place))
             plan = engines.get(load.engine).prepare(lab, replace(load, seed=seed), directory)
             for file, content in plan.write.items():

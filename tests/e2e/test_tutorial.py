@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/tutorial.md, executed in a copy of the work tree.
+"""docs/start/tutorial.md, executed in a copy of the work tree.
 
 A fence's info string says what a block is: `file=PATH` is written, `append=PATH` added to a file,
 `diff` given to patch, `sh` run by a shell; a `text` block quotes what the commands before it
@@ -20,7 +20,7 @@ from quoting import missing
 
 from p5lab.lab import Lab
 
-TUTORIAL = "docs/tutorial.md"
+TUTORIAL = "docs/start/tutorial.md"
 BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

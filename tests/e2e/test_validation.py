@@ -332,7 +332,7 @@ def measured(tmp_path_factory):
 )
 def test_every_case_is_measured_and_derived(lab, name, expected):
     described = workload.load(lab)[name].phases
-    source = (lab.root / f"workloads/micro/{name}.c").read_text()
+    source = (lab.root / f"workloads/micro/{name}/{name}.c").read_text()
     for number, text in re.findall(r'(?:X\(|\{)(\d+), "([^"]+)"', source):
         assert described[int(number)] == text
     assert set(expected) <= set(described.values())

@@ -160,18 +160,3 @@ TEST_CASE("cache: no write allocate") {  // INTEL-DM ch. 2: a write miss goes pa
   CHECK_FALSE(cache.access(0x4000, true).through);
   CHECK(cache.dirty(0x4000));
 }
-
-TEST_CASE("cache: an unusable geometry says why") {
-  p5::CacheConfig config;
-  config.size = 8192;
-  config.ways = 3;
-  CHECK(config.problem() == "size is not ways * line * a power of two");
-  config.ways = 2;
-  config.line = 24;
-  CHECK(config.problem() == "line is not a power of two of at least 8 bytes");
-  config = {};
-  config.size = 3072 * 32;
-  config.ways = 3;
-  config.policy = "plru";
-  CHECK(config.problem() == "plru needs 1, 2, 4 or 8 ways");
-}

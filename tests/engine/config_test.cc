@@ -4,9 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
 #include <string>
+#include <variant>
 
+#include "declared.hh"
 #include "engine/base/settings.hh"
+#include "engine/devices/ne2000/network.hh"
+#include "engine/devices/scsi/disks.hh"
+#include "engine/devices/scsi/seek.hh"
 
 using namespace p5;
 
@@ -71,10 +77,12 @@ dram.page = 4096
 dram.page_miss = 6
 bus.snoop_bus_clocks = 2
 counters.miscounts = true
+cpu.isa = pentium
+cpu.signature = 0x524
+cpu.timing = p54c
 )";
 
-std::string replaced(const std::string& from, const std::string& to) {
-  std::string text = kMachine;
+std::string replaced(const std::string& from, const std::string& to, std::string text = kMachine) {
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
   return text.replace(at, from.size(), to);
@@ -135,32 +143,171 @@ TEST_CASE("config: mistakes are answered with one line: where, key, what") {
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
-        "engine.conf:60: penalty.fgi: unknown key");
+        "engine.conf:63: penalty.fgi: unknown key");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = one")) ==
-        "engine.conf:45: penalty.agi: `one` is not a whole number");
+        "engine.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `one`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = -1")) ==
-        "engine.conf:45: penalty.agi: `-1` is not a whole number");
+        "engine.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `-1`");
+  CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi = 100")) ==
+        "engine.conf:45: penalty.agi: expected a whole number of clocks, 0 to 99; found `100`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.agi 1")) ==
         "engine.conf:45: expected `key = value`");
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.walk = 1")) ==
         "engine.conf:48: penalty.walk: given twice");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 3")) ==
-        "engine.conf:8: l1d.size: size is not ways * line * a power of two");
+        "engine.conf:8: l1d.size: expected 3 ways x 32 bytes x a power of two sets");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 0")) ==
-        "engine.conf:8: l1d.size: size is not ways * line * a power of two");
+        "engine.conf:9: l1d.ways: expected a whole number of ways, 1 to 32; found `0`");
+  CHECK(error_of(replaced("l1d.line = 32", "l1d.line = 24")) ==
+        "engine.conf:10: l1d.line: expected a power of two");
   CHECK(error_of(replaced("itlb.entries = 32", "itlb.entries = 33")) ==
-        "engine.conf:25: itlb.entries: entries is not ways * a power of two");
+        "engine.conf:25: itlb.entries: expected 4 ways x a power of two sets");
+  CHECK(error_of(replaced("itlb.entries = 32", "itlb.entries = 24")) ==
+        "engine.conf:25: itlb.entries: expected 4 ways x a power of two sets");
+  CHECK(error_of(replaced("btb.ways = 4", "btb.ways = 3")) ==
+        "engine.conf:40: btb.entries: expected 3 ways x a power of two sets");
   CHECK(error_of(replaced("replacement = plru", "replacement = mru")) ==
-        "engine.conf:27: itlb.replacement: `mru` is none of lru, plru, fifo, random");
+        "engine.conf:27: itlb.replacement: expected one of \"fifo\", \"lru\", \"plru\", "
+        "\"random\"; found `mru`");
   CHECK(error_of(replaced("l2.present = true", "l2.present = yes")) ==
-        "engine.conf:14: l2.present: `yes` is neither on nor off");
+        "engine.conf:14: l2.present: expected true or false; found `yes`");
   CHECK(error_of(replaced("l2.read = 3-2-2-2", "l2.read = 3-2-2")) ==
-        "engine.conf:21: l2.read: expected four bus clock counts such as 3-2-2-2");
+        "engine.conf:21: l2.read: expected 4 transfers of 8 bytes for a line of 32 bytes");
+  CHECK(error_of(replaced("l2.read = 3-2-2-2", "l2.read = 3+2")) ==
+        "engine.conf:21: l2.read: expected bus clocks of each 8-byte transfer of a line, such as "
+        "\"3-2-2-2\"; found `3+2`");
   CHECK(error_of(replaced("cpu.clock_mhz = 90", "cpu.clock_mhz = fast")) ==
-        "engine.conf:2: cpu.clock_mhz: `fast` is not a number");
-  CHECK(error_of(replaced("memory.uncached = 0xa0000-0xfffff", "memory.uncached = video")) ==
-        "engine.conf:50: memory.uncached: expected ranges such as "
-        "0xA0000-0xFFFFF,0x2000000-0xFFFFFFFF");
+        "engine.conf:2: cpu.clock_mhz: expected a number of MHz, 16 to 400; found `fast`");
+  CHECK(error_of(replaced("dram.page = 4096", "dram.page = 3000")) ==
+        "engine.conf:56: dram.page: expected a power of two");
+  for (const char* wrong : {"video", "0xfffff-0xa0000"}) {
+    CHECK(error_of(replaced("memory.uncached = 0xa0000-0xfffff",
+                            std::string("memory.uncached = ") + wrong)) ==
+          "engine.conf:50: memory.uncached: expected a list of physical address ranges, such as "
+          "[\"0xA0000-0xFFFFF\"]; found `" +
+              std::string(wrong) + ",0x2000000-0xffffffff`");
+  }
+}
+
+TEST_CASE("config: a tree of bits has a power of two ways, at most 8") {
+  const auto error = [](const char* ways, const char* size, const char* policy) {
+    std::string text = replaced("l1d.ways = 2", std::string("l1d.ways = ") + ways);
+    text = replaced("l1d.size = 8192", std::string("l1d.size = ") + size, text);
+    text = replaced("l1d.line = 32\nl1d.replacement = lru",
+                    std::string("l1d.line = 32\nl1d.replacement = ") + policy, text);
+    return error_of(text);
+  };
+  const std::string expected =
+      "engine.conf:9: l1d.ways: expected 1, 2, 4 or 8 with replacement plru, which is a tree of "
+      "bits";
+  for (const char* ways : {"1", "2", "4", "8"}) CHECK(error(ways, "8192", "plru") == "");
+  CHECK(error("16", "8192", "plru") == expected);
+  CHECK(error("3", "98304", "plru") == expected);
+  for (const char* policy : {"lru", "fifo", "random"}) {
+    CHECK(error("16", "8192", policy) == "");
+    CHECK(error("3", "98304", policy) == "");
+  }
+}
+
+TEST_CASE("config: every policy that is declared can be made") {
+  const DeclaredKey* key = declared::p5.keys;
+  while (std::string(key->name) != "l1d.replacement") key++;
+  std::istringstream names(key->choices);
+  size_t count = 0;
+  for (std::string name; std::getline(names, name, ','); count++) {
+    Replacement made(name, 4, 4);
+    made.fill(0, 1);
+    CHECK(made.victim(0) < 4);
+  }
+  CHECK(count == std::variant_size_v<Policies::Any>);
+}
+
+TEST_CASE("declarations: a part that is not in the file has its defaults") {
+  Settings settings;
+  std::string error;
+  REQUIRE(settings.parse("net.loss = 0.5\n", "engine.conf", &error));
+  const net::Config config = net::Config::read(settings);
+  CHECK(settings.finish() == "");
+  CHECK_FALSE(config.card);
+  CHECK(config.wire.bit_rate == 10'000'000);
+  CHECK(config.remote.path.loss == 0.5);
+  // What fell back is no difference to a file that has no such key either.
+  Settings same;
+  REQUIRE(same.parse("net.loss = 0.5\n", "engine.conf", &error));
+  CHECK(same.difference(settings, {}) == "");
+  CHECK(settings.difference(same, {}) == "");
+
+  const auto of = [](const std::string& text) {
+    Settings settings;
+    std::string error;
+    REQUIRE(settings.parse(text, "engine.conf", &error));
+    net::Config::read(settings);
+    return settings.finish();
+  };
+  CHECK(of("net.card = ne2000\n") == "");
+  CHECK(of("net.card = 3c509\n") ==
+        "engine.conf:1: net.card: expected one of \"none\", \"ne2000\"; found `3c509`");
+  CHECK(of("net.bit_rate = 100\n") ==
+        "engine.conf:1: net.bit_rate: expected a whole number of bits/s, 1000000 to 1000000000; "
+        "found `100`");
+  CHECK(of("net.loss = 1\n") ==
+        "engine.conf:1: net.loss: expected a probability, 0 to 0.9; found `1`");
+  CHECK(of("net.latency_us = 1e9\n") ==
+        "engine.conf:1: net.latency_us: expected a number of us, 0 to 1e+06; found `1e9`");
+}
+
+TEST_CASE("declarations: disks") {
+  const std::string disks =
+      "disk.count = 1\ndisk.vendor = ACME\ndisk.product = ROUND 1\ndisk.zones = 300x100,300x80\n"
+      "disk.heads = 4\ndisk.rpm = 5400\ndisk.track_skew_ms = 1\ndisk.cylinder_skew_ms = 2\n"
+      "disk.head_switch_ms = 1\ndisk.read_seek_single_ms = 1\ndisk.read_seek_average_ms = 9\n"
+      "disk.read_seek_full_ms = 18\ndisk.write_seek_single_ms = 2\n"
+      "disk.write_seek_average_ms = 10\ndisk.write_seek_full_ms = 20\ndisk.seek_knee = 200\n"
+      "disk.command_us = 500\ndisk.buffer = 65536\ndisk.segments = 2\ndisk.read_ahead = on\n"
+      "disk.write_cache = off\ndisk.bus_mb_s = 10\n";
+  const auto of = [](const std::string& text) {
+    Settings settings;
+    std::string error;
+    REQUIRE(settings.parse(text, "engine.conf", &error));
+    disk::Config::read(settings);
+    return settings.finish();
+  };
+  CHECK(of(disks) == "");
+  CHECK(of(replaced("disk.count = 1", "disk.count = 16", disks)) ==
+        "engine.conf:1: disk.count: expected at most 15 for each of disk.adapters");
+  CHECK(of(replaced("disk.heads = 4", "disk.heads = 0", disks)) ==
+        "engine.conf:5: disk.heads: expected a whole number of heads, 1 to 64; found `0`");
+  CHECK(of(replaced("disk.zones = 300x100", "disk.zones = 300", disks)) ==
+        "engine.conf:4: disk.zones: expected a list of CYLINDERSxSECTORS from the outside in, such "
+        "as [\"351x130\", \"351x126\"]; found `300,300x80`");
+  CHECK(of(replaced("disk.segments = 2", "disk.segments = 0", disks)).find(": disk.segments: ") !=
+        std::string::npos);
+  CHECK(of(replaced("disk.buffer = 65536", "disk.buffer = 512", disks)) ==
+        "engine.conf:19: disk.segments: expected at least a sector of disk.buffer for each");
+  CHECK(of(replaced("write_seek_single_ms = 2", "write_seek_single_ms = 0.5", disks)) ==
+        "engine.conf:13: disk.write_seek_single_ms: expected not less than "
+        "disk.read_seek_single_ms");
+  CHECK(of(replaced("disk.seek_knee = 200", "disk.seek_knee = 599", disks)) ==
+        "engine.conf:16: disk.seek_knee: expected at most the number of cylinders less 2, 598");
+}
+
+// The rule that the command line checks and the curve of the model accept the same.
+TEST_CASE("declarations: a drive has a seek curve just where the rule holds") {
+  size_t possible = 0;
+  for (double average = 1.5; average < 18; average += 0.25) {
+    std::string problem;
+    const auto time = [](double ms) { return disk::Time(ms * double(disk::kMillisecond)); };
+    const disk::SeekCurve curve(600, 200, time(1), time(average), time(18), &problem);
+    const bool holds = disk::mean_seek("300x100,300x80", 200, 1, 18, 1) < average &&
+                       average <= disk::mean_seek("300x100,300x80", 200, 1, 18, 18);
+    CHECK(holds == problem.empty());
+    possible += holds;
+  }
+  CHECK(possible > 10);
+  CHECK(possible < 60);
+  // tests/unit/test_declarations.py has the same numbers for the command line.
+  CHECK(disk::mean_seek("300x100,300x80", 200, 1, 18, 1) == doctest::Approx(3.5290299));
+  CHECK(disk::mean_seek("300x100,300x80", 200, 1, 18, 18) == doctest::Approx(14.364825));
 }
 
 TEST_CASE("settings: numbers, comments, spaces") {

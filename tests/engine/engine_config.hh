@@ -15,6 +15,7 @@ inline p5::CacheConfig engine_config(const reference::Geometry& geometry) {
   config.write_back = geometry.write_back;
   config.write_allocate = geometry.write_allocate;
   config.policy = geometry.policy;
-  REQUIRE(config.problem() == "");
+  const uint32_t sets = config.size / (config.ways * config.line);
+  REQUIRE(sets * config.ways * config.line == config.size);
   return config;
 }

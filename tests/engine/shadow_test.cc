@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shadows against separate runs of each geometry: the same random references, and every miss event
 // equal in every ring and address space; with and without the filter.
+#include "engine/measure/shadow.hh"
+
 #include <doctest/doctest.h>
 
 #include <map>
@@ -199,7 +201,8 @@ void compare(uint32_t seed, size_t geometries, bool usual, bool filter, int step
   }
   for (Config& config : configs) config.write_once = own_config.write_once;
   Machine base(own_config, seed);
-  base.model.set_shadows(std::make_unique<Shadows>(configs, filter));
+  Shadows shadows(configs, filter);
+  base.model.observe(&shadows);
   Machine alone(own_config, seed);
   std::vector<std::unique_ptr<Machine>> separate;
   for (const Config& config : configs) {
@@ -213,10 +216,10 @@ void compare(uint32_t seed, size_t geometries, bool usual, bool filter, int step
   CAPTURE(seed);
   CHECK(base.model.clock() == alone.model.clock());
   CHECK(own(base.model) == own(alone.model));
-  CHECK(of(*base.model.shadows(), 0) == own(base.model));
+  CHECK(of(shadows, 0) == own(base.model));
   for (size_t i = 0; i < configs.size(); i++) {
     CAPTURE(i);
-    CHECK(of(*base.model.shadows(), i) == own(separate[i]->model));
+    CHECK(of(shadows, i) == own(separate[i]->model));
     CHECK(stream(base.model) == stream(separate[i]->model));
     CHECK(separate[i]->model.clock() == separate[0]->model.clock());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Replays a trace of accesses (docs/formats.md, accesses.bin) into pycachesim, a cache simulator of
-// RRZE Erlangen (https://github.com/RRZE-HPC/pycachesim, AGPL-3.0; downloaded by the test, not
-// carried), and compares what it answers to each access with what the trace says.
+// Replays a trace of accesses (accesses.bin of docs/reference/formats.md) into pycachesim, a cache
+// simulator of RRZE Erlangen (https://github.com/RRZE-HPC/pycachesim, AGPL-3.0; downloaded by the
+// test, not carried), and compares its answer to each access with the trace.
 //
 // replay TRACE L1D-BYTES L1D-WAYS L1I-BYTES L1I-WAYS L2-BYTES L2-WAYS
 //

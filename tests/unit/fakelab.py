@@ -50,17 +50,18 @@ HEADER = {
 }
 END = {"type": "end", "status": "ok", "reason": "", "guest_status": 0, "tsc": 9}
 
-WORKLOADS = """
+CALL = """
 schema_version = 1
-[call]
 title = "a call"
 source = "tests"
 bracket = "one call"
 operation = "call"
 phases = { 0 = "call" }
-[call.parameters]
+[parameters]
 iterations = { default = 3, minimum = 1, unit = "calls", doc = "calls" }
-[chase]
+"""
+CHASE = """
+schema_version = 1
 title = "a chase"
 source = "tests"
 bracket = "all loads of a size"
@@ -68,10 +69,24 @@ operation = "load"
 operations = "loads"
 curve = "bytes"
 phases = { 512 = "512 B", 1024 = "1 KB" }
-[chase.parameters]
+[parameters]
 loads = { default = 10, minimum = 1, unit = "loads", doc = "loads" }
 size = { default = "1K", minimum = 1, unit = "bytes", doc = "bytes" }
 placement = { default = "contiguous", choices = ["contiguous", "guest"], doc = "pages" }
+"""
+CAPABILITIES = """
+schema_version = 1
+[capabilities]
+network = "there is no network"
+proc = "there is no /proc"
+"""
+PARAMETERS = """
+schema_version = 1
+[peer]
+default = "loopback"
+choices = ["loopback", "remote"]
+doc = "the other side"
+needs = { remote = ["network"] }
 """
 GUEST = """
 schema_version = 1
@@ -280,6 +295,11 @@ class FakeLab(Lab):
         path = self.root / "build/engine/boots"
         return path.read_text().splitlines() if path.exists() else []
 
+    def describe(self, workload, text):
+        """Puts a workload there; returns its description."""
+        self._put(f"workloads/micro/{workload}/{workload}.c", "int main(void) { return 0; }")
+        return self._put(f"workloads/micro/{workload}/workload.toml", text)
+
     def _put(self, name, content):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -293,7 +313,10 @@ def make(root: Path) -> FakeLab:
     for name in ("engine/bochs/bochsrc.in", "engine/p5/timing.csv"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(REPO / name, root / name)
-    lab._put("workloads/workloads.toml", WORKLOADS)
+    lab._put("workloads/capabilities.toml", CAPABILITIES)
+    lab._put("workloads/parameters.toml", PARAMETERS)
+    lab.describe("call", CALL)
+    lab.describe("chase", CHASE)
     lab._put("guest-images/toy/guest.toml", GUEST)
     lab._put("configs/experiments/tests.toml", EXPERIMENT)
     lab._put("build/guests/toy/bzImage", bzimage())

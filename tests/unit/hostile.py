@@ -9,17 +9,18 @@ from p5lab.execute.runner import Runner
 
 MARKUP = '</script></style></title><script>document.title="hacked"</script>]]>\'"&amp;<img src=x>'
 ESCAPES = "\x1b[31m\x07\u202e"
-WORKLOADS = """
+CALL = """
 schema_version = 1
-[call]
 title = "a call"
 source = '''%(markup)s'''
 bracket = '''%(markup)s'''
 operation = '''<b>call</b>'''
 phases = { 0 = '''%(markup)s''' }
-[call.parameters]
+[parameters]
 iterations = { default = 3, minimum = 1, unit = "calls", doc = "calls" }
-[chase]
+"""
+CHASE = """
+schema_version = 1
 title = "a chase"
 source = "tests"
 bracket = "all `loads` of a size"
@@ -27,7 +28,7 @@ operation = "load"
 operations = "loads"
 curve = "bytes"
 phases = { 512 = "512 B", 1024 = "1 KB" }
-[chase.parameters]
+[parameters]
 loads = { default = 10, minimum = 1, unit = "loads", doc = "loads" }
 placement = { default = "contiguous", choices = ["contiguous", '''%(markup)s'''], doc = "pages" }
 """
@@ -87,7 +88,8 @@ reason = '''%(markup)s'''
 def make(lab: fakelab.FakeLab) -> fakelab.FakeLab:
     """Runs everything on both guests; the second is slower, and of its chases one has failed."""
     texts = {"markup": MARKUP + "\\u001b"}
-    lab._put("workloads/workloads.toml", WORKLOADS % texts)
+    lab.describe("call", CALL % texts)
+    lab.describe("chase", CHASE % texts)
     lab._put("configs/experiments/tests.toml", EXPERIMENT % texts)
     lab._put("configs/claims.toml", CLAIMS % texts)
     lab._put(

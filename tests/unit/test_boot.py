@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fakelab import bzimage
 
+from p5lab.engines.bochs import boot
 from p5lab.errors import UserError
-from p5lab.execute import boot
 
 MB = 1 << 20
 PAGE = 4096

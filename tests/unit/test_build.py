@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from p5lab import engines
 from p5lab.describe import guest
 from p5lab.errors import UserError
 from p5lab.host import build
@@ -187,6 +188,7 @@ def test_a_stopped_build_leaves_nothing_running(lab):
 def test_runs_need_their_own_guests_only():
     here = Lab.here()
     linux, uml = guest.load(here, "linux"), guest.load(here, "linux-uml")
+    bochs = engines.get("bochs")
     engine = (
         "build/engine/engine.json",
         "build/engine/p5bochs",
@@ -195,9 +197,9 @@ def test_runs_need_their_own_guests_only():
         "build/disks",
     )
     of_linux = ("build/guests/linux", "build/workloads/linux")
-    assert build.for_runs(here, [linux, linux]) == (*engine, *of_linux)
+    assert bochs.targets(here, [linux, linux]) == (*engine, *of_linux)
     both = ("build/guests/linux", "build/guests/linux-uml", "build/workloads/linux")
-    assert build.for_runs(here, [linux, uml]) == (*engine, *both)
+    assert bochs.targets(here, [linux, uml]) == (*engine, *both)
     wide = replace(linux, isa="x86-64")
     engine64 = (
         "build/engine/engine64.json",
@@ -206,7 +208,7 @@ def test_runs_need_their_own_guests_only():
         "build/bootrom",
         "build/disks",
     )
-    assert build.for_runs(here, [wide]) == (*engine64, *of_linux)
-    assert {*engine, *engine64} < {*build.for_runs(here, [linux, wide])}
-    assert build.for_runs(here, [linux], "gem5") == of_linux
-    assert build.for_runs(here, [linux], "native") == ("build/workloads/native",)
+    assert bochs.targets(here, [wide]) == (*engine64, *of_linux)
+    assert {*engine, *engine64} < {*bochs.targets(here, [linux, wide])}
+    assert engines.get("gem5").targets(here, [linux]) == of_linux
+    assert engines.get("native").targets(here, [linux]) == ("build/workloads/native",)

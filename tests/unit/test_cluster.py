@@ -448,13 +448,14 @@ def test_an_upload_that_is_not_whole_is_not_kept(cache):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """Two authorities, each with a certificate it signed, made as docs/clusters.md says."""
+    """Two authorities with a certificate each, made as docs/reference/clusters.md says."""
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
     made = {}
     for name in ("ours", "theirs"):
         place = made[name] = tmp_path_factory.mktemp(name)
-        commands = re.findall(r"^(openssl .*)$", (REPO / "docs/clusters.md").read_text(), re.M)
+        document = (REPO / "docs/reference/clusters.md").read_text()
+        commands = re.findall(r"^(openssl .*)$", document, re.M)
         assert len(commands) == 3
         for command in commands:
             subprocess.run(command, shell=True, cwd=place, check=True, capture_output=True)

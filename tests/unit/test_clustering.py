@@ -11,7 +11,7 @@ import pytest
 from fakelab import END, HEADER, snapshot
 
 from p5lab.cli.main import main
-from p5lab.describe.experiment import Interval
+from p5lab.describe.observation import Interval
 from p5lab.errors import UserError
 from p5lab.execute import sampling as command
 from p5stats import StatsError, events, simpoint

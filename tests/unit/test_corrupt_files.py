@@ -402,7 +402,19 @@ READERS = {
         lambda board: board.clock_hz > 0 or pytest.fail("no clock"),
     ),
     "guest.toml": of_toml("guest-images/toy/guest.toml", lambda lab: guest.load(lab, "toy"), []),
-    "workloads.toml": of_toml("workloads/workloads.toml", workload.load, []),
+    "workload.toml": of_toml(
+        "workloads/micro/chase/workload.toml",
+        workload.load,
+        [fakelab.REPO / "workloads/micro/small-files/workload.toml"],
+    ),
+    "capabilities.toml": of_toml(
+        "workloads/capabilities.toml",
+        workload.load,
+        [fakelab.REPO / "workloads/capabilities.toml"],
+    ),
+    "parameters.toml": of_toml(
+        "workloads/parameters.toml", workload.load, [fakelab.REPO / "workloads/parameters.toml"]
+    ),
     "claims.toml": of_toml("configs/claims.toml", published.load, [test_validate.CLAIMS.encode()]),
     "sources.toml": of_toml(
         "sources.toml",

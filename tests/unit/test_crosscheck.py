@@ -14,12 +14,12 @@ import pytest
 from p5lab.cli import execute
 from p5lab.cli import main as cli
 from p5lab.describe import experiment, machine
-from p5lab.engines import gem5
+from p5lab.engines.gem5 import parameters
+from p5lab.engines.gem5.engine import Gem5
 from p5lab.errors import UserError
 from p5lab.evidence import agreement
 from p5lab.evidence.agreement import Ask
 from p5lab.execute.runner import Result
-from p5lab.gem5 import parameters
 from p5lab.keep import store
 from p5stats import tidy
 from p5stats.crosscheck import (
@@ -123,7 +123,7 @@ def engines(tmp_path, monkeypatch):
         return json.loads((directory / "run.json").read_text())
 
     monkeypatch.setattr(store, "read", read)
-    monkeypatch.setattr(gem5, "examine", lambda lab, runs: [])
+    monkeypatch.setattr(Gem5, "examine", lambda self, lab, runs: [])
     return Engines(tmp_path / "results")
 
 
@@ -364,5 +364,5 @@ def test_the_document_is_rendered(lab, engines):
     now = agreement.render(text, found)
     assert "was here" not in now
     assert now.startswith("before\n<!-- ./p5lab cross-check -->\n**gem5 against bochs**")
-    with pytest.raises(UserError, match=r"cross-check\.md: expected a line"):
+    with pytest.raises(UserError, match=r"^expected a line <!-- \./p5lab cross-check -->"):
         agreement.render("nothing\n", found)

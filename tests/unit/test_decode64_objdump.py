@@ -95,7 +95,8 @@ def body_of(code):
 
 
 @pytest.fixture(scope="module")
-def decoded(tmp_path_factory):
+def decoded(tmp_path_factory, built):
+    built("build/tests/p5decode")
     cases = corpus()
     answers = by_objdump(cases, tmp_path_factory.mktemp("corpus"))
     return [

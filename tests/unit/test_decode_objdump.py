@@ -402,8 +402,8 @@ def expected_mov(first: str, last: str, memory: bool, body: bytes) -> str:
 
 
 @pytest.fixture(scope="module")
-def decoded(tmp_path_factory) -> list[tuple[Case, Decoded | None, tuple[int, str] | None]]:
-    assert DECODER.exists(), "build/tests/p5decode is missing: run scons build/tests"
+def decoded(tmp_path_factory, built) -> list[tuple[Case, Decoded | None, tuple[int, str] | None]]:
+    built("build/tests/p5decode")
     cases = corpus()
     answers = by_objdump(cases, tmp_path_factory.mktemp("corpus"))
     return [

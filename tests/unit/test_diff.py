@@ -12,8 +12,9 @@ from test_cli import p5lab  # noqa: F401
 from test_runner import CALL, execute
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter, Interval, Sample
+from p5lab.describe.experiment import Filter
 from p5lab.describe.machine import parse_settings
+from p5lab.describe.observation import Interval, Observation, Sample, Trace, Vectors
 from p5lab.execute import rerun
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
@@ -90,9 +91,13 @@ def test_runs_without_counts_and_too_few_runs(lab, p5lab):  # noqa: F811
         CALL,
         LARGE,
         Filter(workloads=("chase",), seeds=(3,)),
-        Filter(workloads=("call",), feedback=False, trace=("crossings",)),
+        Filter(
+            workloads=("call",),
+            feedback=False,
+            observation=Observation.of(Trace(("crossings",))),
+        ),
         Filter(workloads=("call",), model=False),
-        Filter(workloads=("call",), vectors=5000),
+        Filter(workloads=("call",), observation=Observation.of(Vectors(5000))),
     ],
 )
 def test_a_record_gives_its_run_again(lab, choice):
@@ -103,14 +108,15 @@ def test_a_record_gives_its_run_again(lab, choice):
 def test_a_sample_is_run_again_too(lab):
     (run,) = experiment.load(lab, "tests", CALL)
     sample = Sample((Interval(3, 30, 40, 100),), 5, "3 0\n", "1 0\n")
-    (result,) = Runner(lab).run_all([replace(run, sample=sample)])
+    asked = replace(run, observation=Observation.of(sample))
+    (result,) = Runner(lab).run_all([asked])
     assert (result.status, result.reason) == (
         "failed",
         "interval 3 was not simulated: the run ended before it",
     )
     stored = store.find(lab, result.id)
     assert (stored.directory / "simpoint.simpoints").read_text() == "3 0\n"
-    assert rerun.run_of(lab, stored) == replace(run, sample=sample)
+    assert rerun.run_of(lab, stored) == asked
 
 
 def test_shadows_are_run_again_too(lab):

@@ -4,10 +4,11 @@
 from dataclasses import replace
 
 import pytest
-from fakelab import EXPERIMENT, GUEST, REPO, WORKLOADS
+from fakelab import CALL, CHASE, EXPERIMENT, GUEST, REPO
 
-from p5lab.describe import experiment, guest, workload
+from p5lab.describe import experiment, guest, seeds, workload
 from p5lab.describe.experiment import Filter
+from p5lab.describe.observation import Observation, Trace
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
@@ -133,7 +134,7 @@ def test_the_host_has_one_machine_one_seed_and_each_program_once(lab):
         ("--seed", {"seeds": (1,)}),
         ("--machine", {"machines": ("p90-premiere2",)}),
         ("--guest", {"guests": ("toy",)}),
-        ("--trace", {"trace": ("crossings",)}),
+        ("--trace", {"observation": Observation.of(Trace(("crossings",)))}),
         ("--feedback", {"feedback": False}),
     ],
 )
@@ -143,17 +144,17 @@ def test_what_makes_no_sense_on_the_host_is_refused(lab, option, choice):
 
 
 @pytest.mark.parametrize(
-    ("text", "seeds"),
+    ("text", "expected"),
     [("3", (3,)), ("0,1, 2,1", (0, 1, 2)), ("0-3,9", (0, 1, 2, 3, 9)), ("7-7", (7,))],
 )
-def test_seeds_of_the_command_line(text, seeds):
-    assert experiment.parse_seeds(text) == seeds
+def test_seeds_of_the_command_line(text, expected):
+    assert seeds.parse(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "1,", "x", "-1", "3-1", "0-1000", "1.5", "9999999999"])
 def test_wrong_seeds_of_the_command_line(text):
     with pytest.raises(UserError, match="--seed: expected whole numbers and at most 1000 of them"):
-        experiment.parse_seeds(text)
+        seeds.parse(text)
 
 
 def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
@@ -389,7 +390,9 @@ def test_only_a_variant_can_change_words(lab):
     ],
 )
 def test_wrong_workload_descriptions_say_what_and_where(lab, old, new, message):
-    lab.workloads.write_text(WORKLOADS.replace(old, new, 1))
+    text = CALL if old in CALL else CHASE
+    assert old in text
+    lab.describe("call" if text is CALL else "chase", text.replace(old, new, 1))
     with pytest.raises(UserError, match=message):
         workload.load(lab)
 
@@ -459,5 +462,5 @@ def test_wrong_geometries_are_refused(lab, old, new, message):
 
 
 def test_a_trace_of_accesses_and_shadows_are_not_for_one_run(lab):
-    with pytest.raises(UserError, match='events: "misses" and --trace accesses'):
-        with_experiment(lab, MISSES, Filter(trace=("accesses",)))
+    with pytest.raises(UserError, match='events = "misses" and --trace accesses'):
+        with_experiment(lab, MISSES, Filter(observation=Observation.of(Trace(("accesses",)))))

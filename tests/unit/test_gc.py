@@ -9,10 +9,11 @@ import pytest
 from fakelab import call_events
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment
+from p5lab.describe import experiment, functions
 from p5lab.describe.experiment import Filter
+from p5lab.describe.observation import Attribution, Observation, PowerCut, Trace
 from p5lab.errors import UserError
-from p5lab.execute import forkserver, functions
+from p5lab.execute import forkserver
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, store
 from p5stats import tidy
@@ -72,8 +73,11 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
     new = run(lab)
     other = run(lab, settings=(("l2.size", "512K"),))
     seeded = run(lab, seeds=(1,))
-    traced = run(lab, trace=("crossings",))
-    attributed = [run(lab, attribute=kinds) for kinds in (("functions",), ("functions", "stacks"))]
+    traced = run(lab, observation=Observation.of(Trace(("crossings",))))
+    attributed = [
+        run(lab, observation=Observation.of(Attribution(kinds)))
+        for kinds in (("functions",), ("functions", "stacks"))
+    ]
     lab.behave(events={"chase": call_events(status=2)})
     bad = run(lab, "chase")
     assert {one.status for one in (new, other, seeded, traced, *attributed)} == {"ok"}
@@ -85,7 +89,7 @@ def test_a_run_whose_power_was_cut_stands_for_itself(lab):
     """It has counts of a part only, and the newest of equal runs is the one that is read."""
     disk = {"settings": (("disk.count", "1"), ("disk.adapters", "1"))}
     whole = run(lab, **disk)
-    cut = run(lab, power_cut=1_500_000, **disk)
+    cut = run(lab, observation=Observation.of(PowerCut(1_500_000)), **disk)
     assert whole.status == cut.status == "ok"
     assert gc.results(lab) == []
     read = tidy.load(lab.results)[0]["run"]

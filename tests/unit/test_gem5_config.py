@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from p5lab.describe import machine
+from p5lab.engines.gem5 import checkpoint, direct, parameters, simpoints, versions, workload
+from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
-from p5lab.gem5 import checkpoint, direct, parameters, simpoints, versions, workload
-from p5lab.gem5.setup import Setup
 from p5lab.lab import Lab
 
 ROOT = Lab.here().root

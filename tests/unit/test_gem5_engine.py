@@ -11,10 +11,11 @@ import test_gem5_events as sample
 
 from p5lab import engines
 from p5lab.describe import experiment
-from p5lab.engines import gem5
+from p5lab.describe.observation import Observation, Shadow, Shadows, Trace
+from p5lab.engines.gem5 import engine as gem5
+from p5lab.engines.gem5.setup import Setup
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
-from p5lab.gem5.setup import Setup
 from p5lab.keep import store
 from p5stats import tidy
 
@@ -120,15 +121,15 @@ def test_what_can_change_a_result_is_in_the_identity(lab, run, fake):
 def test_a_gem5_is_asked_once_what_it_is(lab, run, fake, tmp_path):
     fake()
     for _ in range(3):
-        gem5.examine(lab, [run])
+        engines.get("gem5").examine(lab, [run])
     gem5._binary.cache_clear()  # another process
-    assert gem5.examine(lab, [run]) == []
+    assert engines.get("gem5").examine(lab, [run]) == []
     assert (tmp_path / "asked").read_text() == "x"
 
 
 def test_missing_extras_are_named_and_no_failure(lab, run, fake):
     fake(no_extras="it was built without configs/gem5/extras")
-    (remark,) = gem5.examine(lab, [run])
+    (remark,) = engines.get("gem5").examine(lab, [run])
     assert "gem5 24.0.0.1 without our SimObjects: it was built without" in remark
     plan = engines.get("gem5").prepare(lab, run, lab.results / "tests/run")
     assert plan.settings["extras"] == "off"
@@ -145,48 +146,54 @@ def test_missing_extras_are_named_and_no_failure(lab, run, fake):
 def test_a_gem5_that_cannot_be_used_is_refused(lab, run, fake, said, message):
     path = fake(**said)
     with pytest.raises(UserError, match=f"P5LAB_GEM5={path}: .*{message}"):
-        gem5.examine(lab, [run])
+        engines.get("gem5").examine(lab, [run])
 
 
 def test_what_is_no_gem5_is_refused(lab, run, fake, monkeypatch, tmp_path):
     fake().write_text("#!/bin/sh\nexit 0\n")
     with pytest.raises(UserError, match="does not answer as a gem5 does"):
-        gem5.examine(lab, [run])
+        engines.get("gem5").examine(lab, [run])
     monkeypatch.setenv("P5LAB_GEM5", str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match=r"P5LAB_GEM5=.*nowhere: expected a program"):
-        gem5.examine(lab, [run])
+        engines.get("gem5").examine(lab, [run])
     monkeypatch.delenv("P5LAB_GEM5")
     with pytest.raises(UserError, match=r"expected P5LAB_GEM5=/path/to/gem5\.opt"):
-        gem5.examine(lab, [run])
+        engines.get("gem5").examine(lab, [run])
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"trace": ("crossings",)}, "--trace: expected with the engine bochs"),
+        (
+            {"observation": Observation.of(Trace(("crossings",)))},
+            "--trace: expected with the engine bochs",
+        ),
         ({"feedback": False}, "--feedback off: expected"),
         ({"model": False}, "--model off: expected"),
-        ({"shadows": (experiment.Shadow("a", {}),)}, 'events = "misses": expected'),
+        (
+            {"observation": Observation.of(Shadows((Shadow("a", {}),)))},
+            'events = "misses": expected',
+        ),
     ],
 )
 def test_what_only_the_embedded_engine_has_is_refused(lab, run, fake, change, message):
     fake()
     with pytest.raises(UserError, match=message):
-        gem5.examine(lab, [replace(run, **change)])
+        engines.get("gem5").examine(lab, [replace(run, **change)])
 
 
 def test_a_guest_of_another_isa_is_refused_first(lab, run, monkeypatch):
     monkeypatch.delenv("P5LAB_GEM5", raising=False)
     wrong = replace(run, guest=replace(run.guest, isa="pentium"))
     with pytest.raises(UserError, match="guest toy is built for pentium; gem5 boots x86-64"):
-        gem5.examine(lab, [wrong])
+        engines.get("gem5").examine(lab, [wrong])
 
 
 def test_a_machine_that_gem5_cannot_be_is_refused(lab, run, fake):
     fake()
     wrong = run.machine.with_set({"l1d.write_policy": "write-through"}, "test")
     with pytest.raises(UserError, match=r"l1d\.write_policy"):
-        gem5.examine(lab, [replace(run, machine=wrong)])
+        engines.get("gem5").examine(lab, [replace(run, machine=wrong)])
 
 
 @pytest.mark.parametrize(

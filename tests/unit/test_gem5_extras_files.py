@@ -11,6 +11,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from SCons.Errors import UserError
 
+from p5stats import declared
+
 TREE = Path(__file__).parents[2]
 EXTRAS = TREE / "configs/gem5/extras"
 RELEASES = runpy.run_path(str(EXTRAS / "p5extras.py"))["RELEASES"]
@@ -98,7 +100,7 @@ def test_each_sim_object_is_the_class_its_header_declares(name):
 
 
 def test_the_tracer_counts_events_of_the_engine():
-    events = re.findall(r'^  X\(\w+, +"([\w.]+)"', (TREE / "engine/p5/events.hh").read_text(), re.M)
+    events = declared.events(TREE / "engine")
     traced = re.findall(r"^  X\((\w+),", (EXTRAS / "p5tracer.hh").read_text(), re.M)
     assert len(traced) == len(set(traced)) == 18
     assert set(traced) <= {event.replace(".", "_") for event in events}

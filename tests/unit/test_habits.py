@@ -101,7 +101,8 @@ def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
     assert planned
     assert {"key", "unit", "expected", "meaning"} == set(keys["keys"][0])
     assert garbage["removed_bytes"] == 0
-    assert set(listed) == {"experiments", "machines", "guests", "workloads", "runs"}
+    kinds = {"experiments", "machines", "guests", "workloads", "notebooks", "runs"}
+    assert set(listed) == kinds
     assert {one["status"] for one in listed["runs"]} == {"ok"}
     assert listed["guests"] == [{"name": "toy", "title": "a guest that is not there"}]
     assert looked["missing"] == 1
@@ -159,6 +160,9 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
     assert "toy" in complete(text, ["p5lab", "run", "tests", "--guest", "t"])
     assert "p90-premiere2" in complete(text, ["p5lab", "run", "tests", "--machine", "p"])
     assert "chase" in complete(text, ["p5lab", "run", "tests", "--workload", "ch"])
+    offered = complete(text, ["p5lab", "run", "tests", "--set", "l1d.w"])
+    assert offered == ["l1d.ways=", "l1d.write_policy=", "l1d.write_allocate=", "l1d.write_once="]
+    assert "parameters." in complete(text, ["p5lab", "run", "tests", "--sweep", "pa"])
 
 
 def test_a_pipe_is_quiet_and_has_no_colours():

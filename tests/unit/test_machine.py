@@ -185,7 +185,3 @@ def test_wrong_files_say_file_and_key(tmp_path, change, message):
 def test_unknown_machine_names_the_nearest():
     with pytest.raises(UserError, match="unknown machine 'p90'; did you mean 'p90-premiere2'"):
         machine.load(MACHINES, "p90")
-
-
-def test_the_reference_of_all_keys_is_current():
-    assert (REPO / "docs/machine-keys.md").read_text() == keys.reference()

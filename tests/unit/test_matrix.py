@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab matrix`: which guests run which benchmarks. A laboratory in miniature, and README.md of
-the real one."""
+"""`./p5lab matrix`: which guests run which benchmarks, in a laboratory in miniature.
+
+The matrix of the real one is in test_documents.py.
+"""
 
 import csv
 import io
 import json
 
 import pytest
-from fakelab import REPO
 
 from p5lab.cli import main as cli
 from p5lab.errors import UserError
 from p5lab.evidence import matrix
-from p5lab.lab import Lab
 
 PAPER = 'source = "lai96 section 5"'
 
@@ -20,9 +20,11 @@ PAPER = 'source = "lai96 section 5"'
 @pytest.fixture
 def lab(lab):
     """One guest more, which cannot do everything, and an experiment of a paper with three runs."""
-    text = (lab.root / "workloads/workloads.toml").read_text()
-    lines = [PAPER if line.startswith("source = ") else line for line in text.splitlines()]
-    lab._put("workloads/workloads.toml", "\n".join(lines))
+    for path in lab.files("workload").values():
+        lines = path.read_text().splitlines()
+        path.write_text(
+            "\n".join(PAPER if line.startswith("source = ") else line for line in lines)
+        )
     toy = (lab.root / "guest-images/toy/guest.toml").read_text()
     other = toy.replace('name = "toy"', 'name = "other"')
     assert "[cannot]\n" in other
@@ -67,11 +69,9 @@ def test_states(lab):
 
 
 def test_what_is_of_no_paper_is_left_out(lab):
-    text = (lab.root / "workloads/workloads.toml").read_text()
-    lab._put("workloads/workloads.toml", text.replace(PAPER, 'source = "p5lab tests"', 1))
-    benchmarks = {cell.benchmark for cell in matrix.cells(lab)}
-    assert benchmarks
-    assert text.split("[")[1].split("]")[0] not in benchmarks
+    path = lab.files("workload")["call"]
+    path.write_text(path.read_text().replace(PAPER, 'source = "p5lab tests"', 1))
+    assert {cell.benchmark for cell in matrix.cells(lab)} == {"chase"}
 
 
 def test_forms(lab, capsys):
@@ -90,7 +90,7 @@ def test_forms(lab, capsys):
     assert ["lai96-tests"] in [cell["experiments"] for cell in cells]
 
 
-def test_the_block_of_the_readme_is_replaced(lab):
+def test_the_block_of_a_document_is_replaced(lab):
     text = "before\n<!-- ./p5lab matrix -->\nwas here\n<!-- end -->\nafter\n"
     now = matrix.render(text, matrix.cells(lab))
     assert now.startswith("before\n<!-- ./p5lab matrix -->\n| ")
@@ -98,8 +98,3 @@ def test_the_block_of_the_readme_is_replaced(lab):
     assert matrix.render(now, matrix.cells(lab)) == now
     with pytest.raises(UserError, match="expected a line"):
         matrix.render("nothing\n", matrix.cells(lab))
-
-
-def test_the_readme_shows_what_runs_where():
-    text = (REPO / matrix.DOCUMENT).read_text(encoding="utf-8")
-    assert matrix.render(text, matrix.cells(Lab(REPO))) == text, "python -m p5lab.evidence.matrix"

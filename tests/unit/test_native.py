@@ -8,6 +8,7 @@ from p5lab.describe import experiment, this_host, workload
 from p5lab.describe.experiment import Filter
 from p5lab.engines.native import Native
 from p5lab.errors import UserError
+from p5lab.lab import Lab
 from p5stats import compare, events, tidy
 
 END = '{"type":"end","status":"ok","reason":"","tsc":9}\n'
@@ -41,7 +42,7 @@ def test_a_run_is_of_the_host_and_takes_no_machine(lab, native, tmp_path):
     assert plan.inputs == {"workload": lab.root / "build/workloads/native/call"}
     assert plan.command[-1] == "iterations=3"
     assert plan.environment["P5LAB_EVENTS"] == str(tmp_path / "events.jsonl")
-    assert not plan.server and not Native.repeatable
+    assert not plan.server and not Native.can.repeatable
 
 
 def test_the_programs_it_starts_are_part_of_its_identity(lab, native, tmp_path):
@@ -98,25 +99,23 @@ def test_what_the_host_does_not_count_is_missing_not_zero(tmp_path):
     assert counted == {"microseconds", "processor time", "page faults"}
 
 
-def known(title, name="call"):
-    return workload.Workload(name, title, "", "", "", 1, 0, {}, "", {})
-
-
 @pytest.mark.parametrize(
-    ("tested", "parameters", "reason"),
+    ("name", "parameters", "reason"),
     [
-        (known("a call"), {}, ""),
-        (known("a chase"), {"placement": "guest"}, ""),
-        (known("a chase"), {"placement": "contiguous"}, "p5ctr-that-is-not-there"),
-        (known("a count"), {"counters": "used"}, "p5ctr-that-is-not-there"),
-        (known("a count"), {"counters": "unused"}, ""),
-        (known("a device", "null"), {}, "p5ctr-that-is-not-there"),
-        (known("gates", "int-iret"), {}, "its markers are the simulated machine's"),
-        (known("test: panic"), {}, "a test of the simulated machine"),
+        ("getpid", {}, ""),
+        ("mem-read", {"placement": "guest"}, ""),
+        ("mem-read", {"placement": "contiguous"}, "p5ctr-that-is-not-there"),
+        ("counted", {"counters": "used"}, "p5ctr-that-is-not-there"),
+        ("counted", {"counters": "unused"}, ""),
+        ("null", {}, "p5ctr-that-is-not-there"),
+        ("int-iret", {}, "its markers are the simulated machine's"),
+        ("test-panic", {}, "a test of the simulated machine"),
+        ("create", {"filesystem": "ext2"}, "only a simulated machine has the modelled disks"),
     ],
 )
-def test_what_cannot_run_on_a_host(monkeypatch, tmp_path, tested, parameters, reason):
+def test_what_cannot_run_on_a_host(monkeypatch, tmp_path, name, parameters, reason):
     monkeypatch.setattr(this_host, "COUNTER_DEVICE", tmp_path / "p5ctr-that-is-not-there")
-    assert (reason in this_host.why_not(tested, parameters)) and bool(reason) == bool(
-        this_host.why_not(tested, parameters)
-    )
+    tested = workload.load(Lab.here())[name]
+    said = this_host.guest().why_not(tested, tested.resolve(parameters, "test"))
+    assert reason in said
+    assert bool(reason) == bool(said)

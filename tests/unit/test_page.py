@@ -18,8 +18,8 @@ from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.present import page
 from p5lab.present.comparison import Comparison
-from p5lab.present.page import charts, figures, results, svg
-from p5lab.present.page.figures import MODELLED, PUBLISHED
+from p5lab.present.page import charts, figures, functions_figure, results, svg
+from p5lab.present.page.figure import COLUMNS, MODELLED, PUBLISHED
 
 
 class Document(html.parser.HTMLParser):
@@ -192,7 +192,7 @@ def test_figures_are_exported_with_their_numbers(hostile_page):
         assert (export / f"{stem}.png").read_bytes().startswith(b"\x89PNG")
         assert ElementTree.parse(export / f"{stem}.svg").getroot().tag.endswith("}svg")
         table = pd.read_csv(export / f"{stem}.csv")
-        assert tuple(table.columns) == figures.COLUMNS
+        assert tuple(table.columns) == COLUMNS
         assert (table["kind"] == MODELLED).any()
 
 
@@ -235,7 +235,7 @@ def test_functions_of_a_run_have_their_cycles():
             {**node, "phase": 0xFFFFFFFF, "function": "empty", "module": "", "ring": 3, "count": 9},
         ]
     )
-    figure = figures.of_attribution("dup", "0123456789abcdef", counts)
+    figure = functions_figure.of("dup", "0123456789abcdef", counts)
     rows = figure.frame.set_index("series")
     assert dict(rows["value"]) == {"dup<b> (linux, ring 0)": 40, "main (/bin/dup, ring 3)": 2}
     assert figure.runs == ("0123456789abcdef",)

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from p5lab.present.comparison import Question
-from p5lab.present.page import document, figures
+from p5lab.present.page import document, relative_figure
+from p5lab.present.page.figure import MODELLED
+from p5lab.present.page.figure import PUBLISHED as PRINTED
 from p5stats import papers
 from p5stats.claims import Claim
 
@@ -78,12 +80,12 @@ TIMES = {
 
 @pytest.fixture
 def figure():
-    (found,) = figures.of_relative(Cells(TIMES), PUBLISHED)
+    (found,) = relative_figure.of(Cells(TIMES), PUBLISHED)
     return found
 
 
 def test_speeds(figure):
-    rows = figure.frame[figure.frame["kind"] == figures.MODELLED]
+    rows = figure.frame[figure.frame["kind"] == MODELLED]
     found = {(row.benchmark, row.series): row.value for row in rows.itertuples()}
     assert found == {
         ("getpid", "fast"): pytest.approx(1),
@@ -92,30 +94,30 @@ def test_speeds(figure):
         ("create-delete memory", "fast"): pytest.approx(4),
         ("create-delete ext2", "fast"): pytest.approx(0.25),
         # Of 1, 4 and, of two file systems, the 1 between 4 and 1/4.
-        (figures.MEAN, "fast"): pytest.approx(4 ** (1 / 3)),
-        (figures.MEAN, "slow"): pytest.approx(0.5),
+        (relative_figure.MEAN, "fast"): pytest.approx(4 ** (1 / 3)),
+        (relative_figure.MEAN, "slow"): pytest.approx(0.5),
     }
-    assert figure.frame["benchmark"].iloc[-1] == figures.MEAN
+    assert figure.frame["benchmark"].iloc[-1] == relative_figure.MEAN
 
 
 def test_what_is_published_stands_beside_them(figure):
-    rows = figure.frame[figure.frame["kind"] == figures.PUBLISHED]
+    rows = figure.frame[figure.frame["kind"] == PRINTED]
     found = [(row.benchmark, row.why, row.value) for row in rows.itertuples()]
     assert found == [
         ("getpid", "MVAX2 Ultrix 3.0, exact", 1),
         ("file-read", "MVAX2 Ultrix 3.0, exact", 4),
-        (figures.MEAN, "MVAX2", pytest.approx(2)),
+        (relative_figure.MEAN, "MVAX2", pytest.approx(2)),
     ]
     assert set(figure.series) == {"fast", "slow"}
 
 
 def test_one_benchmark_makes_no_mean():
     alone = {key: value for key, value in TIMES.items() if key[0] == "getpid"}
-    assert figures.of_relative(Cells(alone), PUBLISHED) == []
+    assert relative_figure.of(Cells(alone), PUBLISHED) == []
 
 
 def test_many_published_values_are_one_line(figure):
-    rows = figure.frame[figure.frame["kind"] == figures.PUBLISHED].assign(claim="table 2")
+    rows = figure.frame[figure.frame["kind"] == PRINTED].assign(claim="table 2")
     assert document._published(rows) == "table 2, 3 values from 1 to 4 times"
 
 

@@ -148,7 +148,7 @@ def test_curves_stand_side_by_side(p5lab):
 
 def test_a_workload_that_moves_bytes_has_their_rate(lab, capsys):
     """4 bytes in 2 and in 8 cycles at 90 MHz; a call moves none."""
-    path = lab.root / "workloads/workloads.toml"
+    path = lab.root / "workloads/micro/chase/workload.toml"
     path.write_text(path.read_text().replace('"loads"\n', '"loads"\nbytes = 4\n'))
     assert cli.main(["run", "tests", "--no-build"], lab) == 0
     out = capsys.readouterr().out

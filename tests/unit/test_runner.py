@@ -18,7 +18,7 @@ from fakelab import END, HEADER, REPO, bzimage, call_events, chase_events, snaps
 
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
-from p5lab.engines.bochs import CYLINDER
+from p5lab.engines.bochs.bochsrc import CYLINDER
 from p5lab.errors import UserError
 from p5lab.execute import forkserver, runner
 from p5lab.execute.runner import Runner
@@ -470,10 +470,22 @@ def test_identity_changes_with_the_disk(lab):
     ("path", "old", "new"),
     [
         ("guest-images/toy/guest.toml", "clock_vector = 48", "clock_vector = 49"),
-        ("workloads/workloads.toml", '{ 0 = "call" }', '{ 0 = "the call" }'),
-        ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\noperations = 2'),
-        ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\nbytes = 4'),
-        ("workloads/workloads.toml", 'operation = "call"', 'operation = "call"\ncurve = "calls"'),
+        ("workloads/micro/call/workload.toml", '{ 0 = "call" }', '{ 0 = "the call" }'),
+        (
+            "workloads/micro/call/workload.toml",
+            'operation = "call"',
+            'operation = "call"\noperations = 2',
+        ),
+        (
+            "workloads/micro/call/workload.toml",
+            'operation = "call"',
+            'operation = "call"\nbytes = 4',
+        ),
+        (
+            "workloads/micro/call/workload.toml",
+            'operation = "call"',
+            'operation = "call"\ncurve = "calls"',
+        ),
     ],
 )
 def test_identity_changes_with_what_only_the_table_and_the_reports_use(lab, path, old, new):

@@ -3,10 +3,15 @@
 
 import os
 import re
+import shutil
 
 import pytest
+from fakelab import REPO
 
-from p5lab.host import testing
+from p5lab.cli import main as cli
+from p5lab.errors import UserError
+from p5lab.host import build, testing
+from p5lab.host.testing import Choice
 from p5lab.lab import Lab
 
 CONFIG = "[pytest]\nmarkers =\n    alone\npythonpath = .\n"
@@ -39,6 +44,7 @@ def lab(tmp_path, monkeypatch):
     monkeypatch.setattr(testing, "ENGINE_TESTS", ())
     monkeypatch.setattr(testing, "cores", lambda: 2)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    monkeypatch.delenv("P5LAB_BUILT", raising=False)
     (tmp_path / "pytest.ini").write_text(CONFIG)
     (tmp_path / "note.py").write_text(NOTE)
     made = Lab(tmp_path)
@@ -77,7 +83,7 @@ def test_what_measures_time_runs_alone_and_with_full(lab, capfd):
 
 
 def test_with_arguments_only_these(lab, capfd):
-    assert testing.run(lab, arguments=["tests/unit", "-k", "test_c"]) == 0
+    assert testing.run(lab, Choice(arguments=("tests/unit", "-k", "test_c"))) == 0
     assert "p5lab: 1 passed, 0 failed\n" in capfd.readouterr().out
     assert set(ran(lab)) == {"test_two"}
 
@@ -113,5 +119,143 @@ def test_a_check_and_a_suite_that_fail(lab, monkeypatch, capfd):
 
 
 def test_no_test_at_all_is_a_failure(lab, capfd):
-    assert testing.run(lab, arguments=["-k", "nothing of that name"]) == 1
+    assert testing.run(lab, Choice(arguments=("-k", "nothing of that name"))) == 1
     assert "p5lab: 0 passed, 1 failed\n" in capfd.readouterr().out
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "choice"),
+    [
+        ([], Choice()),
+        (["unit"], Choice("unit")),
+        (["unit", "cache"], Choice("unit", "cache")),
+        (["e2e", "cache", "-x"], Choice("e2e", "cache", ("-x",))),
+        (["engine", "-s"], Choice("engine", "", ("-s",))),
+        (["-k", "unit"], Choice(arguments=("-k", "unit"))),
+        (["tests/unit/test_cli.py", "-x"], Choice(arguments=("tests/unit/test_cli.py", "-x"))),
+    ],
+)
+def test_words_of_the_command_line(words, choice):
+    assert Choice.parse(words) == choice
+
+
+def test_a_part_that_does_not_exist():
+    with pytest.raises(UserError, match=r"^test: unknown part 'units': expected unit, engine, e2e"):
+        Choice.parse(["units"])
+
+
+@pytest.mark.parametrize(
+    ("words", "targets"),
+    [
+        (["unit"], []),
+        (["unit", "cache"], []),
+        (["engine", "cache"], [("build/tests",)]),
+        (["e2e"], [()]),
+        ([], [()]),
+        (["--full"], [()]),
+        (["--", "-k", "cache"], [()]),
+    ],
+)
+def test_a_part_builds_what_it_needs(lab, monkeypatch, words, targets):
+    asked, ran_ = [], []
+    monkeypatch.setattr(build, "ensure", lambda lab, progress, what: asked.append(what))
+    monkeypatch.setattr(testing, "run", lambda lab, choice, full: ran_.append((choice, full)) or 0)
+    assert cli.main(["test", *words], lab) == 0
+    assert asked == targets
+    words = [word for word in words if word not in ("--", "--full")]
+    assert [choice for choice, _ in ran_] == [Choice.parse(words)]
+
+
+def test_a_part_runs_its_tests_only(lab, monkeypatch, capfd):
+    monkeypatch.setattr(testing, "CHECKS", (("no_such_module",),))
+    assert testing.run(lab, Choice("unit")) == 0
+    assert "p5lab: 1 passed, 0 failed, 1 skipped\n" in capfd.readouterr().out
+    assert set(ran(lab)) == {"test_two"}
+
+
+def test_a_part_in_which_nothing_measures_time(lab, capfd):
+    assert testing.run(lab, Choice("e2e"), full=True) == 0
+    assert "p5lab: 2 passed, 0 failed\n" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "tests"), [("test_c", 1), ("TWO", 2), ("test_c or test_e", 2)])
+def test_a_name_selects_tests_and_files(lab, capfd, name, tests):
+    write(lab, "unit/test_broken", "def nothing(: pass\n" if " " not in name else "")
+    assert testing.run(lab, Choice("unit", name)) == 0
+    assert f"p5lab: {tests} passed, 0 failed" in capfd.readouterr().out
+    assert len(ran(lab)["test_two"]) == tests
+
+
+@pytest.mark.parametrize("part", ["unit", "e2e"])
+def test_a_name_that_no_test_has_is_a_failure(lab, capfd, part):
+    assert testing.run(lab, Choice(part, "nothing_has_this_name")) == 1
+    assert "p5lab: 0 passed, 1 failed\n" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(("part", "built"), [("unit", ""), ("e2e", "1"), ("", "1")])
+def test_a_missing_product_fails_only_where_it_was_built(lab, part, built):
+    """unit builds nothing, so a test of a product must be able to tell that it may skip."""
+    write(
+        lab,
+        f"{part or 'unit'}/test_built",
+        f"import os\ndef test_f(): assert os.environ.get('P5LAB_BUILT', '') == {built!r}\n",
+    )
+    assert testing.run(lab, Choice(part)) == 0
+
+
+def program(lab, name, text):
+    path = lab.root / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_a_name_goes_to_the_engine_tests(lab, monkeypatch, capfd):
+    """As doctest has it: test cases that were not selected count as skipped."""
+    monkeypatch.setattr(testing, "ENGINE_TESTS", ("one", "two"))
+    for name, passed in (("one", 2), ("two", 0)):
+        count = f"test cases: {passed} | {passed} passed | 0 failed | 9 skipped"
+        program(lab, name, f'echo "$0 $*"\necho "{count}"')
+    assert testing.run(lab, Choice("engine", "write once", ("-s",))) == 0
+    said = capfd.readouterr().out
+    assert "two --no-colors -s --test-case=*write once*\n" in said
+    assert "p5lab: 2 passed, 0 failed\n" in said
+    assert not (lab.root / "ran").exists()  # no Python test
+
+
+def test_a_name_that_no_engine_test_has_is_a_failure(lab, monkeypatch, capfd):
+    monkeypatch.setattr(testing, "ENGINE_TESTS", ("one",))
+    program(lab, "one", 'echo "test cases: 0 | 0 passed | 0 failed | 9 skipped"')
+    assert testing.run(lab, Choice("engine", "nonsense")) == 1
+    said = capfd.readouterr()
+    assert "p5lab: 0 passed, 1 failed\n" in said.out
+    assert said.err == "p5lab: no C++ test case has that name\n"
+
+
+def test_an_engine_test_that_fails(lab, monkeypatch, capfd):
+    monkeypatch.setattr(testing, "ENGINE_TESTS", ("one",))
+    program(lab, "one", 'echo "test cases: 3 | 2 passed | 1 failed | 9 skipped"\nexit 1')
+    assert testing.run(lab, Choice("engine", "cache")) == 1
+    assert "p5lab: 2 passed, 1 failed\n" in capfd.readouterr().out
+
+
+# --- form of C++ files --------------------------------------------------------------------------
+
+
+def test_a_cxx_file_out_of_form_fails_the_checks(lab, capfd):
+    shutil.copy(REPO / ".clang-format", lab.root)
+    path = lab.root / "engine/p5/cache.cc"
+    path.parent.mkdir(parents=True)
+    path.write_text("int ways() { return 2; }\n")
+    assert testing.failed_checks(lab, os.environ) == []
+    path.write_text("int   ways(){return 2;}\n")
+    assert testing.failed_checks(lab, os.environ) == ["clang-format"]
+    assert "cache.cc:1:4: error: code should be clang-formatted" in capfd.readouterr().err
+
+
+def test_the_checks_see_all_cxx_files():
+    found = testing.cxx_files(Lab(REPO))
+    assert {"engine/p5/cache.cc", "engine/p5/cache.hh", "tests/engine/main.cc"} <= set(found)
+    assert len(found) > 100

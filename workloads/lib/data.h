@@ -12,7 +12,7 @@
  *   ext2-sync  the same, but a change of a directory waits for the disk, as under FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
  *   raid0      an ext2 of 256 MB in blocks of 4 KB, on a stripe over all modelled disks
- *   nfs-async  the file server of the remote host (docs/network-benchmarks.md), which answers
+ *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which answers
  *              before it writes to its disk
  *   nfs-sync   the same, but each answer waits for the disk
  *

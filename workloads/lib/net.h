@@ -4,7 +4,7 @@
  *
  *   loopback   a process of this system, over the loopback interface
  *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
- *              (docs/network-benchmarks.md). Only a program that has found the engine looks for it,
+ *              (docs/evidence/network-benchmarks.md). Only a program that has found the engine looks for it,
  *              so that it never touches a real network
  *
  * The contents of the data depend on their position in the stream (data.h). The receiver checks

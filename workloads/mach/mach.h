@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The common part of the benchmarks of Mach's own calls: further threads and tasks, and messages.
- * These programs are for the guests with GNU Mach (workloads.toml, `guests`). A second thread must
+ * These programs are for the guests with GNU Mach (needs = ["mach-ports"]). A second thread must
  * not use the C library, whose calls all wait on one port; it sends and receives by itself.
  */
 #ifndef P5LAB_WORKLOADS_MACH_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The events of engine/p5 that stock gem5 does not count, split by privilege ring. gem5 calls its
-// instruction tracer for each micro-operation; this tracer counts and writes nothing.
+// instruction tracer for each micro-operation; this one writes nothing, it counts.
 //
-// An event belongs to the ring in which its instruction began, as in engine/p5. gem5 drops
-// micro-operations that fault, and those of paths not taken, before they come here.
+// An event belongs to the ring in which its instruction began, as in engine/p5. Micro-operations
+// that fault are dropped by gem5 before they come here, as are those of paths not taken.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 #include "params/P5Tracer.hh"
 #include "sim/insttracer.hh"
 
-// Each event is a vector statistic over the rings. engine/p5/events.hh has the same names and
-// meanings.
+// Each is a vector statistic over the rings. Names and meanings are those of engine/p5/events.toml.
 // clang-format off
 #define P5_TRACER_EVENTS(X)                                                                     \
   X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \
@@ -45,7 +44,7 @@ class P5Tracer : public trace::InstTracer {
   PARAMS(P5Tracer);
   explicit P5Tracer(const Params& params);
 
-  // Returns null for micro-operations that count nothing.
+  // Null for micro-operations in which nothing is counted.
   trace::InstRecord* getInstRecord(Tick when, ThreadContext* thread, const StaticInstPtr micro_op,
                                    const PCStateBase& pc, const StaticInstPtr macro_op) override;
   void drainResume() override;
@@ -69,9 +68,9 @@ class P5Tracer : public trace::InstTracer {
 
   Events events_;
   const unsigned line_;  // bytes
-  unsigned ring_ = 0;  // ring in which the current instruction began
-  statistics::Vector* crossing_ = nullptr;  // event to count if the next one begins in another ring
-  std::optional<RegVal> cr3_;  // value of the last load
+  unsigned ring_ = 0;  // in which the current instruction began
+  statistics::Vector* crossing_ = nullptr;  // what counts it if the next one begins in another
+  std::optional<RegVal> cr3_;  // as loaded last
 };
 
 }  // namespace gem5::p5lab

@@ -17,9 +17,9 @@ from m5.objects import (
     X86E820Table,
 )
 
-from p5lab.gem5.parameters import Parameters
-from p5lab.gem5.setup import Setup
-from p5lab.gem5.workload import layout
+from p5lab.engines.gem5.parameters import Parameters
+from p5lab.engines.gem5.setup import Setup
+from p5lab.engines.gem5.workload import layout
 
 from .memory import PentiumMemory
 

@@ -13,8 +13,8 @@ from gem5.components.cachehierarchies.classic.abstract_classic_cache_hierarchy i
 from m5.objects import BadAddr, BaseXBar, Bridge, Cache, L2XBar, Port, SystemXBar
 from m5.params import NULL
 
-from p5lab.gem5 import parameters as p
-from p5lab.gem5.parameters import BUS_BYTES, Parameters
+from p5lab.engines.gem5 import parameters as p
+from p5lab.engines.gem5.parameters import BUS_BYTES, Parameters
 
 # The bus has no stages of its own: see parameters.py. It has no snoop filter, because gem5's filter
 # would have to know the lines that pass through a cache without staying (NoWriteAllocateTags), and

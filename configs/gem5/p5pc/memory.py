@@ -3,7 +3,7 @@
 
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 
-from p5lab.gem5.parameters import Parameters
+from p5lab.engines.gem5.parameters import Parameters
 
 
 class PentiumMemory(SingleChannelSimpleMemory):

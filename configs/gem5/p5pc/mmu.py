@@ -7,7 +7,7 @@ gem5's TLB is fully associative and keeps pages of all sizes in one array.
 import m5.objects
 from m5.objects import X86MMU, X86TLB, BaseTLB
 
-from p5lab.gem5.parameters import Parameters, Tlb
+from p5lab.engines.gem5.parameters import Parameters, Tlb
 
 
 def mmu(parameters: Parameters, *, extras: bool) -> X86MMU:

@@ -8,8 +8,8 @@ from gem5.components.processors.base_cpu_processor import BaseCPUProcessor
 from gem5.isas import ISA
 from m5.objects import BaseCPU
 
-from p5lab.gem5.parameters import Parameters
-from p5lab.gem5.versions import CPUS
+from p5lab.engines.gem5.parameters import Parameters
+from p5lab.engines.gem5.versions import CPUS
 
 from .mmu import mmu
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What goes over the wire, and the time in which it does. Network and disks have the same virtual
-// time (engine/base/agenda.hh).
+// What goes over the wire, and the time in which it does (engine/base/agenda.hh).
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,12 @@
 
 namespace net {
 
-using disk::Agenda;
-using disk::kMicrosecond;
-using disk::kMillisecond;
-using disk::kNever;
-using disk::kSecond;
-using disk::Time;
+using base::Agenda;
+using base::kMicrosecond;
+using base::kMillisecond;
+using base::kNever;
+using base::kSecond;
+using base::Time;
 
 // Addresses, type and data; preamble and frame check sequence are the wire's.
 using Frame = std::vector<uint8_t>;

@@ -3,41 +3,29 @@
 
 #include <cmath>
 
+#include "declared.hh"
+
 namespace net {
 namespace {
 
-double chance(p5::Settings& settings, const std::string& key) {
-  const double value = settings.real(key);
-  if (!(value >= 0 && value <= 0.9)) settings.fail(key, "expected a probability of 0 to 0.9");
-  return value;
-}
-
-Time microseconds(p5::Settings& settings, const std::string& key) {
-  const double value = settings.real(key);
-  if (!(value >= 0 && value <= 1e7)) settings.fail(key, "expected 0 to 10000000");
-  return Time(std::llround(std::fmin(std::fmax(value, 0), 1e7) * double(kMicrosecond)));
+Time microseconds(base::Settings& settings, const std::string& key) {
+  return Time(std::llround(settings.real(key) * double(kMicrosecond)));
 }
 
 }  // namespace
 
-Config Config::read(p5::Settings& settings) {
+Config Config::read(base::Settings& settings) {
   Config c;
-  const std::string card = settings.text("net.card");
-  if (card != "none" && card != "ne2000") {
-    settings.fail("net.card", "`" + card + "` is neither none nor ne2000");
-  }
-  c.card = card == "ne2000";
+  p5::check(settings, p5::declared::ne2000);
+  if (!settings.error().empty()) return c;
+  c.card = p5::present(settings, p5::declared::ne2000);
   c.wire.bit_rate = settings.number("net.bit_rate");
-  if (c.wire.bit_rate < 1'000'000 || c.wire.bit_rate > 1'000'000'000) {
-    settings.fail("net.bit_rate", "expected 1000000 to 1000000000");
-    c.wire.bit_rate = 1'000'000;
-  }
   c.wire.collisions = settings.flag("net.collisions");
   PathConfig& path = c.remote.path;
   path.latency = microseconds(settings, "net.latency_us");
-  path.loss = chance(settings, "net.loss");
-  path.duplicate = chance(settings, "net.duplicate");
-  path.reorder = chance(settings, "net.reorder");
+  path.loss = settings.real("net.loss");
+  path.duplicate = settings.real("net.duplicate");
+  path.reorder = settings.real("net.reorder");
   c.remote.packet = microseconds(settings, "net.remote.cpu_us_per_packet");
   c.remote.kilobyte = microseconds(settings, "net.remote.cpu_us_per_kb");
   // The run's, not the machine's.

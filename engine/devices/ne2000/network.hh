@@ -18,7 +18,7 @@ struct Config {
   RemoteConfig remote;
 
   // Reads all keys net.*; errors are kept in `settings`.
-  static Config read(p5::Settings& settings);
+  static Config read(base::Settings& settings);
 };
 
 // What is told of it while it goes on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A service of the remote host: what a program there does for the guest. One file each in
-// services/, entered in the table of services/table.cc; docs/network.md says what each one speaks.
+// services/, entered in the table of services/table.cc; docs/concepts/network.md says what each one
+// speaks.
 //
 // A passive service listens from the start. An active one begins something when the guest asks the
 // control service for it (`run NAME key=value ...`) and answers when it is over.

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "agenda.hh"
+#include "time.hh"
 
 namespace disk {
 

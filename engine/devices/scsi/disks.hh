@@ -20,8 +20,8 @@ struct Config {
   Time reselect = 0;    // arbitration, reselection, messages and status
   Time bus_sector = 0;  // a sector on the SCSI bus
 
-  // Reads all keys; errors are kept in `settings`.
-  static Config read(p5::Settings& settings);
+  // Checks all keys and reads them; the first error is kept in `settings`.
+  static Config read(base::Settings& settings);
 };
 
 }  // namespace disk

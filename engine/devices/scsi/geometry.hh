@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agenda.hh"
+#include "time.hh"
 
 namespace disk {
 

@@ -7,9 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "agenda.hh"
+#include "time.hh"
 
 namespace disk {
+
+// The number of cylinders of zones as the parameter file has them: 702 of "351x130,351x126".
+int64_t cylinders(const std::string& zones);
+
+// The mean time of a seek between two cylinders drawn at random, in the unit of the times given: of
+// one cylinder, of all of them, and of `knee` cylinders.
+double mean_seek(const std::string& zones, double knee, double single, double full, double at_knee);
 
 class SeekCurve {
  public:

@@ -6,7 +6,7 @@ import argparse
 
 from p5lab.cli import options
 from p5lab.cli.execute import executor, tell_failures
-from p5lab.describe import experiment
+from p5lab.describe import seeds
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import agreement, matrix, validate
 from p5lab.lab import Lab
@@ -66,7 +66,7 @@ def add(commands: options.Commands) -> None:
     both.add_argument(
         "--seed",
         "--seeds",
-        type=experiment.parse_seeds,
+        type=seeds.parse,
         default=(),
         dest="seeds",
         metavar="N,...",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from p5lab.cli import options
+from p5lab.describe.keys import BY_NAME
 from p5lab.lab import Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -16,10 +17,12 @@ NAMES = {
     "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
     "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",
     "guest": "cd {root}/guest-images && ls */guest.toml | sed 's,/.*,,'",
-    "workload": "sed -n 's/^\\[\\([a-z0-9-]*\\)\\].*/\\1/p' {root}/workloads/workloads.toml",
+    "workload": "cd {root}/workloads && ls */*/workload.toml | sed 's,/workload.toml$,,; s,.*/,,'",
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
+# The options that take KEY=VALUE, and what they take beside machine keys.
+_KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 
 def add(parsers: options.Commands) -> None:
@@ -28,16 +31,14 @@ def add(parsers: options.Commands) -> None:
         help="what a shell needs to complete commands, options and names",
         description="Prints a script for the shell: commands and options, and the names of"
         " experiments, machines, guests, workloads and runs of this checkout as they are when TAB"
-        " is pressed.",
+        " is pressed. Machine keys are completed after --set and --sweep.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)
 
 
 def _completion(args: argparse.Namespace, lab: Lab) -> int:
-    from p5lab.cli import main as cli
-
-    print(script(cli.parser(), args.shell, lab))
+    print(script(args.parser, args.shell, lab))
     return 0
 
 
@@ -51,9 +52,16 @@ def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
             if name in NAMES and not action.choices:
                 command = NAMES[name].format(root=shlex.quote(str(lab.root)))
                 _tell(action, shtab.cmd(command))
+            elif action.dest in _KEYS:
+                _tell(action, shtab.cmd(_words([f"{key}=" for key in BY_NAME], action.dest)))
             elif action.type is Path:
                 _tell(action, shtab.FILE)
     return str(shtab.complete(parser, shell))
+
+
+def _words(names: list[str], option: str) -> str:
+    """A command that prints words, one in a line, in every shell."""
+    return f"echo {' '.join([*names, *_KEYS[option]])} | xargs -n 1 echo"
 
 
 def _tell(action: argparse.Action, complete: dict[str, Any]) -> None:

@@ -37,8 +37,16 @@ EXAMPLES = {
     "gc": ("gc", "gc --cache --older-than 30 --yes"),
     "build": ("build", "build build/engine/p5bochs"),
     "doctor": ("doctor", "doctor --json"),
+    "docs": ("docs", "docs matrix machine-keys", "docs --check"),
     "bench": ("bench", "bench -n 1 --profile"),  # its help text is its own: bench/run.py
-    "test": ("test", "test --full", "test -- -k cache"),
+    "test": (
+        "test",
+        "test unit test_cli",
+        'test engine "write once"',
+        "test e2e smoke",
+        "test --full",
+        "test -- -k cache",
+    ),
     "completion": (
         "completion bash > ~/.local/share/bash-completion/completions/p5lab",
         "completion zsh > ~/.zfunc/_p5lab",

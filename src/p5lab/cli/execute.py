@@ -4,10 +4,11 @@
 import argparse
 from collections.abc import Callable, Sequence
 
+from p5lab import engines
 from p5lab.cli import options
 from p5lab.describe import experiment
 from p5lab.execute import cluster, plan, runner
-from p5lab.host import build, image
+from p5lab.host import build, delivered, image
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
 from p5lab.lab import Lab
@@ -31,7 +32,6 @@ def execute(
     *,
     no_build: bool,
     jobs: int,
-    engine: str = "bochs",
     force: bool = False,
     fork: bool = True,
     fail_fast: bool = False,
@@ -41,7 +41,8 @@ def execute(
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
     if not no_build:
-        build.ensure(lab, progress, build.for_runs(lab, [run.guest for run in runs], engine))
+        build.ensure(lab, progress, engines.targets(lab, runs))
+        delivered.ensure(lab, runs, progress)
     estimate = plan.Estimate(lambda: index.runs(lab))
     left = plan.Countdown(runs, estimate, workers.workers or jobs if workers else jobs)
 

@@ -4,6 +4,7 @@
 import argparse
 from pathlib import Path
 
+from p5lab import engines
 from p5lab.cli import options
 from p5lab.describe import experiment, guest, machine
 from p5lab.execute import shell
@@ -74,15 +75,16 @@ def add(commands: options.Commands) -> None:
 
 def _shell(args: argparse.Namespace, lab: Lab) -> int:
     seed = options.one_seed(args, "a shell")
-    board = machine.load(lab.machines, args.machine)
+    board = machine.load(lab, args.machine)
     if args.settings:
         board = board.with_set(machine.parse_settings(args.settings), "--set")
     system = guest.load(lab, args.guest)
     board = experiment.with_isa("shell", system, board)
     image.check(lab, system)
+    planned = shell.plan(board, system, seed, args.model == "on")
     if not args.no_build:
-        build.ensure(lab, Progress(), build.for_runs(lab, [system]))
-    return shell.run(lab, shell.plan(board, system, seed, args.model == "on"))
+        build.ensure(lab, Progress(), engines.targets(lab, [planned]))
+    return shell.run(lab, planned)
 
 
 def _image(args: argparse.Namespace, lab: Lab) -> int:

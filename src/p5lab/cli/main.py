@@ -90,6 +90,7 @@ def names() -> tuple[str, ...]:
 @functools.cache
 def _made() -> tuple[argparse.ArgumentParser, tuple[str, ...]]:
     top = _Parser(prog="p5lab", description="A simulated Pentium PC laboratory.")
+    top.set_defaults(parser=top)  # which completion reads
     top.add_argument("--version", action="version", version=f"p5lab {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     for group in GROUPS:

@@ -3,15 +3,15 @@
 
 import argparse
 import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from p5lab.describe import experiment
+from p5lab.describe import engine, experiment, observation, seeds
+from p5lab.describe.observation.kind import positive
 from p5lab.errors import UserError
 from p5lab.execute.cluster import Tls, Wanted
-from p5lab.execute.one_run import cores
+from p5lab.host.processors import cores
 from p5lab.present import counts
 
 SCHEMA_VERSION = 1  # of what print_json prints
@@ -28,6 +28,30 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         " program of a guest that is a distribution",
     )
     parser.add_argument("--args", default="", metavar='"A B"', help="its arguments")
+    _add_selection(parser)
+    parser.add_argument(
+        "--engine",
+        default=engine.DEFAULT,
+        metavar="NAME",
+        help="what counts (default: %(default)s). gem5: your own, P5LAB_GEM5; native: the"
+        " programs on this host itself",
+    )
+    observation.add_options(parser)
+    parser.add_argument(
+        "--feedback",
+        choices=("on", "off"),
+        help="off: caches, TLBs and bus count, and cost no clocks",
+    )
+    parser.add_argument(
+        "--model",
+        choices=("on", "off"),
+        default="on",
+        help="off: one clock an instruction, no caches, TLBs or stalls",
+    )
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    """Machines, guests, workloads and seeds in place of the experiment's."""
     parser.add_argument(
         "--set",
         action="append",
@@ -53,74 +77,11 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
         "--seeds",
-        type=experiment.parse_seeds,
+        type=seeds.parse,
         default=(),
         dest="seeds",
         metavar="N,...",
         help="page placement; instead of the experiment's",
-    )
-    parser.add_argument(
-        "--engine",
-        default="bochs",
-        metavar="NAME",
-        help="gem5: your own, P5LAB_GEM5; native: the programs on this host itself",
-    )
-    parser.add_argument(
-        "--trace",
-        action="append",
-        default=[],
-        choices=experiment.TRACES,
-        help="also record each change of ring or address space, or what L1 and"
-        " L2 were asked and answered",
-    )
-    parser.add_argument(
-        "--accesses",
-        type=positive("--accesses"),
-        default=experiment.ACCESSES,
-        metavar="N",
-        help="of --trace accesses, at most (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--bbv",
-        type=positive("--bbv"),
-        default=0,
-        metavar="N",
-        help="also write SimPoint's basic-block vectors, one for every N"
-        " instructions inside the brackets",
-    )
-    parser.add_argument(
-        "--power-cut",
-        type=_microseconds,
-        default=0,
-        metavar="SECONDS",
-        help="end each run so much modelled time after the guest is ready, with"
-        " what is then on its first SCSI disk's first partition in disk.img",
-    )
-    parser.add_argument(
-        "--pcap",
-        action="store_true",
-        help="also write the frames on the wire of the machine's network card, for"
-        " tcpdump and Wireshark",
-    )
-    parser.add_argument(
-        "--attribute",
-        action="append",
-        default=[],
-        choices=experiment.ATTRIBUTIONS,
-        help="also count by function, ring, address space and what the kernel was"
-        " entered for; stacks: and by who called; misses: and why caches missed"
-        " (see `show --attribution`); may be repeated",
-    )
-    parser.add_argument(
-        "--feedback",
-        choices=("on", "off"),
-        help="off: caches, TLBs and bus count, and cost no clocks",
-    )
-    parser.add_argument(
-        "--model",
-        choices=("on", "off"),
-        default="on",
-        help="off: one clock an instruction, no caches, TLBs or stalls",
     )
 
 
@@ -145,7 +106,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Where runs are executed, beside this process (docs/clusters.md)."""
+    """Where runs are executed, beside this process (docs/reference/clusters.md)."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--workers",
@@ -159,7 +120,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ADDRESS",
         help="run on the workers of this Dask scheduler, such as tcp://host:8786,"
-        " or of the scheduler that wrote this file (docs/clusters.md)",
+        " or of the scheduler that wrote this file (docs/reference/clusters.md)",
     )
     parser.add_argument(
         "--ship",
@@ -208,29 +169,13 @@ def add_json(parser: argparse.ArgumentParser) -> None:
         const="json",
         default="table",
         dest="form",
-        help="for programs (docs/formats.md)",
+        help="for programs (docs/reference/formats.md)",
     )
 
 
 def print_json(what: dict[str, object]) -> None:
     """The answer of a command to a program."""
     print(json.dumps({"schema_version": SCHEMA_VERSION, **what}, indent=1))
-
-
-def _microseconds(text: str) -> int:
-    """The seconds of --power-cut."""
-    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
-        raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
-    return round(float(text) * 1_000_000)
-
-
-def positive(option: str) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not text.isdecimal() or int(text) < 1:
-            raise UserError(f"{option}: expected a whole number, at least 1; found {text!r}")
-        return int(text)
-
-    return parse
 
 
 def add_no_build(parser: argparse.ArgumentParser) -> None:
@@ -253,7 +198,7 @@ def add_system(parser: argparse.ArgumentParser) -> None:
         help="change a machine key",
     )
     parser.add_argument(
-        "--seed", type=experiment.parse_seeds, default=(0,), metavar="N", help="page placement"
+        "--seed", type=seeds.parse, default=(0,), metavar="N", help="page placement"
     )
 
 

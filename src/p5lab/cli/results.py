@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.table import Table
 
 from p5lab.cli import options
-from p5lab.describe import experiment, guest, keys, machine, workload
+from p5lab.describe import experiment, guest, keys, machine, notebook, workload
 from p5lab.errors import UserError
 from p5lab.evidence import calls
 from p5lab.host import fetch
@@ -21,7 +21,7 @@ from p5lab.lab import Lab
 from p5lab.present import by_function, counts, diff, timeline
 from p5lab.present.tables import MISSING, Grid
 
-LISTS = ("experiments", "machines", "guests", "workloads", "runs")
+LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
 KINDS = "|".join(LISTS)
 # Of a record, what `list runs --json` has.
 RUN = (
@@ -79,7 +79,7 @@ def add(commands: options.Commands) -> None:
         help="a question to all results, in SQL",
         description="Answers a question in the SQL of DuckDB. `runs` has a"
         " row for each run, `counts` the counts of all ok ones"
-        " (docs/formats.md).",
+        " (docs/reference/formats.md).",
     )
     ask.add_argument("sql", metavar="SQL")
     options.add_format(ask)
@@ -114,7 +114,9 @@ def add(commands: options.Commands) -> None:
     clean.set_defaults(command=_gc)
 
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
-    keys.add_argument("--markdown", action="store_true", help="as docs/machine-keys.md has them")
+    keys.add_argument(
+        "--markdown", action="store_true", help="as docs/reference/machine-keys.md has them"
+    )
     options.add_json(keys)
     keys.set_defaults(command=_keys)
 
@@ -185,11 +187,13 @@ def _known(kind: str, lab: Lab) -> list[tuple[str, str]]:
         return [(name, experiment.title(lab, name)) for name in experiment.names(lab)]
     if kind == "machines":
         return [
-            (name, str(machine.load(lab.machines, name).values["machine.title"]))
-            for name in machine.names(lab.machines)
+            (name, str(machine.load(lab, name).values["machine.title"]))
+            for name in machine.names(lab)
         ]
     if kind == "guests":
         return [(name, guest.load(lab, name).title) for name in guest.names(lab)]
+    if kind == "notebooks":
+        return list(notebook.titles(lab).items())
     return [
         (name, known.title)
         for name, known in workload.load(lab).items()

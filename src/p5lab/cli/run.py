@@ -9,8 +9,8 @@ from p5lab import engines
 from p5lab.cli import options
 from p5lab.cli.execute import execute, tell_failures
 from p5lab.describe import experiment, machine, sweep
-from p5lab.engines import gem5
-from p5lab.engines.bochs import CAPTURE, DISK_IMAGE, TRACES, VECTORS
+from p5lab.describe.engine import capabilities
+from p5lab.describe.observation import Observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.evidence import counter_method
 from p5lab.execute import plan, rerun, runner
@@ -109,21 +109,9 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
         model=args.model == "on",
         seeds=args.seeds,
         engine=args.engine,
-        trace=tuple(dict.fromkeys(args.trace)),
-        accesses=args.accesses,
-        vectors=args.bbv,
-        power_cut=args.power_cut,
-        pcap=args.pcap,
-        attribute=tuple(sorted(set(args.attribute))),
+        observation=Observation.parse(args),
         sweeps=sweep.parse(args.sweeps),
     )
-    engines.get(args.engine)
-    for option, asked, what in (
-        ("--power-cut", args.power_cut, "disk"),
-        ("--pcap", args.pcap, "network"),
-    ):
-        if asked and args.engine not in (experiment.EMBEDDED, experiment.NATIVE):
-            raise UserError(f"{option}: expected the embedded engine, which models the {what}")
     if (args.experiment is None) == (args.program is None):
         raise UserError(
             f"{args.name}: expected an experiment or --program FILE"
@@ -150,22 +138,21 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
 
 def _run(args: argparse.Namespace, lab: Lab) -> int:
     workers = options.workers(args)
-    if workers and args.engine == experiment.NATIVE:
+    alone = capabilities(args.engine).alone
+    if workers and alone:
         raise UserError(
-            "--engine native: expected without --workers and --scheduler: it measures"
+            f"--engine {args.engine}: expected without --workers and --scheduler: it measures"
             " this host, one run at a time"
         )
     expansion = _expansion(args, lab)
-    if args.engine == gem5.NAME:
-        for remark in gem5.examine(lab, expansion.runs):
-            Progress().say(remark)
+    for remark in engines.get(args.engine).examine(lab, expansion.runs):
+        Progress().say(remark)
     results = execute(
         lab,
         expansion.runs,
         Progress(),
         no_build=args.no_build,
-        engine=args.engine,
-        jobs=1 if args.engine == experiment.NATIVE else args.jobs,  # they would disturb others
+        jobs=1 if alone else args.jobs,
         force=args.force,
         fork=not args.no_fork,
         fail_fast=args.fail_fast,
@@ -180,17 +167,10 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         counter_method.show(counts.stdout(), stored, args.form)
     else:
         counts.experiment(counts.stdout(), stored, expansion.cannot, args.form)
-    for result in results if args.trace else ():
-        for kind in args.trace:
-            Progress().say(f"Traced: {lab.short(result.directory / TRACES[kind])}")
-    for result in results if args.attribute else ():
-        Progress().say(f"Attributed: `./p5lab show {result.id[:8]} --attribution`")
-    for result in results if args.power_cut else ():
-        Progress().say(f"Left on the disk: {lab.short(result.directory / DISK_IMAGE)}")
-    for result in results if args.pcap else ():
-        Progress().say(f"Captured: {lab.short(result.directory / CAPTURE)}")
-    for result in results if args.bbv else ():
-        Progress().say(f"Vectors: {lab.short(result.directory / VECTORS)}")
+    for wish in Observation.parse(args):
+        for result in results:
+            for remark in wish.remarks(result.id, lab.short(result.directory)):
+                Progress().say(remark)
     return STATUS_FAILED if tell_failures(lab, results) else 0
 
 

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""`build`, `doctor`, `bench` and `test`."""
+"""`build`, `doctor`, `bench`, `docs` and `test`."""
 
 import argparse
 
 from p5lab.cli import options
+from p5lab.cli.execute import executor
+from p5lab.errors import STATUS_FAILED
+from p5lab.evidence import documents
 from p5lab.host import build, doctor, testing
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
 
 
 def add(commands: options.Commands) -> None:
+    """Adds the commands that keep a checkout in order."""
     make = commands.add_parser("build", help="build engine, guests and workloads")
     make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
     make.set_defaults(command=_build)
@@ -20,10 +24,49 @@ def add(commands: options.Commands) -> None:
 
     commands.add_parser("bench", help="speed of the engine on this host")  # see cli.main
 
-    test = commands.add_parser("test", help="build everything and run all tests")
-    test.add_argument("--full", action="store_true", help="the counts named in the documentation")
-    test.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
+    test = commands.add_parser(
+        "test",
+        help="run all tests, or a part of them",
+        description="Without a part: builds everything, checks style and types, runs all tests."
+        " unit: the Python tests, which need no build. engine: the C++ tests; builds only these."
+        " e2e: the tests that boot guests; builds everything. NAME selects the tests of a part"
+        " that have it in their name or in that of their file. tests/README.md says more.",
+    )
+    test.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
+    test.add_argument(
+        "--full", action="store_true", help="also large counts, whole documents and tests of speed"
+    )
+    test.add_argument(
+        "words",
+        nargs="*",
+        metavar="PART NAME ARGUMENT",
+        help="a part, part of a test's name, and after -- arguments for pytest (engine: doctest)",
+    )
     test.set_defaults(command=_test)
+
+    docs = commands.add_parser(
+        "docs",
+        help="make the generated documents anew",
+        description="Runs what the documents show and writes their tables, keys and pictures anew;"
+        " the text between them stays. Without a name: all documents, which takes long if"
+        " nothing has run yet. Documents that need a gem5 are left out if P5LAB_GEM5 is not"
+        " set.",
+    )
+    docs.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"only these: {', '.join(documents.BY_NAME)}",
+    )
+    docs.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; exit status 1 when a document is out of date",
+    )
+    options.add_jobs(docs)
+    options.add_workers(docs)
+    options.add_no_build(docs)
+    docs.set_defaults(command=_docs)
 
 
 def _build(args: argparse.Namespace, lab: Lab) -> int:
@@ -32,5 +75,22 @@ def _build(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def _test(args: argparse.Namespace, lab: Lab) -> int:
-    build.ensure(lab, Progress())
-    return testing.run(lab, full=args.full, arguments=args.pytest)
+    choice = testing.Choice.parse(args.words)
+    if choice.targets is not None:
+        build.ensure(lab, Progress(), choice.targets)
+    return testing.run(lab, choice, full=args.full)
+
+
+def _docs(args: argparse.Namespace, lab: Lab) -> int:
+    one_by_one = argparse.Namespace(**{**vars(args), "jobs": 1})
+    evidence = documents.Evidence(lab, executor(args, lab), executor(one_by_one, lab))
+    states = set()
+    for document in documents.choose(args.names):
+        reason = "" if args.names else documents.why_not(document, check=args.check)
+        if reason:
+            state = f"{documents.SKIPPED}: {reason}"
+        else:
+            state = documents.update(evidence, document, check=args.check)
+            states.add(state)
+        print(f"{document.file}: {state}", flush=True)
+    return STATUS_FAILED if documents.OUT_OF_DATE in states else 0

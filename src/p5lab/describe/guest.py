@@ -3,16 +3,20 @@
 
 A guest with a `base` is a variant: it has everything of that guest but the keys it gives itself.
 In [boot] it may replace the whole `cmdline`, or take words off it (`cmdline_remove`) and put words
-at its end (`cmdline_add`); what it says in [cannot] adds to what the base cannot run.
+at its end (`cmdline_add`); what it says in [lacks] and [cannot] adds to what the base says there.
+
+`has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names what it does
+not have, with a reason of its own. [cannot] is for workloads that do not run for a special reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from p5lab.describe import tomlfile
 from p5lab.describe.tomlfile import Table
+from p5lab.describe.workload import Workload, capabilities
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
@@ -31,6 +35,9 @@ KEYS = (
     "boot",
     "image",
     "calls",
+    "has",
+    "lacks",
+    "packs",
     "cannot",
 )
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
@@ -77,20 +84,41 @@ class Guest:
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
     calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
+    has: frozenset[str] = frozenset()  # capabilities
+    lacks: Mapping[str, str] = field(default_factory=dict)  # capability -> a reason of its own
+    packs: frozenset[str] = frozenset()  # programs it holds although they do not run
 
-    def why_not(self, workload: str, parameters: Mapping[str, int | str]) -> str:
+    def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
         """Why a workload with these parameters does not run here; empty: it does."""
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
-            if name == workload and all(
+            if name == workload.name and all(
                 str(parameters.get(key)) in values.split("|") for key, _, values in pairs
             ):
                 return reason
+        return self._missing(workload.needed(parameters))
+
+    def why_never(self, workload: Workload) -> str:
+        """Why a workload does not run here with any parameters; empty: with some it does."""
+        return self.cannot.get(workload.name) or self._missing(workload.needs.items())
+
+    def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
+        for capability, reason in needed:
+            if capability not in self.has:
+                return self.lacks.get(capability, reason)
         return ""
+
+    def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
+        """Whether a program is built for this guest. `known` are the workloads; a program that is
+        none of them needs nothing."""
+        if program in self.packs or program not in known:
+            return program not in self.cannot
+        return not self.why_never(known[program])
 
     @property
     def files(self) -> dict[str, Path]:
+        """The files that it is booted from, by their role."""
         files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
         modules = {f"module{number}": path for number, (path, _) in enumerate(self.modules)}
         return {role: path for role, path in files.items() if path} | modules
@@ -105,10 +133,13 @@ class Guest:
 
 
 def names(lab: Lab) -> list[str]:
-    return sorted(path.parent.name for path in lab.guests.glob("*/guest.toml"))
+    """All guests, in alphabetical order."""
+    return list(lab.files("guest"))
 
 
 def load(lab: Lab, name: str) -> Guest:
+    """One guest with what it takes over from its base. UserError: there is none of that name, or
+    its file is wrong."""
     if name not in names(lab):
         raise unknown("guest", name, names(lab))
     return _guest(lab, _resolved(lab, name, ()))
@@ -125,6 +156,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
         raise UserError(f"{boot.where}: modules: only a multiboot kernel has them")
     if not initramfs and not modules and not disk:
         raise UserError(f"{boot.where}: expected initramfs or disk: a guest has a root somewhere")
+    has, lacks = _capabilities(lab, table)
     guest = Guest(
         name=table.text("name"),
         title=table.text("title"),
@@ -141,6 +173,9 @@ def _guest(lab: Lab, table: Table) -> Guest:
         image=_image(table.table("image")) if "image" in table.data else None,
         modules=tuple(_module(lab, text) for text in modules),
         calls=_calls(table.table("calls", {})),
+        has=has,
+        lacks=lacks,
+        packs=frozenset(table.texts("packs", [])),
     )
     if not 0 <= guest.clock_vector <= 255:
         raise UserError(f"{table.where}: clock_vector: expected a vector, 0 to 255")
@@ -151,6 +186,19 @@ def _guest(lab: Lab, table: Table) -> Guest:
         if not text.isascii() or not text.isprintable():
             raise UserError(f"{boot.where}: {key}: expected printable ASCII")
     return guest
+
+
+def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
+    """What the guest has, and what it lacks for a reason of its own."""
+    has, lacks = set(table.texts("has", [])), table.table("lacks", {})
+    if not has and not lacks.data:
+        return frozenset(), {}
+    known = capabilities(lab)
+    for key, names_of_it in (("has", has), ("lacks", lacks.data)):
+        for name in names_of_it:
+            if name not in known:
+                raise unknown("capability", name, known, where=f"{table.where}: {key}")
+    return frozenset(has - lacks.data.keys()), {name: lacks.text(name) for name in lacks.data}
 
 
 def _calls(table: Table) -> dict[str, Call]:
@@ -170,6 +218,19 @@ def _module(lab: Lab, text: str) -> tuple[Path, str]:
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
+def _beside(boot: Table, directory: Path) -> None:
+    """Makes file names that begin with ./ those of files beside the description. All others are
+    relative to the checkout."""
+    for key in ("kernel", "initramfs", "disk"):
+        if boot.text(key, "").startswith("./"):
+            boot.data[key] = str(directory / boot.text(key))
+    if "modules" in boot.data:
+        boot.data["modules"] = [
+            str(directory / text[2:]) if text.startswith("./") else text
+            for text in boot.texts("modules")
+        ]
+
+
 def _image(table: Table) -> Image:
     table.only(IMAGE_KEYS)
     return Image(table.text("distribution"), table.text("suite"), tuple(table.texts("options", [])))
@@ -177,10 +238,12 @@ def _image(table: Table) -> Image:
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     """The guest's file with what it takes over from its base; `variants` led here."""
-    table = tomlfile.load(lab.guests / name / "guest.toml", schema_version=SCHEMA_VERSION)
+    path = lab.files("guest")[name]
+    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))
     table.text("title")  # a variant says itself what it is
     boot = table.table("boot", {})
+    _beside(boot, path.parent)
     if "base" not in table.data:
         table.only(KEYS)
         boot.only(BOOT_KEYS)
@@ -199,6 +262,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
         **base.data,
         **table.data,
         "boot": {**base.table("boot").data, **boot.data, "cmdline": _cmdline(boot, base_guest)},
+        "lacks": {**base_guest.lacks, **table.table("lacks", {}).data},
         "cannot": {**base_guest.cannot, **table.table("cannot", {}).data},
     }
     return Table(table.where, merged)

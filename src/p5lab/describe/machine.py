@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Machines: configs/machines/NAME.toml plus overlays, checked against the schema."""
+"""Machines: configs/machines/NAME.toml plus overlays, checked against the declared keys.
+
+A file may have `base = "NAME"`: it then has everything of that machine but the keys it gives
+itself. Keys of a device that the machine does not have may be left out; they have defaults.
+"""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from p5lab.describe import keys, tomlfile
-from p5lab.describe.keys import BY_NAME, DISK_FILE, KEYS, BadValue, Value, bad_value
+from p5lab.describe.keys import BY_NAME, KEYS, PARTS, BadValue, Key, Value, bad_value
 from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
@@ -35,7 +40,7 @@ SOURCES = (
     "estimate",
     "choice",
 )
-_LINE = re.compile(r"^\s*([A-Za-z0-9_]+)\s*=")
+_LINE = re.compile(r"^\s*([A-Za-z0-9_.]+)\s*=")
 _TABLE = re.compile(r"^\s*\[([A-Za-z0-9_.]+)\]")
 
 
@@ -81,10 +86,10 @@ class Machine:
                 raise UserError(f"{where}: {name} cannot be set: it names the machine")
             changes[name] = _parse(where, key, raw)
         values, sources = dict(self.values), dict(self.sources)
-        if "disk.model" in changes:
+        for name in [name for name in changes if BY_NAME[name].kind == "file"]:
             # Another drive; what was set over the one before stays set.
-            drive, about = _drive(str(changes["disk.model"]))
-            values |= {name: value for name, value in drive.items() if name not in self.overlay}
+            given, about = _given_by(BY_NAME[name], str(changes[name]))
+            values |= {key: value for key, value in given.items() if key not in self.overlay}
             sources |= about
         values |= changes
         check(values, where)
@@ -94,25 +99,30 @@ class Machine:
         return Machine(self.name, values, overlay, sources)
 
 
-def names(directory: Path) -> list[str]:
-    return sorted(path.stem for path in directory.glob("*.toml"))
+def names(where: Lab | Path) -> list[str]:
+    """All machines of a laboratory, or of one directory, in alphabetical order."""
+    return list(_files(where))
 
 
-def load(directory: Path, name: str) -> Machine:
-    """Loads one machine: every key present, typed, in range, sourced, and consistent."""
-    if name not in names(directory):
-        raise unknown("machine", name, names(directory))
-    path = directory / f"{name}.toml"
-    flat = tomlfile.flatten(tomlfile.load(path, schema_version=SCHEMA_VERSION).data)
-    values: dict[str, Value] = {}
-    for key_name, raw in flat.items():
-        if key_name not in BY_NAME:
-            raise unknown("machine key", key_name, BY_NAME, where=str(path))
-        values[key_name] = _parse(str(path), BY_NAME[key_name], raw)
-    sources = _sources(path)
-    if "disk.model" in values:
-        drive, about = _drive(str(values["disk.model"]))
-        values, sources = drive | values, about | sources
+def load(where: Lab | Path, name: str) -> Machine:
+    """Loads one machine of a laboratory, or of one directory: every key present, typed, in range,
+    sourced, and consistent."""
+    known = _files(where)
+    if name not in known:
+        raise unknown("machine", name, known)
+    path = known[name]
+    own, own_sources = _resolved(path)
+    values = {key.name: key.default for key in KEYS if key.default is not None} | own
+    sources = {
+        key.name: f"default of {Lab.here().short(part.path)}"
+        for part in PARTS
+        for key in part.keys
+        if key.default is not None
+    } | own_sources
+    for key in KEYS:
+        if key.kind == "file" and key.name in values:
+            given, about = _given_by(key, str(values[key.name]))
+            values, sources = given | values, about | sources
     for key in KEYS:
         if key.name not in values:
             raise UserError(f"{path}: missing key {key.name}: expected {key.expected}")
@@ -125,19 +135,64 @@ def load(directory: Path, name: str) -> Machine:
     return Machine(name, values, sources=sources)
 
 
-def _drive(name: str) -> tuple[dict[str, Value], dict[str, str]]:
-    """What a file of configs/disks says: values by key, and their sources."""
-    path = Lab.here().disks / f"{name}.toml"
-    flat = tomlfile.flatten(tomlfile.load(path, schema_version=SCHEMA_VERSION).data)
-    known = {key.name: key for key in DISK_FILE}
+def _files(where: Lab | Path) -> dict[str, Path]:
+    if isinstance(where, Lab):
+        return where.files("machine")
+    return {path.stem: path for path in sorted(where.glob("*.toml"))}
+
+
+def _resolved(
+    path: Path, variants: tuple[Path, ...] = ()
+) -> tuple[dict[str, Value], dict[str, str]]:
+    """The values and sources that a file gives, with those it takes over from its base.
+    `variants` led here. The names of a machine (`record`) are not taken over."""
+    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     values: dict[str, Value] = {}
-    for key_name, raw in flat.items():
-        if key_name not in known:
-            raise unknown("key of a disk", key_name, known, where=str(path))
-        values[key_name] = _parse(str(path), known[key_name], raw)
-    for key in DISK_FILE:
-        if key.name not in values:
-            raise UserError(f"{path}: missing key {key.name}: expected {key.expected}")
+    sources: dict[str, str] = {}
+    if "base" in table.data:
+        base = _base(path, table.text("base"))
+        if base in (path, *variants):
+            raise UserError(f"{path}: base: {base.stem!r} is itself a variant of {path.stem!r}")
+        values, sources = _resolved(base, (path, *variants))
+        values = {k: value for k, value in values.items() if BY_NAME[k].target != "record"}
+        del table.data["base"]
+    return values | _values(path, table, BY_NAME, "machine key"), sources | _sources(path)
+
+
+def _base(path: Path, name: str) -> Path:
+    """The file of a base: beside the variant, or among the machines of the checkout."""
+    known = {
+        one: directory / f"{one}.toml"
+        for directory in (Lab.here().machines, path.parent)
+        for one in names(directory)
+    }
+    if name not in known:
+        raise unknown("machine", name, known, where=f"{path}: base")
+    return known[name]
+
+
+def _values(
+    path: Path, table: tomlfile.Table, known: Mapping[str, Key], what: str
+) -> dict[str, Value]:
+    """The values that a file gives, each of a known key, typed and in range."""
+    values = {}
+    for name, raw in tomlfile.flatten(table.data).items():
+        if name not in known:
+            raise unknown(what, name, known, where=str(path))
+        values[name] = _parse(str(path), known[name], raw)
+    return values
+
+
+def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
+    """What the file says that a key names, such as a drive of configs/disks: values by key, and
+    their sources."""
+    path = Lab.here().root / key.files / f"{name}.toml"
+    known = {one.name: one for one in KEYS if one.given_by == key.name}
+    what = f"key of a {key.name.partition('.')[0]}"
+    values = _values(path, tomlfile.load(path, schema_version=SCHEMA_VERSION), known, what)
+    for one in known.values():
+        if one.name not in values:
+            raise UserError(f"{path}: missing key {one.name}: expected {one.expected}")
     return values, _sources(path)
 
 
@@ -153,61 +208,23 @@ def parse_settings(settings: list[str]) -> dict[str, object]:
 
 
 def check(values: dict[str, Value], where: str) -> None:
-    """Rules between keys. A single key's range is the schema's business."""
+    """Refuses values that do not fit together, by the rules of the declarations.
 
-    def number(name: str) -> int:
-        value = values[name]
-        assert isinstance(value, int)
-        return value
-
-    def fail(name: str, expected: str) -> None:
-        key = BY_NAME[name]
-        raise UserError(f"{where}: {name} = {key.canonical(values[name])}: {expected}")
-
-    for cache in ("l1i", "l1d", "l2"):
-        size, ways, line = (number(f"{cache}.{part}") for part in ("size", "ways", "line"))
-        if not _power_of_two(line):
-            fail(f"{cache}.line", "expected a power of two")
-        if size % (ways * line) or not _power_of_two(size // (ways * line)):
-            fail(
-                f"{cache}.size",
-                f"expected {ways} ways x {line} bytes x a power of two sets",
-            )
-    for tlb in ("itlb", "dtlb", "dtlb_large"):
-        entries, ways = number(f"{tlb}.entries"), number(f"{tlb}.ways")
-        if entries % ways or not _power_of_two(entries // ways):
-            fail(f"{tlb}.entries", f"expected {ways} ways x a power of two sets")
-    for part in ("l1i", "l1d", "l2", "itlb", "dtlb", "dtlb_large"):
-        if values[f"{part}.replacement"] == "plru" and not _power_of_two(number(f"{part}.ways")):
-            fail(f"{part}.ways", "replacement plru (a tree of bits) needs a power of two ways")
-    if values["l1i.line"] != values["l1d.line"]:
-        fail("l1i.line", f"expected the data cache's line length, {values['l1d.line']}")
-    if number("l2.line") < number("l1d.line"):
-        fail("l2.line", f"expected at least the data cache's line length, {values['l1d.line']}")
-    beats = number("l1d.line") // 8
-    for burst in ("l2.read", "l2.write", "dram.read", "dram.write"):
-        if str(values[burst]).count("-") + 1 != beats:
-            fail(burst, f"expected {beats} transfers of 8 bytes for a line of {beats * 8} bytes")
-    if number("disk.count") > 15 * number("disk.adapters"):
-        fail("disk.count", "expected at most 15 for each of disk.adapters")
-    if number("disk.segments") * 512 > number("disk.buffer"):
-        fail("disk.segments", "expected at least a sector of disk.buffer for each")
-    for what in ("read", "write"):
-        single, average, full = (
-            float(values[f"disk.{what}_seek_{part}_ms"]) for part in ("single", "average", "full")
-        )
-        if not single < average < full:
-            fail(f"disk.{what}_seek_average_ms", "expected between the single and the full seek")
-    if float(values["disk.write_seek_single_ms"]) < float(values["disk.read_seek_single_ms"]):
-        fail("disk.write_seek_single_ms", "expected not less than disk.read_seek_single_ms")
-    ratio = float(values["cpu.clock_mhz"]) / float(values["cpu.bus_mhz"])
-    # Clock ratios are multiples of one half; published clocks are rounded (66.67 MHz).
-    if ratio < 0.99 or abs(ratio * 2 - round(ratio * 2)) > 0.01:
-        fail("cpu.clock_mhz", f"expected 1, 1.5, 2, ... times cpu.bus_mhz; found {ratio:.3g} times")
+    Each key has been checked by itself before. UserError names the key that is wrong; `where` is
+    the file or option that it came from.
+    """
+    for part in PARTS:
+        for rule in part.rules:
+            if not rule.holds.value(values):
+                key = BY_NAME[rule.key]
+                expected = rule.expected.fill(values, lambda name, _: _shown(name, values))
+                raise UserError(
+                    f"{where}: {key.name} = {_shown(key.name, values)}: expected {expected}"
+                )
 
 
-def _power_of_two(number: int) -> bool:
-    return number > 0 and number & (number - 1) == 0
+def _shown(name: str, values: dict[str, Value]) -> str:
+    return BY_NAME[name].canonical(values[name])
 
 
 def _parse(where: str, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401

@@ -7,16 +7,25 @@ it is executed. A guest that is a distribution has programs of its own: nothing 
 what runs is part of its disk.
 """
 
+import hashlib
 import shlex
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
-from p5lab.describe.workload import EMPTY_NAME, EMPTY_PHASE, Workload
+from p5lab.describe.guest import Guest
+from p5lab.describe.workload import (
+    EMPTY_NAME,
+    EMPTY_PHASE,
+    WHOLE_NAME,
+    WHOLE_PHASE,
+    Workload,
+)
 from p5lab.errors import UserError
+from p5lab.lab import Lab
 
-# The guest brackets the whole program, from before its fork() to after the wait().
-WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # What the guest's init can take (guest-images/parts/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
 JOB_BYTES, ARGUMENTS = 1023, 63
 IN_GUEST = "guest:"
@@ -68,11 +77,11 @@ FORM_64 = Form(
 
 @dataclass(frozen=True)
 class Program:
-    """A checked file and the arguments it is to be given."""
+    """A checked file and the arguments it is to be given, or a shell on the guest's console."""
 
     path: Path | None  # of the host; None: it is in the guest
     arguments: tuple[str, ...] = ()
-    in_guest: str = ""  # absolute path there
+    in_guest: str = ""  # absolute path there; empty for the shell
 
     @property
     def name(self) -> str:
@@ -80,7 +89,9 @@ class Program:
 
     @property
     def job(self) -> str:
-        """What the guest is told (guest-images/parts/rootfs/init.c)."""
+        """The guest's command line (guest-images/parts/rootfs/init.c)."""
+        if self == SHELL:
+            return "@shell"
         words = ("@program",) if self.path else ("@run", self.in_guest)
         return " ".join((*words, *self.arguments))
 
@@ -104,6 +115,68 @@ class Program:
         given = {"arguments": ",".join(self.arguments)} if self.arguments else {}
         # A space would be taken for the end of the parameter.
         return {"file": self.name.replace(" ", "_"), **given}
+
+
+SHELL = Program(None)  # on the guest's console
+
+
+@dataclass(frozen=True)
+class Build:
+    """How a workload is compiled for the guests with the same programs (build/workloads/NAME).
+    Names of files are relative to the checkout. made_of: what else decides the program."""
+
+    builder: str = "workloads/build_workload.py"
+    options: tuple[str, ...] = ()
+    includes: tuple[str, ...] = (
+        "workloads/lib",
+        "guest-images/linux/p5ctr",
+        "guest-images/parts/rootfs",
+    )
+    is_pentium: bool = True
+    made_of: tuple[str, ...] = ()
+
+
+FORMS = {
+    "linux": Build(),
+    "native": Build(options=("--define", "P5LAB_NATIVE")),
+    "linux64": Build(options=("--isa", "x86-64"), is_pentium=False),
+    "glibc64": Build(options=("--isa", "x86-64"), is_pentium=False),
+    "mach": Build(
+        "guest-images/mach/build_program.py",
+        ("--libc", "build/libc/mach/lib"),
+        (
+            "workloads/lib",
+            "workloads/mach",
+            "guest-images/linux/p5ctr",
+            "guest-images/parts/rootfs",
+        ),
+        made_of=("guest-images/mach", "guest-images/parts/musl", "sources.toml"),
+    ),
+}
+
+
+def of_workload(
+    lab: Lab, workload: Workload, system: Guest, parameters: Mapping[str, int | str]
+) -> Program | None:
+    """The program of a workload from outside of the checkout, which the engine delivers; None for
+    one that the guest holds. The file is there only after p5lab.host.delivered has compiled it."""
+    if not workload.delivered or workload.program is None:
+        return None
+    if system.programs not in FORMS:
+        raise UserError(
+            f"guest {system.name}: programs: expected one of {', '.join(FORMS)} for workload"
+            f" {workload.name} ({workload.file}); found {system.programs!r}"
+        )
+    form = FORMS[system.programs]
+    places = (form.builder, *form.includes, *form.made_of, "guest-images/check_isa.py")
+    digest = hashlib.sha256(version("ziglang").encode())
+    for place in (*(lab.root / name for name in places), workload.program.parent):
+        for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if file.is_file() and file != workload.file:
+                digest.update(file.read_bytes())
+    name = f"{system.programs}-{digest.hexdigest()[:16]}"
+    path = lab.root / "build/delivered" / name / workload.name
+    return Program(path, tuple(f"{key}={value}" for key, value in parameters.items()))
 
 
 def form(isa: str) -> Form:

@@ -9,12 +9,21 @@ from pathlib import Path
 from p5lab.describe import keys
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
-from p5lab.describe.workload import Workload
 
 NAME = "host"  # of the guest; and the directory of build/workloads is `native`
 PROGRAMS = "native"
 CLOCK_HZ = 1_000_000_000  # the clock of its events: nanoseconds
 COUNTER_DEVICE = Path("/dev/p5ctr")
+# What workloads can need (workloads/capabilities.toml) and the host has: always, and with that
+# device.
+HAS = ("ia32", "drop-caches", "proc", "network", "shared-libraries")
+OF_THE_DEVICE = ("event-counters", "contiguous-memory")
+LACKS = {
+    "gates": "its markers are the simulated machine's",
+    "video-memory": "only a simulated machine has the video card that it draws on",
+    "scsi-disks": "only a simulated machine has the modelled disks",
+    "network-card": "only a simulated machine has the remote host",
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,7 @@ def machine() -> Host:
 
 
 def guest() -> Guest:
+    """The host as a guest: it has no kernel to boot, and what workloads can need of it."""
     nothing = Path()
     return Guest(
         NAME,
@@ -56,23 +66,10 @@ def guest() -> Guest:
         None,
         "",
         {},
+        has=frozenset((*HAS, *(OF_THE_DEVICE if COUNTER_DEVICE.exists() else ()))),
+        lacks=LACKS
+        | dict.fromkeys(OF_THE_DEVICE, f"needs {COUNTER_DEVICE}, the counter device of a Pentium"),
     )
-
-
-def why_not(workload: Workload, parameters: dict[str, int | str]) -> str:
-    """Why a workload cannot run on the host; empty: it can."""
-    if workload.title.startswith("test: "):
-        return "it is a test of the simulated machine"
-    if workload.name == "int-iret":
-        return "its markers are the simulated machine's"
-    needs_device = (
-        workload.name == "null"
-        or parameters.get("placement") == "contiguous"
-        or parameters.get("counters") == "used"
-    )
-    if needs_device and not COUNTER_DEVICE.exists():
-        return f"needs {COUNTER_DEVICE}, the counter device of a Pentium"
-    return ""
 
 
 def _cpu_model() -> str:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Workloads: workloads/workloads.toml says what each program takes and what its brackets hold."""
+"""Workloads: workloads/SUITE/NAME/workload.toml says what the program NAME.c beside it takes, what
+its brackets hold, and what it needs of a guest."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from p5lab.describe import tomlfile
@@ -14,12 +17,38 @@ SCHEMA_VERSION = 1
 # Every workload brackets nothing under this id (workloads/lib/p5w.h).
 EMPTY_PHASE = 0xFFFFFFFF
 EMPTY_NAME = "empty"
+# The guest brackets a program that is delivered to it under this id, from before its fork() to
+# after the wait().
+WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
+# Folders of workloads/, in the order in which guests hold their programs.
+SUITES = ("micro", "apps", "mach", "net", "tests")
+# The one file with all descriptions that earlier checkouts have.
+FORMER = "workloads/workloads.toml"
+KEYS = (
+    "title",
+    "source",
+    "bracket",
+    "needs",
+    "operation",
+    "operations",
+    "bytes",
+    "phases",
+    "curve",
+    "parameters",
+)
+PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
+_WHOLE = {WHOLE_PHASE: WHOLE_NAME}
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
+# What is needed of a guest, each with the reason why the workload does not run without it.
+Needs = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A workload argument: a whole number (at least `minimum`) or one of `choices`."""
+    """A workload argument: a whole number (at least `minimum`) or one of `choices`.
+
+    needs: what a choice needs of the guest.
+    """
 
     name: str
     default: int | str
@@ -27,6 +56,7 @@ class Parameter:
     doc: str
     minimum: int
     choices: tuple[str, ...]
+    needs: Mapping[str, Needs] = field(default_factory=dict)
 
     def parse(self, value: Any, where: str) -> int | str:  # noqa: ANN401
         """A value of an experiment file or the command line; sizes take K and M (1024)."""
@@ -55,7 +85,9 @@ class Workload:
     bracket: what lies between begin and end, in words. operations: how many of the thing that is
     reported (calls, loads) one bracket holds: a number or the name of a parameter. bytes: how many
     one operation moves, of a copy once; 0: it is none that moves data. phases: names of the phase
-    ids. curve: what the phase names count (bytes, ...) when they are points of a curve.
+    ids. curve: what the phase names count (bytes, ...) when they are points of a curve. needs: what
+    every run needs of a guest. file: the description; None for a program of the user's own.
+    delivered: the program is no part of the guest; the engine delivers it (P5LAB_PATH).
     """
 
     name: str
@@ -68,6 +100,14 @@ class Workload:
     phases: dict[int, str]
     curve: str
     parameters: dict[str, Parameter]
+    needs: Needs = field(default_factory=dict)
+    file: Path | None = field(default=None, compare=False)
+    delivered: bool = False
+
+    @property
+    def program(self) -> Path | None:
+        """The C file beside the description."""
+        return self.file.with_name(f"{self.name}.c") if self.file else None
 
     def resolve(self, given: dict[str, Any], where: str) -> dict[str, int | str]:
         """All parameters: those given, checked, and the defaults of the others."""
@@ -87,30 +127,83 @@ class Workload:
         assert isinstance(value, int)
         return value
 
+    def needed(self, parameters: Mapping[str, int | str]) -> Iterator[tuple[str, str]]:
+        """What a run with these parameters needs of a guest, and why it does not run without."""
+        yield from self.needs.items()
+        for name, parameter in self.parameters.items():
+            yield from parameter.needs.get(str(parameters.get(name)), {}).items()
+
 
 def load(lab: Lab) -> dict[str, Workload]:
-    """All workloads by name."""
-    table = tomlfile.load(lab.workloads, schema_version=SCHEMA_VERSION)
-    return {name: _workload(name, table.table(name)) for name in table.data}
+    """All workloads by name, in alphabetical order."""
+    if (lab.root / FORMER).exists():
+        raise UserError(
+            f"{lab.root / FORMER}: expected one description beside each program; move table [NAME]"
+            " to workloads/micro/NAME/workload.toml and NAME.c beside it"
+        )
+    shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters, schema_version=SCHEMA_VERSION))
+    found = {name: _workload(name, path, shelf) for name, path in lab.files("workload").items()}
+    for name, one in found.items():
+        if one.file and lab.is_outside(one.file):
+            found[name] = replace(one, delivered=True, phases={**one.phases, **_WHOLE})
+    return found
 
 
-def _workload(name: str, table: Table) -> Workload:
-    table.only(
-        [
-            "title",
-            "source",
-            "bracket",
-            "operation",
-            "operations",
-            "bytes",
-            "phases",
-            "curve",
-            "parameters",
-        ]
-    )
+def capabilities(lab: Lab) -> dict[str, str]:
+    """What a workload can need and a guest can have, each with the reason why a workload does not
+    run without it."""
+    table = tomlfile.load(lab.capabilities, schema_version=SCHEMA_VERSION)
+    table.only(["capabilities"])
+    known = table.table("capabilities")
+    return {name: known.text(name) for name in known.data}
+
+
+def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
+    """The C files below workloads/ of some suites, by the program's name: workloads, and programs
+    without a description that guests have as well."""
+    return {
+        path.stem: path
+        for suite in suites
+        for path in sorted((lab.root / "workloads" / suite).glob("*/*.c"))
+    }
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    """What the descriptions of all workloads refer to."""
+
+    capabilities: dict[str, str]
+    parameters: Table
+
+    def needs(self, table: Table, key: str) -> Needs:
+        """A list of capabilities with their reasons."""
+        found = {}
+        for name in table.texts(key, []):
+            if name not in self.capabilities:
+                raise unknown("capability", name, self.capabilities, where=f"{table.where}: {key}")
+            found[name] = self.capabilities[name]
+        return found
+
+    def merged(self, table: Table) -> Table:
+        """The table of a parameter with what it takes over by `like`."""
+        if "like" not in table.data:
+            return table
+        like = table.text("like")
+        if like not in self.parameters.data:
+            raise unknown("parameter", like, self.parameters.data, where=f"{table.where}: like")
+        shared = self.parameters.table(like)
+        needs = {**shared.table("needs", {}).data, **table.table("needs", {}).data}
+        return Table(table.where, {**shared.data, **table.data, "needs": needs})
+
+
+def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
+    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+    table.only(KEYS)
+    if not path.with_name(f"{name}.c").is_file():
+        raise UserError(f"{path}: expected the program beside it, {name}.c; there is none")
     parameter_tables = table.table("parameters", {})
     parameters = {
-        key: _parameter(key, parameter_tables.table(key)) for key in parameter_tables.data
+        key: _parameter(key, parameter_tables.table(key), shelf) for key in parameter_tables.data
     }
     operations = table.data.get("operations", 1)
     if isinstance(operations, str):
@@ -136,12 +229,17 @@ def _workload(name: str, table: Table) -> Workload:
         | {EMPTY_PHASE: EMPTY_NAME},
         curve=table.text("curve", ""),
         parameters=parameters,
+        needs=shelf.needs(table, "needs"),
+        file=path,
     )
 
 
-def _parameter(name: str, table: Table) -> Parameter:
-    table.only(["default", "unit", "doc", "minimum", "choices"])
+def _parameter(name: str, own: Table, shelf: _Shelf) -> Parameter:
+    own.only(PARAMETER_KEYS)
+    table = shelf.merged(own)
     choices = tuple(table.texts("choices", []))
+    needs = table.table("needs", {})
+    needs.only(choices)
     parameter = Parameter(
         name=name,
         default=0,
@@ -149,6 +247,9 @@ def _parameter(name: str, table: Table) -> Parameter:
         doc=table.text("doc"),
         minimum=table.number("minimum", 0),
         choices=choices,
+        needs={choice: shelf.needs(needs, choice) for choice in needs.data},
     )
     default = parameter.parse(table.data.get("default"), f"{table.where}: default")
-    return Parameter(name, default, parameter.unit, parameter.doc, parameter.minimum, choices)
+    return Parameter(
+        name, default, parameter.unit, parameter.doc, parameter.minimum, choices, parameter.needs
+    )

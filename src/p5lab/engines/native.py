@@ -9,13 +9,16 @@ libraries of exec-dynamic stand. Files they make are in the run directory.
 
 import os
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
 from p5lab.describe import this_host
-from p5lab.describe.experiment import Run
-from p5lab.engines import EVENTS, Outcome, Plan
+from p5lab.describe.engine import UNCOUNTED, Capabilities
+from p5lab.describe.guest import Guest
+from p5lab.describe.run import Run
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
 from p5lab.errors import UserError
-from p5lab.execute.logs import printable
+from p5lab.host.logs import printable
 from p5lab.lab import Lab
 from p5stats import events
 
@@ -25,30 +28,32 @@ WHOLE = "whole"  # runs a program of the user's own and measures it
 STARTERS = ("exec-static", "exec-dynamic", "forkexec")  # workloads that start other programs
 
 
-class Native:
-    """prepare and collect for the programs of build/workloads/native."""
+class Native(Engine):
+    """The programs of build/workloads/native, on this host."""
 
+    can = Capabilities(simulates=False, repeatable=False, alone=True, notes=UNCOUNTED)
     outputs = (EVENTS, OUTPUT)
-    repeatable = False
-    portable = False
+
+    def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
+        return (f"build/workloads/{this_host.PROGRAMS}",)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
-        program = place / (WHOLE if run.program else run.workload.name)
-        inputs = {"workload": program}
+        inputs = {"workload": place / run.workload.name}
+        arguments = run.parameter_text.split()
         if run.program:
             assert run.program.path is not None  # one of a guest is refused before
-            inputs["program"] = run.program.path
+            inputs["workload"] = run.program.path
+            if not run.workload.delivered:
+                inputs = {"workload": place / WHOLE, "program": run.program.path}
+                arguments = [str(run.program.path), *run.program.arguments]
+        program = inputs["workload"]
         if run.workload.name in STARTERS:
             started = (*place.glob("true-*"), *place.glob("lib/*"))
             inputs |= {str(path.relative_to(place)): path for path in started}
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        if run.program:
-            arguments = [str(run.program.path), *run.program.arguments]
-        else:
-            arguments = run.parameter_text.split()
         # The last one: interrupts of a host usually go to the first.
         processor = max(os.sched_getaffinity(0))
         return Plan(
@@ -90,3 +95,6 @@ class Native:
             lines = ""
         printed = [text for line in lines.splitlines() if (text := printable(line))]
         return printed[-1] if printed else "it printed nothing"
+
+
+ENGINE = Native

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab cross-check: the same guest, programs and machine on two engines (docs/cross-check.md).
+"""./p5lab cross-check: the same guest, programs and machine on two engines.
 
-A difference is explained by an experiment that removes it: both engines run again on a machine on
-which what they model differently cannot show.
-
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.agreement` runs what is not there
-yet and
-writes the tables of docs/cross-check.md anew.
+An experiment explains a difference if it removes it: both engines run again on a machine on which
+what they model differently cannot show. docs/evidence/cross-check.md has the result.
 """
 
 import io
 import json
 import math
-import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,13 +16,14 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 
+from p5lab import engines
 from p5lab.describe import experiment, machine
 from p5lab.describe.experiment import Cannot, Expansion, Filter, Run
-from p5lab.engines import EVENTS, gem5
-from p5lab.errors import UserError, status_of, unknown
-from p5lab.execute.runner import Result, Runner
-from p5lab.host import build
-from p5lab.host.progress import Progress
+from p5lab.engines import EVENTS
+from p5lab.engines.gem5.engine import STATS
+from p5lab.errors import unknown
+from p5lab.evidence import block as blocks
+from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
 from p5lab.keep import store
 from p5lab.lab import Lab
@@ -40,9 +35,8 @@ from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
-DOCUMENT = "docs/cross-check.md"
-BLOCK = re.compile(r"(<!-- \./p5lab cross-check(?: [^>]*)? -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-ENGINES = ("bochs", gem5.NAME)
+COMMAND = "./p5lab cross-check"  # whose tables a document has
+BOCHS, GEM5 = ENGINES = ("bochs", "gem5")
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
 Executor = Callable[[list[Run]], list[Result]]
 
@@ -201,7 +195,7 @@ def check(
 def _compare(lab: Lab, ask: Ask, execute: Executor, settings: Mapping[str, str]) -> Check:
     expanded = expansions(lab, ask, settings)
     runs = [run for one in expanded for run in one.runs]
-    gem5.examine(lab, [run for run in runs if run.engine == gem5.NAME])
+    engines.get(GEM5).examine(lab, [run for run in runs if run.engine == GEM5])
     results = execute(runs)
     tables: dict[str, list[pd.DataFrame]] = {engine: [] for engine in ENGINES}
     hosts, deviations = [], []
@@ -240,9 +234,9 @@ def _compare(lab: Lab, ask: Ask, execute: Executor, settings: Mapping[str, str])
 def _host(result: Result) -> tuple[object, ...]:
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
-    if run.engine == gem5.NAME:
+    if run.engine == GEM5:
         # gem5 keeps the host time between two dumps; the first one is the ready marker's.
-        spans = sections(result.directory / gem5.STATS, lambda name: name == "hostSeconds")
+        spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
     return (
         run.workload.name,
@@ -273,7 +267,7 @@ def _deviations(result: Result) -> list[str]:
     return [
         str(note["reason"])
         for note in record.get("notes", [])
-        if result.run.engine == gem5.NAME and "reason" in note
+        if result.run.engine == GEM5 and "reason" in note
     ]
 
 
@@ -514,31 +508,9 @@ def as_json(found: Check) -> str:
     )
 
 
-# --- docs/cross-check.md --------------------------------------------------------------------------
+# --- the document ---------------------------------------------------------------------------------
 
 
 def render(text: str, found: Check) -> str:
-    if not BLOCK.search(text):
-        raise UserError(
-            f"{DOCUMENT}: expected a line <!-- ./p5lab cross-check --> and <!-- end -->"
-        )
-    return BLOCK.sub(lambda match: match[1] + markdown(found) + match[3], text)
-
-
-def main() -> None:
-    lab = Lab.here()
-    document = lab.root / DOCUMENT
-
-    def execute(runs: list[Run]) -> list[Result]:
-        build.ensure(lab, Progress(), build.for_runs(lab, [run.guest for run in runs]))
-        return Runner(lab).run_all(runs)  # one at a time, for the host times
-
-    found = check(lab, Ask(), execute, None)
-    for result in found.failed:
-        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-    text = document.read_text(encoding="utf-8")
-    document.write_text(render(text, found), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.exit(status_of(main))
+    """A document with its tables made anew."""
+    return blocks.replace(text, COMMAND, markdown(found))

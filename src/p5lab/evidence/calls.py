@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""What a call costs in crossings, from traced runs: docs/crossings.md, docs/mach.md, docs/dup.svg.
+"""What a call costs in ring crossings and address space switches, from traced runs.
 
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.calls` runs what the documents
-show and
-writes the tables in them, and the picture, anew; the text between them is written by hand.
+Makes tables for documents, and a picture of one call on several systems. p5lab.evidence.documents
+says which documents.
 """
 
 import re
-import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from p5lab.describe import experiment
-from p5lab.describe.experiment import Filter
-from p5lab.engines.bochs import CROSSINGS
-from p5lab.errors import UserError, status_of
+from p5lab.describe.experiment import Filter, Run
+from p5lab.describe.observation import Observation, Trace
+from p5lab.describe.observation.trace import CROSSINGS
+from p5lab.errors import UserError
 from p5lab.evidence.calls_picture import Panel, draw
-from p5lab.execute.one_run import cores
-from p5lab.execute.runner import Runner
-from p5lab.host import build
-from p5lab.host.progress import Progress
+from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 from p5stats import crossings
 from p5stats.crossings import Bracket, Service, Step
 
-DOCUMENT = "docs/crossings.md"
-MACH = "docs/mach.md"
-EXPERIMENTS = {DOCUMENT: "chen95-core", MACH: "structure"}
-PICTURE = "docs/dup.svg"
+Execute = Callable[[list[Run]], list[Result]]
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
 # Of a microkernel the programs are, in the order in which they come to run:
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
@@ -102,10 +96,13 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def render(lab: Lab, text: str, experiment_name: str) -> str:
-    """The document with its tables made anew; runs what they need."""
+def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
+    """A document with its tables made anew, from runs of one experiment.
+
+    `execute` runs what the tables need. The text between them stays. UserError when a run fails.
+    """
     wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
-    found = brackets(lab, experiment_name, wanted)
+    found = brackets(lab, experiment_name, wanted, execute)
 
     def table(match: re.Match[str]) -> str:
         start, kind, workload, guest, _, end = match.groups()
@@ -115,20 +112,20 @@ def render(lab: Lab, text: str, experiment_name: str) -> str:
     return TABLE.sub(table, text)
 
 
-def picture(lab: Lab) -> str:
-    """A dup() on all systems."""
-    found = brackets(lab, EXPERIMENTS[MACH], {("dup", guest) for guest in SHOWN})
+def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
+    """A dup() on all systems, as SVG; see `render`."""
+    found = brackets(lab, experiment_name, {("dup", guest) for guest in SHOWN}, execute)
     return draw([Panel(guest, found["dup", guest]) for guest in SHOWN])
 
 
 def brackets(
-    lab: Lab, experiment_name: str, wanted: set[tuple[str, str]]
+    lab: Lab, experiment_name: str, wanted: set[tuple[str, str]], execute: Execute
 ) -> dict[tuple[str, str], Bracket]:
     """The typical bracket of each workload on each guest, traced."""
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in wanted})),
         guests=tuple(sorted({guest for _, guest in wanted})),
-        trace=("crossings",),
+        observation=Observation.of(Trace(("crossings",))),
     )
     runs = [
         run
@@ -136,7 +133,7 @@ def brackets(
         if (run.workload.name, run.guest.name) in wanted
     ]
     found = {}
-    for result in Runner(lab, jobs=cores()).run_all(runs):
+    for result in execute(runs):
         if result.status != "ok":
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
         traced = crossings.read(result.directory / CROSSINGS)
@@ -154,17 +151,3 @@ def _named(step: Step) -> Step:
         if end.endswith(f" {before}"):
             end = end.removesuffix(before) + after
     return replace(step, who=who, end=end)
-
-
-def main() -> None:
-    lab = Lab.here()
-    build.ensure(lab, Progress())
-    for name, experiment_name in EXPERIMENTS.items():
-        document = lab.root / name
-        text = document.read_text(encoding="utf-8")
-        document.write_text(render(lab, text, experiment_name), encoding="utf-8")
-    (lab.root / PICTURE).write_text(picture(lab), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.exit(status_of(main))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/dup.svg: one call on several systems, crossing by crossing, from traced brackets."""
+"""A picture of one call on several systems, crossing by crossing, from traced brackets."""
 
 from dataclasses import dataclass
 from html import escape

@@ -1,25 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What `./p5lab run chen95-method` prints, and docs/chen95-method.md.
+"""What `./p5lab run chen95-method` prints: the method of chen95 beside the engine's own counts.
 
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.counter_method` runs what the
-document shows and
-writes the tables in it anew; the text between them is written by hand.
+The same tables stand in a document (p5lab.evidence.documents).
 """
 
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 from rich.console import Console
 
 from p5lab.describe import experiment
-from p5lab.engines.bochs import OUTPUT
-from p5lab.errors import UserError, status_of
-from p5lab.execute.one_run import cores
-from p5lab.execute.runner import Runner
-from p5lab.host import build
-from p5lab.host.progress import Progress
+from p5lab.describe.experiment import Run
+from p5lab.engines.bochs.engine import OUTPUT
+from p5lab.errors import UserError
+from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
 from p5lab.keep import store
 from p5lab.keep.store import Stored
@@ -28,7 +23,6 @@ from p5lab.present.tables import Grid, number
 from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
-DOCUMENT = "docs/chen95-method.md"
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # programs get what the engine counted, as of any experiment
 EXACT = "counters.miscounts=false"
@@ -172,12 +166,13 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
         console.print(markup(note, lines=True), style="dim")
 
 
-def render(lab: Lab, text: str) -> str:
-    """The document with its tables made anew; runs what they need."""
-    runs = experiment.load(lab, EXPERIMENT)
-    results = Runner(lab, jobs=cores()).run_all(runs)
+def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
+    """A document with its tables made anew; the text between them stays.
+
+    `execute` runs the experiment. UserError when a run fails.
+    """
     stored = []
-    for result in results:
+    for result in execute(experiment.load(lab, EXPERIMENT)):
         record = store.read(result.directory)
         if result.status != "ok" or record is None:
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
@@ -190,15 +185,3 @@ def render(lab: Lab, text: str) -> str:
         return match[1] + shown.markdown() + "\n" + match[4]
 
     return TABLE.sub(table, text)
-
-
-def main() -> None:
-    lab = Lab.here()
-    document = lab.root / DOCUMENT
-    guests = [run.guest for run in experiment.load(lab, EXPERIMENT)]
-    build.ensure(lab, Progress(), build.for_runs(lab, guests))
-    document.write_text(render(lab, document.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.exit(status_of(main))

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab matrix: the benchmarks of the papers, and which guests run them.
-
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.matrix` writes the table of
-README.md anew.
-"""
+"""./p5lab matrix: the benchmarks of the papers, and which guests run them."""
 
 import csv
 import io
 import json
-import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,24 +12,26 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe import guest as guests
 from p5lab.describe import workload as workloads
-from p5lab.errors import UserError, status_of
+from p5lab.evidence import block as blocks
 from p5lab.evidence.published import PAPERS
 from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 
 SCHEMA_VERSION = 1
-DOCUMENT = "README.md"
-BLOCK = re.compile(r"(<!-- \./p5lab matrix -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+COMMAND = "./p5lab matrix"  # whose table a document has
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A benchmark on a guest. state: it does all runs that the papers' experiments have of it, or
-    some of them; it can, but no such experiment asks it; or it cannot, and `reason` says why. runs:
-    how many of them it does."""
+    """A benchmark on a guest.
+
+    state: the guest does all runs that the papers' experiments define, or some of them; it can, but
+    no such experiment includes it; or it cannot, and `reason` says why. runs: the number of those
+    runs that it does.
+    """
 
     benchmark: str
     source: str
@@ -47,13 +43,12 @@ class Cell:
 
 
 def cells(lab: Lab) -> list[Cell]:
-    """A cell for each benchmark of a paper and each guest, benchmarks in the order of the file."""
+    """A cell for each benchmark of a paper and each guest, benchmarks by paper and name."""
     asked = _asked(lab)
     systems = [guests.load(lab, name) for name in guests.names(lab)]
     result = []
-    for benchmark in workloads.load(lab).values():
-        if not _is_of_a_paper(benchmark.source):
-            continue
+    benchmarks = (one for one in workloads.load(lab).values() if _is_of_a_paper(one.source))
+    for benchmark in sorted(benchmarks, key=lambda one: (one.source.split()[0], one.name)):
         of_it = {key: count for key, count in asked.items() if key[1] == benchmark.name}
         most = {
             name: max(count for key, count in of_it.items() if key[0] == name)
@@ -61,7 +56,7 @@ def cells(lab: Lab) -> list[Cell]:
         }
         for system in systems:
             own = {name: count for (name, _, of), count in of_it.items() if of == system.name}
-            why = system.cannot.get(benchmark.name, "")  # with all parameters
+            why = system.why_never(benchmark)
             if why:
                 state = NO
             elif not own:
@@ -117,10 +112,11 @@ def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
 
 
 LEGEND = (
-    "A number: so many runs of it do the papers' experiments ask of that guest, each with other"
-    " parameters; fewer than on another guest: the others name the guests that they are for, which"
-    f" is `linux` where they need a modelled disk. {ABLE}: nothing is known to keep it from running"
-    " there, but none of these experiments asks it."
+    "A number is the number of runs that the papers' experiments define for this guest; these runs"
+    " differ in their parameters. It is smaller than on another guest where an experiment names the"
+    " guests that it is for. An experiment that needs a modelled disk names `linux`."
+    f" `{ABLE}`: nothing is known to keep the benchmark from running there, but none of these"
+    " experiments asks for it."
 )
 
 
@@ -159,18 +155,5 @@ def block(found: Sequence[Cell]) -> str:
 
 
 def render(text: str, found: Sequence[Cell]) -> str:
-    """README.md with its matrix made anew."""
-    if not BLOCK.search(text):
-        raise UserError(f"{DOCUMENT}: expected a line <!-- ./p5lab matrix --> and <!-- end -->")
-    return BLOCK.sub(lambda match: match[1] + block(found) + match[3], text)
-
-
-def main() -> None:
-    lab = Lab.here()
-    document = lab.root / DOCUMENT
-    text = document.read_text(encoding="utf-8")
-    document.write_text(render(text, cells(lab)), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.exit(status_of(main))
+    """A document with its matrix made anew."""
+    return blocks.replace(text, COMMAND, block(found))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Claims: configs/claims.toml, checked against machines, experiments and workloads
-(docs/claims.md)."""
+(docs/evidence/claims.md)."""
 
 import csv
 import math
@@ -64,7 +64,7 @@ class _Loader:
         self._workloads = workloads.load(lab)
         self._experiments = experiment.names(lab)
         self._guests = guests.names(lab)
-        self._machines = machines.names(lab.machines)
+        self._machines = machines.names(lab)
 
     def claims(self, name: str, table: Table) -> list[Claim]:
         """One claim; of a table with `values`, one for each of them."""
@@ -157,7 +157,7 @@ class _Loader:
         return keys
 
     def _timing_rows(self, machine: str) -> list[str]:
-        values = machines.load(self._lab.machines, machine).values
+        values = machines.load(self._lab, machine).values
         with self._lab.timing(str(values["cpu.timing"])).open(encoding="utf-8") as file:
             rows = csv.reader(line for line in file if not line.startswith("#"))
             return [row[0] for row in rows][1:]
@@ -203,7 +203,7 @@ class _Loader:
         if "bandwidth" in table.data and "base" not in table.data:
             raise UserError(f"{where}: bandwidth: expected with base, a Microvax II's")
         own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
-        board = machines.load(self._lab.machines, machine)
+        board = machines.load(self._lab, machine)
         return Measure(
             experiment=table.text("experiment"),
             guest=table.text("guest", GUEST),
@@ -251,7 +251,7 @@ class _Loader:
         given: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         inherited = [key for key in own if "workload" not in table.data or key == "set"]
         if machine:
-            board = machines.load(self._lab.machines, machine)
+            board = machines.load(self._lab, machine)
             inherited = [key for key in inherited if key != "set"]
         given = {key: own[key] for key in inherited} | given
         return replace(

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab validate: published numbers beside modelled ones (docs/claims.md).
-
-`PYTHONPATH=src:stats-parsers .venv/bin/python -m p5lab.evidence.validate` runs what is not there
-yet and
-writes the tables of README.md and docs/claims-systems.md anew.
-"""
+"""./p5lab validate: published numbers beside modelled ones (docs/evidence/claims.md)."""
 
 import io
 import json
 import math
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,12 +14,10 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe import machine as machines
 from p5lab.describe.experiment import Filter, Run
-from p5lab.errors import UserError, status_of, unknown
+from p5lab.errors import unknown
+from p5lab.evidence import block as blocks
 from p5lab.evidence import published as claim_file
-from p5lab.execute.one_run import cores
-from p5lab.execute.runner import Result, Runner
-from p5lab.host import build
-from p5lab.host.progress import Progress
+from p5lab.execute.runner import Result
 from p5lab.host.terminal import markup
 from p5lab.lab import Lab
 from p5lab.present.tables import MISSING, Grid, number
@@ -43,10 +35,9 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-HARDWARE, SYSTEMS = "README.md", "docs/claims-systems.md"
+COMMAND = "./p5lab validate"  # whose table documents have
+OTHER = "claims-systems.md"  # beside the document about hardware
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
-MARKER = "<!-- ./p5lab validate -->"
-BLOCK = re.compile(rf"({re.escape(MARKER)}\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -111,7 +102,7 @@ def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Val
             table, clocks[result.id] = tidy.read_run(result.directory)
             tables.append(table)
     values = {
-        name: machines.load(lab.machines, name).values
+        name: machines.load(lab, name).values
         for name in {claim.machine for claim in asked if claim.role != UNTESTABLE}
     }
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=tidy.COLUMNS)
@@ -266,17 +257,17 @@ def block(found: pd.DataFrame, *, everything: bool = False) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def render(text: str, found: pd.DataFrame, document: str = HARDWARE) -> str:
-    """A document with its table made anew: what is claimed of systems has one of its own, of which
-    README.md has the headline only."""
-    if not BLOCK.search(text):
-        raise UserError(f"{document}: expected a line {MARKER} and <!-- end -->")
+def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
+    """A document with its table made anew: of what is claimed of hardware, or of `systems`.
+
+    The one about hardware says how many claims about systems hold, and names the other.
+    """
     of_systems = found["role"] == SYSTEM
-    shown = block(found[of_systems if document == SYSTEMS else ~of_systems])
+    shown = block(found[of_systems if systems else ~of_systems])
     said = _headline(found, SYSTEM)
-    if document == HARDWARE and said:
-        shown += f"\n{said.removesuffix('.')}: `{SYSTEMS}` has them.\n"
-    return BLOCK.sub(lambda match: match[1] + shown + match[3], text)
+    if said and not systems:
+        shown += f"\n{said.removesuffix('.')}: [{OTHER}]({OTHER}) lists them.\n"
+    return blocks.replace(text, COMMAND, shown)
 
 
 def run(
@@ -285,23 +276,3 @@ def run(
     """Runs what is needed and judges."""
     needed = runs(lab, asked)
     return evaluate(lab, asked, executor(needed) if needed else [])
-
-
-def main() -> None:
-    lab = Lab.here()
-
-    def execute(needed: list[Run]) -> list[Result]:
-        build.ensure(lab, Progress(), build.for_runs(lab, [one.guest for one in needed]))
-        return Runner(lab, jobs=cores()).run_all(needed)
-
-    found = run(lab, select(lab, None), execute)
-    for result in found.failed:
-        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
-    for name in (HARDWARE, SYSTEMS):
-        document = lab.root / name
-        text = document.read_text(encoding="utf-8")
-        document.write_text(render(text, found.results, name), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.exit(status_of(main))

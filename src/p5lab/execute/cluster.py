@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs on the workers of a Dask cluster: of this machine (`--workers N`), or of a scheduler that is
-there already (`--scheduler ADDRESS`). docs/clusters.md says how to use it, p5lab.execute.worker
+there already (`--scheduler ADDRESS`). docs/reference/clusters.md says how to use it,
+p5lab.execute.worker
 what a
 worker does.
 
@@ -34,10 +35,10 @@ from typing import TYPE_CHECKING
 from p5lab.engines import Outcome
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.execute import forkserver, worker
-from p5lab.execute.logs import printable
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.execute.runner import Lost
 from p5lab.execute.worker import Input, Order, Report
+from p5lab.host.logs import printable
 from p5lab.keep import store
 from p5lab.lab import Lab
 
@@ -226,7 +227,7 @@ class Cluster:
         if isinstance(report, str):
             raise Lost(
                 f"a worker of {self._name} has no p5lab ({report}): expected it to be"
-                " started as docs/clusters.md says",
+                " started as docs/reference/clusters.md says",
                 status=STATUS_FAILED,
             )
         chain.worker = report.worker

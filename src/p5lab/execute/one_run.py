@@ -5,7 +5,6 @@
 import os
 import platform
 import select
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from p5lab import engines
-from p5lab.describe.experiment import Run
+from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver
 from p5lab.execute.forkserver import Server
+from p5lab.host.processors import cores
 from p5lab.keep import store
 from p5stats import StatsError, events, tidy
 
@@ -144,19 +144,10 @@ def host() -> dict[str, Any]:
     }
 
 
-def cores() -> int:
-    """CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def has_feedback(run: Run) -> bool:
-    return run.feedback and run.model and run.has_clocks
-
-
 def phases(run: Run) -> dict[int, str]:
     """The names of what the table has counts of."""
-    if run.sample:
-        return {one.number: f"interval {one.number}" for one in run.sample.intervals}
+    if sample := run.sample:
+        return {one.number: f"interval {one.number}" for one in sample.intervals}
     return run.workload.phases
 
 
@@ -176,14 +167,14 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
             run.engine,
             run.machine.name,
             run.machine.geometry,
-            tidy.YES if has_feedback(run) else tidy.NO,
+            tidy.YES if run.has_feedback else tidy.NO,
             run.guest.name,
             run.seed,
             run.workload.name,
             run.parameter_text,
         )
-        if run.sample:
-            for one in run.sample.intervals:
+        if sample := run.sample:
+            for one in sample.intervals:
                 if one.number not in parsed.intervals:
                     return Outcome(
                         "failed",

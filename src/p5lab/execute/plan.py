@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from rich.console import Console
 
-from p5lab.describe.experiment import Run
+from p5lab.describe.run import Run
 from p5lab.execute.runner import TO_RUN, Known
 from p5lab.keep import index
 from p5lab.keep.store import Stored

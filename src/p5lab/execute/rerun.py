@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A run again, from its record alone: the machine as it was, the same guest, program and seed."""
 
-from dataclasses import asdict
 from typing import Any
 
-from p5lab.describe import guest, machine, workload
-from p5lab.describe.experiment import NATIVE, PROGRAM, Interval, Run, Sample, Shadow
+from p5lab.describe import engine, guest, machine, workload
+from p5lab.describe import program as programs
+from p5lab.describe.experiment import PROGRAM
+from p5lab.describe.observation import Observation
+from p5lab.describe.run import Run
 from p5lab.errors import UserError, unknown
 from p5lab.keep.store import RECORD, Stored
 from p5lab.lab import Lab
@@ -16,15 +18,9 @@ def request(run: Run) -> dict[str, Any]:
     return {
         "limit_seconds": run.limit_seconds,
         "given": list(run.given),
-        "trace": list(run.trace),
-        "accesses": run.accesses,
         "model": run.model,
         "feedback": run.feedback,
-        "vectors": run.vectors,
-        "power_cut": run.power_cut,
-        "pcap": run.pcap,
-        "attribute": list(run.attribute),
-        "sample": asdict(run.sample) if run.sample else None,
+        **run.observation.recorded(),
     }
 
 
@@ -47,8 +43,10 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
             f"run {stored.id} was recorded by an older p5lab, which did not keep all that is"
             f" needed; run experiment {record['experiment']} again"
         )
-    if record["engine"] == NATIVE:
-        raise UserError(f"run {stored.id} measured this host; use `./p5lab run --engine native`")
+    if not engine.capabilities(record["engine"]).simulates:
+        raise UserError(
+            f"run {stored.id} measured this host; use `./p5lab run --engine {record['engine']}`"
+        )
     if record["experiment"] == PROGRAM:
         raise UserError(
             f"run {stored.id} was of a program of your own, of which only the digest is kept; use"
@@ -59,40 +57,27 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     if name not in known:
         raise unknown("workload", name, known, where=f"run {stored.id}")
     where = f"run {stored.id}"
+    system = guest.load(lab, record["guest"]["name"])
+    parameters = known[name].resolve(record["parameters"], where)
     return Run(
         experiment=record["experiment"],
         machine=_machine(lab, record["machine"], where),
-        guest=guest.load(lab, record["guest"]["name"]),
+        guest=system,
         workload=known[name],
-        parameters=known[name].resolve(record["parameters"], where),
+        parameters=parameters,
         given=tuple(asked["given"]),
         seed=record["seed"],
         feedback=asked["feedback"],
         limit_seconds=asked["limit_seconds"],
         engine=record["engine"],
-        trace=tuple(asked["trace"]),
-        accesses=asked["accesses"],
-        shadows=tuple(
-            Shadow(name, settings) for name, settings in record["machine"]["shadows"].items()
-        ),
+        program=programs.of_workload(lab, known[name], system, parameters),
         model=asked["model"],
-        vectors=asked.get("vectors", 0),
-        power_cut=asked.get("power_cut", 0),
-        pcap=asked.get("pcap", False),
-        attribute=tuple(asked.get("attribute", ())),
-        sample=_sample(asked.get("sample")),
+        observation=Observation.of_record(record),
     )
 
 
-def _sample(asked: dict[str, Any] | None) -> Sample | None:
-    if asked is None:
-        return None
-    intervals = tuple(Interval(**one) for one in asked["intervals"])
-    return Sample(intervals, asked["warm_up"], asked["simpoints"], asked["weights"])
-
-
 def _machine(lab: Lab, was: dict[str, Any], where: str) -> machine.Machine:
-    board = machine.load(lab.machines, was["name"])
+    board = machine.load(lab, was["name"])
     overlay: dict[str, object] = dict(one.split("=", 1) for one in was["geometry"].split())
     if overlay:
         board = board.with_set(overlay, where)

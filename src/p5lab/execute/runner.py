@@ -13,11 +13,12 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 from p5lab import __version__, engines
-from p5lab.describe.experiment import Run
+from p5lab.describe.run import Run
 from p5lab.engines import EVENTS, Outcome
 from p5lab.errors import UserError, disk_error
 from p5lab.execute import forkserver, one_run, rerun
@@ -25,7 +26,7 @@ from p5lab.execute.forkserver import Servers
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
 from p5lab.host.files import read_json
 from p5lab.keep import store
-from p5lab.lab import Lab
+from p5lab.lab import PLACES, Lab
 
 # The virtual-time limit is the engine's; this one catches an engine that itself hangs.
 HOST_LIMIT_SECONDS = 3600
@@ -244,11 +245,31 @@ class Runner:
                 for name, path in plan.built_from.items()
                 if path.is_file()
             },
+            "files": self._described_in(run),
         }
         name = store.run_id(identity)
         directory = self.lab.results / run.experiment / name
         boot = forkserver.key(plan, identity["digests"]) if self.fork else ""
         return _Job(run, name, directory, made_of, boot)
+
+    def _described_in(self, run: Run) -> dict[str, str]:
+        """The files that describe what a run is made of; those of P5LAB_PATH with their whole
+        path."""
+        names = {
+            "experiment": run.experiment,
+            "machine": run.machine.name,
+            "guest": run.guest.name,
+            "workload": run.workload.name,
+        }
+        return {
+            kind: self.lab.short(self._files[kind][name])
+            for kind, name in names.items()
+            if name in self._files[kind]
+        }
+
+    @cached_property
+    def _files(self) -> dict[str, dict[str, Path]]:
+        return {kind: self.lab.files(kind) for kind in PLACES}
 
     def _queue(self, job: _Job) -> None:
         try:
@@ -365,7 +386,7 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
         },
         "parameters": run.parameters,
         "seed": run.seed,
-        "feedback": "on" if one_run.has_feedback(run) else "off",
+        "feedback": "on" if run.has_feedback else "off",
         "request": rerun.request(run),
     }
 
@@ -390,7 +411,7 @@ def _set_aside(
     """Removes what an earlier attempt left. An earlier ok result of a repeatable engine is kept for
     comparison; returns the digest of its events."""
     known = None
-    if engine.repeatable and before and before["status"] == "ok":
+    if engine.can.repeatable and before and before["status"] == "ok":
         known = before["digests"].get(EVENTS)
     for file in (*engine.outputs, store.COUNTS):
         path = directory / file

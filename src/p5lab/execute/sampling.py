@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/simpoint.md).
+"""`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/concepts/simpoint.md).
 
 Three runs at most, each in a run directory of its own: one that writes basic-block vectors, with
 the model off; one that simulates the chosen intervals in detail and warms caches, TLBs and branch
@@ -22,11 +22,14 @@ from rich.console import Console
 from p5lab.describe import experiment
 from p5lab.describe import guest as guests
 from p5lab.describe import machine as machines
+from p5lab.describe import program as programs
 from p5lab.describe import workload as workloads
-from p5lab.describe.experiment import Cannot, Interval, Run, Sample
+from p5lab.describe.experiment import Cannot
+from p5lab.describe.observation import Interval, Sample, Vectors
+from p5lab.describe.observation.vectors import VECTORS
+from p5lab.describe.run import Run
 from p5lab.describe.workload import EMPTY_PHASE
 from p5lab.engines import EVENTS
-from p5lab.engines.bochs import VECTORS
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.execute.runner import Result
 from p5lab.host.files import replace_json
@@ -40,7 +43,7 @@ SCHEMA_VERSION = 1
 # Of the runs; runs of one experiment that ask the same are one to whoever reads its tables.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
-# Instructions that fill an L2 of 256 KB several times over (docs/simpoint.md).
+# Instructions that fill an L2 of 256 KB several times over (docs/concepts/simpoint.md).
 WARM_UP = 2_000_000
 LIMIT_SECONDS = 3600  # modelled
 BINARY = "P5LAB_SIMPOINT"
@@ -88,7 +91,7 @@ def base(
 ) -> list[Run]:
     """The full run of each workload; `given` are its parameters as `name=value`."""
     known = workloads.load(lab)
-    board = machines.load(lab.machines, machine)
+    board = machines.load(lab, machine)
     if settings:
         board = board.with_set(settings, "--set")
     system = guests.load(lab, guest)
@@ -99,7 +102,7 @@ def base(
         if name not in known:
             raise unknown("workload", name, known)
         resolved = known[name].resolve(parameters, "--parameter")
-        if reason := system.why_not(name, resolved):
+        if reason := system.why_not(known[name], resolved):
             raise UserError(str(Cannot(guest, name, reason)))
         runs.append(
             Run(
@@ -112,6 +115,7 @@ def base(
                 seed,
                 True,
                 LIMIT_SECONDS,
+                program=programs.of_workload(lab, known[name], system, resolved),
             )
         )
     return runs
@@ -127,11 +131,20 @@ def _parameter(text: str) -> tuple[str, int | str]:
 def blocks(run: Run, interval: int) -> Run:
     """The same, writing vectors. The model is off: what is executed depends on it only through the
     clock."""
-    return replace(run, experiment=BLOCKS, vectors=interval, model=False)
+    return replace(
+        run,
+        experiment=BLOCKS,
+        observation=run.observation.with_(Vectors(interval)),
+        model=False,
+    )
 
 
 def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
-    return replace(run, experiment=SAMPLED, sample=chosen.sample(warm_up))
+    return replace(
+        run,
+        experiment=SAMPLED,
+        observation=run.observation.with_(chosen.sample(warm_up)),
+    )
 
 
 # --- clustering ---------------------------------------------------------------------------------

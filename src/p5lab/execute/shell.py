@@ -25,9 +25,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from p5lab import engines
-from p5lab.describe.experiment import Run
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
+from p5lab.describe.program import SHELL
+from p5lab.describe.run import Run
 from p5lab.describe.workload import Workload
 from p5lab.engines import Outcome
 from p5lab.errors import STATUS_FAILED
@@ -49,7 +50,17 @@ CHUNK = 512  # less than a pipe takes without blocking
 def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
     workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
     return Run(
-        NAME, machine, guest, workload, {}, (), seed, True, LIMIT_SECONDS, model=model, shell=True
+        NAME,
+        machine,
+        guest,
+        workload,
+        {},
+        (),
+        seed,
+        True,
+        LIMIT_SECONDS,
+        program=SHELL,
+        model=model,
     )
 
 

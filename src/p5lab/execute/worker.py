@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p5lab import __version__, engines
+from p5lab import __version__
 from p5lab.engines import EVENTS, Outcome, Plan
 from p5lab.errors import disk_error
 from p5lab.execute import one_run
@@ -137,7 +137,7 @@ def _execute(worker: "Worker", order: Order) -> Report:
     )
     if shared:
         beside = order.directory.parent
-    elif not engines.get(order.task.run.engine).portable:
+    elif not order.task.run.can.portable:
         engine = order.task.run.engine
         return Report(
             worker.address,

@@ -10,13 +10,11 @@ import subprocess
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TextIO
 
-from p5lab.describe.experiment import EMBEDDED, NATIVE
-from p5lab.describe.guest import X86_64, Guest
 from p5lab.errors import STATUS_FAILED, UserError, disk_error
 from p5lab.host.fetch import cache_directory
 from p5lab.host.progress import Progress
@@ -58,19 +56,6 @@ COSTS = {
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
-
-
-def for_runs(lab: Lab, guests: Collection[Guest], engine: str = EMBEDDED) -> tuple[str, ...]:
-    """The targets that runs of an engine on these guests need. native: the host itself."""
-    if engine == NATIVE:
-        return ("build/workloads/native",)
-    places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
-    places |= {f"build/workloads/{guest.programs}" for guest in guests}
-    if engine != EMBEDDED:
-        return tuple(sorted(places))
-    engines = {lab.engine64 if guest.isa == X86_64 else lab.engine for guest in guests}
-    made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
-    return (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks", *sorted(places))
 
 
 def ensure(

@@ -289,7 +289,9 @@ def main(arguments: list[str] | None = None, lab: Lab | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="p5lab doctor", description="Says what is here and what is missing."
     )
-    parser.add_argument("--json", action="store_true", help="for programs (docs/formats.md)")
+    parser.add_argument(
+        "--json", action="store_true", help="for programs (docs/reference/formats.md)"
+    )
     return show(lab or Lab.here(), as_json=parser.parse_args(arguments).json)
 
 

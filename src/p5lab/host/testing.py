@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab test`: style, types, the C++ tests of the model, the Python and end-to-end tests."""
+"""`./p5lab test`: style, types, the C++ tests of the engine, the Python and end-to-end tests."""
 
 import os
 import re
@@ -11,22 +11,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from p5lab.errors import STATUS_FAILED
-from p5lab.execute.one_run import cores
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
-CHECKS = (
+# Modules of Python with their arguments; each must end with status 0.
+CHECKS: tuple[tuple[str, ...], ...] = (
     ("ruff", "check"),
-    ("ruff", "format", "--check", "src", "stats-parsers", "tests/unit"),
+    ("ruff", "format", "--check"),
     ("mypy",),
     ("mypy", "bench/run.py"),
 )
+# C++ that clang-format checks: folders and names of files.
+FORMATTED = ("engine", "tests/engine")
+CXX = ("*.cc", "*.hh", "*.h")
 TESTS = ("tests/e2e", "tests/unit")
 MOST = 8  # processes; each keeps some booted guests
 _DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
 ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
+# The parts that can run alone, each with what must be built before it: None is nothing, an empty
+# list of targets is everything.
+UNIT, ENGINE, E2E = "unit", "engine", "e2e"
+PARTS: dict[str, tuple[str, ...] | None] = {UNIT: None, ENGINE: ("build/tests",), E2E: ()}
 
 
 @dataclass(frozen=True)
@@ -47,46 +55,156 @@ class Tally:
         return f"{self.passed} passed, {self.failed} failed{skipped}"
 
 
-def run(lab: Lab, *, full: bool = False, arguments: Sequence[str] = ()) -> int:
-    """Runs everything, also after something has failed; 0 when all is green.
+@dataclass(frozen=True)
+class Choice:
+    """Which tests run: all of them, a part, the tests of a part that NAME selects, or what
+    `arguments` select for pytest (for doctest if the part is `engine`)."""
 
-    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. pytest has a process
-    for each processor; files go to them whole, because a file's tests share what it made, the long
-    ones first. What measures time runs alone, at the end. With arguments for pytest only pytest
-    runs, in one process: a person who asks for one test wants that one.
-    """
-    environment = {**os.environ, **({"P5LAB_FULL": "1"} if full else {})}
-    if arguments:
-        total, failed = _Pytest(lab, arguments, environment).finish(), []
-    else:
-        tests = _Pytest(
-            lab,
-            [*_DISTRIBUTED, f"--numprocesses={min(cores(), MOST)}", "-m", "not alone", *TESTS],
-            environment,
-            held=True,
+    part: str = ""
+    name: str = ""
+    arguments: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> "Choice":
+        """[PART [NAME]] [ARGUMENT...], as the command line has them.
+
+        The first word is an argument if no part has that name and it looks like one of pytest: an
+        option or a path. UserError when it is neither.
+        """
+        if not words:
+            return cls()
+        if words[0] in PARTS:
+            named = len(words) > 1 and not words[1].startswith("-")
+            rest = words[2:] if named else words[1:]
+            return cls(words[0], words[1] if named else "", tuple(rest))
+        if words[0].startswith("-") or "/" in words[0] or ".py" in words[0]:
+            return cls(arguments=tuple(words))
+        raise UserError(
+            f"test: unknown part {words[0]!r}: expected {', '.join(PARTS)},"
+            " or arguments for pytest after --"
         )
-        failed = [" ".join(one[:2]) for one in CHECKS if _python(lab, one, environment) != 0]
-        total = sum((_engine_tests(lab, one, environment) for one in ENGINE_TESTS), Tally())
+
+    @property
+    def targets(self) -> tuple[str, ...] | None:
+        """What must be built first: None is nothing, an empty tuple is everything."""
+        return PARTS[self.part] if self.part else ()
+
+
+EVERYTHING = Choice()
+
+
+def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
+    """Runs the tests that were chosen, also after something has failed; 0 when all is green.
+
+    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. P5LAB_BUILT=1 says that
+    everything is built, so that a missing product is a failure and no skip. pytest has a process
+    for each processor; files go to them whole, because a file's tests share what it made, the long
+    ones first. What measures time runs alone, at the end. A name or arguments select few tests,
+    which run in one process.
+    """
+    environment = {
+        **os.environ,
+        **({"P5LAB_FULL": "1"} if full else {}),
+        **({"P5LAB_BUILT": "1"} if choice.targets == () else {}),
+    }
+    failed: list[str] = []
+    if choice.part == ENGINE:
+        total = _engine(lab, choice, environment)
+    elif choice.name or choice.arguments:
+        total = _Pytest(lab, _selection(lab, choice), environment).finish()
+    else:
+        places = [f"tests/{choice.part}"] if choice.part else list(TESTS)
+        tests = _Pytest(lab, _side_by_side(places), environment, held=not choice.part)
+        total = Tally()
+        if not choice.part:
+            failed = failed_checks(lab, environment)
+            total += _engine(lab, choice, environment)
         total += tests.finish()
         if full:
-            total += _Pytest(lab, ["-m", "alone", *TESTS], environment).finish()
+            total += _Pytest(lab, ["-m", "alone", *places], environment, maybe_none=True).finish()
     if failed:
         print(f"p5lab: failed: {', '.join(failed)}", file=sys.stderr, flush=True)
     print(f"p5lab: {total}", flush=True)
     return STATUS_FAILED if failed or total.failed else 0
 
 
-def _python(lab: Lab, command: Sequence[str], environment: Mapping[str, str]) -> int:
-    return subprocess.run(
-        [sys.executable, "-m", *command], cwd=lab.root, env=environment
-    ).returncode
+def _side_by_side(places: Sequence[str]) -> list[str]:
+    return [*_DISTRIBUTED, f"--numprocesses={min(cores(), MOST)}", "-m", "not alone", *places]
 
 
-def _engine_tests(lab: Lab, program: str, environment: Mapping[str, str]) -> Tally:
+def _selection(lab: Lab, choice: Choice) -> list[str]:
+    """Arguments of pytest that select the tests of a part by name.
+
+    pytest imports every file that it is given, which takes longer than one test. So it gets the
+    files that have the name in their own name or in their text; all, if there is none.
+    """
+    if not choice.part:
+        return list(choice.arguments)
+    place = f"tests/{choice.part}"
+    if not choice.name:
+        return [*choice.arguments, place]
+    files: list[str] = []
+    if re.fullmatch(r"[\w-]+", choice.name):
+        name = choice.name.lower()
+        files = [
+            lab.short(path)
+            for path in sorted((lab.root / place).glob("test_*.py"))
+            if name in path.stem.lower() or name in path.read_text(encoding="utf-8").lower()
+        ]
+    return ["-k", choice.name, *choice.arguments, *(files or [place])]
+
+
+def failed_checks(lab: Lab, environment: Mapping[str, str]) -> list[str]:
+    """Runs the checks of style and types; the names of those that fail."""
+    commands = [([sys.executable, "-m", *one], " ".join(one[:2])) for one in CHECKS]
+    if files := cxx_files(lab):
+        program = Path(sys.executable).with_name("clang-format")
+        commands.append(([str(program), "--dry-run", "--Werror", *files], "clang-format"))
+    failed = []
+    for command, name in commands:
+        try:
+            status = subprocess.run(command, cwd=lab.root, env=environment).returncode
+        except OSError as error:
+            print(f"p5lab: {name}: {error.strerror}", file=sys.stderr)
+            status = STATUS_FAILED
+        if status != 0:
+            failed.append(name)
+    return failed
+
+
+def cxx_files(lab: Lab) -> list[str]:
+    """The C++ files that clang-format keeps in form, as paths below the checkout."""
+    return sorted(
+        lab.short(path)
+        for place in FORMATTED
+        for pattern in CXX
+        for path in (lab.root / place).rglob(pattern)
+    )
+
+
+def _engine(lab: Lab, choice: Choice, environment: Mapping[str, str]) -> Tally:
+    """All programs of C++ tests; with a name only the test cases that have it in theirs."""
+    arguments = list(choice.arguments)
+    if choice.name:
+        arguments.append(f"--test-case=*{choice.name}*")
+    total = Tally()
+    for program in ENGINE_TESTS:
+        total += _engine_tests(lab, program, arguments, environment)
+    if not arguments:
+        return total
+    if not total.passed + total.failed:
+        print("p5lab: no C++ test case has that name", file=sys.stderr)
+        return Tally(failed=1)
+    return Tally(total.passed, total.failed)  # "skipped" are those that were not asked for
+
+
+def _engine_tests(
+    lab: Lab, program: str, arguments: Sequence[str], environment: Mapping[str, str]
+) -> Tally:
     """A doctest program, its output passed on."""
     try:
         done = subprocess.run(
-            [lab.root / program, "--no-colors"],
+            [lab.root / program, "--no-colors", *arguments],
             cwd=lab.root,
             env=environment,
             stdout=subprocess.PIPE,
@@ -106,13 +224,23 @@ def _engine_tests(lab: Lab, program: str, environment: Mapping[str, str]) -> Tal
 
 
 class _Pytest:
-    """pytest under way. `held`: what it prints is passed on by finish()."""
+    """pytest under way. `held`: finish() passes on what it prints. `maybe_none`: it is no failure
+    if the arguments select no test."""
+
+    NO_TESTS = 5  # pytest's exit status
 
     def __init__(
-        self, lab: Lab, arguments: Sequence[str], environment: Mapping[str, str], held: bool = False
+        self,
+        lab: Lab,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        held: bool = False,
+        maybe_none: bool = False,
     ) -> None:
         self._directory = tempfile.TemporaryDirectory()
         self._report = Path(self._directory.name) / "pytest.xml"
+        self._good = (0, self.NO_TESTS) if maybe_none else (0,)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "pytest", f"--junitxml={self._report}", *arguments],
             cwd=lab.root,
@@ -121,6 +249,7 @@ class _Pytest:
         )
 
     def finish(self) -> Tally:
+        """Waits for the end and returns the counts; a run that was stopped is a failure."""
         if self._process.stdout:
             while piece := os.read(self._process.stdout.fileno(), 1 << 16):
                 sys.stdout.buffer.write(piece)
@@ -129,7 +258,7 @@ class _Pytest:
         tally = read_junit(self._report) if self._report.exists() else Tally()
         self._directory.cleanup()
         # Also a run that found no test, or was stopped, is no success.
-        return tally if status == 0 or tally.failed else tally + Tally(failed=1)
+        return tally if status in self._good or tally.failed else tally + Tally(failed=1)
 
 
 def read_junit(report: Path) -> Tally:

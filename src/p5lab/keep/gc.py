@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from p5lab.engines import bochs
+from p5lab.describe import engine, observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import forkserver, worker
 from p5lab.host import fetch
@@ -132,7 +132,7 @@ def _asks(record: dict[str, Any]) -> tuple[object, ...]:
         record["seed"],
         record["workload"]["name"],
         tuple(sorted(record["parameters"].items())),
-        tuple(sorted(bochs.apart(record).items())),
+        tuple(sorted(observation.apart(record).items())),
     )
 
 
@@ -178,8 +178,10 @@ def _cached() -> Iterator[Item]:
         yield _item(path, path.name, KILLED)
     for path in directory.glob("inputs/*"):
         yield _item(path, path.name[:10], KILLED if path.suffix else "inputs of clients' runs")
-    for path in directory.glob("gem5/checkpoints/*/"):
-        yield _item(path, path.name, "gem5 checkpoints")
+    for name in engine.names():
+        for pattern, why in engine.capabilities(name).cached.items():
+            for path in directory.glob(pattern):
+                yield _item(path, path.name, why)
     # Files in here refer to each other: all or none.
     for name, why in (("zig", "the C compiler's library"), ("apt", "package index")):
         if (directory / name).is_dir():

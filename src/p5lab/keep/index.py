@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p5lab.engines import bochs
+from p5lab.describe import observation
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host.files import sha256_of
 from p5lab.keep import store
@@ -66,7 +66,8 @@ def runs(lab: Lab) -> list[Stored]:
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
-    """A database in memory with two views: `runs`, one row a run (docs/formats.md), and `counts`,
+    """A database in memory with two views: `runs`, one row a run (docs/reference/formats.md), and
+    `counts`,
     the tidy tables of all ok runs (p5stats.tidy). UserError when one of these cannot be read."""
     import duckdb  # only here: most commands need none of it
 
@@ -154,7 +155,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
             for key in ("name", "geometry", "shadows")
         },
         "workload": {"name": record["workload"].get("name", "")},
-        "identity": {"settings": {"engine.conf": bochs.apart(record)}},
+        "identity": {"settings": {"engine.conf": observation.apart(record)}},
     }
 
 

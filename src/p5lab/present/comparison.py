@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from p5lab.describe.experiment import EMBEDDED, NATIVE, Cannot
-from p5lab.describe.guest import X86_64
+from p5lab.describe import engine
+from p5lab.describe.engine import DEVIATIONS, UNCOUNTED
+from p5lab.describe.experiment import Cannot
 from p5lab.describe.keys import readable
 from p5lab.describe.workload import EMPTY_NAME
 from p5lab.keep.store import Stored
@@ -41,6 +42,9 @@ class Measured:
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
     """For each ok run all its phases, corrected for the empty bracket, per operation."""
+    undivided = {
+        one.record["engine"] for one in runs if not engine.recorded(one.record["engine"]).rings
+    }
     # What a table operation costs, it costs for one run as for many.
     for batch in _batches(runs):
         tables = [tidy.read_run(stored.directory) for stored in batch]
@@ -48,7 +52,7 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
             if frame.empty:
                 raise StatsError(f"{stored.directory}: no brackets: the table is empty")
         table = pd.concat([frame for frame, _ in tables], ignore_index=True)
-        counts = compare.without_empty(compare.counts(table), EMPTY_NAME)
+        counts = compare.without_empty(compare.counts(table, undivided), EMPTY_NAME)
         by_run = dict(iter(counts.groupby(level="run", sort=False)))
         for stored, (frame, clock_hz) in zip(batch, tables, strict=True):
             # The order of the rows is the order in which the phases ended.
@@ -215,7 +219,7 @@ class Comparison:
         found = (
             f"{note['what'].capitalize()} ({note['reason']})"
             for cell in self._cells.values()
-            if cell.record["engine"] == NATIVE
+            if engine.recorded(cell.record["engine"]).notes == UNCOUNTED
             for note in cell.record["notes"]
         )
         return list(dict.fromkeys(found))
@@ -226,7 +230,7 @@ class Comparison:
         found = (
             note["reason"]
             for cell in self._cells.values()
-            if cell.record["engine"] == "gem5"
+            if engine.recorded(cell.record["engine"]).notes == DEVIATIONS
             for note in cell.record["notes"]
         )
         return list(dict.fromkeys(f"{DEVIATION}: {reason}" for reason in found))
@@ -234,13 +238,17 @@ class Comparison:
     @property
     def without_clocks(self) -> list[str]:
         """Guests whose processor has no clocks to show, each once."""
-        found = (
-            f"Guest {cell.record['guest']['name']} ran on a processor of {X86_64}: its events are"
-            " counted, a Pentium's cycles and times it has none"
-            for cell in self._cells.values()
-            if cell.record["engine"] == EMBEDDED
-            and cell.record["machine"]["values"].get("cpu.isa") == X86_64
-        )
+        found = []
+        for cell in self._cells.values():
+            guest, isa = (
+                cell.record["guest"]["name"],
+                cell.record["machine"]["values"].get("cpu.isa"),
+            )
+            if isa in engine.recorded(cell.record["engine"]).without_clocks:
+                found.append(
+                    f"Guest {guest} ran on a processor of {isa}: its events are counted, a"
+                    " Pentium's cycles and times it has none"
+                )
         return list(dict.fromkeys(found))
 
     @property
@@ -338,7 +346,7 @@ def head(record: dict[str, Any]) -> str:
 
 def _name(system: System, field: str) -> str:
     value = getattr(system, field)
-    if field == "guest" and system.engine == "native":
+    if field == "guest" and not engine.recorded(system.engine).simulates:
         return "host"
     shown = {"feedback": f"feedback {value}", "geometry": readable(value).replace(" ", "\n")}
     return shown.get(field, value)

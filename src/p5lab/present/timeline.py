@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from p5lab.engines.bochs import CROSSINGS
+from p5lab.describe.observation.trace import CROSSINGS
 from p5lab.errors import UserError
 from p5lab.keep.store import Stored
 from p5lab.present.tables import Grid

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lwIP as the host at the other end of the wire: IPv4 alone, no threads, no sockets. Its sizes are
 // those of a workstation of the time with much memory, so that what limits a transfer is the guest,
-// the wire or the host's processor (docs/network.md).
+// the wire or the host's processor (docs/concepts/network.md).
 #ifndef P5NET_LWIPOPTS_H
 #define P5NET_LWIPOPTS_H
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab report`: one self-contained HTML page about an experiment, from the results that are
-there (docs/report.md)."""
+there (docs/start/reading-a-report.md)."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,7 +39,14 @@ def write(
     """Writes the page of experiment `name`, whole or not at all, and with `export` each figure into
     that directory as PNG, SVG and CSV. UserError when there are no results."""
     # Altair and vl-convert take a second to load; no other command needs them.
-    from p5lab.present.page import document, figures, svg
+    from p5lab.present.page import (
+        document,
+        figures,
+        functions_figure,
+        method_figure,
+        relative_figure,
+        svg,
+    )
 
     results = choose(
         expansion.runs, (one for one in store.all_runs(lab) if one.record["experiment"] == name)
@@ -52,17 +59,16 @@ def write(
     found = Comparison(results.shown, expansion.cannot)
     asked = _claims(lab, name, results)
     if counter_method.applies(results.shown):
-        drawn = [
-            figures.of_method(counter_method.rows(results.shown), [one.id for one in results.shown])
-        ]
+        ids = [one.id for one in results.shown]
+        drawn = [method_figure.of(counter_method.rows(results.shown), ids)]
     else:
         sources = {one.name: one.source for one in workload.load(lab).values()}
         drawn = figures.of(found, asked, sources)
         if name.startswith(RELATIVE):
-            drawn = [*figures.of_relative(found, published.load(lab)), *drawn]
+            drawn = [*relative_figure.of(found, published.load(lab)), *drawn]
     attributed = [pair for one in results.found for pair in _attributed(one)]
     drawn += [
-        figures.of_attribution(stored.record["label"], stored.id, counts)
+        functions_figure.of(stored.record["label"], stored.id, counts)
         for stored, counts in attributed
     ]
     judged = validate.evaluate(lab, asked, [_result(one) for one in results.found])

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from p5lab.present.page.figures import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.tables import number
 
 WIDTH = 344  # of a panel in pixels: two margins less than the narrowest phone

@@ -25,7 +25,7 @@ from p5lab.keep.store import Stored
 from p5lab.present import counts
 from p5lab.present.comparison import Comparison
 from p5lab.present.page import charts, svg
-from p5lab.present.page.figures import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.page.results import Results
 from p5lab.present.tables import MISSING, Grid, number
 from p5stats.claims import INPUT, UNTESTABLE
@@ -365,7 +365,8 @@ def _notes(results: Results, found: Comparison) -> Section:
         if len(digests) > 1
     ]
     notes.append(
-        "Numbers are those of a model. docs/claims.md says how well it meets what was published,"
+        "Numbers are those of a model. docs/evidence/claims.md says how well it meets what was"
+        " published,"
         " and the README what it does not model."
     )
     return Section("limits", "Limits and notes", notes=notes)

@@ -78,13 +78,12 @@ def _recorded(record: dict[str, Any]) -> Asks:
 
 
 def _asked(run: Run) -> Asks:
-    feedback = run.feedback and run.model and run.has_clocks
     return (
         run.engine,
         run.machine.name,
         run.machine.geometry,
         tuple(sorted(shadow.name for shadow in run.shadows)),
-        "on" if feedback else "off",
+        "on" if run.has_feedback else "off",
         run.guest.name,
         run.seed,
         run.workload.name,

@@ -11,7 +11,7 @@ import vl_convert
 from p5lab.errors import disk_error
 from p5lab.present.page import charts
 from p5lab.present.page.charts import Panel
-from p5lab.present.page.figures import Figure
+from p5lab.present.page.figure import Figure
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 ELEMENTS = ("svg", "g", "path", "rect", "line", "text", "tspan")

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "declaration.hh"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <regex>
+
+namespace p5 {
+namespace {
+
+bool is_number(const DeclaredKey& key, const std::string& text) {
+  if (text.empty() || text[0] == '-') return false;
+  char* end = nullptr;
+  errno = 0;
+  const double value = key.form == DeclaredKey::kInteger
+                           ? double(std::strtoull(text.c_str(), &end, 0))
+                           : std::strtod(text.c_str(), &end);
+  return !errno && !*end && value >= key.low && value <= key.high;
+}
+
+bool is_choice(const std::string& choices, const std::string& text) {
+  return ("," + choices + ",").find("," + text + ",") != std::string::npos &&
+         text.find(',') == std::string::npos;
+}
+
+bool fits(const DeclaredKey& key, const std::string& text) {
+  std::vector<std::pair<uint32_t, uint32_t>> ranges;
+  switch (key.form) {
+    case DeclaredKey::kInteger:
+    case DeclaredKey::kReal:
+      return is_number(key, text);
+    case DeclaredKey::kFlag:
+      return is_choice("on,off,true,false", text);
+    case DeclaredKey::kRanges:
+      return parse_ranges(text, &ranges);
+    default:
+      if (*key.choices) return is_choice(key.choices, text);
+      return !*key.pattern || std::regex_match(text, std::regex(key.pattern));
+  }
+}
+
+}  // namespace
+
+void check(Settings& settings, const Declaration& declared) {
+  for (size_t i = 0; i < declared.key_count; i++) {
+    const DeclaredKey& key = declared.keys[i];
+    if (key.fallback) settings.fall_back(key.name, key.fallback);
+    const std::string text = settings.text(key.name);
+    if (settings.has(key.name) && !fits(key, text)) {
+      settings.fail(key.name, std::string("expected ") + key.expected + "; found `" + text + "`");
+    }
+  }
+  const Values values(settings);
+  for (size_t i = 0; i < declared.rule_count && settings.error().empty(); i++) {
+    const DeclaredRule& rule = declared.rules[i];
+    if (!rule.holds(values)) settings.fail(rule.key, "expected " + rule.expected(values));
+  }
+}
+
+bool present(Settings& settings, const Declaration& declared) {
+  return !declared.present || declared.present(Values(settings));
+}
+
+bool is_geometry(const Declaration& declared, const std::string& name) {
+  return std::any_of(declared.keys, declared.keys + declared.key_count,
+                     [&](const DeclaredKey& key) { return key.geometry && name == key.name; });
+}
+
+bool parse_ranges(const std::string& text, std::vector<std::pair<uint32_t, uint32_t>>* ranges) {
+  for (size_t at = 0; at < text.size();) {
+    unsigned first, last;
+    int used = 0;
+    if (std::sscanf(text.c_str() + at, " %x-%x%n", &first, &last, &used) != 2 || first > last) {
+      return false;
+    }
+    ranges->push_back({first, last});
+    at += size_t(used);
+    if (at < text.size() && text[at++] != ',') return false;
+  }
+  return true;
+}
+
+int64_t beats(const std::string& burst) { return std::count(burst.begin(), burst.end(), '-') + 1; }
+
+std::string shown(int64_t number) { return std::to_string(number); }
+
+std::string shown(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return text;
+}
+
+}  // namespace p5

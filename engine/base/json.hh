@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// JSON text, appended piece by piece. The event stream writes tens of thousands of numbers, so
+// there is no tree of values.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+
+namespace base {
+
+// A JSON string with its quotes. Control characters and quotes are escaped.
+std::string quoted(const std::string& text);
+
+// 0x and at least eight digits.
+std::string hex(uint64_t value);
+
+inline void append(std::string* text, uint64_t number) {
+  char digits[20];
+  text->append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+// Appends ["name",...].
+template <class Names>
+void append_names(std::string* text, const Names& names) {
+  const char* before = "[";
+  for (const auto& name : names) {
+    text->append(before).append(quoted(name));
+    before = ",";
+  }
+  if (*before == '[') *text += '[';
+  *text += ']';
+}
+
+// One object on one line. Members appear in the order in which they are added.
+class JsonLine {
+ public:
+  // The first member says what kind of line it is.
+  explicit JsonLine(const char* type) { member("type", type); }
+  JsonLine(const char* key, const char* value) { member(key, value); }
+
+  JsonLine& member(const char* key, const std::string& value) {
+    begin(key);
+    text_ += quoted(value);
+    return *this;
+  }
+  JsonLine& member(const char* key, uint64_t number) {
+    begin(key);
+    append(&text_, number);
+    return *this;
+  }
+  // `json` is JSON already.
+  JsonLine& raw(const char* key, const std::string& json) {
+    begin(key);
+    text_ += json;
+    return *this;
+  }
+  template <class Names>
+  JsonLine& names(const char* key, const Names& names) {
+    begin(key);
+    append_names(&text_, names);
+    return *this;
+  }
+
+  // The members so far, without the brace that closes the object.
+  const std::string& open() const { return text_; }
+  // The whole line with its newline.
+  std::string line() const { return text_ + "}\n"; }
+
+ private:
+  void begin(const char* key) {
+    text_.append(text_.empty() ? "{\"" : ",\"").append(key).append("\":");
+  }
+
+  std::string text_;
+};
+
+}  // namespace base

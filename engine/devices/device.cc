@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "device.hh"
+
+#include <algorithm>
+
+#include "declared.hh"
+
+namespace device {
+namespace {
+
+// Static objects of other files enter kinds: the list is made at its first use.
+std::vector<Kind>& list() {
+  static std::vector<Kind> kinds;
+  return kinds;
+}
+
+}  // namespace
+
+void enter(const Kind& kind) {
+  const auto before = [](const Kind& a, const Kind& b) { return a.part < b.part; };
+  list().insert(std::upper_bound(list().begin(), list().end(), kind, before), kind);
+}
+
+const std::vector<Kind>& kinds() { return list(); }
+
+Devices Devices::all() {
+  Devices all;
+  for (const Kind& kind : kinds()) all.known_.push_back({kind.part, kind.make()});
+  return all;
+}
+
+void Devices::read(base::Settings& settings) {
+  for (const Known& known : known_) {
+    known.device->read(settings);
+    if (!settings.error().empty()) return;
+    known.device->present_ = p5::present(settings, p5::declaration(known.part));
+  }
+}
+
+void Devices::read_job(base::Settings& settings) {
+  for (const Known& known : known_) known.device->read_job(settings);
+}
+
+std::vector<std::string> Devices::job_keys() const {
+  std::vector<std::string> keys;
+  for (const Known& known : known_) {
+    const std::vector<std::string> own = known.device->job_keys();
+    keys.insert(keys.end(), own.begin(), own.end());
+  }
+  return keys;
+}
+
+void Devices::ready() {
+  for (Device* device : present()) device->ready();
+}
+
+std::vector<Device*> Devices::present() const {
+  std::vector<Device*> present;
+  for (const Known& known : known_) {
+    if (known.device->present()) present.push_back(known.device.get());
+  }
+  return present;
+}
+
+}  // namespace device

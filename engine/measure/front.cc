@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+#include "front.hh"
+
+#include <algorithm>
+
+namespace p5 {
+namespace {
+
+uint32_t log2_of(uint32_t value) {
+  uint32_t log = 0;
+  while (value >>= 1) log++;
+  return log;
+}
+
+uint32_t sets(const CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
+
+MissCounts* bank_of(std::vector<MissCounts>* banks, size_t number) {
+  while (banks->size() <= number) banks->push_back({});
+  return &(*banks)[number];
+}
+
+}  // namespace
+
+// --- between a front and its L2s ------------------------------------------------------------
+
+Bus::Bus(const CacheConfig& l2, bool filter)
+    : filter_(filter),
+      direct_(l2.ways == 1),
+      line_(l2.line),
+      low_(log2_of(l2.line)),
+      line_mask_(~(l2.line - 1)) {
+  add(l2);
+}
+
+bool Bus::suits(const CacheConfig& l2) const {
+  return direct_ == (l2.ways == 1) && line_ == l2.line;
+}
+
+void Bus::add(const CacheConfig& l2) {
+  high_ = std::min(high_, low_ + log2_of(sets(l2)));
+  mask_ = (1u << (high_ - low_)) - 1;
+  lines_.assign(size_t(mask_) + 1, Line());
+}
+
+void Bus::read_past(uint32_t address) {
+  lines_[(address >> low_) & mask_] = {};  // it is used last only where it is
+  accesses.push_back({BusAccess::ReadPast, 1, address & line_mask_});
+}
+
+void Bus::invalidate(uint32_t address) {
+  lines_[(address >> low_) & mask_] = {};
+  accesses.push_back({BusAccess::Invalidate, 1, address & line_mask_});
+}
+
+void Bus::flush_caches() {
+  std::fill(lines_.begin(), lines_.end(), Line());
+  accesses.push_back({BusAccess::FlushCaches, 1, 0});
+}
+
+// --- the TLBs and L1 caches -----------------------------------------------------------------
+
+Front::Front(const Config& config, bool filter, AccessListener* listener)
+    : l1d_(config.l1d),
+      l1i_(config.l1i),
+      write_back_(config.l1d.write_back),
+      itlb_(config.itlb),
+      dtlb_(config.dtlb),
+      dtlb_large_(config.dtlb_large),
+      filter_(filter),
+      listener_(listener) {}
+
+size_t Front::add(const CacheConfig& l2) {
+  size_t number = 0;
+  while (number < buses_.size() && !buses_[number].suits(l2)) number++;
+  if (number == buses_.size())
+    buses_.emplace_back(l2, filter_);
+  else
+    buses_[number].add(l2);
+  return number;
+}
+
+void Front::play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks) {
+  for (Bus& bus : buses_) bus.accesses.clear();
+  const PageWalk* walk = walks.data();  // of the next page
+  for (const Reference& reference : references) {
+    const uint32_t address = reference.address;
+    switch (reference.kind) {
+      case Reference::Read:
+        read(address, reference.fill, reference.flag);
+        break;
+      case Reference::Write:
+        write(address, reference.times, reference.fill, reference.flag);
+        break;
+      case Reference::Code:
+        code(address, reference.fill);
+        break;
+      case Reference::Locked:
+        locked(address);
+        break;
+      case Reference::TableUpdate:
+        table_update(address);
+        break;
+      case Reference::DataPage:
+        data_page(address, *walk++);
+        break;
+      case Reference::CodePage:
+        code_page(address, *walk++);
+        break;
+      case Reference::DataFault:
+        data_fault(address, *walk++, reference.flag);
+        break;
+      case Reference::CodeFault:
+        code_fault(address, *walk++, reference.flag);
+        break;
+      case Reference::FlushTlbs:
+        itlb_.flush();
+        dtlb_.flush();
+        dtlb_large_.flush();
+        break;
+      case Reference::FlushPage:
+        flush_page(address);
+        break;
+      case Reference::FlushCaches:
+        flush_caches(reference.flag);
+        break;
+      case Reference::Snoop:
+        snoop(address, reference.flag);
+        break;
+      case Reference::UseBank:
+        bank_ = bank_of(&banks_, address);
+        for (Bus& bus : buses_) bus.use_bank(address);
+        break;
+    }
+  }
+}
+
+void Front::read(uint32_t address, Fill fill, bool coded) {
+  if (!listener_ && l1d_.quick_read(address)) return;
+  const CacheAccess access = l1d_.access(address, false, fill);
+  if (listener_) listener_->access(Level::L1d, address, false, access.hit, fill != Fill::None);
+  if (access.hit) return;
+  (*bank_)[DataReadMisses]++;
+  if (coded) take_from_l1i(address);
+  if (!access.filled) return read_past(address);
+  read_line(address);
+  if (access.victim_dirty) write_back(access.victim);
+}
+
+void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
+  if (!listener_ && l1d_.quick_write(address)) {
+    (*bank_)[WriteHitsME] += times;
+    return;
+  }
+  const CacheAccess access = l1d_.access(address, true, fill);
+  if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
+  // The others may find a line that the first write has brought in, or made exclusive.
+  const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
+  const uint8_t alike = access.filled || owned ? 1 : times;
+  if (!access.hit)
+    (*bank_)[DataWriteMisses] += alike;
+  else if (!access.through)
+    (*bank_)[WriteHitsME] += alike;
+  if (access.filled) {
+    read_line(address);
+    if (access.victim_dirty) write_back(access.victim);
+  }
+  if (access.through) {
+    if (coded) take_from_l1i(address);
+    write_line(address, alike);
+  }
+  if (times > alike) write(address, uint8_t(times - alike), fill, coded);
+}
+
+void Front::read_past(uint32_t address) {
+  (*bank_)[UncachedReads]++;
+  (*bank_)[L2Reads]++;
+  for (Bus& bus : buses_) bus.read_past(address);
+}
+
+void Front::code(uint32_t address, Fill fill) {
+  if (!listener_ && l1i_.quick_read(address)) return;
+  const CacheAccess access = l1i_.access(address, false, fill);
+  if (listener_) listener_->access(Level::L1i, address, false, access.hit, fill != Fill::None);
+  if (access.hit) return;
+  (*bank_)[CodeMisses]++;
+  if (!access.filled) return read_past(address);
+  take_from_l1d(address);
+  read_line(address);
+}
+
+void Front::locked(uint32_t address) {
+  take_from_l1d(address);
+  take_from_l1i(address);
+  read_line(address);
+  write_line(address);
+}
+
+void Front::table_update(uint32_t address) {
+  take_from_l1d(address);
+  read_line(address);
+  write_line(address);
+}
+
+void Front::snoop(uint32_t address, bool write) {
+  (*bank_)[SnoopHits] += l1d_.holds(address);
+  if (write) {
+    for (Bus& bus : buses_) bus.invalidate(address);
+    take_from_l1d(address);
+    take_from_l1i(address);
+  } else {
+    if (listener_) listener_->cleaned(address);
+    if (l1d_.share(address)) write_back(address);
+  }
+}
+
+void Front::take_from_l1d(uint32_t address) {
+  if (listener_) listener_->invalidated(Level::L1d, address);
+  if (l1d_.invalidate(address)) write_back(address);
+}
+
+void Front::take_from_l1i(uint32_t address) {
+  if (listener_) listener_->invalidated(Level::L1i, address);
+  l1i_.invalidate(address);
+}
+
+void Front::write_back(uint32_t line) {
+  (*bank_)[L1dWritebacks]++;
+  write_line(line);
+}
+
+void Front::data_page(uint32_t linear, const PageWalk& walk) {
+  const uint32_t page = linear >> 12, large_page = linear >> 22;
+  if (dtlb_.quick(page) || dtlb_large_.quick(large_page)) return;
+  if (dtlb_large_.lookup(large_page) || dtlb_.lookup(page)) return;
+  (*bank_)[DtlbMisses]++;
+  read_tables(walk);
+  if (walk.large)
+    dtlb_large_.insert(large_page);
+  else
+    dtlb_.insert(page);
+}
+
+void Front::code_page(uint32_t linear, const PageWalk& walk) {
+  const uint32_t page = linear >> 12;
+  if (itlb_.quick(page) || itlb_.lookup(page)) return;
+  (*bank_)[ItlbMisses]++;
+  read_tables(walk);
+  itlb_.insert(page);
+}
+
+void Front::data_fault(uint32_t linear, const PageWalk& walk, bool present) {
+  const uint32_t page = linear >> 12, large_page = linear >> 22;
+  if (dtlb_.lookup(page) || dtlb_large_.lookup(large_page)) return;
+  (*bank_)[DtlbMisses]++;
+  if (!read_tables(walk) || !present) return;
+  if (walk.large)
+    dtlb_large_.insert(large_page);
+  else
+    dtlb_.insert(page);
+}
+
+void Front::code_fault(uint32_t linear, const PageWalk& walk, bool present) {
+  const uint32_t page = linear >> 12;
+  if (itlb_.lookup(page)) return;
+  (*bank_)[ItlbMisses]++;
+  if (read_tables(walk) && present) itlb_.insert(page);
+}
+
+// False when the page is absent.
+bool Front::read_tables(const PageWalk& walk) {
+  for (uint32_t i = 0; i < walk.reads; i++) {
+    const uint32_t entry = walk.entries[i];
+    if (listener_) listener_->cleaned(entry);
+    if (l1d_.clean(entry)) write_back(entry);
+    (*bank_)[WalkReads]++;
+    read_line(entry);
+  }
+  return walk.present;
+}
+
+void Front::flush_page(uint32_t linear) {
+  itlb_.invalidate(linear >> 12);
+  dtlb_.invalidate(linear >> 12);
+  dtlb_large_.invalidate(linear >> 22);
+}
+
+void Front::flush_caches(bool write_back) {
+  const uint32_t dirty = l1d_.invalidate_all();
+  if (write_back) (*bank_)[L1dWritebacks] += dirty;
+  l1i_.invalidate_all();
+  for (Bus& bus : buses_) bus.flush_caches();
+  if (listener_) listener_->flushed();
+}
+
+}  // namespace p5

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What a shadow counts by itself (kMissEvents; `depends` in events.toml).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "events.hh"
+
+namespace p5 {
+
+// The counts of one shadow in one bank.
+class MissCounts {
+ public:
+  uint64_t& operator[](Event event) { return counts_[place(event)]; }
+  uint64_t operator[](Event event) const { return counts_[place(event)]; }
+  void operator+=(const MissCounts& other) {
+    for (size_t i = 0; i < counts_.size(); i++) counts_[i] += other.counts_[i];
+  }
+  bool operator!=(const MissCounts& other) const { return counts_ != other.counts_; }
+
+ private:
+  static constexpr size_t place(Event event) {
+    size_t place = 0;
+    while (kMissEvents[place] != event) place++;
+    return place;
+  }
+  std::array<uint64_t, std::size(kMissEvents)> counts_{};
+};
+
+}  // namespace p5

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "caches.hh"
+
+namespace p5 {
+
+Caches::Caches(Core& core)
+    : l1d(core.machine.l1d),
+      l1i(core.machine.l1i),
+      memory(core.machine.memory),
+      core_(core),
+      line_(core.machine.l1d.line),
+      cacheable_((core.machine.dram_bytes + 4095) >> 12, 1) {
+  for (const auto& [first, last] : core.machine.uncached) {
+    for (uint64_t page = first >> 12; page <= last >> 12 && page < cacheable_.size(); page++) {
+      cacheable_[page] = 0;
+    }
+  }
+}
+
+void Caches::read_noncacheable(uint32_t physical, Event stall) {
+  core_.count(UncachedReads);
+  missed = kNoLine;
+  core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
+}
+
+void Caches::locked_access(uint32_t physical) {
+  core_.count(DataReads);
+  core_.count(DataReadMisses);
+  core_.count(DataWrites);
+  core_.count(DataWriteMisses);
+  core_.count(LockedCycles);
+  if (!cacheable(physical)) {
+    if (core_.observer) {
+      core_.observer->uncached_read(DataReadMisses);
+      core_.observer->uncached_write();
+    }
+    core_.count(UncachedReads);
+    core_.count(UncachedWrites);
+    core_.wait(memory.uncached(memory.uncached(core_.clock)), StallRead);
+    return;
+  }
+  if (core_.observer) core_.observer->locked(physical);
+  take_from_l1d(physical);
+  l1i.invalidate(physical);
+  missed = kNoLine;
+  core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallRead);
+  memory.write_single(physical, core_.clock, Pipe::U, *core_.bank);
+  core_.wait(memory.writes_done(), StallWrite);
+}
+
+void Caches::table_update(uint32_t physical) {
+  core_.count(LockedCycles);
+  if (core_.observer) core_.observer->table_update(physical);
+  take_from_l1d(physical);
+  read_table(physical);
+  memory.write_single(physical, core_.clock, Pipe::U, *core_.bank);
+  core_.wait(memory.writes_done(), StallWalk);
+}
+
+void Caches::bus_master(uint32_t physical, uint32_t bytes, bool write) {
+  missed = kNoLine;
+  const uint32_t last = physical + bytes - 1;
+  for (uint32_t line = physical & ~(line_ - 1);; line += line_) {
+    // An inquire cycle for each line; a modified one is written back before the master gets it
+    // [INTEL-DM 3, 6].
+    if (core_.observer) core_.observer->snoop(line, write);
+    core_.count(Snoops);
+    core_.count(SnoopHits, l1d.holds(line));
+    memory.snoop(line, core_.clock, write, *core_.bank);
+    const bool dirty = l1d.dirty(line);
+    if (dirty && rule(Rule::InquireModified)) write_back(line, core_.clock);
+    if (write && rule(Rule::InquireWrite)) {
+      l1d.invalidate(line);
+      l1i.invalidate(line);
+    } else if (!write && rule(Rule::InquireRead)) {
+      l1d.share(line);
+    }
+    if (last - line < line_) break;
+  }
+}
+
+void Caches::flush(bool write_back) {
+  if (core_.observer) core_.observer->flush_caches(write_back);
+  const uint32_t dirty = l1d.invalidate_all();
+  if (write_back) core_.count(L1dWritebacks, dirty);
+  l1i.invalidate_all();
+  memory.l2().invalidate_all();
+  missed = kNoLine;
+}
+
+}  // namespace p5

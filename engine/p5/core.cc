@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "core.hh"
+
+#include <algorithm>
+
+namespace p5 {
+
+Core::Core(const Config& described, const TimingTable& table, Platform& surroundings)
+    : clocks(table.clocks(Mode::Real)),
+      config(described),
+      machine(described),
+      timing(table),
+      platform(surroundings) {
+  bank = ring_banks[0] = &counters.bank(0, 0);
+}
+
+void Core::use_bank(Space cr3, uint8_t ring) {
+  if (cr3 != state.cr3) std::fill(std::begin(ring_banks), std::end(ring_banks), nullptr);
+  Bank*& known = ring_banks[ring];
+  if (!known) known = &counters.bank(cr3, ring);
+  bank = known;
+  if (observer) observer->use(*bank);
+}
+
+}  // namespace p5

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The data path: loads and stores in L1D, write buffers and the order of writes, and accesses that
+// are split, locked or not cached.
+#pragma once
+
+#include <cstdint>
+
+#include "caches.hh"
+#include "core.hh"
+#include "pipes.hh"
+#include "translation.hh"
+#include "x87.hh"
+
+namespace p5 {
+
+enum class DataKind : uint8_t { Read, Write, ReadWrite };
+
+class DataPath {
+ public:
+  DataPath(Core& core, Caches& caches, Translation& translation, Pipes& pipes, const X87& x87);
+
+  // `first_piece`: the access goes on in the next page with another call.
+  void access(Core& core, Caches& caches, const Translation& translation, Pipes& pipes,
+              Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece) {
+    if (__builtin_expect(!translation.quick_data(linear), 0)) {
+      return untranslated(linear, physical, bytes, kind, first_piece);
+    }
+    translated(core, caches, pipes, linear, physical, bytes, kind, first_piece);
+  }
+
+  // The accesses of the instruction that is executed are locked.
+  void lock(bool on) { locked_ = on; }
+  // No line is coming in.
+  void settle() { fill_done_ = 0; }
+
+ private:
+  // What an access may not cross to be a simple one: see slow().
+  static constexpr uint32_t kGrain = kX86_64 ? 8 : 4;
+
+  // In a page without PageBits.
+  void translated(Core& core, Caches& caches, Pipes& pipes, Linear linear, uint32_t physical,
+                  uint32_t bytes, DataKind kind, bool first_piece) {
+    pipes.access(core, physical);
+    if (__builtin_expect((linear & (kGrain - 1)) + bytes > kGrain || locked_ || first_piece, 0)) {
+      return slow(linear, physical, bytes, kind, first_piece);
+    }
+    if (kind == DataKind::Read) {
+      if (core.clock < fill_done_ || !caches.l1d.quick_read(physical)) return read(physical);
+      core.count(DataReads);
+    } else if (core.clock >= fill_done_ && caches.l1d.quick_write(physical)) {
+      core.count(DataReads, kind == DataKind::ReadWrite);
+      core.count(DataWrites);
+      core.count(WriteHitsME);
+      wait_for_writes(core, caches);
+    } else if (kind == DataKind::Write) {
+      if (line_of(physical) == caches.missed) return write_again();
+      write(physical);
+    } else {
+      slow(linear, physical, bytes, kind, first_piece);
+    }
+  }
+  // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
+  void wait_for_writes(Core& core, const Caches& caches) {
+    const uint64_t done = caches.memory.writes_done();
+    if (core.clock < done && rule(Rule::WriteOrder)) core.wait(done, StallWriteME);
+  }
+
+  void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                    bool first_piece);
+  void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
+  void misaligned(DataKind kind);
+  void part(uint32_t physical, DataKind kind);
+  void read(uint32_t physical);
+  void write(uint32_t physical);
+  void write_again();
+  void write_uncached();
+  void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
+  uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }
+
+  uint64_t fill_done_ = 0;  // before this clock a line is being filled
+  uint32_t line_;           // bytes in a line of L1D
+  bool locked_ = false;
+  bool walked_ = false;                 // the access missed the data TLBs
+  uint32_t page_bits_ = 0;              // PageBits of the page that is accessed
+  uint32_t filling_ = Caches::kNoLine;  // physical address of the line that is being filled
+  uint32_t line_shift_;                 // log2 of line_
+  Core& core_;
+  Caches& caches_;
+  Translation& translation_;
+  Pipes& pipes_;
+  const X87& x87_;
+};
+
+}  // namespace p5

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "decode_parts.hh"
+#include "opcodes.hh"
+#include "rules.hh"
+
+namespace p5 {
+namespace {
+
+using namespace opcodes;
+
+// A prefixed instruction pairs only in U; one with both a displacement and an immediate not at
+// all [INTEL-OPT]. So nothing that goes into V is longer than the 7 bytes that it may have there
+// [INTEL-OPT 3.9].
+Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
+  if (rule(Rule::PairDispImm) && (insn.flags & kDisp) && (insn.flags & kImm)) return Pairing::NP;
+  if (rule(Rule::PairPrefix) && insn.prefixes > 0) {
+    if (pairing == Pairing::UV) return Pairing::PU;
+    if (pairing == Pairing::PV) return Pairing::NP;
+  }
+  return pairing;
+}
+
+}  // namespace
+
+void decode_pairing(Pairing listed, bool implicit, Insn* insn) {
+  insn->pairing = restrict_pairing(listed, *insn);
+  const bool pops = insn->cls == C::PopReg;
+  implicit = implicit && rule(Rule::PairStack);
+  insn->as_u = kAlways | kNotFx | (implicit ? insn->agi_writes : insn->writes);
+  if (implicit) insn->as_u |= pops ? kPopsEsp : kPushesEsp;
+  if (insn->length > 1 || !rule(Rule::PairColdByte)) insn->as_u |= kLong;
+  if (insn->pairing == Pairing::FX) {
+    insn->as_u = kAlways | (rule(Rule::PairFxAlone) ? kFx : 0);
+    if (!rule(Rule::PairFxch)) insn->as_u |= kNotFx;
+  }
+  if (rule(Rule::PairFirst) && (insn->pairing == Pairing::NP || insn->pairing == Pairing::PV)) {
+    insn->as_u = kNothingJoins;
+  }
+
+  // Behind a POP only a POP can use ESP, behind a PUSH only a PUSH or CALL; everything waits for an
+  // explicit write.
+  RegMask uses = 0;
+  if (rule(Rule::PairReadAfterWrite)) uses |= insn->reads | insn->address;
+  if (rule(Rule::PairWriteAfterWrite)) uses |= insn->writes;
+  insn->as_v = kNever | kFx | uses;
+  if (uses & kEsp && rule(Rule::PairPushPop)) {
+    if (!implicit || !pops) insn->as_v |= kPopsEsp;
+    if (!implicit || pops) insn->as_v |= kPushesEsp;
+  }
+  const bool in_v = insn->pairing == Pairing::UV || insn->pairing == Pairing::PV;
+  if (rule(Rule::PairSecond) && !in_v) insn->as_v |= kAlways;
+  if (insn->cls == C::Fxch) insn->as_v = kNever | kNotFx;
+}
+
+}  // namespace p5

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Instruction fetch: what was fetched last (the window), when it is there, and what the next line
+// of code costs.
+#pragma once
+
+#include <cstdint>
+
+#include "caches.hh"
+#include "core.hh"
+#include "insn.hh"
+#include "pipes.hh"
+#include "prediction.hh"
+#include "translation.hh"
+
+namespace p5 {
+
+class Fetch {
+ public:
+  Fetch(Core& core, Caches& caches, Translation& translation, Pipes& pipes, Prediction& prediction);
+
+  // Linear address behind the last instruction.
+  Linear next() const { return next_; }
+  void go_to(Linear linear) { next_ = linear; }
+  void advance(uint32_t bytes) { next_ += bytes; }
+
+  // Does this instruction follow the last one, in code that is at hand?
+  bool follows(const Insn& insn, Linear linear) const {
+    return linear == next_ && linear + insn.length - 1 - window_ < window_bytes_;
+  }
+  // Is all of the window there, and nobody wants to see each instruction?
+  bool complete(const Core& core) const { return core.clock >= ready_; }
+
+  // A branch or the next line, in the page that code came from last, of a line that L1I has used
+  // most recently: the fetch that changes nothing but the window. False: it is another one.
+  bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
+    const Linear first = linear & ~Linear(line_ - 1);
+    if (linear >> 12 != page_ || last - first >= line_ ||
+        !caches.l1i.quick_read(frame_ | uint32_t(linear & 0xFFF))) {
+      return false;
+    }
+    core.count(CodeReads);
+    window_ = first;
+    window_bytes_ = line_;
+    pipes.enter_known_code();
+    return true;
+  }
+  // Any other fetch, of code that is not at hand: from `linear` to `last` it is then.
+  void fetch(Linear linear, Linear last);
+  // Is the window's line still coming in? Then only the 8 bytes that came first can be used
+  // [INTEL-OPT].
+  void wait_for_line(Linear linear, Linear last);
+  void wait_if_incomplete(Linear linear, Linear last) {
+    if (core_.clock < line_complete_) wait_for_line(linear, last);
+  }
+
+  // No instruction is at hand, because somebody wants to see each: complete() is false.
+  void hold(bool on);
+
+  // What was prefetched is dropped.
+  void drop() { window_bytes_ = 0; }
+  // ... and the translation of its page.
+  void drop_page() {
+    drop();
+    page_ = kNoPage;
+  }
+  // No line is coming in.
+  void settle() { line_complete_ = ready_ = 0; }
+
+ private:
+  static constexpr Linear kNoPage = ~Linear(0);
+  static constexpr uint64_t kNever = ~uint64_t(0);
+
+  void fetch_line(Linear linear);
+  void enter_page(Linear linear);
+  void fetch_uncached(Linear linear, uint32_t physical);
+  void use_window(Linear linear, uint32_t bytes) {
+    window_ = linear & ~Linear(bytes - 1);
+    window_bytes_ = bytes;
+  }
+
+  uint64_t ready_ = 0;  // before this clock the line is incomplete, or each of its
+                        // instructions is to be looked at
+  Linear next_ = 0;
+  Linear window_ = 0;           // linear address of what was fetched last ...
+  uint32_t window_bytes_ = 0;   // ... and its size; 0: nothing (always with timing off)
+  uint32_t line_;               // bytes in a line of L1I
+  Linear page_ = kNoPage;       // linear page that code was fetched from last: its translation
+  uint32_t frame_ = 0;          // stays that of the ITLB until something else is fetched
+  uint32_t attributes_ = 0;     // PageBits of that page
+  uint64_t line_complete_ = 0;  // before this clock the line is incomplete
+  Linear first_qword_ = 0;      // linear address / 8 of the qword that came first
+  uint64_t held_ready_ = 0;     // ready_, while on hold
+  Core& core_;
+  Caches& caches_;
+  Translation& translation_;
+  Pipes& pipes_;
+  Prediction& prediction_;
+};
+
+}  // namespace p5

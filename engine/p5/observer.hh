@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The interface through which others observe the chip. An observer sees every access to caches and
+// TLBs that changes an array, and everything that empties one. It never changes what the chip does
+// or counts.
+//
+// The chip calls its observer on slow paths only. An access that a shortcut of the chip's arrays
+// answers (shortcut.hh) goes unseen: it hits what was used last in its set. An observer that needs
+// more of them takes entries out of the shortcuts in attach() and in the calls named used_...().
+#pragma once
+
+#include <cstdint>
+
+#include "cache.hh"
+#include "counters.hh"
+#include "isa.hh"
+#include "shortcut.hh"
+
+namespace p5 {
+
+// The page-table entries that the translation of a linear address reads, and what they say.
+struct PageWalk {
+  uint32_t entries[kPageLevels] = {};  // physical addresses
+  uint8_t reads = 0;                   // number of entries read
+  bool large = false;
+  bool present = false;
+  bool global = false;     // survives a CR3 load; x86-64 only
+  uint8_t attributes = 0;  // PageBits
+};
+
+// The shortcuts of the chip's arrays.
+struct Shortcuts {
+  Shortcut &data, &code;          // L1D, L1I
+  Shortcut &pages, &large_pages;  // the data TLBs
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  // Called once, before anything else.
+  virtual void attach(const Shortcuts&) {}
+  // The chip counts in this bank from here on.
+  virtual void use(const Bank&) {}
+  // Everything reported so far is to be counted now.
+  virtual void settle() {}
+
+  // Accesses to cacheable memory, by physical address; `fill` as in Cache::access(). The call comes
+  // before the chip asks its own cache.
+  virtual void read(uint32_t /*address*/, Fill) {}
+  virtual void write(uint32_t /*address*/, Fill) {}
+  virtual void code(uint32_t /*address*/, Fill) {}
+  // The chip's own cache has been asked for this line and may have it in its shortcut now.
+  virtual void used_line(uint32_t /*address*/) {}
+  virtual void used_code(uint32_t /*address*/) {}
+  // The chip has counted a write hit that no shortcut answered.
+  virtual void counted_write_hit() {}
+
+  // A locked read and write, the update of an accessed or dirty bit, and another bus master's
+  // access to a line.
+  virtual void locked(uint32_t /*address*/) {}
+  virtual void table_update(uint32_t /*address*/) {}
+  virtual void snoop(uint32_t /*address*/, bool /*write*/) {}
+  // Accesses to memory that no cache takes in; `miss` is the event that counts the read as a miss.
+  virtual void uncached_read(Event /*miss*/) {}
+  virtual void uncached_write() {}
+
+  // Translations, by linear address. The chip walks the page tables for data_page() and code_page()
+  // only if the observer does not know the page.
+  virtual bool knows_page(Linear) { return true; }
+  virtual bool knows_code_page(Linear) { return true; }
+  virtual void data_page(Linear, const PageWalk&) {}
+  virtual void code_page(Linear, const PageWalk&) {}
+  // The chip's data TLBs have been asked for this page and may have it in their shortcuts now.
+  virtual void used_page(Linear) {}
+  // A page fault; `present`: a protection fault.
+  virtual void page_fault(Linear, bool /*code*/, bool /*present*/, const PageWalk&) {}
+
+  virtual void flush_tlbs() {}
+  virtual void flush_page(Linear) {}
+  virtual void flush_caches(bool /*write_back*/) {}
+};
+
+}  // namespace p5

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The integer pipes U and V: which instructions pair, what a pair costs, when an address waits for
+// its register, what prefixes cost, and which bank of L1D each pipe uses.
+#pragma once
+
+#include <cstdint>
+
+#include "core.hh"
+#include "insn.hh"
+#include "memory.hh"
+
+namespace p5 {
+
+class Pipes {
+ public:
+  explicit Pipes(const Config& machine)
+      : prefix_cost_(machine.prefix_clocks), agi_cost_(machine.agi_clocks) {}
+
+  // May this instruction go into V, beside the one in U?
+  bool joins(const Insn& insn) const { return (u_ & (insn.as_v | cold_)) == 0; }
+
+  // The instruction at `linear` goes into U.
+  void issue(Core& core, const Insn& insn, Linear linear) {
+    uint32_t clocks = core.clocks[insn.cls];
+    u_ = insn.as_u;
+    u_clocks_ = clocks;
+    pair_before_ = pair_;
+    pair_ = linear;
+    // A prefix keeps the decoder busy, not the pipes: it hides nothing of the next one.
+    if (rule(Rule::Prefix) && insn.prefixes) {
+      const uint32_t decode = prefix_clocks(insn.prefixes);
+      core.clock += decode;
+      // The clock in which an address would have waited has passed (estimate, from what AGI is).
+      if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
+    }
+    u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
+    if (u_interlock_) clocks += address_interlock(core);
+    agi_before_ = agi_writes_;
+    agi_writes_ = insn.agi_writes;
+    last_clocks_ = clocks;
+    core.clock += clocks;
+    u_bank_ = kNoBank;
+    v_bank_ = kNotInV;
+  }
+
+  // It goes into V, beside the instruction in U: the two take the longer one's clocks, and more
+  // where both want memory or the arithmetic unit at the same time [AGN-MA 3.4].
+  void join(Core& core, const Insn& insn) {
+    core.count(InstructionsV);
+    u_ = kNothingJoins;
+    const uint32_t own = rule(Rule::PairSerial) ? core.clocks[insn.cls] : 1;
+    uint32_t clocks = own ? own - 1 - (rule(Rule::PairOverlap) && own > 1 && u_clocks_ == 2) : 0;
+    if (rule(Rule::AgiInV) && insn.address & agi_before_) {
+      // Both pipes wait in the same clock [INTEL-DM 16, event 1Fh].
+      const uint32_t stall = address_interlock(core);
+      if (!u_interlock_ || !rule(Rule::AgiOnce)) clocks += stall;
+    }
+    if (rule(Rule::AgiFromV)) agi_writes_ |= insn.agi_writes;
+    last_clocks_ += clocks;
+    core.clock += clocks;
+    v_bank_ = u_bank_;
+  }
+
+  // While warming: only finds out what pairs. The keys of the branch target buffer are pairs.
+  void pass(const Insn& insn, Linear linear) {
+    if (joins(insn)) {
+      u_ = kNothingJoins;
+      return;
+    }
+    u_ = insn.as_u;
+    pair_before_ = pair_;
+    pair_ = linear;
+  }
+
+  // Linear address of the instruction in U, and of the one that was in U before it.
+  Linear pair() const { return pair_; }
+  Linear pair_before() const { return pair_before_; }
+
+  // The instruction that is executed accesses memory. L1D has 8 banks of 4 bytes [INTEL-DM 2].
+  void access(Core& core, uint32_t physical) {
+    if (v_bank_ < kNotInV) second_access(core, physical);
+    u_bank_ = physical & kBankBits;
+  }
+  // The pipe of the instruction that is executed.
+  Pipe pipe() const { return v_bank_ == kNotInV ? Pipe::U : Pipe::V; }
+
+  // Code of a line that L1I has had before: instruction boundaries are known.
+  void enter_known_code() { cold_ = single_pipe_; }
+  // Where instructions begin only L1I knows, of what it has had before [INTEL-OPT].
+  void enter_new_code(const Core& core) {
+    cold_ = single_pipe_;
+    if (!core.machine.feedback || !rule(Rule::PairCold)) return;
+    cold_ |= kLong;
+    u_ = kNothingJoins;
+  }
+  bool in_new_code() const { return cold_ & kLong; }
+
+  // TR12.SE: nothing goes into V, from the next code on.
+  void set_single(bool on) { single_pipe_ = on ? kAlways : 0; }
+
+  // Control goes on elsewhere: nothing joins what was executed last.
+  void flush() {
+    u_ = kNothingJoins;
+    v_bank_ = kNotInV;
+  }
+  // Nothing is under way.
+  void empty() {
+    flush();
+    agi_writes_ = agi_before_ = u_interlock_ = 0;
+    u_bank_ = kNoBank;
+  }
+
+ private:
+  static constexpr uint8_t kBankBits = 0x1C, kNotInV = 0xFE, kNoBank = 0xFF;
+
+  uint32_t prefix_clocks(uint32_t prefixes) const {
+    // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
+    const uint32_t cost = prefixes * prefix_cost_ + 1;
+    if (!rule(Rule::PrefixHidden)) return cost - 1;
+    return cost > last_clocks_ ? cost - last_clocks_ : 0;
+  }
+  uint32_t address_interlock(Core& core) {
+    core.count(AgiStalls, agi_cost_);
+    return agi_cost_;
+  }
+  // Both instructions of a pair access memory.
+  void second_access(Core& core, uint32_t physical) {
+    core.count(MemoryBothPipes);
+    if (rule(Rule::BankConflict) && (physical & kBankBits) == v_bank_) {
+      core.count(BankConflicts);
+      core.clock++;
+    }
+    v_bank_ = kNoBank;
+  }
+
+  Linear pair_ = 0, pair_before_ = 0;
+  uint32_t last_clocks_ = 1;  // of the last instruction, 0 not allowed
+  uint32_t u_clocks_ = 1;     // of the instruction in U, all hits
+  uint32_t prefix_cost_, agi_cost_;
+  uint16_t u_ = kNothingJoins;  // what may join the instruction in U (Insn::as_u)
+  uint16_t cold_ = 0;           // kLong: the code is new; kAlways: nothing goes into V
+  uint16_t single_pipe_ = 0;    // kAlways: nothing goes into V
+  uint8_t u_bank_ = kNoBank;    // of L1D, that the instruction in U accessed
+  uint8_t v_bank_ = kNotInV;    // the same while its neighbour in V is executed, kNoBank from
+                                // an access of its own on
+  RegMask agi_writes_ = 0;      // registers written by the current pair ...
+  RegMask agi_before_ = 0;      // ... and by the one before it
+  RegMask u_interlock_ = 0;     // of those, what the instruction in U had to wait for
+};
+
+}  // namespace p5

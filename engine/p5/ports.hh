@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Port accesses: what they cost on ISA and on PCI.
+#pragma once
+
+#include <cstdint>
+
+#include "caches.hh"
+#include "core.hh"
+
+namespace p5 {
+
+class Ports {
+ public:
+  Ports(Core& core, Caches& caches) : core_(core), caches_(caches) {}
+
+  void access(uint16_t port, bool write, uint32_t bytes);
+  // A card on ISA answers at these with 16 bits (IOCS16).
+  void wide(uint16_t first, uint16_t last) { wide_first_ = first, wide_last_ = last; }
+
+ private:
+  uint16_t wide_first_ = 1, wide_last_ = 0;  // none
+  Core& core_;
+  Caches& caches_;
+};
+
+}  // namespace p5

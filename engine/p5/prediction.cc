@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "prediction.hh"
+
+namespace p5 {
+
+Prediction::Prediction(Core& core, Pipes& pipes)
+    : by_pair_(core.machine.btb.by_pair), btb_(core.machine.btb), core_(core), pipes_(pipes) {}
+
+void Prediction::foretell_branch() {
+  const Linear pair = pipes_.pair();
+  const Btb::Entry* entry = by_pair_ && pair != flushed_ ? btb_.find(uint32_t(pair)) : nullptr;
+  if (entry && entry->predicts_taken()) foretold_ = pair;
+}
+
+void Prediction::false_hit() {
+  Btb::Entry* entry = btb_.find(uint32_t(foretold_));
+  foretold_ = kNoPair;
+  if (!rule(Rule::BtbFalseHit)) return;
+  core_.count(PipelineFlushes);
+  core_.clock += core_.config.mispredict_clocks;
+  if (entry && rule(Rule::BtbFalseDown)) Btb::update(entry, false, 0, core_.pairs());
+}
+
+void Prediction::load_cr3() {
+  foretold_ = kNoPair;
+  if (rule(Rule::BtbCr3)) btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
+}
+
+}  // namespace p5

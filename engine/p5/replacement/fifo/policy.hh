@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "replacement/lru/policy.hh"
+
+namespace p5 {
+
+// Oldest fill: LRU that sees no hits.
+class Fifo : public Lru {
+ public:
+  static constexpr bool kPairIsLru = false;
+  using Lru::Lru;
+
+  void touch(uint32_t /*set*/, uint32_t /*way*/) {}
+};
+
+}  // namespace p5

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "replacement/policy.hh"
+
+namespace p5 {
+
+// A 16-bit Galois LFSR (taps B400h, seed ACE1h), stepped once per replacement, so that equal runs
+// choose equal victims.
+class Random : public Policy {
+ public:
+  Random(uint32_t /*sets*/, uint32_t ways) : ways_(ways) {}
+
+  uint32_t victim(uint32_t /*set*/) {
+    const bool low = lfsr_ & 1;
+    lfsr_ >>= 1;
+    if (low) lfsr_ ^= 0xB400;
+    return lfsr_ % ways_;
+  }
+
+ private:
+  uint32_t ways_;
+  uint16_t lfsr_ = 0xACE1;
+};
+
+}  // namespace p5

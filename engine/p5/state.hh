@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The state that the system around the chip reports to it, and what the chip asks that system.
+#pragma once
+
+#include <cstdint>
+
+#include "isa.hh"
+
+namespace p5 {
+
+// What the model asks its surroundings.
+class Platform {
+ public:
+  virtual ~Platform() = default;
+  virtual PageEntry read_physical(uint32_t address) = 0;  // of memory, for page walks
+  virtual uint32_t code_physical(Linear linear) = 0;      // of code that is being executed
+  virtual uint16_t x87_control() = 0;                     // the x87's control word
+};
+
+// Code size and protection: a change of any of these is a machine-mode change in chen95's sense.
+enum class MachineMode : uint8_t { Real, V86, Prot16, Prot32, Long64 };
+
+struct State {
+  Space cr3 = 0;
+  uint8_t ring = 0;
+  MachineMode mode = MachineMode::Real;
+  bool paging = false;
+  bool large_pages = false;   // CR4.PSE; always in long mode
+  bool global_pages = false;  // CR4.PGE, which the Pentium does not have
+  bool caching = false;       // CR0.CD = 0
+  bool user_io = false;       // CPL > IOPL
+};
+
+}  // namespace p5

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "translation.hh"
+
+namespace p5 {
+namespace {
+
+// Bits of a page-directory or page-table entry; PWT and PCD stand from kPageBits on.
+constexpr uint32_t kPresent = 1, kPageBits = 3, kPageSize = 0x80, kGlobal = 0x100;
+
+}  // namespace
+
+Translation::Translation(Core& core, Caches& caches)
+    : dtlb_(core.machine.dtlb),
+      dtlb_large_(core.machine.dtlb_large),
+      itlb_(core.machine.itlb),
+      core_(core),
+      caches_(caches) {}
+
+uint32_t Translation::data(Linear linear, bool* walked) {
+  Observer* observer = core_.observer;
+  if (!observer) return look_up_data(linear, walked);
+  if (!observer->knows_page(linear)) observer->data_page(linear, page_walk(linear));
+  const uint32_t attributes = look_up_data(linear, walked);
+  observer->used_page(linear);
+  return attributes;
+}
+
+uint32_t Translation::look_up_data(Linear linear, bool* walked) {
+  // Both arrays are looked up at once; the entry of a large page wins [INTEL-DM 2].
+  if (dtlb_large_.lookup(linear >> kLargePageShift)) return dtlb_large_.attributes();
+  if (dtlb_.lookup(linear >> 12)) return dtlb_.attributes();
+  core_.count(DtlbMisses);
+  *walked = true;
+  const PageWalk found = walk(linear);
+  insert_data(linear, found);
+  return found.attributes;
+}
+
+void Translation::insert_data(Linear linear, const PageWalk& found) {
+  if (found.large)
+    dtlb_large_.insert(linear >> kLargePageShift, found.attributes, found.global);
+  else
+    dtlb_.insert(linear >> 12, found.attributes, found.global);
+}
+
+uint32_t Translation::code(Linear linear) {
+  if (!paging_) return 0;
+  Observer* observer = core_.observer;
+  if (observer && !observer->knows_code_page(linear)) {
+    observer->code_page(linear, page_walk(linear));
+  }
+  const Linear page = linear >> 12;
+  if (itlb_.quick(page)) return 0;
+  if (itlb_.lookup(page)) return itlb_.attributes();
+  core_.count(ItlbMisses);
+  const PageWalk found = walk(linear);
+  insert_code(linear, found);
+  return found.attributes;
+}
+
+// What the translation of an address reads, and finds.
+PageWalk Translation::page_walk(Linear linear) {
+  PageWalk walk;
+  uint32_t table = uint32_t(core_.state.cr3) & ~0xFFFu;
+  for (unsigned level = kPageLevels - 1;; level--) {
+    const uint32_t index = uint32_t(linear >> (12 + kTableBits * level)) & ((1u << kTableBits) - 1);
+    const uint32_t address = table | uint32_t(index * sizeof(PageEntry));
+    walk.entries[walk.reads++] = address;
+    const PageEntry entry = core_.platform.read_physical(address);
+    if (!(entry & kPresent)) return walk;
+    walk.large = level == 1 && core_.state.large_pages && entry & kPageSize;
+    if (level == 0 || walk.large) {
+      walk.present = true;
+      walk.global = core_.state.global_pages && entry & kGlobal;
+      walk.attributes = entry >> kPageBits & (kWriteThrough | kNoCache);
+      return walk;
+    }
+    table = uint32_t(entry) & ~0xFFFu;
+  }
+}
+
+// Reads the page tables over the bus: the reads are not served by L1D, though L2 may have them,
+// and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16].
+PageWalk Translation::walk(Linear linear) {
+  const PageWalk found = page_walk(linear);
+  for (uint32_t i = 0; i < found.reads; i++) {
+    if (caches_.l1d.clean(found.entries[i])) caches_.write_back(found.entries[i], core_.clock);
+    core_.count(WalkReads);
+    caches_.read_table(found.entries[i]);
+  }
+  return found;
+}
+
+void Translation::page_fault(Linear linear, bool code, bool present) {
+  Observer* observer = core_.observer;
+  if (observer) observer->page_fault(linear, code, present, page_walk(linear));
+  const Linear page = linear >> 12;
+  const bool hit = code ? itlb_.lookup(page)
+                        : dtlb_.lookup(page) || dtlb_large_.lookup(linear >> kLargePageShift);
+  if (observer) observer->used_page(linear);
+  if (hit) return;  // a protection fault on a page that the TLB holds
+  core_.count(code ? ItlbMisses : DtlbMisses);
+  core_.bank->miscount[code ? ItlbMissFaults : DtlbMissFaults]++;
+  const PageWalk found = walk(linear);
+  if (!found.present || !present) return;
+  if (code)
+    insert_code(linear, found);
+  else
+    insert_data(linear, found);
+  if (observer) observer->used_page(linear);
+}
+
+void Translation::invalidate_page(Linear linear) {
+  if (core_.observer) core_.observer->flush_page(linear);
+  itlb_.invalidate(linear >> 12);
+  dtlb_.invalidate(linear >> 12);
+  dtlb_large_.invalidate(linear >> kLargePageShift);
+}
+
+void Translation::flush(bool global_too) {
+  core_.count(TlbFlushes);
+  if (core_.observer) core_.observer->flush_tlbs();
+  for (Tlb* tlb : {&itlb_, &dtlb_, &dtlb_large_}) global_too ? tlb->flush() : tlb->flush_local();
+}
+
+}  // namespace p5

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "x87.hh"
+
+#include <algorithm>
+
+namespace p5 {
+namespace {
+
+constexpr unsigned kPrecisionBit = 8;  // of the x87's control word: 0 24 bits, 2 53, 3 64
+
+// The row of a division in the precision of the control word.
+ClassId divide_class(ClassId cls, uint16_t control) {
+  const unsigned precision = control >> kPrecisionBit & 3;
+  if (precision == 0) return cls == Class::Fdiv ? Class::Fdiv24 : Class::Fidiv24;
+  if (precision == 2) return cls == Class::Fdiv ? Class::Fdiv53 : Class::Fidiv53;
+  return cls;
+}
+
+}  // namespace
+
+// Additions, multiplications, divisions, remainders and roots count once, integer multiplications
+// as well; a transcendental function counts "several" [INTEL-DM 16].
+uint32_t flops(ClassId cls) {
+  constexpr uint32_t kTranscendental = 10;  // estimate: terms of its series
+  switch (cls) {
+    case Class::Fadd:
+    case Class::Fmul:
+    case Class::Fdiv:
+    case Class::Fiadd:
+    case Class::Fidiv:
+    case Class::Fprem:
+    case Class::Fprem1:
+    case Class::Fsqrt:
+      return 1;
+    case Class::Fsin:
+    case Class::Fsincos:
+    case Class::F2xm1:
+    case Class::Fyl2x:
+    case Class::Fyl2xp1:
+    case Class::Fptan:
+    case Class::Fpatan:
+      return kTranscendental;
+    default:
+      return multiplies(cls);
+  }
+}
+
+ClassId X87::timing_class(ClassId cls) const {
+  if (!rule(Rule::X87Precision) || (cls != Class::Fdiv && cls != Class::Fidiv)) return cls;
+  return divide_class(cls, core_.platform.x87_control());
+}
+
+uint64_t X87::begin(const Insn& insn, bool in_v) {
+  if (!in_v) core_.clock = fpu_.start(insn, core_.clock);
+  return core_.clock;
+}
+
+void X87::end(const Insn& insn, bool in_v, uint64_t began) {
+  fpu_.issue(insn, began, core_.clocks[insn.cls], core_.timing.fp_overlap()[insn.cls]);
+  if (insn.cls == Class::FstMem || insn.cls == Class::FstM80) {
+    store_ = core_.bank->count[Instructions];
+  }
+  if (in_v) {
+    if (!rule(Rule::FxchThenX87)) return;
+    exchange_in_v_ = core_.bank->count[Instructions];
+    core_.clock++;
+  } else if (rule(Rule::X87OverlapInteger)) {
+    core_.clock -= core_.timing.int_overlap()[insn.cls];
+  }
+}
+
+void X87::wait_for_divider() {
+  if (rule(Rule::X87MultiplyWaits)) core_.clock = std::max(core_.clock, fpu_.divided());
+}
+
+}  // namespace p5

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "attribution_file.hh"
+
+#include <set>
+
+#include "events.hh"
+#include "json.hh"
+
+namespace session {
+
+using base::JsonLine;
+using p5::Attribution;
+using p5::MissClasses;
+
+namespace {
+
+// The nodes that have counts, and those above them.
+std::set<uint32_t> used_nodes(const Attribution& found) {
+  std::set<uint32_t> nodes;
+  for (const auto& [number, phase] : found.phases()) {
+    for (uint32_t node = 0; node < phase.counts.size(); node++) {
+      if (!phase.counts[node]) continue;
+      for (uint32_t at = node; at && nodes.insert(at).second;) at = found.nodes()[at].parent;
+    }
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::string AttributionFile::text(const Attribution* found) {
+  text_.clear();
+  append_header();
+  if (found) {
+    append_functions(*found);
+    append_entrances(*found);
+    append_nodes(*found);
+    append_counts(*found);
+    if (classes_) append_evictions();
+  }
+  return text_ + JsonLine("end").line();
+}
+
+void AttributionFile::append_header() {
+  std::vector<std::string> names;
+  for (const uint32_t event : counted_) names.push_back(p5::event_name(event));
+  for (size_t i = 0; classes_ && i < MissClasses::kCounts; i++) {
+    names.push_back(MissClasses::name(i));
+  }
+  JsonLine header("header");
+  header.member("schema_version", 1).raw("stacks", stacks_ ? "true" : "false");
+  text_ += header.names("events", names).line();
+}
+
+void AttributionFile::append_functions(const Attribution& found) {
+  std::set<uint32_t> functions;
+  for (const uint32_t node : used_nodes(found)) functions.insert(found.nodes()[node].function);
+  if (classes_) {
+    for (const auto& [pair, count] : classes_->pairs()) {
+      functions.insert({pair.loser.function, pair.winner.function});
+    }
+  }
+  for (const uint32_t id : functions) {
+    const p5::Functions::Function& function = found.functions()[id];
+    JsonLine line("function");
+    line.member("id", id).member("name", function.name).member("module", function.module);
+    text_ += line.line();
+  }
+}
+
+void AttributionFile::append_entrances(const Attribution& found) {
+  for (uint32_t id = 1; id < found.entrances().size(); id++) {
+    const Attribution::Entrance& entrance = found.entrances()[id];
+    JsonLine line("entrance");
+    line.member("id", id).member("number", entrance.number);
+    line.raw("kind", entrance.kind ? base::quoted(entrance.kind) : "null");
+    line.raw("vector", entrance.vector < 0 ? "null" : std::to_string(entrance.vector));
+    text_ += line.line();
+  }
+}
+
+void AttributionFile::append_nodes(const Attribution& found) {
+  for (const uint32_t id : used_nodes(found)) {
+    const Attribution::Node& node = found.nodes()[id];
+    const p5::Bank& bank = found.bank(node.bank);
+    JsonLine line("node");
+    line.member("id", id).member("parent", node.parent).member("function", node.function);
+    line.member("cr3", bank.cr3).member("ring", bank.ring).member("entrance", node.entrance);
+    text_ += line.line();
+  }
+}
+
+void AttributionFile::append_counts(const Attribution& found) {
+  for (const auto& [number, phase] : found.phases()) {
+    for (uint32_t node = 0; node < phase.counts.size(); node++) {
+      if (!phase.counts[node]) continue;
+      JsonLine line("counts");
+      line.member("phase", number).member("node", node);
+      text_ += line.raw("counts", written(*phase.counts[node])).line();
+    }
+  }
+}
+
+// Zeros at the end are left out.
+std::string AttributionFile::written(const Attribution::Counts& counts) const {
+  std::vector<uint64_t> numbers;
+  for (const uint32_t event : counted_) numbers.push_back(counts[event]);
+  if (classes_) numbers.insert(numbers.end(), counts.begin() + p5::kEventCount, counts.end());
+  while (!numbers.empty() && numbers.back() == 0) numbers.pop_back();
+  std::string text = "[";
+  for (const uint64_t number : numbers) {
+    if (text.size() > 1) text += ',';
+    // What a function takes back of what another was charged can make its part negative.
+    text += std::to_string(int64_t(number));
+  }
+  return text + "]";
+}
+
+void AttributionFile::append_evictions() {
+  static const char* const whats[] = {"code", "data", "table"};
+  for (const auto& [pair, count] : classes_->pairs()) {
+    JsonLine line("eviction");
+    line.member("loser", pair.loser.function).member("winner", pair.winner.function);
+    line.member("colour", pair.colour).member("count", count);
+    line.member("lost", whats[size_t(pair.loser.what)]);
+    text_ += line.member("won", whats[size_t(pair.winner.what)]).line();
+  }
+}
+
+}  // namespace session

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "crossings.hh"
+
+#include <cstring>
+
+#include "json.hh"
+
+namespace session {
+namespace {
+
+using p5::Event;
+using p5::MachineMode;
+
+// The counts in the trace.
+constexpr Event kTraced[] = {p5::CodeMisses,   p5::DataReadMisses, p5::DataWriteMisses,
+                             p5::L2ReadMisses, p5::L2WriteMisses,  p5::ItlbMisses,
+                             p5::DtlbMisses};
+
+const char* mode_name(MachineMode mode) {
+  switch (mode) {
+    case MachineMode::Real:
+      return "real";
+    case MachineMode::V86:
+      return "v86";
+    case MachineMode::Prot16:
+      return "prot16";
+    case MachineMode::Prot32:
+      return "prot32";
+    default:
+      return "long64";
+  }
+}
+
+std::string pair(uint64_t from, uint64_t to) {
+  return "[" + std::to_string(from) + "," + std::to_string(to) + "]";
+}
+
+}  // namespace
+
+// {"code_misses":N,...}: since reset, over all rings and address spaces.
+std::string Crossings::counts() const {
+  std::string text = "{";
+  for (const Event event : kTraced) {
+    text += event == kTraced[0] ? "\"" : ",\"";
+    text += p5::event_name(event);
+    text += "\":" + std::to_string(model_.banks().total(event));
+  }
+  return text + '}';
+}
+
+void Crossings::bracket(const char* what, uint32_t phase) {
+  base::JsonLine line("kind", what);
+  line.member("phase", phase).member("tsc", model_.clock()).raw("counts", counts());
+  file_.write(line.line());
+}
+
+void Crossings::crossing(const Crossed& how, const p5::State& to, const Registers& registers) {
+  const p5::State& from = model_.state();
+  const bool reload = how.kind && std::strcmp(how.kind, "cr3") == 0;
+  if (from.ring == to.ring && from.cr3 == to.cr3 && from.mode == to.mode && !reload) return;
+  const std::string counts = this->counts();
+  // The counters first: they may move the clock.
+  const uint64_t instructions = model_.counters().total(Event::Instructions);
+  base::JsonLine line("kind", how.kind ? how.kind : "mode");
+  line.raw("vector", how.vector < 0 ? "null" : std::to_string(how.vector));
+  line.member("tsc", model_.clock()).member("instructions", instructions);
+  line.raw("ring", pair(from.ring, to.ring)).raw("cr3", pair(from.cr3, to.cr3));
+  line.raw("mode",
+           std::string("[\"") + mode_name(from.mode) + "\",\"" + mode_name(to.mode) + "\"]");
+  line.member("eip", registers.eip).member("eax", registers.eax).member("ebx", registers.ebx);
+  line.member("ecx", registers.ecx).member("edx", registers.edx).member("cr2", registers.cr2);
+  file_.write(line.raw("counts", counts).line());
+}
+
+}  // namespace session

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "event_stream.hh"
+
+#include "json.hh"
+
+namespace session {
+namespace {
+
+using base::JsonLine;
+
+const char* entry_name(p5::Entry entry) {
+  switch (entry) {
+    case p5::Entry::Irq:
+      return "irq";
+    case p5::Entry::Fault:
+      return "fault";
+    default:
+      return "soft";
+  }
+}
+
+// Two hexadecimal digits, behind 0f for the second map.
+std::string opcode_name(uint16_t opcode) {
+  const std::string digits = base::hex(opcode & 0xFF);
+  return (opcode >> 8 ? "0f" : "") + digits.substr(digits.size() - 2);
+}
+
+}  // namespace
+
+void EventStream::open(const std::string& path, uint64_t clock_hz) {
+  std::vector<std::string> names, units;
+  for (const uint32_t event : counted_) {
+    names.push_back(p5::event_name(event));
+    units.push_back(p5::event_unit(event));
+  }
+  file_.create(path);
+  JsonLine header("header");
+  header.member("schema_version", 1).member("engine", "bochs");
+  header.member("clock_hz", clock_hz).names("events", names).names("units", units);
+  line_ = header.open();
+  if (shadows_.any()) shadows_.append_header(&line_);
+  file_.write(line_ + "}\n");
+}
+
+void EventStream::marker(const char* type, const char* op, uint32_t arg) {
+  line_ = JsonLine(type).member("op", op).member("arg", arg).open();
+  snapshot(true);
+}
+
+void EventStream::read(const char* insn, uint32_t index, uint64_t value) {
+  JsonLine line("read");
+  line.member("insn", insn).member("index", index).member("value", value);
+  line_ = line.open();
+  snapshot(false);
+}
+
+// The clock and all counts, behind what line_ has already.
+void EventStream::snapshot(bool shadows) {
+  const Banks& banks = model_.counters().banks();  // the counters first: they may move the clock
+  line_ += ",\"tsc\":";
+  base::append(&line_, model_.clock());
+  line_ += ",\"banks\":[";
+  append_banks(banks);
+  line_ += "],\"vectors\":[";
+  append_vectors(banks);
+  line_ += ']';
+  if (shadows && shadows_.any()) shadows_.append(&line_, *played_);
+  line_ += "}\n";
+  file_.write(line_);
+}
+
+// [cr3,ring,[counts]] of each; zeros at the end are left out.
+void EventStream::append_banks(const Banks& banks) {
+  const char* before = "";
+  for (const auto& bank : banks) {
+    size_t used = counted_.size();
+    while (used && bank->count[counted_[used - 1]] == 0) used--;
+    if (!used) continue;
+    append_bank(&line_, before, *bank);
+    for (size_t i = 0; i < used; i++) {
+      line_ += i ? ',' : '[';
+      base::append(&line_, bank->count[counted_[i]]);
+    }
+    line_ += "]]";
+    before = ",";
+  }
+}
+
+// [cr3,ring,"irq"|"fault"|"soft",vector,count].
+void EventStream::append_vectors(const Banks& banks) {
+  const char* before = "";
+  for (const auto& bank : banks) {
+    for (const auto& [key, count] : bank->vectors) {
+      append_bank(&line_, before, *bank);
+      line_.append("\"").append(entry_name(key.first)).append("\",");
+      base::append(&line_, key.second);
+      line_ += ',';
+      base::append(&line_, count);
+      line_ += ']';
+      before = ",";
+    }
+  }
+}
+
+void EventStream::end(const std::string& status, const std::string& reason, uint32_t guest_status) {
+  for (const auto& [opcode, count] : model_.unknown()) {
+    JsonLine note("note");
+    note.member("what", "unknown-class").member("name", opcode_name(opcode));
+    file_.write(note.member("count", count).line());
+  }
+  JsonLine end("end");
+  end.member("status", status).member("reason", reason).member("guest_status", guest_status);
+  file_.write(end.member("tsc", model_.clock()).line());
+}
+
+}  // namespace session

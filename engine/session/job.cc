@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "job.hh"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace session {
+
+Job Job::read(base::Settings& settings) {
+  Job job;
+  job.command = settings.text("run.job");
+  job.trace_reads = settings.flag("run.trace_reads");
+  if (!settings.has("run.program")) return job;
+  const std::string path = settings.text("run.program");
+  std::ifstream file(path, std::ios::binary);
+  job.program.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file) settings.fail("run.program", path + " cannot be read");
+  return job;
+}
+
+MarkerResult Job::program_at(uint32_t offset) const {
+  const size_t left = program.size() - std::min<size_t>(offset, program.size());
+  return twelve_bytes(program, offset, uint32_t(std::min<size_t>(left, 12)));
+}
+
+}  // namespace session

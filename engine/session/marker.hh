@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The marker protocol: how a program in the guest speaks to the engine. A marker is CPUID with the
+// leaf kMarkerLeaf in EAX and an operation in ECX (workloads/lib/marker.h is the other side).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace session {
+
+constexpr uint32_t kMarkerLeaf = 0x50354C42;  // CPUID leaf "P5LB"
+constexpr uint32_t kMarkerEbx = 0x616C3570;   // "p5la", the answer to detect
+constexpr uint32_t kMarkerVersion = 1;
+
+enum MarkerOp : uint32_t {
+  kDetect,
+  kReady,
+  kBegin,
+  kEnd,
+  kAbort,
+  kExit,
+  kReadCounter,
+  kJob,
+  kOutput,
+  kBootLoad,
+  kProgram
+};
+
+struct MarkerCall {
+  uint32_t op, arg0, arg1;
+  bool real_mode;
+};
+
+// The registers of the answer.
+struct MarkerResult {
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+// Twelve bytes of a text from `offset` on in EBX, ECX and EDX, with zeros behind its end.
+MarkerResult twelve_bytes(const std::string& text, size_t offset, uint32_t eax);
+
+}  // namespace session

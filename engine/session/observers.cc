@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "observers.hh"
+
+#include <utility>
+
+#include "attribution_file.hh"
+
+namespace session {
+
+Observers::Observers(p5::Pentium& model, RunConfig& config, p5::Attribution::Guest& guest)
+    : model_(model), config_(config), guest_(guest) {
+  if (!config.shadows.empty()) {
+    use(std::make_unique<p5::Shadows>(config.shadows, config.fast_paths));
+  }
+  if (config.classes) {
+    classes_ = std::make_unique<p5::MissClasses>(config.machine);
+    listen(classes_.get());
+  }
+}
+
+void Observers::listen(p5::AccessListener* listener) {
+  const std::vector<p5::Config> own{config_.machine};
+  use(std::make_unique<p5::Shadows>(own, false, listener));
+}
+
+// Null: no geometries from here on.
+void Observers::use(std::unique_ptr<p5::Shadows> shadows) {
+  model_.observe(shadows.get());
+  shadows_ = std::move(shadows);
+}
+
+void Observers::open(const Interval& interval) {
+  if (!config_.accesses.empty()) accesses_.create(config_.accesses);
+  if (!config_.attribution.empty()) attributed_.create(config_.attribution);
+  if (config_.vectors.empty() && config_.sample.empty()) return;
+  blocks_ = std::make_unique<p5::Blocks>(model_);
+  if (!config_.vectors.empty()) {
+    vectors_.create(config_.vectors);
+    blocks_->write_vectors(vectors_.file(), config_.vector_interval);
+  }
+  if (!config_.sample.empty()) blocks_->sample(config_.sample, config_.warm_up, interval);
+}
+
+void Observers::ready() {
+  if (!attributed_ || attribution_) return;
+  attribution_ = std::make_unique<p5::Attribution>(model_, guest_, std::move(config_.functions),
+                                                   config_.stacks, classes_.get());
+}
+
+void Observers::begin(uint32_t phase, const Brackets& brackets) {
+  if (attribution_) attribution_->begin(phase);
+  measure_blocks(brackets);
+  if (accesses_) trace_accesses(brackets);
+}
+
+void Observers::end(uint32_t phase, const Brackets& brackets) {
+  if (attribution_) attribution_->end(phase);
+  measure_blocks(brackets);
+}
+
+// Inside any bracket but that around nothing.
+void Observers::measure_blocks(const Brackets& brackets) {
+  if (blocks_) blocks_->measure(brackets.inside());
+}
+
+// From the first bracket on that is not empty, until the limit has been reached.
+void Observers::trace_accesses(const Brackets& brackets) {
+  if (!access_trace_ && brackets.measures()) {
+    access_trace_ = std::make_unique<p5::AccessTrace>(accesses_.file(), config_.machine.l1d.line,
+                                                      config_.access_limit);
+    listen(access_trace_.get());
+  } else if (access_trace_ && access_trace_->full()) {
+    end_access_trace();
+  }
+}
+
+void Observers::end_access_trace() {
+  if (!shadows_) return;
+  shadows_->play();
+  use(nullptr);
+}
+
+void Observers::finish(const std::vector<uint32_t>& counted) {
+  if (blocks_) blocks_->finish();
+  if (vectors_) vectors_.finish();
+  if (attributed_) {
+    attributed_.write(
+        AttributionFile(counted, config_.stacks, classes_.get()).text(attribution_.get()));
+    attributed_.finish();
+  }
+  if (accesses_) {
+    end_access_trace();
+    accesses_.finish();
+  }
+}
+
+}  // namespace session

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "run_config.hh"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "declared.hh"
+
+namespace session {
+
+using base::Settings;
+using p5::kX86_64;
+
+RunConfig RunConfig::read(Settings& settings) {
+  RunConfig c;
+  c.machine = p5::Config::read(settings);
+  c.read_processor(settings);
+  c.events = settings.text("run.events");
+  c.output = settings.text("run.output");
+  c.limit = settings.number("run.limit_cycles");
+  c.timing = settings.flag("run.timing");
+  if (settings.has("run.crossings")) c.crossings = settings.text("run.crossings");
+  c.read_accesses(settings);
+  c.fast_paths = !settings.has("run.fast_paths") || settings.flag("run.fast_paths");
+  c.server = settings.has("run.server") && settings.flag("run.server");
+  c.read_shadows(settings);
+  c.read_blocks(settings);
+  c.read_attribution(settings);
+  if (kX86_64) {
+    if (!c.shadows.empty() || !c.accesses.empty()) {
+      settings.fail("run", "geometries of misses and traces of accesses: not on x86-64");
+    }
+    c.machine = c.machine.without_clocks();
+  }
+  if (settings.has("run.feedback") && !settings.flag("run.feedback")) {
+    c.machine = c.machine.without_feedback();
+  }
+  for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
+    if (settings.has(described)) settings.text(described);  // for people, or consumed elsewhere
+  }
+  return c;
+}
+
+void RunConfig::read_processor(Settings& settings) {
+  signature = uint32_t(settings.number("cpu.signature"));
+  const std::string isa = settings.text("cpu.isa");
+  if (kX86_64 && isa != "x86-64") {
+    settings.fail("cpu.isa", "`" + isa + "` is not x86-64, for which this engine was built");
+  } else if (!kX86_64 && isa != "pentium" && isa != "pentium+cmov") {
+    settings.fail("cpu.isa", "`" + isa + "` is neither pentium nor pentium+cmov");
+  }
+  cmov = isa == "pentium+cmov";
+  timing_table = kX86_64 ? "" : settings.text("run.timing_table");
+}
+
+void RunConfig::read_accesses(Settings& settings) {
+  if (!settings.has("run.accesses")) return;
+  accesses = settings.text("run.accesses");
+  access_limit = settings.number("run.access_limit");
+  if (settings.has("shadow.0.name")) settings.fail("run.accesses", "expected without shadows");
+  if (machine.l1d.line < 32) settings.fail("l1d.line", "expected 32 or more with run.accesses");
+}
+
+void RunConfig::read_shadows(Settings& settings) {
+  for (int i = 0;; i++) {
+    const std::string prefix = "shadow." + std::to_string(i);
+    if (!settings.has(prefix + ".name")) return;
+    read_shadow(settings, prefix);
+  }
+}
+
+// The machine's keys, but for those that the shadow sets.
+void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
+  const std::string key = prefix + ".set";
+  shadow_names.push_back(settings.text(prefix + ".name"));
+  std::istringstream words(settings.text(key));
+  Settings own = settings;
+  for (std::string word; words >> word;) {
+    const std::string name = word.substr(0, word.find('='));
+    if (!p5::is_geometry(p5::declared::p5, name) || name.size() == word.size() ||
+        !own.replace(name, word.substr(name.size() + 1))) {
+      return settings.fail(key, "expected keys of cache and TLB geometry, found `" + word + "`");
+    }
+  }
+  const p5::Config config = p5::Config::read(own);
+  if (settings.error().empty() && !own.error().empty()) settings.fail(key, own.error());
+  if (config.l1d.line != machine.l1d.line || config.l1i.line != machine.l1i.line) {
+    settings.fail(key, "the L1 lines of a shadow are as long as the machine's");
+  }
+  shadows.push_back(config);
+}
+
+void RunConfig::read_blocks(Settings& settings) {
+  if (settings.has("run.vectors")) {
+    vectors = settings.text("run.vectors");
+    vector_interval = settings.number("run.vector_interval");
+    if (vector_interval == 0) settings.fail("run.vector_interval", "expected at least 1");
+  }
+  if (!settings.has("run.sample")) return;
+  if (!p5::Blocks::parse(settings.text("run.sample"), &sample)) {
+    settings.fail("run.sample", "expected `number:begin:end:weight ...` in the order of time");
+  }
+  warm_up = settings.number("run.warm_up");
+  if (!vectors.empty() || !shadow_names.empty() || settings.has("run.accesses")) {
+    settings.fail("run.sample", "expected without run.vectors, shadows and run.accesses");
+  }
+}
+
+void RunConfig::read_attribution(Settings& settings) {
+  if (!settings.has("run.attribution")) return;
+  attribution = settings.text("run.attribution");
+  stacks = settings.flag("run.attribution_stacks");
+  classes = settings.flag("run.attribution_misses");
+  if (!sample.empty()) settings.fail("run.attribution", "expected without run.sample");
+  if (classes && (kX86_64 || !shadow_names.empty() || settings.has("run.accesses"))) {
+    settings.fail("run.attribution_misses",
+                  "expected without shadows and run.accesses, and not on x86-64");
+  }
+  const std::string path = settings.text("run.functions");
+  std::ifstream file(path, std::ios::binary);
+  std::string error;
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file)
+    settings.fail("run.functions", path + " cannot be read");
+  else if (!functions.parse(text, path, &error))
+    settings.fail("run.functions", error);
+}
+
+}  // namespace session

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "session.hh"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <set>
+
+#include "counted.hh"
+#include "declared.hh"
+#include "json.hh"
+#include "server.hh"
+
+namespace session {
+namespace {
+
+// CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]; CMOV is bit 15.
+constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
+
+}  // namespace
+
+// --- start ------------------------------------------------------------------------------------
+
+void Session::start(p5::Pentium* storage, Emulator& emulator) {
+  read_settings();
+  model_ = new (storage) p5::Pentium(config_.machine, timing_, emulator);
+  model_->set_timing(config_.timing);
+  emulator_ = &emulator;
+  server_ = config_.server;
+  registers_ = std::make_unique<CounterRegisters>(*model_);
+  observers_ = std::make_unique<Observers>(*model_, config_, emulator);
+  open_files();
+}
+
+void Session::read_settings() {
+  const char* path = std::getenv("P5LAB_ENGINE_CONF");
+  if (!path) reject("P5LAB_ENGINE_CONF: not set; it must name the engine's parameter file");
+  path_ = path;
+  std::string error;
+  if (!settings_.load(path_, &error)) reject(error);
+  config_ = RunConfig::read(settings_);
+  devices_ = device::Devices::all();
+  devices_.read(settings_);
+  read_job(settings_);
+  files_ = GuestFiles::read(settings_);
+  if (!settings_.finish().empty()) reject(settings_.error());
+  if (p5::kX86_64)
+    timing_ = p5::TimingTable::flat();
+  else if (!timing_.load(config_.timing_table, &error))
+    reject(error);
+}
+
+// What may differ between runs that share a boot.
+void Session::read_job(base::Settings& settings) {
+  job_ = Job::read(settings);
+  devices_.read_job(settings);
+}
+
+void Session::open_files() {
+  const auto has = [this](p5::Part part) { return p5::present(settings_, p5::declaration(part)); };
+  events_ = std::make_unique<EventStream>(*model_, counted_events(has), config_.shadow_names,
+                                          observers_->shadows());
+  events_->open(config_.events, config_.machine.clock_hz());
+  output_.create(config_.output);
+  if (!config_.crossings.empty()) {
+    crossings_ = std::make_unique<Crossings>(*model_);
+    crossings_->open(config_.crossings);
+  }
+  observers_->open(
+      [this](const char* op, uint32_t number) { events_->marker("interval", op, number); });
+}
+
+uint32_t Session::cpuid_features() const { return kFeatures | (config_.cmov ? kCmovFeature : 0); }
+
+std::FILE* Session::create(const std::string& path) {
+  created_.emplace_back().create(path);
+  return created_.back().file();
+}
+
+// --- markers ----------------------------------------------------------------------------------
+
+MarkerResult Session::marker(const MarkerCall& call) {
+  const MarkerResult done{1, 0, 0, 0};
+  switch (call.op) {
+    case kDetect:
+      return {kMarkerVersion, kMarkerEbx, 0, 0};
+    case kReady:
+      ready();
+      return done;
+    case kBegin:
+      begin(call.arg0);
+      return done;
+    case kEnd:
+      end(call.arg0);
+      return done;
+    case kAbort:
+      abort(call.arg0);
+    case kExit:
+      exit(call.arg0);
+    case kReadCounter:
+      return read_counter(call.arg0);
+    case kJob:
+      return job_.command_at(call.arg0);
+    case kOutput:
+      program_output(call.arg0, call.arg1 & 0xFF);
+      return done;
+    case kProgram:
+      return job_.program_at(call.arg0);
+    case kBootLoad:
+      return call.real_mode ? load_guest() : MarkerResult();
+    default:
+      return {};
+  }
+}
+
+void Session::ready() {
+  events_->marker("marker", "ready", 0);
+  if (server_) serve();
+  if (job_.trace_reads) {
+    registers_->trace([this](const char* insn, uint32_t index, uint64_t value) {
+      events_->read(insn, index, value);
+    });
+  }
+  devices_.ready();
+  observers_->ready();
+}
+
+// From here on every run is a process of its own, with a job of its own.
+void Session::serve() {
+  server_ = false;
+  session::serve();
+  base::Settings own;
+  std::string error;
+  if (!own.load(path_, &error)) reject(error);
+  std::set<std::string> free = {"run.job", "run.program", "run.server", "run.trace_reads"};
+  for (const std::string& key : devices_.job_keys()) free.insert(key);
+  const std::string other = own.difference(settings_, free);
+  if (!other.empty()) reject(path_ + ": " + other + ": differs from what was booted");
+  settings_ = own;
+  read_job(settings_);
+  if (!settings_.error().empty()) reject(settings_.error());
+}
+
+void Session::begin(uint32_t phase) {
+  const std::string problem = brackets_.begin(phase);
+  if (!problem.empty()) fail(problem);
+  events_->marker("marker", "begin", phase);
+  observers_->begin(phase, brackets_);
+  if (crossings_ && phase != kEmpty) crossings_->bracket("begin", phase);
+}
+
+void Session::end(uint32_t phase) {
+  const std::string problem = brackets_.end(phase);
+  if (!problem.empty()) fail(problem);
+  if (crossings_ && phase != kEmpty) crossings_->bracket("end", phase);
+  events_->marker("marker", "end", phase);
+  brackets_.close();
+  observers_->end(phase, brackets_);
+}
+
+void Session::abort(uint32_t code) {
+  events_->marker("marker", "abort", code);
+  fail("the guest program aborted with code " + std::to_string(code));
+}
+
+void Session::exit(uint32_t status) {
+  events_->marker("marker", "exit", status);
+  const std::string problem = brackets_.exit(), differs = observers_->differs();
+  if (!problem.empty()) fail(problem);
+  if (!differs.empty()) fail("the sum over all functions is not what was counted: " + differs);
+  finish("ok", "", status, 0);
+}
+
+MarkerResult Session::read_counter(uint32_t number) {
+  if (number >= events_->counted().size()) return {1, 0, 0, 0};
+  const uint64_t total = model_->counters().total(p5::Event(events_->counted()[number]));
+  return {uint32_t(total), 0, 0, uint32_t(total >> 32)};
+}
+
+MarkerResult Session::load_guest() {
+  const std::string problem =
+      files_.load([this](uint32_t address, const uint8_t* bytes, size_t count) {
+        return emulator_->write_memory(address, bytes, count);
+      });
+  if (!problem.empty()) fail(problem);
+  return files_.entry();
+}
+
+void Session::program_output(uint32_t bytes, uint32_t count) {
+  for (uint32_t i = 0; i < count && i < 4; i++) {
+    std::fputc(int(bytes >> (8 * i) & 0xFF), output_.file());
+  }
+  output_.check();
+}
+
+// --- the end ----------------------------------------------------------------------------------
+
+void Session::finish(const std::string& status, const std::string& reason, uint32_t guest_status,
+                     int exit_status) {
+  finished_ = true;
+  observers_->finish(events_->counted());
+  events_->end(status, reason, guest_status);
+  if (!reason.empty()) std::fprintf(stderr, "%s\n", reason.c_str());
+  events_->finish();
+  if (crossings_) crossings_->finish();
+  output_.finish();
+  for (Output& output : created_) output.finish();
+  std::fflush(nullptr);  // the emulator's own files: serial lines, log
+  _exit(exit_status);
+}
+
+void Session::fail(const std::string& reason) { finish("failed", reason, 0, kGuestFailed); }
+
+void Session::end_run(const std::string& reason) { finish("ok", reason, 0, 0); }
+
+void Session::time_is_up() {
+  char text[80];
+  std::snprintf(text, sizeof text, "virtual-time limit of %.3f s reached",
+                double(config_.limit) / (config_.machine.clock_mhz * 1e6));
+  finish("timeout", text, 0, kTimeLimit);
+}
+
+void Session::undefined_instruction(p5::Linear linear) {
+  const p5::State& state = model_->state();
+  fail("invalid opcode (#UD) at " + base::hex(linear) + ", ring " + std::to_string(state.ring) +
+       ", CR3 " + base::hex(state.cr3));
+}
+
+void Session::stopped_early() {
+  if (!finished_ && events_) fail("the emulator stopped by itself; its log tells why");
+}
+
+void Session::decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours) {
+  std::string text;
+  for (unsigned i = 0; i < length; i++) text += base::hex(bytes[i]).substr(8) + " ";
+  std::fprintf(stderr, "decoder: %s: %u bytes for the emulator, %u for the model\n", text.c_str(),
+               length, ours);
+}
+
+}  // namespace session

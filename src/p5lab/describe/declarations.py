@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""What the files in `engine/` declare: machine keys, the rules between them, replacement policies.
+
+    engine/*/keys.toml, engine/devices/NAME/device.toml      keys and rules
+    engine/p5/replacement/NAME/policy.toml                   a replacement policy
+
+This module reads them for Python, `tools/declare.py` translates them to C++ for the engine. The
+events of the same files are read by `p5stats.declared`.
+
+A file of keys has `title`, `order` (its place among the files), and of a device `present`: whether
+a machine has it, an expression over keys. A key has `kind` (`kinds.py`), what that kind asks for,
+`unit`, `doc`, and optionally `target`, `geometry`, `default` and `from` (the key whose file has
+it). A `[[rule]]` names a `key` and what `holds`, or else `expected` is the error.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from p5lab.describe import tomlfile
+from p5lab.describe.expressions import Expression, Text, Values
+from p5lab.describe.kinds import KINDS, BadValue, Key, Target
+from p5lab.describe.tomlfile import Table
+from p5lab.errors import UserError, unknown
+from p5lab.lab import Lab
+
+SCHEMA_VERSION = 1
+FILES = ("*/keys.toml", "devices/*/device.toml")
+POLICIES = "p5/replacement/*/policy.toml"
+_COMMON = ("kind", "unit", "doc", "target", "geometry", "default", "from")
+_OF_KIND = {
+    "integer": ("range", "hexadecimal"),
+    "number": ("range",),
+    "size": ("range",),
+    "choice": ("choices",),
+    "policy": (),
+    "file": ("files",),
+    "text": ("pattern", "expected"),
+    "label": ("length",),
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A replacement policy. `holds`: what it needs of the number of ways (`ways`); None: nothing.
+    `gem5`: the name of gem5's policy; empty: gem5 has none."""
+
+    name: str
+    doc: str
+    source: str
+    gem5: str
+    holds: Expression | None
+    expected: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What has to hold between keys; if it does not, `key` is the wrong one."""
+
+    key: str
+    holds: Expression
+    expected: Text
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file of keys: a part of the machine. `present`: None for what every machine has;
+    `functions`: the C++ header and namespace of the functions that only its rules call."""
+
+    name: str
+    path: Path
+    title: str
+    present: Expression | None
+    keys: tuple[Key, ...]
+    rules: tuple[Rule, ...]
+    functions: tuple[str, str] = ("", "")
+
+    def in_machine(self, values: Values) -> bool:
+        """Whether a machine of these values has it."""
+        return self.present is None or bool(self.present.value(values))
+
+
+@cache
+def policies(engine: Path) -> dict[str, Policy]:
+    """The replacement policies of a directory `engine`, by name."""
+    found = {}
+    for path in sorted(engine.glob(POLICIES)):
+        table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+        table.only(("doc", "source", "gem5", "holds", "expected"))
+        holds = table.text("holds", "")
+        name = path.parent.name
+        if not re.fullmatch("[a-z][a-z0-9]*", name):
+            raise UserError(f"{path}: expected a directory named by a-z and 0-9, found {name!r}")
+        found[name] = Policy(
+            name,
+            table.text("doc"),
+            table.text("source"),
+            table.text("gem5", ""),
+            Expression.parse(holds, f"{path}: holds") if holds else None,
+            table.text("expected") if holds else "",
+        )
+    return found
+
+
+@cache
+def parts(engine: Path) -> tuple[Part, ...]:
+    """The files of keys below a directory `engine`, in their order."""
+    tables = []
+    for pattern in FILES:
+        for path in sorted(engine.glob(pattern)):
+            table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+            tables.append((table.number("order", 50), path.parent.name, path, table))
+    tables.sort(key=lambda one: one[:2])
+    found = tuple(_part(engine, path, table) for _, _, path, table in tables)
+    known: dict[str, str] = {}
+    for part in found:
+        for key in part.keys:
+            if key.name in known:
+                raise UserError(f"{part.path}: {key.name} is declared in {known[key.name]} too")
+            known[key.name] = str(part.path)
+    for part in found:
+        used = [part.present] if part.present else []
+        for rule in part.rules:
+            used += [rule.holds, Expression.parse(rule.key, str(part.path))]
+            used += [one for one in rule.expected.parts if isinstance(one, Expression)]
+        for expression in used:
+            for name in expression.keys:
+                if name not in known:
+                    raise unknown("machine key", name, known, where=expression.where)
+    return found
+
+
+def _part(engine: Path, path: Path, table: Table) -> Part:
+    table.only(
+        ("title", "order", "present", "functions", "what", "keys", "rule", "events"),
+    )
+    present = table.text("present", "")
+    functions = table.table("functions", {"header": "", "namespace": ""})
+    keys = [
+        _key(engine, name, own, table.table("what", {}).data)
+        for pattern in table.table("keys", {}).data
+        for name, own in _expanded(table.table("keys"), pattern)
+    ]
+    # Keys of one array stand together, whichever line declares them.
+    places: dict[str, int] = {}
+    for key in keys:
+        places.setdefault(key.name.rpartition(".")[0], len(places))
+    keys.sort(key=lambda key: places[key.name.rpartition(".")[0]])
+    rules = [*_policy_rules(engine, keys)]
+    rules = [rule for one in table.tables("rule") for rule in _rules(one)] + rules
+    return Part(
+        path.parent.name,
+        path,
+        table.text("title"),
+        Expression.parse(present, f"{path}: present") if present else None,
+        tuple(keys),
+        tuple(rules),
+        (functions.text("header"), functions.text("namespace")),
+    )
+
+
+def _expanded(keys: Table, pattern: str) -> Iterator[tuple[str, Table]]:
+    """The names that "{l1i,l1d}.ways" stands for, each with the table of the key."""
+    table = keys.table(pattern)
+    before, brace, rest = pattern.partition("{")
+    inner, _, after = rest.partition("}")
+    for one in inner.split(",") if brace else [""]:
+        yield f"{before}{one}{after}", table
+
+
+def _key(engine: Path, name: str, table: Table, what: dict[str, Any]) -> Key:
+    kind = table.choice("kind", tuple(KINDS))
+    table.only((*_COMMON, *_OF_KIND.get(kind, ())))
+    made = table
+    if kind == "policy":
+        made = Table(table.where, {"choices": list(policies(engine))})
+    elif kind == "file":
+        files = engine.parent / table.text("files")
+        made = Table(table.where, {"choices": sorted(path.stem for path in files.glob("*.toml"))})
+    doc = table.text("doc").replace("{what}", str(what.get(name.partition(".")[0], "")))
+    key = KINDS[kind](name, table.text("unit", ""), doc, made)
+    default = table.data.get("default")
+    try:
+        return replace(
+            key,
+            kind=kind,
+            target=_target(table),
+            geometry=table.flag("geometry", False),
+            given_by=table.text("from", ""),
+            files=table.text("files", ""),
+            default=None if default is None else key.parse(default),
+        )
+    except BadValue as error:
+        raise UserError(f"{table.where}: default: expected {error}") from None
+
+
+def _target(table: Table) -> Target:
+    found = table.text("target", "engine")
+    for target in get_args(Target):
+        if found == target:
+            return target
+    raise UserError(f"{table.where}: target: expected one of {', '.join(get_args(Target))}")
+
+
+def _rules(table: Table) -> Iterator[Rule]:
+    """A rule, or one for each part of `each`, which stands in place of $."""
+    table.only(("each", "key", "holds", "expected"))
+    for one in table.texts("each", [""]):
+        key, holds, expected = (
+            table.text(name).replace("$", one) for name in ("key", "holds", "expected")
+        )
+        where = f"{table.where}: {key}"
+        yield Rule(key, Expression.parse(holds, where), Text.parse(expected, where))
+
+
+def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[Rule]:
+    """What the policies need of the ways of each array that has a choice of them."""
+    for key in keys:
+        if key.kind != "policy":
+            continue
+        ways = f"{key.name.rpartition('.')[0]}.ways"
+        for policy in policies(engine).values():
+            if policy.holds:
+                needs = re.sub(r"\bways\b", ways, policy.holds.text)
+                holds = f"{key.name} != '{policy.name}' or ({needs})"
+                yield Rule(
+                    ways,
+                    Expression.parse(holds, policy.holds.where),
+                    Text.parse(policy.expected, policy.holds.where),
+                )
+
+
+def of(lab: Lab) -> tuple[Part, ...]:
+    """The parts of the machine that a checkout declares."""
+    return parts(lab.root / "engine")

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""What an experiment's file says: configs/experiments/NAME.toml, checked and not yet expanded."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p5lab.describe import seeds, sweep, tomlfile
+from p5lab.describe import workload as workloads
+from p5lab.describe.keys import BY_NAME, GEOMETRY
+from p5lab.describe.machine import Machine
+from p5lab.describe.observation import Shadow
+from p5lab.describe.sweep import Axis, Point
+from p5lab.describe.workload import Workload
+from p5lab.errors import UserError, unknown
+from p5lab.lab import Lab
+
+SCHEMA_VERSION = 1
+LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
+EVENTS = ("all", "misses")
+GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
+KEYS = [
+    "title",
+    "machines",
+    "guests",
+    "seeds",
+    "events",
+    "feedback",
+    "limit_seconds",
+    "set",
+    "overlay",
+    "sweep",
+    "run",
+]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An overlay of the experiment's file; `where` names it in messages."""
+
+    where: str
+    settings: dict[str, Any]
+
+    def of(self, board: Machine) -> Machine:
+        return board.with_set(self.settings, self.where) if self.settings else board
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a system is asked to do: a workload with all its parameters; `given` are those that the
+    experiment sets, `only` the guests that are asked, `variant` what it sets of the machine."""
+
+    workload: Workload
+    parameters: dict[str, int | str]
+    given: tuple[str, ...]
+    only: list[str]
+    variant: Variant
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A [[run]] of the experiment's file."""
+
+    where: str
+    workload: Workload
+    parameters: dict[str, Any]
+    only: list[str]
+    variant: Variant
+
+    def job(self, swept: Mapping[str, Any]) -> Job:
+        """With the parameters of a sweep, of which it takes those it has."""
+        own = {name: value for name, value in swept.items() if name in self.workload.parameters}
+        given = {**self.parameters, **own}
+        return Job(
+            self.workload,
+            self.workload.resolve(given, self.where),
+            tuple(given),
+            self.only,
+            self.variant,
+        )
+
+
+@dataclass(frozen=True)
+class File:
+    """An experiment's file. misses: its runs count the misses of many geometries at once. machines,
+    guests: their names. variants: its overlays, at least one; without `misses` only."""
+
+    where: str
+    table: tomlfile.Table
+    limit_seconds: int
+    feedback: bool
+    misses: bool
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    machines: list[str]
+    guests: list[str]
+    variants: list[Variant]
+    entries: list[Entry]
+
+    @property
+    def workloads(self) -> set[str]:
+        """The names of the workloads of its [[run]]s."""
+        return {entry.workload.name for entry in self.entries}
+
+    def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
+        """With `misses` one geometry for each overlay and each point of a sweep: its name, where it
+        stands, and what it sets."""
+        return _geometries(self.table, points)
+
+
+def names(lab: Lab) -> list[str]:
+    """Of all experiments."""
+    return list(lab.files("experiment"))
+
+
+def title(lab: Lab, name: str) -> str:
+    """What an experiment is about, in a line."""
+    return _load(lab, name).text("title")
+
+
+def read(lab: Lab, name: str) -> File:
+    """Reads and checks a file. Raises UserError for an unknown name and for what makes no sense in
+    the file."""
+    if name not in names(lab):
+        raise unknown("experiment", name, names(lab))
+    table = _load(lab, name)
+    where = table.where
+    table.only(KEYS)
+    table.text("title")
+    limit = table.number("limit_seconds", LIMIT_SECONDS)
+    if limit < 1:
+        raise UserError(f"{where}: limit_seconds: expected at least 1 (modelled second)")
+    events = table.text("events", "all")
+    if events not in EVENTS:
+        raise UserError(f"{where}: events: expected one of {', '.join(EVENTS)}; found {events!r}")
+    misses = events == "misses"
+    guests = table.texts("guests")
+    return File(
+        where,
+        table,
+        limit,
+        table.flag("feedback", True),
+        misses,
+        tuple(sweep.axes(table)),
+        seeds.of_table(table),
+        table.texts("machines"),
+        guests,
+        [Variant(f"{where}: set", _common(table))] if misses else _variants(table),
+        _entries(table, workloads.load(lab), guests),
+    )
+
+
+def check_workload(lab: Lab, name: str) -> None:
+    """Raises UserError for the name of a workload that there is not."""
+    known = workloads.load(lab)
+    if name not in known:
+        raise unknown("workload", name, known)
+
+
+def _load(lab: Lab, name: str) -> tomlfile.Table:
+    return tomlfile.load(lab.files("experiment")[name], schema_version=SCHEMA_VERSION)
+
+
+def _common(table: tomlfile.Table) -> dict[str, Any]:
+    return tomlfile.flatten(table.table("set", {}).data)
+
+
+def _variants(table: tomlfile.Table) -> list[Variant]:
+    """The overlays: `set` for all runs, then one set of runs for each [[overlay]]."""
+    common = _common(table)
+    variants = []
+    for overlay in table.tables("overlay"):
+        overlay.only(["set"])
+        settings = tomlfile.flatten(overlay.table("set").data)
+        variants.append(Variant(overlay.where, {**common, **settings}))
+    return variants or [Variant(f"{table.where}: set", common)]
+
+
+def _entries(
+    table: tomlfile.Table, known: dict[str, Workload], guest_names: list[str]
+) -> list[Entry]:
+    entries = []
+    for run in table.tables("run"):
+        run.only(["workload", "parameters", "guests", "set"])
+        name = run.text("workload")
+        if name not in known:
+            raise unknown("workload", name, known, where=run.where)
+        only = run.texts("guests", guest_names)
+        for guest in only:
+            if guest not in guest_names:
+                raise unknown("guest", guest, guest_names, where=run.where)
+        given = run.table("parameters", {})
+        known[name].resolve(given.data, given.where)
+        variant = Variant(f"{run.where}: set", _common(run))
+        entries.append(Entry(given.where, known[name], given.data, only, variant))
+    return entries
+
+
+def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
+    """A swept parameter that no workload of the experiment has is a mistake."""
+    known = dict.fromkeys(name for entry in entries for name in entry.workload.parameters)
+    for axis in axes:
+        for key in dict.fromkeys(key for step in axis.steps for key in step):
+            name = key.removeprefix(sweep.PARAMETERS)
+            if name != key and name not in known:
+                raise unknown("parameter", name, known, where=axis.where)
+
+
+def _geometries(
+    table: tomlfile.Table, points: list[Point]
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """With events = "misses": of each overlay and each point of a sweep its name, where it stands
+    and what it sets."""
+    found: dict[str, tuple[str, str, dict[str, Any]]] = {}
+    for overlay in table.tables("overlay"):
+        overlay.only(["name", "set"])
+        name = overlay.text("name")
+        if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
+            raise UserError(
+                f"{overlay.where}: name: expected a name of its own for each geometry,"
+                f' such as "l2-512K"; found {name!r}'
+            )
+        found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
+    for point in points:
+        if point.machine:
+            name = ",".join(f"{key}={value}" for key, value in point.machine.items())
+            found[name] = name, f"{table.where}: sweep", dict(point.machine)
+    for _, where, settings in found.values():
+        for key in settings:
+            if key in BY_NAME and key not in GEOMETRY:
+                raise UserError(
+                    f"{where}: {key}: expected only the geometry of caches and TLBs (and of L1 not"
+                    ' the line) with events = "misses", which has no clocks'
+                )
+    if not found:
+        raise UserError(
+            f'{table.where}: events: "misses" expects an [[overlay]] or a [[sweep]] of machine keys'
+        )
+    return list(found.values())
+
+
+def shadow(board: Machine, name: str, where: str, settings: dict[str, Any]) -> Shadow:
+    """A geometry beside a machine, as the engine is given it."""
+    values = board.with_set(settings, where).values
+    return Shadow(name, {key: BY_NAME[key].canonical(values[key]) for key in sorted(settings)})

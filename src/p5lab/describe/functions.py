@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""functions.txt: which function is where, for a run with --attribute (docs/reference/formats.md).
+
+The kernel is known by its addresses, which its vmlinux has; everything else by the content of its
+pages: programs and libraries of the guest's RAM disk, and of a RAM disk in it, and the user's own
+program. A stripped program takes its symbols from a file with the same code that has them.
+"""
+
+import re
+import struct
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+
+if TYPE_CHECKING:  # a run has the observation that these are for
+    from p5lab.describe.run import Run
+
+PAGE = 4096
+NEWC = b"070701"  # Documentation/driver-api/early-userspace/buffer-format.rst
+NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # by length, of an i386 kernel
+# Where Linux has a new task begin, on a stack with nothing of its own on it.
+STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
+
+
+def table(lab: Lab, run: "Run") -> str:
+    """The text of functions.txt for a run."""
+    vmlinux = _vmlinux(run.guest.kernel)
+    parts = [_kernel(vmlinux)]
+    programs = _vdso(vmlinux.read_bytes())
+    if run.program and run.program.path:
+        programs[run.program.path.name] = run.program.path.read_bytes()
+    if run.guest.initramfs:
+        programs |= _archived(run.guest.initramfs.read_bytes(), "")
+    with_symbols = _with_symbols(lab)
+    seen: set[int] = set()
+    for name, image in programs.items():
+        try:
+            program = Elf(image)
+            named = program if program.symbols else with_symbols.get(program.code, program)
+            pages, symbols = _pages(program), named.symbols
+        except ValueError:
+            continue  # damaged; what else is wrong with it the guest says
+        if seen.issuperset(pages.values()):
+            continue  # the same under another name
+        seen.update(pages.values())
+        lines = [f"page {address:x} {content:x}\n" for address, content in pages.items()]
+        end = max(pages, default=0) + PAGE
+        parts += [f"module {name}\n", *lines, *_functions(symbols, end)]
+    return "".join(parts)
+
+
+def _vmlinux(kernel: Path) -> Path:
+    path = kernel.with_name("vmlinux")
+    if not path.is_file():
+        raise UserError(f"{path}: missing: --attribute needs the kernel's symbols", status=1)
+    return path
+
+
+@lru_cache
+def _kernel(vmlinux: Path) -> str:
+    try:
+        kernel = Elf(vmlinux.read_bytes())
+        first = min(segment.address for segment in kernel.segments)
+        end = max(segment.address + segment.size for segment in kernel.segments)
+    except ValueError as error:
+        raise UserError(f"{vmlinux}: {error or 'no code'}", status=1) from None
+    lines = [f"module {vmlinux.parent.name}\n", f"fixed {first:x} {end - first:x}\n"]
+    return "".join(lines + _functions(kernel.symbols, end))
+
+
+def _vdso(kernel: bytes) -> dict[str, bytes]:
+    """The library that a kernel maps into every process, as the kernel mends it at boot: where it
+    could have put instructions that this processor does not have, gaps of NOPs become one longer
+    instruction (Linux 6.1, arch/x86/kernel/alternative.c: optimize_nops())."""
+    # It is a file in the kernel's data: class, byte order and version stand behind the mark.
+    inner = re.search(rb"\x7fELF[\x01\x02]\x01\x01", kernel[4:])
+    if inner is None:
+        return {}
+    library = Elf(kernel[4 + inner.start() :])
+    mended = bytearray(library.image)
+    for segment in library.segments:
+        for symbol in library.symbols:
+            first = symbol.address - segment.address + segment.offset
+            body = bytes(mended[first : first + symbol.size])
+            mended[first : first + symbol.size] = re.sub(
+                rb"(?<!\x90)\x90{3,4}(?!\x90)", lambda gap: NOPS[len(gap[0])], body
+            )
+    return {"vdso": bytes(mended)}
+
+
+@lru_cache
+def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
+    """Every program of the build that has symbols, by its code."""
+    found = {}
+    places = (*lab.root.glob("build/symbols/*/*"), *lab.root.glob("build/guests/*/vmlinux"))
+    for path in sorted(places):
+        program = Elf(path.read_bytes())
+        found[program.code] = program
+    return found
+
+
+def _pages(program: Elf) -> dict[int, int]:
+    """What its pages of code hold, by the address of each: a digest of that part of the file."""
+    found = {}
+    for segment in program.segments:
+        skew = segment.offset % PAGE
+        for offset in range(segment.offset - skew, segment.offset + segment.size, PAGE):
+            page = program.image[offset : offset + PAGE].ljust(PAGE, b"\0")
+            found[segment.address - segment.offset + offset] = digest(page)
+    return found
+
+
+def _functions(symbols: list[Symbol], end: int) -> list[str]:
+    """Lines of functions that do not overlap. Of several names of one address the plainest is
+    taken; a name inside a function is a label of it; a function of no known size, as assemblers
+    leave it, goes up to the next one."""
+    best: dict[int, Symbol] = {}
+    for symbol in symbols:
+        known = best.get(symbol.address)
+        if known is None or _rank(symbol) < _rank(known):
+            best[symbol.address] = symbol
+    found = []
+    free = 0
+    for symbol in sorted(best.values(), key=lambda symbol: symbol.address):
+        if symbol.address >= free and symbol.address < end:
+            found.append(symbol)
+            free = symbol.address + symbol.size
+    lines = []
+    ends = [*(symbol.address for symbol in found), end][1:]
+    for symbol, behind in zip(found, ends, strict=True):
+        size = min(symbol.size or behind - symbol.address, behind - symbol.address)
+        kind = "start" if symbol.name in STARTS else "function"
+        lines.append(f"{kind} {symbol.address:x} {size:x} {symbol.name}\n")
+    return lines
+
+
+def _rank(symbol: Symbol) -> tuple[bool, bool, bool, int, int, str]:
+    name = symbol.name
+    underscores = len(name) - len(name.lstrip("_"))
+    return (
+        symbol.kind != FUNCTION,
+        symbol.size == 0,
+        symbol.binding == WEAK,
+        underscores,
+        len(name),
+        name,
+    )
+
+
+def digest(page: bytes) -> int:
+    """Functions::digest() of engine/measure/functions.cc."""
+    value, mask = 0, (1 << 64) - 1
+    for (word,) in struct.iter_unpack("<Q", page):
+        value = (((value << 5 | value >> 59) & mask ^ word) * 0x9E3779B97F4A7C15) & mask
+    return value
+
+
+def _archived(archive: bytes, prefix: str) -> dict[str, bytes]:
+    """Every ELF file of a cpio archive, and of archives in it, by its path (behind that of the
+    archive in which it is); what is no archive of this kind has none."""
+    found: dict[str, bytes] = {}
+    at = 0
+    while archive[at : at + 6] == NEWC:
+        fields = archive[at + 6 : at + 110]
+        if not re.fullmatch(rb"[0-9A-Fa-f]{104}", fields):
+            break
+        size, name_size = int(fields[48:56], 16), int(fields[88:96], 16)
+        name = archive[at + 110 : at + 110 + name_size - 1].decode("utf-8", "replace")
+        start = (at + 110 + name_size + 3) & ~3
+        content = archive[start : start + size]
+        at = (start + size + 3) & ~3
+        if content[:4] == b"\x7fELF":
+            found[f"{prefix}/{name}"] = content
+        elif content[:6] == NEWC:
+            found |= _archived(content, f"/{name}:")
+    return found

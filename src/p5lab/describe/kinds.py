@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The kinds of machine keys: what each accepts, and how a value of it is written.
+
+A declaration (`engine/p5/keys.toml` and the like) gives each key one of KINDS. The engine has the
+same kinds (`engine/base/declaration.hh`).
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from p5lab.describe.tomlfile import Table
+
+Value = int | float | bool | str
+# Where a resolved key goes: the model's engine.conf, the emulator's bochsrc, or the record only.
+Target = Literal["engine", "bochsrc", "record"]
+# What the engine reads a value as.
+Form = Literal["integer", "real", "flag", "text"]
+
+_SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
+_BURST = "[1-9][0-9]?(-[1-9][0-9]?)+"
+_RANGE = "0x[0-9a-f]+-0x[0-9a-f]+"
+_ZONE = "[1-9][0-9]{0,4}x[1-9][0-9]{0,2}"
+
+
+class BadValue(ValueError):
+    """The message completes "expected ..."."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One machine key. `parse` takes a TOML value or the text of `--set` and returns the
+    canonical value; it raises BadValue with what was expected instead."""
+
+    name: str
+    kind: str
+    unit: str
+    doc: str
+    expected: str
+    parse: Callable[[object], Value]
+    form: Form = "text"
+    target: Target = "engine"
+    show: Callable[[Value], str] = str
+    low: float = 0  # of numbers; both ends are allowed
+    high: float = 0
+    choices: tuple[str, ...] = ()
+    pattern: str = ""  # of canonical texts, a regular expression
+    default: Value | None = None  # of a key that a machine file may leave out
+    geometry: bool = False  # geometries of one run (events = "misses") may differ in it
+    given_by: str = ""  # the key whose file has this one
+    files: str = ""  # of a key that names a file: their directory
+
+    def canonical(self, value: Value) -> str:
+        """The value as engine.conf and the run's identity have it."""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, float):
+            return f"{value:.6g}"
+        return self.show(value)
+
+
+def size_text(size: int) -> str:
+    """Bytes in the form people write: 8192 -> 8K."""
+    for suffix in ("M", "K"):
+        if size and size % _SUFFIX[suffix] == 0:
+            return f"{size // _SUFFIX[suffix]}{suffix}"
+    return str(size)
+
+
+def _whole(text: object) -> int | None:
+    """A whole number, given as one or as the text of a command line (decimal or 0x...)."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text
+    if isinstance(text, str) and re.fullmatch(r"[0-9]{1,18}|0[xX][0-9a-fA-F]{1,16}", text):
+        return int(text, 0) if text[:2].lower() == "0x" else int(text)
+    return None
+
+
+def _bytes(text: object) -> int | None:
+    """A number of bytes: a whole number, or a text with suffix K or M."""
+    if isinstance(text, str) and (match := re.fullmatch(r"([0-9]{1,18})([KM])", text)):
+        return int(match[1]) * _SUFFIX[match[2]]
+    return _whole(text)
+
+
+def integer(name: str, unit: str, doc: str, table: Table) -> Key:
+    """A whole number of `unit` in `range`; with `hexadecimal` it is written 0x..."""
+    low, high = table.items("range")
+    show: Callable[[Value], str] = hex if table.flag("hexadecimal", False) else str  # type: ignore[assignment]
+    of = f" of {unit}" if unit else ""
+    expected = f"a whole number{of}, {_hex(low, show)} to {_hex(high, show)}"
+
+    def parse(value: object) -> Value:
+        number = _whole(value)
+        if number is None or not low <= number <= high:
+            raise BadValue(expected)
+        return number
+
+    return Key(
+        name, "integer", unit, doc, expected, parse, "integer", show=show, low=low, high=high
+    )
+
+
+def _hex(number: int, show: Callable[[Value], str]) -> str:
+    return f"0x{number:x}" if show is hex else str(number)
+
+
+def _real(name: str, unit: str, doc: str, low: float, high: float, what: str) -> Key:
+    expected = f"{what}, {low:g} to {high:g}"
+
+    def parse(value: object) -> Value:
+        if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
+            value = float(value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadValue(expected)
+        if not low <= value <= high:
+            raise BadValue(expected)
+        return float(value)
+
+    return Key(name, "number", unit, doc, expected, parse, "real", low=low, high=high)
+
+
+def number(name: str, unit: str, doc: str, table: Table) -> Key:
+    """A number of `unit` in `range`."""
+    low, high = table.items("range")
+    return _real(name, unit, doc, low, high, f"a number of {unit}")
+
+
+def probability(name: str, unit: str, doc: str, table: Table) -> Key:
+    """A probability; 1 is not among them, because nothing would come through."""
+    return _real(name, unit, doc, 0, 0.9, "a probability")
+
+
+def size(name: str, unit: str, doc: str, table: Table) -> Key:
+    """Bytes in `range`."""
+    low, high = (_bytes(text) or 0 for text in table.texts("range"))
+    expected = (
+        f"bytes, {size_text(low)} to {size_text(high)}, as a whole number or a text with suffix"
+        ' K or M (1024), such as "256K"'
+    )
+
+    def parse(value: object) -> Value:
+        found = _bytes(value)
+        if found is None or not low <= found <= high:
+            raise BadValue(expected)
+        return found
+
+    return Key(name, "size", "bytes", doc, expected, parse, "integer", low=low, high=high)
+
+
+def flag(name: str, unit: str, doc: str, table: Table) -> Key:
+    """true or false; on and off on the command line too."""
+    expected = "true or false"
+
+    def parse(value: object) -> Value:
+        if value in ("true", "on", "false", "off"):
+            return value in ("true", "on")
+        if not isinstance(value, bool):
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "flag", unit, doc, expected, parse, "flag")
+
+
+def choice(name: str, unit: str, doc: str, table: Table) -> Key:
+    """One of `choices`. `policy` and `file` are such keys with choices that are looked up."""
+    choices = tuple(table.texts("choices"))
+    expected = "one of " + ", ".join(f'"{choice}"' for choice in choices)
+
+    def parse(value: object) -> Value:
+        if not isinstance(value, str) or value not in choices:
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "choice", unit, doc, expected, parse, choices=choices)
+
+
+def text(name: str, unit: str, doc: str, table: Table) -> Key:
+    """A text that fits the regular expression `pattern`; `expected` describes it."""
+    return _matching(name, unit, doc, table.text("pattern"), table.text("expected"))
+
+
+def label(name: str, unit: str, doc: str, table: Table) -> Key:
+    """A text in capitals of at most `length` characters, as devices have in their answers."""
+    length = table.number("length")
+    expected = f"a text of at most {length} characters: A-Z, 0-9, - and space"
+    return _matching(name, unit, doc, f"[A-Z0-9][A-Z0-9 -]{{0,{length - 1}}}", expected)
+
+
+def burst(name: str, unit: str, doc: str, table: Table) -> Key:
+    """Bus clocks of the transfers of a line."""
+    expected = 'bus clocks of each 8-byte transfer of a line, such as "3-2-2-2"'
+    return _matching(name, "bus clocks", doc, _BURST, expected)
+
+
+def _matching(name: str, unit: str, doc: str, pattern: str, expected: str) -> Key:
+    def parse(value: object) -> Value:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise BadValue(expected)
+        return value
+
+    return Key(name, "text", unit, doc, expected, parse, pattern=pattern)
+
+
+def ranges(name: str, unit: str, doc: str, table: Table) -> Key:
+    """Ranges of physical addresses, sorted."""
+    expected = 'a list of physical address ranges, such as ["0xA0000-0xFFFFF"]'
+
+    def parse(value: object) -> Value:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list):
+            raise BadValue(expected)
+        result = []
+        for part in parts:
+            match = isinstance(part, str) and re.fullmatch(
+                r"0[xX]([0-9a-fA-F]{1,8})-0[xX]([0-9a-fA-F]{1,8})", part.strip()
+            )
+            if not match or int(match[1], 16) > int(match[2], 16):
+                raise BadValue(expected)
+            result.append((int(match[1], 16), int(match[2], 16)))
+        return ",".join(f"0x{first:x}-0x{last:x}" for first, last in sorted(result))
+
+    pattern = f"{_RANGE}(,{_RANGE})*"
+    return Key(name, "ranges", "physical addresses", doc, expected, parse, pattern=pattern)
+
+
+def zones(name: str, unit: str, doc: str, table: Table) -> Key:
+    """Zones of a disk: cylinders and sectors of a track."""
+    expected = 'a list of CYLINDERSxSECTORS from the outside in, such as ["351x130", "351x126"]'
+
+    def parse(value: object) -> Value:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list) or not 1 <= len(parts) <= 64:
+            raise BadValue(expected)
+        words = [part.strip() if isinstance(part, str) else "" for part in parts]
+        if not all(re.fullmatch(_ZONE, word) for word in words):
+            raise BadValue(expected)
+        return ",".join(words)
+
+    pattern = f"{_ZONE}(,{_ZONE}){{0,63}}"
+    return Key(name, "zones", "cylinders x sectors", doc, expected, parse, pattern=pattern)
+
+
+KINDS: dict[str, Callable[[str, str, str, Table], Key]] = {
+    "integer": integer,
+    "number": number,
+    "probability": probability,
+    "size": size,
+    "flag": flag,
+    "choice": choice,
+    "policy": choice,
+    "file": choice,
+    "text": text,
+    "label": label,
+    "burst": burst,
+    "ranges": ranges,
+    "zones": zones,
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""The moment at which the power is cut."""
+
+import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from p5lab.describe.observation.kind import Conf, Kind
+from p5lab.errors import UserError
+
+if TYPE_CHECKING:  # a run has an observation
+    from p5lab.describe.run import Run
+
+DISK_IMAGE = "disk.img"
+
+
+@dataclass(frozen=True)
+class PowerCut(Kind):
+    """Ends the run some time after the guest is ready, and keeps what is then on its first SCSI
+    disk."""
+
+    option = "--power-cut"
+    unasked: ClassVar = {"power_cut": 0}
+    outputs = (DISK_IMAGE,)
+    apart = ("run.power_cut_us",)
+
+    microseconds: int  # modelled, after the ready marker
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--power-cut",
+            type=_microseconds,
+            default=0,
+            metavar="SECONDS",
+            help="cut the power SECONDS of modelled time after the guest is ready, and save"
+            " partition 1 of the first SCSI disk as disk.img",
+        )
+
+    @classmethod
+    def parse(cls, args: argparse.Namespace) -> Self | None:
+        return cls(args.power_cut) if args.power_cut else None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        microseconds = record["request"].get("power_cut", 0)
+        return cls(microseconds) if microseconds else None
+
+    def recorded(self) -> dict[str, object]:
+        return {"power_cut": self.microseconds}
+
+    @property
+    def label(self) -> str:
+        return f"power cut at {self.microseconds / 1e6:g} s"
+
+    def check(self, run: "Run") -> None:
+        if not run.machine.values["disk.count"]:
+            raise UserError("--power-cut: expected a machine with disks: disk.count is 0")
+
+    def job(self) -> Conf:
+        return {
+            "run.power_cut_us": str(self.microseconds),
+            "run.power_cut_image": DISK_IMAGE,
+        }
+
+    def remarks(self, run: str, place: str) -> list[str]:
+        return [f"Left on the disk: {place}/{DISK_IMAGE}"]
+
+
+def _microseconds(text: str) -> int:
+    """The seconds of --power-cut."""
+    if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
+        raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
+    return round(float(text) * 1_000_000)

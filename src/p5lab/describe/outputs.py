@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""The files that a run leaves: `engine/session/outputs.toml`."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from p5lab.describe import tomlfile
+from p5lab.lab import Lab
+
+SCHEMA_VERSION = 1
+FILE = "engine/session/outputs.toml"
+
+
+@dataclass(frozen=True)
+class Output:
+    """One file of a run's directory. `when`: the option of the command line with which a run
+    writes it, empty for every run; `format`: the document that describes it, empty for plain
+    text."""
+
+    name: str
+    file: str
+    doc: str
+    when: str
+    format: str
+
+
+@cache
+def read(path: Path) -> dict[str, Output]:
+    """The files that a declaration lists, by name; UserError for what is wrong in it."""
+    table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
+    table.only(["outputs"])
+    outputs = table.table("outputs")
+    found = {}
+    for name in outputs.data:
+        one = outputs.table(name)
+        one.only(("file", "doc", "when", "format"))
+        found[name] = Output(
+            name, one.text("file"), one.text("doc"), one.text("when", ""), one.text("format", "")
+        )
+    return found
+
+
+def here() -> dict[str, Output]:
+    """Those of this checkout: `here()["events"].file` is "events.jsonl"."""
+    return read(Lab.here().root / FILE)
+
+
+def reference() -> str:
+    """A table of the files in Markdown, for docs/reference/formats.md."""
+    lines = ["| File | Written | Content |", "|---|---|---|"]
+    lines += [
+        f"| `{one.file}` | {f'with `{one.when}`' if one.when else 'by every run'} | {one.doc} |"
+        for one in here().values()
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""One run: a workload on a guest on a machine, with all that can change its result."""
+
+from dataclasses import dataclass
+
+from p5lab.describe import engine as engines
+from p5lab.describe.guest import Guest
+from p5lab.describe.keys import readable
+from p5lab.describe.machine import Machine
+from p5lab.describe.observation import NOTHING, Observation, Sample, Shadow, Shadows
+from p5lab.describe.program import Program
+from p5lab.describe.workload import Workload
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation, with nothing left to look up.
+
+    given: the parameters that the experiment sets, which are enough to tell its runs apart.
+    feedback: caches, TLBs and bus have their influence on time. limit_seconds: the modelled time
+    after which the run has failed. program: what runs in place of the workload. model: off, each
+    instruction takes one clock, without caches, TLBs and stalls. observation: what is recorded
+    beside the counts.
+    """
+
+    experiment: str
+    machine: Machine
+    guest: Guest
+    workload: Workload
+    parameters: dict[str, int | str]
+    given: tuple[str, ...]
+    seed: int
+    feedback: bool
+    limit_seconds: int
+    engine: str = engines.DEFAULT
+    program: Program | None = None
+    model: bool = True
+    observation: Observation = NOTHING
+
+    @property
+    def can(self) -> engines.Capabilities:
+        """What its engine can do."""
+        return engines.capabilities(self.engine)
+
+    @property
+    def parameter_text(self) -> str:
+        """Its parameters as the tables have them: `name=value name=value`."""
+        return " ".join(f"{name}={value}" for name, value in self.parameters.items())
+
+    @property
+    def job(self) -> str:
+        """The command line the guest is given."""
+        if self.program:
+            return self.program.job
+        return f"{self.workload.name} {self.parameter_text}".strip()
+
+    @property
+    def limit_cycles(self) -> int:
+        """`limit_seconds` in clocks of the machine."""
+        return self.limit_seconds * self.machine.clock_hz
+
+    @property
+    def has_clocks(self) -> bool:
+        """Whether its time is that of a machine: an engine may know the clocks of some processors
+        only."""
+        return self.machine.values["cpu.isa"] not in self.can.without_clocks
+
+    @property
+    def has_feedback(self) -> bool:
+        """Whether what caches, TLBs and bus do costs time in this run."""
+        return self.feedback and self.model and self.has_clocks
+
+    @property
+    def shadows(self) -> tuple[Shadow, ...]:
+        """The geometries that count beside the machine's own."""
+        found = self.observation.get(Shadows)
+        return found.geometries if found else ()
+
+    @property
+    def sample(self) -> Sample | None:
+        """The intervals that it simulates in detail; None: all of it."""
+        return self.observation.get(Sample)
+
+    @property
+    def label(self) -> str:
+        """Short name for people."""
+        what = self._what
+        if not self.can.simulates:
+            return f"{what}, host"
+        parts = [what, self.guest.name, self.machine.name]
+        if self.machine.geometry:
+            parts.append(readable(self.machine.geometry))
+        if self.seed:
+            parts.append(f"seed {self.seed}")
+        parts += [wish.label for wish in self.observation if wish.label]
+        return ", ".join(parts)
+
+    @property
+    def _what(self) -> str:
+        """The program or the workload, with what the experiment sets of it."""
+        if self.program and not self.workload.delivered:
+            return " ".join((self.program.name, *self.program.arguments))
+        given = "".join(
+            f" {self.parameters[name]}"
+            if self.workload.parameters[name].choices
+            else f" {name}={self.parameters[name]}"
+            for name in self.given
+        )
+        return self.workload.name + given

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Seeds of runs, from an experiment's file and from --seed."""
+
+import re
+
+from p5lab.describe import tomlfile
+from p5lab.describe.tomlfile import type_name
+from p5lab.errors import UserError
+
+SEED_LIMIT, SEEDS = 1 << 31, 1000
+
+
+def of_table(table: tomlfile.Table) -> tuple[int, ...]:
+    """`seeds` of an experiment's file: a list of numbers, or a text as --seed has it."""
+    if isinstance(table.data.get("seeds"), str):
+        return _parse(table.text("seeds"), f"{table.where}: seeds")
+    seeds = table.items("seeds", [0])
+    if not seeds or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
+        raise UserError(
+            f"{table.where}: seeds: expected a list of whole numbers, 0 to {SEED_LIMIT - 1},"
+            f" found {type_name(seeds)}"
+        )
+    return tuple(dict.fromkeys(seeds))
+
+
+def parse(text: str) -> tuple[int, ...]:
+    """The argument of --seed: numbers and ranges, such as 0,1,2 or 0-9."""
+    return _parse(text, "--seed")
+
+
+def _parse(text: str, where: str) -> tuple[int, ...]:
+    """Numbers and ranges, such as 0,1,2 or 0-9."""
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        match = re.fullmatch(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if not first <= last < first + SEEDS:
+            raise UserError(
+                f"{where}: expected whole numbers and at most {SEEDS} of them, such as 3 or 0,1,2"
+                f" or 0-9; found {text!r}"
+            )
+        seeds |= dict.fromkeys(range(first, last + 1))
+    return tuple(seeds)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The embedded engine: Bochs with our Pentium model (build/engine/p5bochs)."""

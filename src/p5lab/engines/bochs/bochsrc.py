@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The emulator's own configuration: engine/bochs/bochsrc.in with the names between @ filled in."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe.guest import X86_64
+from p5lab.describe.run import Run
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+
+# A disk with the largest geometry that a BIOS of the time could address.
+HEADS, SECTORS = 16, 63
+CYLINDER = HEADS * SECTORS * 512
+NO_DISK = "ata0: enabled=0"
+# What the emulator plays, and the features that it adds, by cpu.isa. CMOV, FCMOV and FCOMI are its
+# "p6ni"; the Athlon 64 is its processor of x86-64 with the least beside that.
+PROCESSORS = {
+    "pentium": ("pentium", ""),
+    "pentium+cmov": ("pentium", "p6ni"),
+    X86_64: ("athlon64_clawhammer", ""),
+}
+
+
+@dataclass(frozen=True)
+class Bochsrc:
+    """values: what of it can change a result. text: the file, with the paths of this run."""
+
+    values: Mapping[str, str]
+    text: str
+
+
+def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
+    """The configuration of a run, with the paths of its inputs by role. Raises UserError for a
+    disk image of a wrong size and for a template that names something unknown."""
+    processor, features = PROCESSORS[str(run.machine.values["cpu.isa"])]
+    values = {
+        "clock_hz": str(run.machine.clock_hz),
+        "ram_mb": str(int(run.machine.values["dram.size"]) >> 20),
+        "chipset": str(run.machine.values["devices.chipset"]),
+        "processor": processor,
+        "features": features,
+    }
+    places = {role: paths[role] for role in ("bios", "vgabios", "bootrom")}
+    places["disk"] = NO_DISK
+    if run.guest.disk:
+        values["cylinders"] = str(_cylinders(lab, run.guest.disk))
+        places["disk"] = _disk(paths["disk"], values["cylinders"])
+    return Bochsrc(values, _fill(lab.bochsrc, {**values, **places}))
+
+
+def _cylinders(lab: Lab, image: Path) -> int:
+    size = image.stat().st_size
+    if not size or size % CYLINDER:
+        raise UserError(
+            f"{lab.short(image)}: {size} bytes: expected a multiple of {CYLINDER} (16 heads of 63"
+            " sectors)"
+        )
+    return size // CYLINDER
+
+
+def _disk(path: str, cylinders: str) -> str:
+    """The primary IDE master; its image mode is the engine's own (engine/bochs/disk.cc)."""
+    return (
+        "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
+        f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'
+        f" heads={HEADS}, spt={SECTORS}, translation=none"
+    )
+
+
+def _fill(template: Path, values: dict[str, str]) -> str:
+    """The template with every @name@ replaced; unknown names are an error of the template."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise UserError(f"{template}: unknown placeholder {match[0]}")
+        return values[match[1]]
+
+    return re.sub(r"@([a-z_]+)@", value, template.read_text(encoding="utf-8"))

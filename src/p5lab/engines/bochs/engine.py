@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Bochs with our Pentium model: build/engine/p5bochs, and p5bochs64 for guests of x86-64.
+
+The second one counts the same caches and TLBs under another processor, without clocks.
+"""
+
+import hashlib
+import os
+import re
+import struct
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from p5lab.describe import observation
+from p5lab.describe.engine import Capabilities
+from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
+from p5lab.describe.run import Run
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines.bochs import bochsrc, boot
+from p5lab.errors import UserError
+from p5lab.host.logs import last_line, panic, printable, signal_name
+from p5lab.lab import Lab
+from p5stats import StatsError, events
+
+# Exit statuses of the engine (engine/bochs).
+BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
+CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine.log"
+CONF, SETUP = "engine.conf", "setup.bin"
+
+
+class Bochs(Engine):
+    """The engine that is built here, and the one that a run gets where none is named."""
+
+    can = Capabilities(
+        guests=tuple(bochsrc.PROCESSORS),
+        without_clocks=(X86_64,),
+        feedback=True,
+        model=True,
+        observations=observation.KINDS,
+        portable=True,
+    )
+    outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *observation.outputs(observation.KINDS))
+
+    def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
+        engines = {_program(lab, guest.isa) for guest in guests}
+        made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
+        ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
+        return (*ours, *super().targets(lab, guests))
+
+    def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        run.observation.check(run)
+        inputs = _inputs(lab, run)
+        for role, path in inputs.items():
+            if not path.is_file():
+                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+        paths = {role: os.path.relpath(path, directory) for role, path in inputs.items()}
+        try:
+            kernel = run.guest.kernel.read_bytes()
+        except OSError as error:
+            raise UserError(f"cannot read {run.guest.kernel}: {error.strerror}") from None
+        layout = _layout(lab, run, kernel)
+        conf, job = _conf(run, inputs, layout), _job(run, inputs)
+        text = _conf_text({**conf, **job}, paths).encode()
+        emulator = bochsrc.make(lab, run, paths)
+        observed = run.observation.inputs(lab, run)
+        return Plan(
+            inputs=inputs,
+            settings={
+                CONF: conf,
+                "job": job,
+                "bochsrc": emulator.values,
+                # The kernel's command line is in there, and nowhere else.
+                SETUP: _sha256(layout.setup),
+                **{name: _sha256(content) for name, content in observed.items()},
+            },
+            write={CONF: text, "bochsrc": emulator.text.encode(), SETUP: layout.setup, **observed},
+            command=(paths["engine"], "-q", "-f", "bochsrc"),
+            environment={"P5LAB_ENGINE_CONF": CONF, "LC_ALL": "C"},
+            versions={"guest kernel": _kernel_version(kernel)},
+            built_from={"engine": lab.record_of(inputs["engine"]), "guest": run.guest.record},
+            after_boot=frozenset({"job", "program", "workload"}),
+            server={CONF: text + b"run.server = on\n"},
+        )
+
+    def collect(self, directory: Path, status: int) -> Outcome:
+        """What the end line, the exit status and the logs say, in this order of trust."""
+        end = events.end_line(directory / EVENTS)
+        said = end[1] if end else last_line(directory / CONSOLE)
+        if status < 0:
+            return Outcome("failed", f"engine killed by {signal_name(-status)}")
+        if status == TIME_LIMIT:
+            return Outcome("timeout", said or "virtual-time limit reached")
+        if status == OUTPUT_FAILED:
+            return Outcome("failed", f"engine could not write its output: {said}")
+        if status == BAD_CONFIG:
+            return Outcome("failed", f"engine refused its configuration: {said}")
+        if status == GUEST_FAILED:
+            why = panic(directory / SERIAL)
+            return Outcome("failed", f"{said}: {why}" if why else said or "guest failed")
+        if status != 0:
+            return Outcome("failed", f"engine ended with status {status}: {said}")
+        return Outcome(*end) if end else Outcome("failed", _why_no_end(directory / EVENTS))
+
+    def last_output(self, directory: Path) -> str:
+        return last_line(directory / OUTPUT)
+
+
+def _program(lab: Lab, isa: str) -> Path:
+    """The engine for a processor of a level of cpu.isa."""
+    return lab.engine64 if isa in Bochs.can.without_clocks else lab.engine
+
+
+def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
+    """Every file that the run is made of, by role."""
+    inputs = {
+        "engine": _program(lab, str(run.machine.values["cpu.isa"])),
+        "bochsrc.in": lab.bochsrc,
+        "bios": lab.bios,
+        "vgabios": lab.vgabios,
+        "bootrom": lab.bootrom,
+        **run.guest.files,
+    }
+    if run.machine.values["disk.count"]:
+        inputs["scsi"] = lab.formatted_disk
+    if run.has_clocks:
+        inputs["timing"] = lab.timing(str(run.machine.values["cpu.timing"]))
+    if not run.program:
+        inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
+    elif run.program.path:
+        inputs["program"] = run.program.path
+    if run.guest.protocol == MULTIBOOT:
+        inputs["multiboot"] = lab.multiboot
+    return inputs
+
+
+def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
+    """What the boot ROM finds in memory, with files by their roles."""
+    guest, memory = run.guest, int(run.machine.values["dram.size"])
+    cmdline = f"{guest.cmdline} p5seed={run.seed}" if run.seed else guest.cmdline
+    if guest.protocol == MULTIBOOT:
+        modules = [
+            boot.Module(Path(f"module{number}"), file.stat().st_size, text)
+            for number, (file, text) in enumerate(guest.modules)
+        ]
+        loader = lab.multiboot.read_bytes()
+        return boot.multiboot(kernel, Path("kernel"), modules, cmdline, memory, loader, Path(SETUP))
+    size = guest.initramfs.stat().st_size if guest.initramfs else 0
+    return boot.linux(kernel, Path("kernel"), Path("initramfs"), size, cmdline, memory, Path(SETUP))
+
+
+def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
+    """The lines of engine.conf that matter from reset on. Files go by their roles, so that the
+    lines identify the run wherever it is."""
+    conf: dict[str, str] = {
+        **run.machine.engine_conf(),
+        "run.events": EVENTS,
+        "run.output": OUTPUT,
+        "run.limit_cycles": str(run.limit_cycles),
+        "run.timing": "on" if run.model else "off",
+        "run.feedback": "on" if run.feedback and run.has_clocks else "off",
+        "run.trace_reads": "off",
+        **layout.conf(),
+    }
+    if "timing" in inputs:
+        conf["run.timing_table"] = "timing"
+    if "scsi" in inputs:
+        conf["disk.image"] = "scsi"
+    conf |= run.observation.conf()
+    if run.machine.values["net.card"] != "none":
+        conf["net.seed"] = str(run.seed)
+    return conf
+
+
+def _job(run: Run, inputs: Collection[str]) -> dict[str, str]:
+    """The lines of engine.conf that matter only after the guest's ready marker."""
+    job = {"run.job": run.job, **run.observation.job()}
+    if "program" in inputs:
+        job["run.program"] = "program"
+    return job
+
+
+def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
+    """engine.conf, with the paths of files in place of their roles."""
+    text = []
+    for key, value in lines.items():
+        if key.startswith("boot.blob."):
+            place, _, role = value.rpartition(" ")
+            value = f"{place} {paths.get(role, role)}"
+        elif key in ("run.timing_table", "run.program", "disk.image"):
+            value = paths[value]
+        text.append(f"{key} = {value}\n")
+    return "".join(text)
+
+
+def _kernel_version(kernel: bytes) -> str:
+    """The version text a kernel carries (of a bzImage boot.rst: kernel_version at 0x20E)."""
+    if kernel[:4] == b"\x7fELF":
+        found = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
+        return found[0].decode("ascii") if found else "unknown"
+    start = struct.unpack_from("<H", kernel, 0x20E)[0] + 0x200
+    return printable(kernel[start : start + 200].split(b"\0")[0].decode("ascii", "replace"))
+
+
+def _why_no_end(path: Path) -> str:
+    """What the parser has to say about a file from which the end line could not be had."""
+    try:
+        events.parse(path)
+    except StatsError as error:
+        return str(error).replace(f"{path.parent}/", "")
+    return f"{path.name}: no end line"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+ENGINE = Bochs

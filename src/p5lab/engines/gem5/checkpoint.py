@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Which checkpoint belongs to a run, and where checkpoints are kept.
+
+A checkpoint is the machine at the guest's ready marker. What went into it is in `key.json` beside
+it, and a digest of that is its name. What matters only afterwards (caches, buses, memory timing,
+the CPU model, the job) is not part of it.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from p5lab.engines.gem5.setup import Setup
+from p5lab.errors import UserError
+from p5lab.host.files import sha256_of
+
+KEY = "key.json"
+# Machine values that a boot on the atomic CPU without caches depends on.
+BEFORE = (
+    "cpu.clock_mhz",
+    "cpu.bus_mhz",
+    "dram.size",
+    "l1d.line",
+    "io.isa_ns",
+    "io.pci_ns",
+    "itlb.entries",
+    "itlb.ways",
+    "itlb.replacement",
+    "dtlb.entries",
+    "dtlb.ways",
+    "dtlb.replacement",
+    "dtlb_large.entries",
+    "dtlb_large.ways",
+    "dtlb_large.replacement",
+)
+BOOT_FILES = ("kernel", "initramfs", "disk")
+
+
+def key(
+    setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterable[Path]
+) -> dict[str, str]:
+    """Everything that a checkpoint is made of. gem5: the binary's digest; sources: the directories
+    of these configurations."""
+    parts = {
+        "gem5": gem5,
+        "gem5 version": version,
+        "extras": "yes" if extras else "no",
+        "configs/gem5": digest_of(sources),
+        "command line": setup.command_line,
+    }
+    parts |= {role: sha256_of(setup.path(role)) for role in BOOT_FILES if role in setup.files}
+    return parts | {name: str(setup.machine[name]) for name in BEFORE}
+
+
+def name(parts: Mapping[str, str]) -> str:
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def check(directory: Path, parts: Mapping[str, str]) -> None:
+    """Refuses a checkpoint that was made of something else, and says of what."""
+    try:
+        made_of = json.loads((directory / KEY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise UserError(
+            f"{directory}: expected a checkpoint of these configurations (no {KEY} that can be"
+            " read)"
+        ) from None
+    for part in sorted({*parts, *made_of}):
+        there, here = made_of.get(part, "nothing"), parts.get(part, "nothing")
+        if there != here:
+            raise UserError(
+                f"{directory}: this checkpoint was made with another {part}: {there}; this run has"
+                f" {here}"
+            )
+
+
+def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) -> tuple[Path, bool]:
+    """The checkpoint of these parts, and whether `make` had to make it in the directory it is
+    given. Of several runs at a time one makes it and the others wait."""
+    directory = store / name(parts)
+    store.mkdir(parents=True, exist_ok=True)
+    with _alone(store / f"{directory.name}.lock"):
+        made = not directory.is_dir()
+        if made:
+            unfinished = store / f"{directory.name}.new"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            try:
+                make(unfinished)
+                (unfinished / KEY).write_text(json.dumps(parts, indent=1) + "\n", encoding="utf-8")
+                unfinished.rename(directory)
+            finally:
+                shutil.rmtree(unfinished, ignore_errors=True)
+        check(directory, parts)
+        os.utime(directory)  # when it was last used, for `p5lab gc`
+    return directory, made
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        # A boot that outlives whoever started it still writes: it holds the lock as well.
+        os.set_inheritable(file.fileno(), True)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def digest_of(directories: Iterable[Path]) -> str:
+    """Of the Python files in and below directories, with their names."""
+    total = hashlib.sha256()
+    for directory in directories:
+        for path in sorted(directory.rglob("*.py")):
+            total.update(f"{path.relative_to(directory)} {sha256_of(path)}\n".encode())
+    return total.hexdigest()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What the names on gem5's own command line stand for (configs/gem5/run.py).
+
+Everything that is imported here needs only the standard library: gem5's interpreter has no more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe import experiment, guest, keys, program, workload
+from p5lab.describe import machine as machines
+from p5lab.describe.guest import X86_64, Guest
+from p5lab.errors import UserError, unknown
+from p5lab.host import fetch
+from p5lab.lab import Lab
+
+
+@dataclass(frozen=True)
+class Found:
+    """machine: all values. files: what the guest boots, by role. job: for the guest's init."""
+
+    machine: dict[str, keys.Value]
+    files: dict[str, Path]
+    command_line: str
+    job: bytes
+    cache: Path
+
+
+def look_up(
+    *,
+    machine: str,
+    settings: Sequence[str],
+    guest: str,
+    workload: str | None,
+    parameters: Sequence[str],
+    program: Path | None,
+    arguments: str,
+) -> Found:
+    """UserError for what is not there or cannot be."""
+    lab = Lab.here()
+    board = machines.load(lab, machine)
+    if settings:
+        board = board.with_set(machines.parse_settings(list(settings)), "--set")
+    system = load_guest(lab, guest)
+    board = experiment.with_isa("--guest", system, board)
+    if program:
+        if parameters:
+            raise UserError(f"{parameters[0]}: expected with --workload; --args are the program's")
+        memory = int(board.values["dram.size"])
+        job = job_file(_program(program, arguments, memory, system), program.read_bytes())
+    else:
+        assert workload is not None
+        if arguments:
+            raise UserError("--args: expected with --program; a workload takes key=value")
+        job = job_file(_workload_job(lab, system, workload, parameters))
+    return Found(board.values, files(system), system.cmdline, job, fetch.cache_directory())
+
+
+def load_guest(lab: Lab, name: str) -> Guest:
+    """A guest that gem5 can boot, and that is built."""
+    system = guest.load(lab, name)
+    if reason := why_not(system):
+        raise UserError(reason)
+    for role, path in files(system).items():
+        if not path.is_file():
+            raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+    return system
+
+
+def why_not(system: Guest) -> str:
+    """Why gem5 cannot boot a guest; empty: it can."""
+    if system.isa != X86_64:
+        return (
+            f"guest {system.name} is built for {system.isa}; gem5 boots {X86_64} kernels only, such"
+            " as guest linux64"
+        )
+    return ""
+
+
+def files(system: Guest) -> dict[str, Path]:
+    """What gem5 boots: the kernel as an ELF file, which stands beside the one for a BIOS."""
+    return {**system.files, "kernel": system.kernel.with_name("vmlinux")}
+
+
+def job_file(job: str, image: bytes = b"") -> bytes:
+    """What the guest reads (m5op readfile): a line, and behind it a program."""
+    return f"{job}\n".encode() + image
+
+
+def _program(path: Path, arguments: str, memory: int, system: Guest) -> str:
+    return program.load(path, arguments, memory, system.isa).job
+
+
+def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> str:
+    known = workload.load(lab)
+    if name not in known:
+        raise unknown("workload", name, known)
+    pairs = {}
+    for word in given:
+        key, equals, value = word.partition("=")
+        if not equals or not key or not value:
+            raise UserError(f"{word}: expected key=value, a parameter of {name}")
+        pairs[key] = value
+    if known[name].delivered:
+        raise UserError(
+            f"{name}: expected a workload of the checkout; those of P5LAB_PATH run by"
+            " `./p5lab run EXPERIMENT --engine gem5`"
+        )
+    resolved = known[name].resolve(pairs, "command line")
+    if reason := system.why_not(known[name], resolved):
+        raise UserError(str(experiment.Cannot(system.name, name, reason)))
+    return " ".join((name, *(f"{key}={value}" for key, value in resolved.items())))

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""The user's own gem5 (P5LAB_GEM5) with the configurations of configs/gem5.
+
+gem5 boots x86-64 guests only. A run restores a checkpoint of the guest at its ready marker; the
+first run of a machine and guest makes it (p5lab.engines.gem5.checkpoint).
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from p5lab.describe.engine import DEVIATIONS, Capabilities
+from p5lab.describe.guest import X86_64
+from p5lab.describe.run import Run
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5lab.engines.gem5 import checkpoint, direct, parameters, versions, workload
+from p5lab.engines.gem5.ending import reason
+from p5lab.engines.gem5.setup import Setup
+from p5lab.errors import UserError
+from p5lab.host.fetch import cache_directory
+from p5lab.host.files import read_json, sha256_of
+from p5lab.host.logs import last_line, panic, printable, signal_name
+from p5lab.lab import Lab
+from p5stats import StatsError, events
+
+VARIABLE = "P5LAB_GEM5"
+SETUP, JOB, CONSOLE = "gem5.json", "job", "engine.out"
+M5OUT = "m5out"
+STATS, MARKERS = f"{M5OUT}/stats.txt", f"{M5OUT}/markers.jsonl"
+OUTPUT, SERIAL = f"{M5OUT}/output.log", f"{M5OUT}/board.pc.com_1.device"
+CPU = "timing"
+# Exit statuses of configs/gem5/run.py.
+PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
+PROBE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A gem5, and what it said about itself."""
+
+    path: Path
+    digest: str
+    version: str
+    no_extras: str  # why our SimObjects cannot be used; empty: they can
+
+    @property
+    def extras(self) -> bool:
+        return not self.no_extras
+
+
+class Gem5(Engine):
+    """A gem5 binary with the configurations of configs/gem5."""
+
+    can = Capabilities(
+        guests=(X86_64,),
+        rings=False,
+        notes=DEVIATIONS,
+        cached={"gem5/checkpoints/*/": "gem5 checkpoints"},
+    )
+    outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
+
+    def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
+        for run in runs:
+            if why := direct.why_not(run.guest):
+                raise UserError(f"--engine gem5: {why}")
+            parameters.derive(run.machine.values)
+        super().examine(lab, runs)
+        gem5 = binary(lab)
+        if gem5.no_extras:
+            return [
+                f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
+                f" is in the header of {MARKERS} of each run."
+            ]
+        return []
+
+    def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        gem5 = binary(lab)
+        files = direct.files(run.guest)
+        inputs = dict(files)
+        if run.program:
+            inputs |= {"program": run.program.path} if run.program.path else {}
+        else:
+            inputs["workload"] = lab.program(run.guest.programs, run.workload.name)
+        for role, path in inputs.items():
+            if not path.is_file():
+                raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
+        names = {role: os.path.relpath(path, directory) for role, path in files.items()}
+        machine = parameters.derive(run.machine.values)
+        setup = Setup(
+            machine=run.machine.values,
+            files={**names, "job": JOB},
+            command_line=workload.command_line(run.guest.cmdline, machine.core_hz, run.seed),
+            cpu=CPU,
+            extras="on" if gem5.extras else "off",
+            limit_seconds=run.limit_seconds,
+            checkpoints=str(cache_directory() / "gem5/checkpoints"),
+        )
+        image = inputs["program"].read_bytes() if "program" in inputs else b""
+        sources = (configurations(lab), lab.root / "src/p5lab/engines/gem5")
+        script = os.path.relpath(configurations(lab) / "run.py", directory)
+        return Plan(
+            inputs=inputs,
+            settings={
+                "gem5": gem5.digest,
+                "configs/gem5": checkpoint.digest_of(sources),
+                "machine": run.machine.canonical("engine", "bochsrc"),
+                "command line": setup.command_line,
+                "cpu": setup.cpu,
+                "extras": setup.extras,
+                "limit_seconds": run.limit_seconds,
+                "job": {"run.job": run.job},
+            },
+            write={SETUP: setup.text().encode(), JOB: direct.job_file(run.job, image)},
+            command=(str(gem5.path), "-d", M5OUT, "--listener-mode=off", script, "--setup", SETUP),
+            environment={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            versions={"gem5": gem5.version},
+            built_from={"guest": run.guest.record},
+        )
+
+    def collect(self, directory: Path, status: int) -> Outcome:
+        said = printable(reason(directory / CONSOLE)) or last_line(directory / CONSOLE)
+        if why := panic(directory / SERIAL):
+            said = f"{said}: {why}"
+        if status < 0:
+            return Outcome("failed", f"gem5 was killed by {signal_name(-status)}: {said}")
+        if status == TIME_LIMIT:
+            return Outcome("timeout", said)
+        if status == BAD_INPUT:
+            return Outcome("failed", f"gem5's configuration was refused: {said}")
+        if status == GUEST_FAILED:
+            return Outcome("failed", said)
+        if status not in (0, PROGRAM_FAILED):
+            return Outcome("failed", f"gem5 ended with status {status}: {said}")
+        # Only here: reading statistics takes modules that nobody else needs.
+        from p5stats import gem5_events
+
+        try:
+            gem5_events.convert(directory / M5OUT, directory / EVENTS)
+        except StatsError as error:
+            return Outcome("failed", str(error).replace(f"{directory}/", ""))
+        end = events.end_line(directory / EVENTS)
+        return Outcome(*end) if end else Outcome("failed", f"{EVENTS}: no end line")
+
+    def last_output(self, directory: Path) -> str:
+        return last_line(directory / OUTPUT)
+
+
+def configurations(lab: Lab) -> Path:
+    return lab.root / "configs/gem5"
+
+
+def binary(lab: Lab) -> Binary:
+    """The gem5 of P5LAB_GEM5; UserError when there is none that can be used."""
+    given = os.environ.get(VARIABLE)
+    if not given:
+        raise UserError(
+            f"--engine gem5: expected {VARIABLE}=/path/to/gem5.opt, a gem5 of your own built for"
+            " x86 (configs/gem5/README.md)"
+        )
+    found = shutil.which(given)
+    if not found:
+        raise UserError(f"{VARIABLE}={given}: expected a program, gem5.opt")
+    path = Path(found).resolve()
+    facts = path.stat()
+    return _binary(configurations(lab), path, facts.st_mtime_ns, facts.st_size)
+
+
+@cache
+def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
+    """Asks a gem5 what it is. The answer is kept by the binary's digest."""
+    digest = sha256_of(path)
+    kept = cache_directory() / "gem5/binaries" / f"{digest}.json"
+    try:
+        said = read_json(kept, "")
+    except UserError:
+        said = {}
+    if not {"version", "x86", "cpus", "no_extras"} <= said.keys():
+        said = _probe(configs, path)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(said) + "\n")
+    version = said["version"]
+    where = f"{VARIABLE}={path}"
+    if not said["x86"]:
+        raise UserError(f"{where}: gem5 {version} was built without the x86 ISA")
+    if reason := versions.why_not(version) or versions.why_no_cpu(version, CPU, said["cpus"]):
+        raise UserError(f"{where}: {reason}")
+    return Binary(path, digest, version, said["no_extras"])
+
+
+def _probe(configs: Path, path: Path) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as place:
+        command = [str(path), "-d", place, "--listener-mode=off", str(configs / "probe.py")]
+        try:
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS
+            )
+            return json.loads(Path(place, "probe.json").read_text())
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            raise UserError(f"{VARIABLE}={path}: it does not answer as a gem5 does") from None
+
+
+ENGINE = Gem5

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""What the values of a machine file come to in gem5's terms.
+
+All numbers of the machine come from there. What stands here is how gem5 adds latencies up:
+
+- A crossbar of the bus clock waits for its next edge on the way there and on the way back; its own
+  latencies are 0.
+- A cache of the core clock answers `data_latency` after that, or asks on after `tag_latency`.
+- The first word that was asked for ends a fill; later hits in the line wait for the rest of it.
+
+So a read that misses in L1 takes penalty.l1_miss core clocks, the wait for a bus clock, and the
+first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from p5lab.describe import declarations
+from p5lab.errors import UserError
+from p5lab.lab import Lab
+
+Values = Mapping[str, int | float | bool | str]
+BUS_BYTES = 8  # the data bus of the Pentium (Intel, Pentium Family Developer's Manual, ch. 6)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """One cache. Latencies are core clocks."""
+
+    size: int
+    ways: int
+    policy: str  # of gem5's replacement policies
+    write_allocate: bool
+    tag_latency: int
+    data_latency: int
+    response_latency: int
+
+
+@dataclass(frozen=True)
+class Tlb:
+    """One TLB: 4 KB pages, and large ones where they have an array of their own."""
+
+    entries: int
+    ways: int
+    large_entries: int
+    large_ways: int
+    policy: str  # lru or plru
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A machine for gem5. Times are picoseconds, gem5's ticks."""
+
+    name: str
+    core_hz: int
+    bus_hz: int
+    line: int
+    l1i: Cache
+    l1d: Cache
+    l2: Cache | None
+    itlb: Tlb
+    dtlb: Tlb
+    bus_hold: int  # bus clocks that the bus is busy with a line beside its transfers
+    memory_bytes: int
+    memory_latency: int
+    memory_bandwidth: int  # bytes a second
+    write_buffers: int  # lines
+    isa_port: int
+    pci_port: int
+
+
+def derive(values: Values) -> Parameters:
+    """All of it, from the values of a resolved machine; UserError for what gem5 has not."""
+    core, bus = _hz(values, "cpu.clock_mhz"), _hz(values, "cpu.bus_mhz")
+    line = _whole(values, "l1d.line")
+    if values["l2.present"] and values["l2.line"] != line:
+        raise UserError(
+            f"l2.line = {values['l2.line']}: expected l1d.line, {line}: gem5 has one line length"
+        )
+    l2_read, dram_read = _burst(values, "l2.read"), _burst(values, "dram.read")
+    miss = _whole(values, "penalty.l1_miss")
+    l2 = None
+    latency = dram_read[0]
+    if values["l2.present"]:
+        # The answer is ready within the core clock before the bus clock that ends the first
+        # transfer. A miss goes on with the next bus clock and waits for one on the way back.
+        ratio = round(2 * core / bus) / 2  # published clocks are rounded (66.67 MHz)
+        l2 = _cache(values, "l2", _at_least("l2.read", int(l2_read[0] * ratio) - 1, 1), 1)
+        latency = _at_least("dram.read", dram_read[0] - 2, 0)
+    read = l2_read if l2 else dram_read
+    return Parameters(
+        name=str(values["machine.name"]),
+        core_hz=core,
+        bus_hz=bus,
+        line=line,
+        l1i=_cache(values, "l1i", 1, miss),
+        l1d=_cache(values, "l1d", 1, miss),
+        l2=l2,
+        itlb=_tlb(values, "itlb", ""),
+        dtlb=_tlb(values, "dtlb", "dtlb_large"),
+        bus_hold=max(1, sum(read) - line // BUS_BYTES),
+        memory_bytes=_whole(values, "dram.size"),
+        memory_latency=round(latency * 1e12 / bus),
+        memory_bandwidth=round(line * bus / sum(dram_read)),
+        write_buffers=max(1, _whole(values, "bus.post_buffer_qwords") * BUS_BYTES // line),
+        isa_port=_whole(values, "io.isa_ns") * 1000,
+        pci_port=_whole(values, "io.pci_ns") * 1000,
+    )
+
+
+def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
+    """What differs from the machine that the file describes, one line each."""
+    found = [
+        f"cycles are those of gem5's {cpu} CPU, not of a Pentium: no pairing, no address"
+        " generation interlocks, no branch target buffer of the P54C"
+    ]
+    if cpu == "atomic":
+        found.append("the atomic CPU waits for no access: events count, cycles mean nothing")
+    if values["net.card"] != "none":
+        found.append("net.card: no network")
+    no_allocate = [
+        cache
+        for cache in ("l1d", "l2")
+        if not values[f"{cache}.write_allocate"] and (cache != "l2" or values["l2.present"])
+    ]
+    if no_allocate and extras:
+        found.append(
+            f"{' and '.join(no_allocate)}: a write miss fills no line, but reads it and writes it"
+            " back on the bus where the Pentium writes once"
+        )
+    elif no_allocate:
+        found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
+    entries, large = values["dtlb.entries"], values["dtlb_large.entries"]
+    if not extras:
+        found += [
+            f"TLBs: fully associative, least recently used: {values['itlb.entries']} code entries,"
+            f" {entries} + {large} data entries for pages of all sizes",
+            "no event by ring: no segment loads, interrupts, exceptions, crossings, CR3 loads, I/O",
+        ]
+    found += [
+        "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
+        "large pages are 2 MB",
+        "dram.page, dram.page_miss: no open page, each access takes the pattern of an open one",
+        "single_read, single_write: a single transfer takes what the first of a line takes",
+        "memory.uncached: the ranges are cached",
+        "IDE disk: 1 us for each request; DMA through gem5's I/O cache",
+        "caches are cold at the ready marker; what runs from there to the first begin warms them",
+    ]
+    if values["disk.count"]:
+        found.append("disk: no SCSI disks and no host adapter; what asks for one says so and ends")
+    if values["l1d.write_once"]:
+        found.append("l1d.write_once: a line is filled exclusive")
+    return found
+
+
+def _cache(values: Values, name: str, data_latency: int, response_latency: int) -> Cache:
+    policy = str(values[f"{name}.replacement"])
+    known = {
+        one.name: one.gem5
+        for one in declarations.policies(Lab.here().root / "engine").values()
+        if one.gem5
+    }
+    if policy not in known:
+        raise UserError(
+            f'{name}.replacement = "{policy}": gem5 has {", ".join(known)} of the policies'
+        )
+    write_allocate = True
+    if name != "l1i":
+        if values[f"{name}.write_policy"] != "write-back":
+            raise UserError(
+                f'{name}.write_policy = "{values[f"{name}.write_policy"]}": gem5\'s caches are'
+                ' "write-back"'
+            )
+        write_allocate = bool(values[f"{name}.write_allocate"])
+    return Cache(
+        size=_whole(values, f"{name}.size"),
+        ways=_whole(values, f"{name}.ways"),
+        policy=known[policy],
+        write_allocate=write_allocate,
+        tag_latency=1,
+        data_latency=data_latency,
+        response_latency=response_latency,
+    )
+
+
+def _tlb(values: Values, name: str, large: str) -> Tlb:
+    """large: the array for large pages; empty: they share the other, as in the code TLB."""
+    policy = values[f"{name}.replacement"]
+    for array in filter(None, (name, large)):
+        if values[f"{array}.replacement"] not in ("lru", "plru"):
+            raise UserError(
+                f'{array}.replacement = "{values[f"{array}.replacement"]}": gem5 has lru and, with'
+                " our SimObjects, plru for TLBs"
+            )
+        if values[f"{array}.replacement"] != policy:
+            raise UserError(f"{array}.replacement: expected that of {name}, {policy}")
+    return Tlb(
+        entries=_whole(values, f"{name}.entries"),
+        ways=_whole(values, f"{name}.ways"),
+        large_entries=_whole(values, f"{large}.entries") if large else 0,
+        large_ways=_whole(values, f"{large}.ways") if large else 1,
+        policy=str(policy),
+    )
+
+
+def _at_least(name: str, number: int, least: int) -> int:
+    if number < least:
+        raise UserError(f"{name}: the first transfer is too fast for gem5's caches")
+    return number
+
+
+def _burst(values: Values, name: str) -> list[int]:
+    return [int(part) for part in str(values[name]).split("-")]
+
+
+def _hz(values: Values, name: str) -> int:
+    return round(float(values[name]) * 1_000_000)
+
+
+def _whole(values: Values, name: str) -> int:
+    value = values[name]
+    assert isinstance(value, int), name
+    return value

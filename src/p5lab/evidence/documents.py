@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""`./p5lab docs`: every document that is generated, where it stands, and what makes it."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from p5lab.describe import keys
+from p5lab.describe.experiment import Run
+from p5lab.engines.gem5 import engine as gem5
+from p5lab.errors import UserError, disk_error, unknown
+from p5lab.evidence import agreement, calls, counter_method, matrix, validate
+from p5lab.execute.runner import Result
+from p5lab.lab import Lab
+
+Execute = Callable[[list[Run]], list[Result]]
+UP_TO_DATE, OUT_OF_DATE, WRITTEN, SKIPPED = "up to date", "out of date", "written", "skipped"
+
+
+class Evidence:
+    """What documents are made from: a checkout, and what runs experiments in it.
+
+    `one_by_one` runs them without anything beside them, for host times. Runs that several
+    documents need run once.
+    """
+
+    def __init__(self, lab: Lab, execute: Execute, one_by_one: Execute) -> None:
+        self.lab, self.execute, self.one_by_one = lab, execute, one_by_one
+
+    @cached_property
+    def validation(self) -> validate.Validation:
+        """The verdicts on all claims. UserError when a run that they need fails."""
+        found = validate.run(self.lab, validate.select(self.lab, None), self.execute)
+        _all_ok(found.failed)
+        return found
+
+
+@dataclass(frozen=True)
+class Document:
+    """A generated document.
+
+    file: its path below the checkout. needs: the experiments that run first; none for a document
+    that follows from the files of the checkout. make: the new text from the old one, whose
+    hand-written parts stay. gem5: it needs a gem5, and shows host times, so that no two are equal.
+    """
+
+    name: str
+    file: str
+    needs: tuple[str, ...]
+    make: Callable[[Evidence, str], str]
+    gem5: bool = False
+
+
+def _crossings(experiment: str) -> Callable[[Evidence, str], str]:
+    return lambda of, text: calls.render(of.lab, text, experiment, of.execute)
+
+
+def _cross_check(of: Evidence, text: str) -> str:
+    found = agreement.check(of.lab, agreement.Ask(), of.one_by_one, None)
+    _all_ok(found.failed)
+    return agreement.render(text, found)
+
+
+CHEN95, STRUCTURE = "chen95-core", "structure"
+ALL = (
+    Document(
+        "machine-keys", "docs/reference/machine-keys.md", (), lambda of, text: keys.reference()
+    ),
+    Document(
+        "matrix",
+        "docs/evidence/matrix.md",
+        (),
+        lambda of, text: matrix.render(text, matrix.cells(of.lab)),
+    ),
+    Document(
+        "validation",
+        "docs/evidence/validation.md",
+        ("the experiments of configs/claims.toml",),
+        lambda of, text: validate.render(text, of.validation.results),
+    ),
+    Document(
+        "claims-systems",
+        "docs/evidence/claims-systems.md",
+        ("the experiments of configs/claims.toml",),
+        lambda of, text: validate.render(text, of.validation.results, systems=True),
+    ),
+    Document("crossings", "docs/evidence/crossings.md", (CHEN95,), _crossings(CHEN95)),
+    Document("mach", "docs/concepts/mach.md", (STRUCTURE,), _crossings(STRUCTURE)),
+    Document(
+        "dup",
+        "docs/evidence/dup.svg",
+        (STRUCTURE,),
+        lambda of, text: calls.picture(of.lab, STRUCTURE, of.execute),
+    ),
+    Document(
+        "chen95-method",
+        "docs/evidence/chen95-method.md",
+        (counter_method.EXPERIMENT,),
+        lambda of, text: counter_method.render(of.lab, text, of.execute),
+    ),
+    Document(
+        "cross-check",
+        "docs/evidence/cross-check.md",
+        (agreement.EXPERIMENT,),
+        _cross_check,
+        gem5=True,
+    ),
+)
+BY_NAME = {one.name: one for one in ALL}
+
+
+def _all_ok(failed: Sequence[Result]) -> None:
+    for result in failed:
+        raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
+
+
+def choose(names: Sequence[str]) -> list[Document]:
+    """The documents of these names, all for no name; UserError names one that does not exist."""
+    for name in names:
+        if name not in BY_NAME:
+            raise unknown("document", name, BY_NAME, where="docs")
+    return [BY_NAME[name] for name in dict.fromkeys(names)] if names else list(ALL)
+
+
+def read(lab: Lab, document: Document) -> str:
+    """The text as it stands in the checkout; UserError when the file cannot be read."""
+    path = lab.root / document.file
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {lab.short(path)}: {error.strerror}") from None
+
+
+def render(evidence: Evidence, document: Document, text: str) -> str:
+    """The document as it should be. UserError begins with the file when the text lacks a block."""
+    try:
+        return document.make(evidence, text)
+    except UserError as error:
+        raise UserError(f"{document.file}: {error}", status=error.status) from None
+
+
+def why_not(document: Document, *, check: bool) -> str:
+    """Why a document is left out unless it is asked for by name; empty if it is not."""
+    if document.gem5 and not os.environ.get(gem5.VARIABLE):
+        return f"needs a gem5: {gem5.VARIABLE} is not set"
+    return "shows host times, which are never the same again" if document.gem5 and check else ""
+
+
+def update(evidence: Evidence, document: Document, *, check: bool) -> str:
+    """Makes a document anew and returns its state: UP_TO_DATE, or WRITTEN. With `check` nothing is
+    written, and the state is UP_TO_DATE or OUT_OF_DATE."""
+    before = read(evidence.lab, document)
+    now = render(evidence, document, before)
+    if now == before:
+        return UP_TO_DATE
+    if check:
+        return OUT_OF_DATE
+    path = evidence.lab.root / document.file
+    try:
+        path.write_text(now, encoding="utf-8")
+    except OSError as error:
+        raise disk_error(error, path) from None
+    return WRITTEN

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Compiles the workloads that stand outside of the checkout (P5LAB_PATH), for the guests that are
+to run them. They are no part of a guest's RAM disk: the engine delivers them."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from p5lab.describe import program as programs
+from p5lab.describe.run import Run
+from p5lab.errors import STATUS_FAILED, UserError
+from p5lab.host.fetch import cache_directory
+from p5lab.host.progress import Progress
+from p5lab.lab import Lab
+
+
+def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
+    """Compiles what the runs need and what is not there. UserError with the compiler's last lines
+    when a program cannot be compiled, or holds an instruction that a Pentium does not have."""
+    needed = {
+        run.program.path: run for run in runs if run.workload.delivered and run.program is not None
+    }
+    for path, run in needed.items():
+        if path is not None and not path.is_file():
+            progress.say(f"Compiling {run.workload.name} for {run.guest.programs}")
+            _compile(lab, run, path)
+
+
+def _compile(lab: Lab, run: Run, path: Path) -> None:
+    source = run.workload.program
+    assert source is not None  # every workload that is delivered has a file
+    form = programs.FORMS[run.guest.programs]
+    places = (*form.includes, str(source.parent))
+    includes = [word for place in places for word in ("--include", place)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as place:
+        made = Path(place, path.name)
+        commands: list[list[str | Path]] = [
+            [
+                form.builder,
+                *("--cache", cache_directory() / "zig"),
+                *form.options,
+                *includes,
+                *("--output", made, source),
+            ]
+        ]
+        if form.is_pentium:
+            commands.append(["guest-images/check_isa.py", made])
+        for command in commands:
+            done = subprocess.run(
+                [sys.executable, *command],
+                cwd=lab.root,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                raise UserError(f"{source}: {_reason(done)}", status=STATUS_FAILED)
+        made.replace(path)
+
+
+def _reason(done: subprocess.CompletedProcess[str]) -> str:
+    """The first line that names an error, else the last one."""
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    errors = [line for line in lines if "error:" in line]
+    return (errors or lines[-1:] or [f"compiler status {done.returncode}"])[0]

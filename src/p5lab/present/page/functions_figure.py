@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The functions in which a run spent its cycles, as a figure."""
+
+import re
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from p5lab.describe.workload import EMPTY_PHASE
+from p5lab.present import by_function
+from p5lab.present.comparison import CYCLES
+from p5lab.present.page.figure import UNITS, Figure, frame, mark
+
+CYCLES_EVENT, TOP_FUNCTIONS = "cycles.busy", 20
+
+
+def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
+    """The functions of a run that took the most cycles. counts:
+    `p5lab.present.by_function.of_run`."""
+    inside = counts[counts["phase"] != EMPTY_PHASE]
+    top = by_function.top(inside, ("function", "module", "ring"), CYCLES_EVENT, TOP_FUNCTIONS)
+    marks = [
+        mark(
+            benchmark=label,
+            series=_function(row),
+            metric=CYCLES,
+            unit=UNITS[CYCLES],
+            value=float(row["count"]),
+            runs=run,
+        )
+        for row in top.to_dict("records")
+    ]
+    caption = (
+        f"The {TOP_FUNCTIONS} functions of guest and programs that took the most cycles, with the"
+        " module they are of and the ring they ran in. Sums over all brackets, nothing subtracted;"
+        " all functions together have the cycles of the counters.",
+    )
+    name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
+    return Figure(name, f"{label}: by function", "bars", frame(marks), caption, runs=(run,))
+
+
+def _function(row: Mapping[Hashable, Any]) -> str:
+    if not row["module"]:
+        return str(row["function"])  # the last row, of all others
+    return f"{row['function']} ({row['module']}, ring {row['ring']})"

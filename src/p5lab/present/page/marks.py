@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The marks of figures: what was measured, and beside it what is published."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from p5lab.describe import engine
+from p5lab.present.comparison import CYCLES, Cell, Comparison, Question, System
+from p5lab.present.page.figure import BANDWIDTH, PUBLISHED, UNITS, mark
+from p5stats import claims
+from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
+
+
+@dataclass
+class Marks:
+    """Rows of p5lab.present.page.figure.COLUMNS, for a comparison and the claims about it."""
+
+    found: Comparison
+    claims: Sequence[Claim]
+
+    def __post_init__(self) -> None:
+        names = self.found.names()
+        self.names = {system: name.replace("\n", ", ") for system, name in names.items()}
+
+    def drawn(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
+        """A row for each system, and what is published."""
+        yield from self.systems(question, metric, label)
+        yield from self._published(question, metric, label)
+
+    def systems(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
+        """A row for each system."""
+        for system in self.found.systems:
+            cell = self.found.cell(question, system)
+            row = self._row(question, metric, label, system)
+            if cell is None or not cell.has(metric):
+                why = "not counted" if cell else self.found.why_missing(question, system)
+                yield row | {"why": why}
+                continue
+            low, high = cell.spread(metric)
+            runs = " ".join(measured.stored.id for measured in cell.seeds)
+            yield row | {
+                "value": cell.mean(metric),
+                "lowest seed": low,
+                "highest seed": high,
+                "runs": runs,
+            }
+
+    def _row(self, question: Question, metric: str, label: str, system: System) -> dict[str, Any]:
+        return mark(
+            benchmark=label,
+            phase=question.phase,
+            series=self.names[system],
+            metric=metric,
+            unit=UNITS[metric],
+        )
+
+    def shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
+        """Those that two systems have, or the only one, and that are not zero throughout."""
+        cells = {
+            system: [cell for question in questions if (cell := self.found.cell(question, system))]
+            for system in self.found.systems
+        }
+        needed = min(2, len(self.found.systems))
+
+        def is_shown(metric: str) -> bool:
+            having = [
+                [cell.mean(metric) for cell in one if cell.has(metric)] for one in cells.values()
+            ]
+            counted = [values for values in having if values]
+            return len(counted) >= needed and any(any(values) for values in counted)
+
+        return [metric for metric in metrics if is_shown(metric)]
+
+    def _published(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
+        """What claims say of this phase: a level, or that a plateau ends or begins at its size."""
+        for system in self.found.systems:
+            cell = self.found.cell(question, system)
+            for claim in self.claims if cell else ():
+                assert cell is not None
+                if not _is_of(claim, cell) or _metric(claim, cell) != metric:
+                    continue
+                row = self._row(question, metric, label, system) | {
+                    "kind": PUBLISHED,
+                    "claim": f"{claim.source}: {claim.quantity}",
+                    "why": claim.tag,
+                }
+                assert claim.measure is not None
+                phases = claim.measure.select.phases
+                if claim.measure.statistic in (PLATEAU_END, PLATEAU_START):
+                    if question.phase == claim.measure.at:
+                        yield row | {"point": claims.size_of(f"{claim.value:g} {claim.unit}")}
+                elif not phases or question.phase in phases:
+                    yield row | {"value": claim.value}
+
+
+def _is_of(claim: Claim, cell: Cell) -> bool:
+    """Whether a cell is of what a claim measures, on the machine as its file has it."""
+    measure, record = claim.measure, cell.record
+    if measure is None or measure.less or measure.over:
+        return False
+    texts = {name: str(value) for name, value in record["parameters"].items()}
+    return (
+        (record["engine"], record["machine"]["name"], record["machine"]["geometry"])
+        == (engine.DEFAULT, claim.machine, "")
+        and (record["guest"]["name"], record["workload"]["name"])
+        == (measure.guest, measure.workload)
+        and measure.select.parameters.items() <= texts.items()
+    )
+
+
+def _metric(claim: Claim, cell: Cell) -> str:
+    """The metric that a claim's measure is, in the same unit; empty: none of those drawn."""
+    measure, record = claim.measure, cell.record
+    assert measure is not None
+    workload, parameters = record["workload"], record["parameters"]
+    if measure.per == (claims.MICROSECONDS,) and len(measure.count) == 1:
+        moved = float(parameters.get(measure.count[0], 0)) * measure.times
+        return BANDWIDTH if moved == workload["bytes"] * workload["operations"] else ""
+    divisor = math.prod(float(parameters.get(name, 0)) for name in measure.per)
+    if divisor == 0 or not math.isclose(measure.times / divisor, 1 / workload["operations"]):
+        return ""
+    metrics = {"cycles.busy": CYCLES, "instructions": "instructions"}
+    return metrics.get(measure.count[0], "") if len(measure.count) == 1 else ""

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""ousterhout90's question: does a benchmark get faster as fast as the hardware?"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import geometric_mean
+from typing import Any
+
+from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question, System
+from p5lab.present.page.figure import BANDWIDTH, PUBLISHED, Figure, frame, mark
+from p5stats import papers
+from p5stats.claims import Claim
+
+RELATIVE, RELATIVE_ID = "MIPS-relative speed", "mips-relative"
+MEAN = "geometric mean"
+# Claims of ousterhout90's tables 2 to 10 that are relative speeds, one for each machine and system.
+_RELATIVE_CLAIM = re.compile(r"ousterhout90-([a-z-]+)-relative (.*)")
+_TABLES = {"read": "file-read"}  # of their ids, what the workload is called here
+_REMOTE = (" NFS", " AFS", " Diskless", " Remote")
+CAPTION = (
+    "How fast each benchmark is for the speed of its processor; 1 is a Microvax II under"
+    " Ultrix. ousterhout90 rates its machines in MIPS by a VAX-11/780. A Pentium is rated here"
+    " by its clock, 112 MIPS at 66 MHz: an estimate, the same for all systems of one machine."
+    " Published are its machines with local disks. The geometric mean is over the benchmarks"
+    " shown; what ran on several file systems counts once, by their geometric mean. The points"
+    " of the paper's own figure are lost."
+)
+
+
+def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
+    """The question as the paper's figure 1 asks it: the speed of each benchmark for the speed of
+    the processor, a Microvax II being 1, and the geometric mean over them; beside what it prints of
+    its machines with local disks. Nothing where fewer than two of its benchmarks are there."""
+    asked = [
+        (base, question)
+        for base in papers.MVAX2_BASES
+        for question in found.questions
+        if question.phase == base.phase and _name_of(found, question) == base.workload
+    ]
+    # Beside the last of several file systems stands what is published: experiments go from those
+    # without a disk to those of the paper's systems.
+    benchmarks = {base.workload: question.what for base, question in asked}
+    if len(benchmarks) < 2:
+        return []
+    modelled = _modelled(found, asked)
+    marks = [*modelled.marks, *modelled.means(), *_published(published, benchmarks)]
+    order = [question.what for _, question in asked]
+    marks.sort(
+        key=lambda mark: (
+            mark["benchmark"] == MEAN,
+            order.index(mark["benchmark"]) if mark["benchmark"] in order else 0,
+        )
+    )
+    runs = tuple(modelled.runs)
+    return [Figure(RELATIVE_ID, RELATIVE, "dots", frame(marks), (CAPTION,), runs=runs)]
+
+
+@dataclass
+class _Modelled:
+    """What was run: a mark for each cell; the speeds by series and workload; the runs, as keys."""
+
+    marks: list[dict[str, Any]] = field(default_factory=list)
+    speeds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    runs: dict[str, None] = field(default_factory=dict)
+
+    def add(self, series: str, base: papers.Base, what: str, cell: Cell) -> None:
+        value = _speed(base, cell)
+        own = [measured.stored.id for measured in cell.seeds]
+        self.speeds.setdefault(series, {}).setdefault(base.workload, []).append(value)
+        self.runs |= dict.fromkeys(own)
+        self.marks.append(_mark(what, series, value, " ".join(own)))
+
+    def means(self) -> list[dict[str, Any]]:
+        return [
+            _mark(
+                MEAN,
+                series,
+                geometric_mean([geometric_mean(values) for values in by_workload.values()]),
+                " ".join(self.runs),
+            )
+            for series, by_workload in self.speeds.items()
+        ]
+
+
+def _modelled(found: Comparison, asked: Sequence[tuple[papers.Base, Question]]) -> _Modelled:
+    names: dict[System, str] = {
+        system: name.replace("\n", ", ") for system, name in found.names().items()
+    }
+    modelled = _Modelled()
+    for base, question in asked:
+        for system in found.systems:
+            cell = found.cell(question, system)
+            if cell is not None and cell.has(TIME):
+                modelled.add(names[system], base, question.what, cell)
+    return modelled
+
+
+def _mark(benchmark: str, series: str, value: float, runs: str) -> dict[str, Any]:
+    return mark(
+        benchmark=benchmark,
+        series=series,
+        metric=RELATIVE,
+        unit="times",
+        value=value,
+        lowest_seed=value,
+        highest_seed=value,
+        runs=runs,
+    )
+
+
+def _published(published: Sequence[Claim], benchmarks: dict[str, str]) -> list[dict[str, Any]]:
+    """What the paper prints of these benchmarks, and the mean of each of its machines."""
+    same = {"series": PUBLISHED, "metric": RELATIVE, "unit": "times", "kind": PUBLISHED}
+    marks = []
+    by_machine: dict[str, list[float]] = {}
+    for claim in published:
+        match = _RELATIVE_CLAIM.fullmatch(claim.id)
+        workload = _TABLES.get(match[1], match[1]) if match else ""
+        if match is None or workload not in benchmarks or match[2].endswith(_REMOTE):
+            continue
+        by_machine.setdefault(match[2].split()[0], []).append(claim.value)
+        marks.append(
+            mark(
+                benchmark=benchmarks[workload],
+                value=claim.value,
+                claim=f"{claim.source}: {workload}",
+                why=f"{match[2]}, {claim.tag}",
+                **same,
+            )
+        )
+    marks += [
+        mark(
+            benchmark=MEAN,
+            value=geometric_mean(values),
+            claim="ousterhout90 figure 1, computed from these tables",
+            why=machine,
+            **same,
+        )
+        for machine, values in by_machine.items()
+    ]
+    return marks
+
+
+def _name_of(found: Comparison, question: Question) -> str:
+    return str(found.any_cell(question).record["workload"]["name"])
+
+
+def _speed(base: papers.Base, cell: Cell) -> float:
+    clock_hz = (cell.mean(CYCLES) + cell.mean("idle cycles")) / cell.mean(TIME) * 1e6
+    value = cell.mean(BANDWIDTH if base.bandwidth else TIME)
+    mips = papers.pentium_mips(clock_hz)
+    return papers.mips_relative(value, mips, base.value, bandwidth=base.bandwidth)

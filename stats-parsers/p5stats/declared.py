@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The events that the engine's sources declare: engine/p5/events.toml and the device.toml of each
+device. The first of these files explains the fields.
+
+This package is part of the same checkout and reads the files where they are, so that there is one
+list of events for the engine, the parsers and the reports.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from p5stats.problems import StatsError
+
+ENGINE = Path(__file__).resolve().parents[2] / "engine"
+FILES = ("*/events.toml", "devices/*/device.toml")
+SCHEMA_VERSION = 1
+UNITS = ("events", "cycles")
+DEPENDS = ("program", "caches", "clocks")
+FIELDS = {
+    "enum": str,
+    "unit": str,
+    "depends": str,
+    "isa": str,
+    "codes": list,
+    "counts": str,
+    "report": str,
+    "report_unit": str,
+    "shadow_after": str,
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event. `part` is the directory that declares it ("p5" or a device's name); `isa`: the
+    only engine that counts it, or empty; `codes`: the chip's event codes; `report`: its row in
+    reports, or empty."""
+
+    name: str
+    enum: str
+    part: str
+    counts: str
+    unit: str = "events"
+    depends: str = "program"
+    isa: str = ""
+    codes: tuple[int, ...] = ()
+    report: str = ""
+    report_unit: str = ""
+    shadow_after: str = ""
+
+
+@cache
+def events(engine: Path = ENGINE) -> dict[str, Event]:
+    """All events by name, in the order of events.jsonl: the chip's, then those of the devices.
+
+    StatsError names the file and the event of the first mistake.
+    """
+    files = []
+    for pattern in FILES:
+        for path in sorted(engine.glob(pattern)):
+            data = _load(path)
+            files.append((data.get("order", 50), path.parent.name, path, data.get("events", {})))
+    found: dict[str, Event] = {}
+    enums: set[str] = set()
+    for _, part, path, declared in sorted(files, key=lambda file: file[:2]):
+        for name, fields in declared.items():
+            event = _event(f"{path}: {name}", name, part, fields)
+            if name in found or event.enum in enums:
+                raise StatsError(f"{path}: {name}: expected a name and an enum of its own")
+            found[name] = event
+            enums.add(event.enum)
+    return found
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise StatsError(f"{path}: cannot be read: {error}") from None
+    if data.get("schema_version") != SCHEMA_VERSION:
+        raise StatsError(
+            f"{path}: schema_version: expected {SCHEMA_VERSION},"
+            f" found {data.get('schema_version')!r}"
+        )
+    return data
+
+
+def _event(where: str, name: str, part: str, fields: Any) -> Event:  # noqa: ANN401
+    if not isinstance(fields, dict):
+        raise StatsError(f"{where}: expected a table {{ enum = ..., counts = ... }}")
+    for field, value in fields.items():
+        if field not in FIELDS:
+            raise StatsError(f"{where}: unknown field {field!r}; known: {', '.join(FIELDS)}")
+        if not isinstance(value, FIELDS[field]):
+            raise StatsError(f"{where}: {field}: expected {FIELDS[field].__name__}")
+    for field in ("enum", "depends", "counts"):
+        if field not in fields:
+            raise StatsError(f"{where}: {field} is missing")
+    event = Event(name=name, part=part, **{**fields, "codes": tuple(fields.get("codes", ()))})
+    for field, value, known in (
+        ("unit", event.unit, UNITS),
+        ("depends", event.depends, DEPENDS),
+        ("isa", event.isa, ("", "pentium", "x86-64")),
+    ):
+        if value not in known:
+            raise StatsError(f"{where}: {field}: expected one of {', '.join(filter(None, known))}")
+    if not event.enum.isidentifier() or not all(type(code) is int for code in event.codes):
+        raise StatsError(f"{where}: expected a C++ name in enum and whole numbers in codes")
+    return event
+
+
+def of_geometries(engine: Path = ENGINE) -> list[Event]:
+    """The events that each geometry of a run counts for itself, in the order of events.jsonl."""
+    found = [event for event in events(engine).values() if event.depends == "caches"]
+    for event in [event for event in found if event.shadow_after]:
+        found.remove(event)
+        names = [other.name for other in found]
+        if event.shadow_after not in names:
+            raise StatsError(
+                f"{event.name}: shadow_after: no event {event.shadow_after!r} of caches"
+            )
+        found.insert(names.index(event.shadow_after) + 1, event)
+    return found

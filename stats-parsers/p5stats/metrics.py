@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""Metrics: what a report shows of the counts of one operation, in its order."""
+
+import functools
+import math
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass
+
+from p5stats.declared import events
+from p5stats.problems import StatsError
+from p5stats.tidy import VECTOR
+
+KERNEL = "cycles.busy.ring0"  # added by p5stats.compare.counts: busy cycles in ring 0
+PAGE_FAULT = "vector.fault.14"
+CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
+MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
+LONG_MODE_CHANGES = "mode_changes.64bit"  # of engines whose processor has 64-bit code
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A derived number. `value` takes the mean counts of one operation and the clock in Hz."""
+
+    name: str
+    unit: str
+    doc: str
+    value: Callable[["Counts", int], float]
+
+
+class Counts:
+    """Mean counts of one operation. What the engine does not count is NaN; what never happened in
+    these brackets is zero."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self._values = values
+
+    def __getitem__(self, event: str) -> float:
+        if event.startswith(VECTOR) and event not in self._values:
+            # Vectors have a column only where one was taken.
+            return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
+        return float(self._values.get(event, float("nan")))
+
+    def has(self, event: str) -> bool:
+        """Whether the engine counts an event."""
+        return not math.isnan(self._values.get(event, math.nan))
+
+    def total(self, *events: str) -> float:
+        """The sum over events; NaN where the engine does not count one of them."""
+        return sum(self[event] for event in events)
+
+    def ratio(self, above: float, below: float) -> float:
+        """NaN where there is nothing to divide by: no such ratio is not a ratio of zero."""
+        return above / below if below else float("nan")
+
+    @property
+    def references(self) -> float:
+        """chen95's denominator of the data side: data reads and writes together."""
+        return self.total("data_reads", "data_writes")
+
+
+def _microseconds(c: Counts, hz: int) -> float:
+    if c.has("time.wall"):
+        return c["time.wall"] / 1e3
+    return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
+
+
+def _row_of(name: str) -> Metric:
+    """The row of one event, as its declaration has it."""
+    event = events()[name]
+    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
+
+
+_CYCLES = (
+    _row_of("cycles.busy"),
+    _row_of("cycles.idle"),
+    Metric(
+        "microseconds",
+        "us",
+        "busy and idle by the machine's clock; of a host, by its own",
+        _microseconds,
+    ),
+)
+_INSTRUCTIONS = (
+    Metric(
+        "processor time",
+        "us",
+        "of the program and its children, as the host reports it",
+        lambda c, hz: c["time.cpu"] / 1e3,
+    ),
+    _row_of("instructions"),
+    Metric(
+        "CPI (busy)",
+        "cycles/instruction",
+        "busy cycles per instruction",
+        lambda c, hz: c.ratio(c["cycles.busy"], c["instructions"]),
+    ),
+)
+_MEMORY = (
+    _row_of("data_reads"),
+    _row_of("data_writes"),
+    Metric(
+        "read misses/reference",
+        "misses/access",
+        "L1D read misses per data reference (reads and writes)",
+        lambda c, hz: c.ratio(c["data_read_misses"], c.references),
+    ),
+    Metric(
+        "write misses/reference",
+        "misses/access",
+        "L1D write misses per data reference; a write miss fills no line, so a run of writes"
+        " to one absent line misses each time",
+        lambda c, hz: c.ratio(c["data_write_misses"], c.references),
+    ),
+    _row_of("code_misses"),
+    Metric(
+        "I-cache misses/instr",
+        "misses/instruction",
+        "",
+        lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
+    ),
+    _row_of("itlb_misses"),
+    _row_of("dtlb_misses"),
+    Metric(
+        "L2 misses",
+        "misses",
+        "reads and writes that the board cache did not hold",
+        lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
+    ),
+    _row_of("segment_loads"),
+)
+_EVENTS = (
+    Metric(
+        "disk requests",
+        "requests",
+        "reads and writes of the modelled disks",
+        lambda c, hz: c.total("disk.reads", "disk.writes"),
+    ),
+    Metric(
+        "disk busy",
+        "us",
+        "while at least one of them was under way",
+        lambda c, hz: c["disk.busy"] * 1e6 / hz,
+    ),
+    _row_of("exceptions"),
+    Metric(
+        "page faults",
+        "faults",
+        "those among them that the paging hardware raised",
+        lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT],
+    ),
+    Metric(
+        "context switches",
+        "switches",
+        "as the host reports them",
+        lambda c, hz: c["context_switches"],
+    ),
+    Metric(
+        "kernel share",
+        "1",
+        "busy cycles in ring 0 / busy cycles",
+        lambda c, hz: c.ratio(c[KERNEL], c["cycles.busy"]),
+    ),
+)
+_PROTECTION = (
+    Metric(
+        "ring crossings",
+        "crossings",
+        "by instruction: INT, gate, far transfer, IRET",
+        lambda c, hz: c.total(*CROSSINGS),
+    ),
+    _row_of("crossings.async"),
+    _row_of("cr3_loads.changed"),
+    _row_of("cr3_loads.unchanged"),
+    Metric(
+        "mode changes",
+        "changes",
+        "to real, V86, 16-bit, 32-bit or 64-bit code",
+        lambda c, hz: (
+            c.total(*MODE_CHANGES) + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)
+        ),
+    ),
+)
+
+
+def _bandwidth(operation_bytes: int) -> Metric:
+    return Metric(
+        "MB/s",
+        "MB/s",
+        "millions of bytes that a workload moves, by those microseconds",
+        lambda c, hz: (
+            c.ratio(operation_bytes, _microseconds(c, hz)) if operation_bytes else math.nan
+        ),
+    )
+
+
+def _interrupts(clock_vector: int | None) -> tuple[Metric, Metric]:
+    def clock(c: Counts) -> float:
+        return math.nan if clock_vector is None else c[f"vector.irq.{clock_vector}"]
+
+    def other(c: Counts) -> float:
+        return c["hw_interrupts"] - (0 if clock_vector is None else clock(c))
+
+    return (
+        Metric(
+            "interrupts, clock",
+            "interrupts",
+            "hardware interrupts of the guest's clock",
+            lambda c, hz: clock(c),
+        ),
+        Metric(
+            "interrupts, other",
+            "interrupts",
+            "all other hardware interrupts",
+            lambda c, hz: other(c),
+        ),
+    )
+
+
+@functools.cache
+def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
+    """The rows of the report, in its order. `clock_vector`: interrupt of the guest's clock;
+    `operation_bytes`: bytes that one operation moves. Rows that events declare for themselves and
+    that have no place here come last."""
+    rows = (
+        *_CYCLES,
+        _bandwidth(operation_bytes),
+        *_INSTRUCTIONS,
+        *_MEMORY,
+        *_interrupts(clock_vector),
+        *_EVENTS,
+        *_PROTECTION,
+    )
+    placed = {row.name for row in rows}
+    declared = (_row_of(name) for name, event in events().items() if event.report)
+    return rows + tuple(row for row in declared if row.name not in placed)
+
+
+def evaluate(
+    means: Mapping[str, float],
+    operations: int,
+    clock_hz: int,
+    clock_vector: int | None,
+    operation_bytes: int = 0,
+    wanted: Container[str] | None = None,
+) -> dict[str, float]:
+    """All metrics of one operation, or those `wanted`. `means`: mean counts of one bracket;
+    `operations`: how many operations a bracket holds; `operation_bytes`: how many bytes each moves,
+    0 for none."""
+    if operations < 1:
+        raise StatsError(f"operations: expected at least 1, found {operations}")
+    per_operation = Counts({event: value / operations for event, value in means.items()})
+    return {
+        metric.name: metric.value(per_operation, clock_hz)
+        for metric in metrics(clock_vector, operation_bytes)
+        if wanted is None or metric.name in wanted
+    }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// What a run writes down (engine/session): event stream, crossings, accesses to counter registers.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "bench.hh"
+#include "engine/session/counter_registers.hh"
+#include "engine/session/crossings.hh"
+#include "engine/session/event_stream.hh"
+#include "scratch.hh"
+
+using namespace session;
+
+namespace {
+
+std::vector<std::string> lines(const Scratch& file) {
+  std::vector<std::string> lines;
+  const std::string text = file.content();
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    REQUIRE(end != std::string::npos);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// A model that counts an instruction as one clock, and the stream of three of its events.
+struct StreamBench : Bench {
+  StreamBench() {
+    model.set_timing(false);
+    stream.open(file.path(), 90'000'000);
+  }
+  std::vector<std::string> written() {
+    stream.finish();
+    return lines(file);
+  }
+
+  Scratch file;
+  EventStream stream{model, {p5::CyclesBusy, p5::Instructions, p5::DataReads}, {}, nullptr};
+};
+
+}  // namespace
+
+TEST_CASE("event stream: header, snapshot, end") {
+  StreamBench bench;
+  bench.change([](p5::State& state) { state.cr3 = 0x1000; });
+  bench.insn("40");
+  bench.insn("40");
+  bench.stream.marker("marker", "begin", 7);
+  bench.stream.end("failed", "a \"reason\"", 3);
+  const std::vector<std::string> lines = bench.written();
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] ==
+        "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":90000000,"
+        "\"events\":[\"cycles.busy\",\"instructions\",\"data_reads\"],"
+        "\"units\":[\"cycles\",\"events\",\"events\"]}");
+  // Zeros at the end of a bank are left out, and so are banks that have nothing.
+  CHECK(lines[1] ==
+        "{\"type\":\"marker\",\"op\":\"begin\",\"arg\":7,\"tsc\":2,"
+        "\"banks\":[[4096,0,[2,2]]],\"vectors\":[]}");
+  CHECK(lines[2] ==
+        "{\"type\":\"end\",\"status\":\"failed\",\"reason\":\"a \\\"reason\\\"\","
+        "\"guest_status\":3,\"tsc\":2}");
+}
+
+TEST_CASE("event stream: interrupts by their vector") {
+  StreamBench bench;
+  bench.model.hard_interrupt(32, bench.ip);
+  bench.stream.marker("marker", "ready", 0);
+  const std::string line = bench.written().back();
+  CHECK(line.find("\"vectors\":[[0,0,\"irq\",32,1]]") != std::string::npos);
+}
+
+TEST_CASE("event stream: geometries have their growth since the marker before") {
+  Bench bench;
+  p5::Shadows shadows(std::vector<p5::Config>{p90()});
+  bench.model.observe(&shadows);
+  Scratch file;
+  EventStream stream(bench.model, {p5::DataReads}, {"own"}, &shadows);
+  stream.open(file.path(), 1);
+  bench.change([](p5::State& state) { state.cr3 = 0x2000; });
+  bench.load(0x5000);
+  stream.marker("marker", "begin", 0);
+  stream.marker("marker", "end", 0);
+  stream.finish();
+  const std::vector<std::string> written = lines(file);
+  REQUIRE(written.size() == 3);
+  CHECK(written[0].find("\"shadows\":[\"own\"],\"shadow_events\":[\"data_read_misses\"") !=
+        std::string::npos);
+  CHECK(written[1].find(",\"shadows\":[[8192,0,[1,0,0,") != std::string::npos);
+  CHECK(written[2].find(",\"shadows\":[]}") != std::string::npos);
+}
+
+TEST_CASE("crossings: changes of state are written, others are not") {
+  Bench bench;
+  Scratch file;
+  Crossings crossings(bench.model);
+  crossings.open(file.path());
+  const Registers registers{1, 2, 3, 4, 5, 6};
+  p5::State to = bench.state;
+  crossings.crossing({"far", -1}, to, registers);  // the same state
+  crossings.crossing({"cr3", -1}, to, registers);  // CR3 with the same value
+  to.ring = 3;
+  crossings.crossing({"interrupt", 32}, to, registers);
+  to.mode = p5::MachineMode::V86;
+  crossings.crossing({}, to, registers);
+  crossings.bracket("begin", 9);
+  crossings.finish();
+  const std::vector<std::string> written = lines(file);
+  REQUIRE(written.size() == 4);
+  CHECK(written[0].find("{\"kind\":\"cr3\",\"vector\":null,\"tsc\":0,\"instructions\":0,"
+                        "\"ring\":[0,0],\"cr3\":[0,0],\"mode\":[\"prot32\",\"prot32\"],"
+                        "\"eip\":1,\"eax\":2,\"ebx\":3,\"ecx\":4,\"edx\":5,\"cr2\":6,"
+                        "\"counts\":{\"code_misses\":0,") == 0);
+  CHECK(written[1].find("{\"kind\":\"interrupt\",\"vector\":32,") == 0);
+  CHECK(written[1].find("\"ring\":[0,3]") != std::string::npos);
+  CHECK(written[2].find("{\"kind\":\"mode\",\"vector\":null,") == 0);
+  CHECK(written[2].find("\"mode\":[\"prot32\",\"v86\"]") != std::string::npos);
+  CHECK(written[3].find("{\"kind\":\"begin\",\"phase\":9,\"tsc\":0,\"counts\":{") == 0);
+}
+
+TEST_CASE("counter registers: MSRs of the counters, and the trace of their use") {
+  Bench bench;
+  CounterRegisters registers(bench.model);
+  uint64_t value = 99;
+  CHECK_FALSE(registers.read(0x10, &value));
+  CHECK_FALSE(registers.write(0x14, 0));
+  CHECK(value == 99);
+  CHECK(registers.write(0x11, 0x16 | 3 << 6));  // counter 0: instructions in all rings
+  CHECK(registers.write(0x12, 0));
+  std::vector<std::string> trace;
+  registers.trace([&](const char* insn, uint32_t index, uint64_t read) {
+    trace.push_back(std::string(insn) + " " + std::to_string(index) + " " + std::to_string(read));
+  });
+  for (int i = 0; i < 5; i++) bench.insn("40");
+  CHECK(registers.read(0x12, &value));
+  CHECK(value == 5);
+  CHECK(registers.write(0x0E, p5::kSinglePipe));
+  CHECK(registers.read(0x0E, &value));
+  CHECK(value == p5::kSinglePipe);
+  CHECK(registers.time_stamp(100) == bench.model.clock() + 100);
+  CHECK(trace == std::vector<std::string>{"rdmsr 18 5",
+                                          "rdtsc 16 " + std::to_string(bench.model.clock() + 100)});
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""The Markdown files: links and mentioned paths exist, and the index lists every document."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from fakelab import REPO
+
+# Folders whose paths a document may mention. Of src only our package: gem5 has a src of its own.
+FOLDERS = (
+    "LICENSES|bench|configs|docs|engine|guest-images|notebooks|src/p5lab|stats-parsers|tests|tools"
+    "|workloads"
+)
+HISTORY = "CHANGELOG.md"  # it names files that have moved since
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+# A path of the checkout, not a pattern (*, <...>).
+PATH = re.compile(rf"(?<![\w./~-])(?:{FOLDERS})(?:/[\w.+-]+)*/?(?![\w*<{{/])")
+PLACEHOLDERS = {"NAME", "SUITE", "GUEST", "EXPERIMENT"}
+LINES_OF_README = 150
+
+
+def tracked(pattern: str) -> list[str]:
+    found = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", pattern],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return sorted(name for name in found.split("\0") if name and (REPO / name).is_file())
+
+
+DOCUMENTS = tracked("*.md")
+
+
+def mentioned(text: str) -> set[str]:
+    """The paths of the checkout that stand in code spans of a text, outside of its fences."""
+    paths = set()
+    for span in CODE.findall(FENCE.sub("", text)):
+        for path in PATH.findall(span):
+            if PLACEHOLDERS.isdisjoint(re.split(r"[/.]", path)):
+                paths.add(path.rstrip("./"))
+    return paths
+
+
+def missing_links(document: str, text: str) -> list[str]:
+    """The relative links of a document that lead nowhere."""
+    place = (REPO / document).parent
+    links = (link for link in LINK.findall(FENCE.sub("", text)) if "://" not in link)
+    return [link for link in links if not (place / link).exists()]
+
+
+def test_what_counts_as_a_mention():
+    text = """
+See `docs/README.md`, `src/p5lab/cli/main.py` and `./p5lab run x` (`engine/p5`, `tests/e2e/`).
+`configs/machines/NAME.toml`, `guest-images/*/guest.toml` and `build/engine/p5bochs` are no paths
+of the checkout, nor is gem5's `src/base/stats/text.cc`.
+```
+docs/nothing.md
+```
+"""
+    assert mentioned(text) == {"docs/README.md", "src/p5lab/cli/main.py", "engine/p5", "tests/e2e"}
+    assert missing_links("docs/README.md", "[a](b.md) [c](README.md) [d](https://e.org/f.md)") == [
+        "b.md"
+    ]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document):
+    assert missing_links(document, (REPO / document).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != HISTORY])
+def test_mentioned_paths_exist(document):
+    paths = mentioned((REPO / document).read_text(encoding="utf-8"))
+    assert [path for path in sorted(paths) if not (REPO / path).exists()] == []
+
+
+def test_the_index_lists_every_document_once():
+    listed = LINK.findall((REPO / "docs/README.md").read_text(encoding="utf-8"))
+    expected = [name.removeprefix("docs/") for name in tracked("docs/*.md")]
+    assert sorted(listed) == [name for name in expected if name != "README.md"]
+
+
+def test_the_first_page_is_short():
+    text = (REPO / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LINES_OF_README
+    commands = re.findall(r"^(\./p5lab .*?)\s+#", text, re.MULTILINE)
+    assert commands[:2] == ["./p5lab run smoke", "./p5lab test"]
+
+
+def test_each_document_has_one_title():
+    for document in DOCUMENTS:
+        text = FENCE.sub("", Path(REPO / document).read_text(encoding="utf-8"))
+        assert len(re.findall(r"^# ", text, re.MULTILINE)) <= 1, document

@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: MIT
+"""What it takes to add something: in a copy of the checkout one new file or directory and no edited
+line, outside of the checkout the same in a directory of P5LAB_PATH. The templates of
+docs/extend/templates are what is added.
+
+A recipe for another kind of thing (policy, device, event, engine) joins RECIPES.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import fakelab
+import pytest
+from fakelab import REPO
+
+from p5lab.cli import main as cli
+from p5lab.describe import experiment, guest, machine, notebook, workload
+from p5lab.errors import UserError
+from p5lab.execute.runner import Runner
+from p5lab.host import delivered
+from p5lab.host.progress import Progress
+from p5lab.lab import PLACES, Lab
+
+TEMPLATES = REPO / "docs/extend/templates"
+# What compiling a workload needs of a checkout.
+COMPILING = (
+    "workloads/lib",
+    "workloads/build_workload.py",
+    "guest-images/linux/p5ctr",
+    "guest-images/parts/rootfs",
+    "guest-images/check_isa.py",
+)
+MY_SCONSCRIPT = """Import("env")
+env.linux_guest("my-guest", "", [], {"/init": "build/workloads/linux/init"})
+"""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to add one thing to a checkout, and how to see that it is there. edited: files that the
+    recipe changes."""
+
+    add: Callable[[Path], None]
+    check: Callable[[Lab], None]
+    edited: tuple[str, ...] = ()
+
+
+def add_machine(root):
+    shutil.copy(TEMPLATES / "machines/my-machine.toml", root / "configs/machines")
+
+
+def check_machine(lab):
+    values = machine.load(lab, "my-machine").values
+    assert values["l2.size"] == 512 << 10
+    assert values["dram.size"] == machine.load(lab, "p90-premiere2").values["dram.size"]
+
+
+def add_workload(root):
+    shutil.copytree(TEMPLATES / "workloads/my-workload", root / "workloads/micro/my-workload")
+
+
+def check_workload(lab):
+    known = workload.load(lab)
+    mine = known["my-workload"]
+    assert not mine.delivered
+    for name in ("linux", "linux64", "mach"):
+        system = guest.load(lab, name)
+        assert system.takes("my-workload", known)
+        assert system.why_not(mine, mine.resolve({}, "test")) == ""
+    steps = planned(lab, "build/workloads/linux/my-workload", "build/workloads/mach/my-workload")
+    assert {f"build/workloads/{place}/my-workload" for place in ("linux", "mach")} <= steps
+
+
+def add_guest(root):
+    """With a kernel of its own."""
+    place = root / "guest-images/my-guest"
+    place.mkdir()
+    text = (root / "guest-images/linux/guest.toml").read_text()
+    text = text.replace('name = "linux"', 'name = "my-guest"')
+    (place / "guest.toml").write_text(text.replace("build/guests/linux/", "build/guests/my-guest/"))
+    shutil.copy(root / "guest-images/linux64/kernel.config", place)
+    (place / "SConscript").write_text(MY_SCONSCRIPT)
+
+
+def check_guest(lab):
+    mine = guest.load(lab, "my-guest")
+    assert mine.kernel == lab.root / "build/guests/my-guest/bzImage"
+    files = {lab.short(path) for path in mine.files.values()}
+    assert len(files) == 3
+    assert files <= planned(lab, *files)
+
+
+RECIPES = {
+    "machine": Recipe(add_machine, check_machine),
+    "workload": Recipe(add_workload, check_workload),
+    "guest": Recipe(add_guest, check_guest),
+}
+
+
+def planned(lab, *targets):
+    """The products that SCons would make for these targets, without making any."""
+    done = subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", "-n", *targets],
+        cwd=lab.root,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("  ")]
+    return {line.rsplit(None, 1)[1] for line in lines}
+
+
+def contents(root):
+    return {
+        path.relative_to(root): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and "build" not in path.parts
+    }
+
+
+def entries(before, after):
+    """The new files, or directories that hold nothing but new files."""
+    known = {parent for path in before for parent in path.parents}
+    return {
+        next((one for one in reversed(path.parents) if one not in known), path)
+        for path in after.keys() - before.keys()
+    }
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the checkout without what was built."""
+    ignored = ("build", "results", ".venv", ".git", ".*_cache", "__pycache__")
+    root = tmp_path / "checkout"
+    shutil.copytree(REPO, root, ignore=shutil.ignore_patterns(*ignored))
+    return Lab(root)
+
+
+@pytest.mark.parametrize("what", RECIPES)
+def test_files_touched_to_add(copy, what):
+    recipe = RECIPES[what]
+    before = contents(copy.root)
+    recipe.add(copy.root)
+    after = contents(copy.root)
+    assert len(entries(before, after)) == 1
+    changed = {str(path) for path in before if before[path] != after.get(path)}
+    assert changed == set(recipe.edited)
+    assert len(changed) <= 1
+    recipe.check(copy)
+
+
+# --- outside of the checkout -----------------------------------------------------------------
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A directory for P5LAB_PATH: the templates, copied out."""
+    return Path(shutil.copytree(TEMPLATES, tmp_path / "mine"))
+
+
+def test_the_variable_names_directories(mine, monkeypatch):
+    monkeypatch.setenv("P5LAB_PATH", f"{mine}:{mine.parent}")
+    assert Lab.here().path == (mine, mine.parent)
+    monkeypatch.delenv("P5LAB_PATH")
+    assert Lab.here().path == ()
+
+
+def test_templates_copied_out_are_found_and_make_runs(mine):
+    lab = Lab(REPO, path=(mine,))
+    check_machine(lab)
+    assert guest.load(lab, "my-guest").kernel == guest.load(lab, "linux").kernel
+    assert "norandmaps" not in guest.load(lab, "my-guest").cmdline.split()
+    assert notebook.titles(lab)["my-notebook"] == "My notebook"
+    runs = experiment.load(lab, "my-experiment")
+    assert [(run.guest.name, run.parameters["bytes"]) for run in runs] == [
+        (name, size) for name in ("linux", "my-guest") for size in (1, 4096)
+    ]
+    for run in runs:
+        assert run.machine.name == "my-machine"
+        assert run.job == f"@program iterations=50 warmup=5 bytes={run.parameters['bytes']}"
+    assert "my-experiment" not in experiment.names(Lab(REPO))
+
+
+def test_two_programs_with_the_same_arguments_are_two_runs(mine):
+    other = mine / "workloads/other"
+    shutil.copytree(mine / "workloads/my-workload", other)
+    (other / "my-workload.c").rename(other / "other.c")
+    file = mine / "experiments/my-experiment.toml"
+    file.write_text(file.read_text() + '[[run]]\nworkload = "other"\n')
+    runs = experiment.load(Lab(REPO, path=(mine,)), "my-experiment")
+    assert len([run for run in runs if run.guest.name == "linux"]) == 3
+
+
+@pytest.fixture
+def own(lab, mine):
+    """The miniature with that directory; its guest is that of the templates' experiment, and it
+    can compile."""
+    for name in COMPILING:
+        source, target = REPO / name, lab.root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+    toy = fakelab.GUEST.replace('"toy"', '"linux"').replace('cmdline = "', 'cmdline = "norandmaps ')
+    lab._put("guest-images/linux/guest.toml", toy)
+    lab.behave(events={"@program": fakelab.call_events()})
+    return replace(lab, path=(mine,))
+
+
+def test_a_workload_from_outside_is_compiled_and_delivered(own, mine):
+    runs = experiment.load(own, "my-experiment")
+    (path,) = {run.program.path for run in runs}
+    assert path.is_relative_to(own.root / "build")
+    delivered.ensure(own, runs, Progress())
+    assert path.read_bytes()[:4] == b"\x7fELF"
+    results = Runner(own).run_all(runs)
+    assert [result.status for result in results] == ["ok"] * 4
+    record = json.loads((results[-1].directory / "run.json").read_text())
+    assert record["files"] == {
+        "experiment": str(mine / "experiments/my-experiment.toml"),
+        "machine": str(mine / "machines/my-machine.toml"),
+        "guest": str(mine / "guests/my-guest/guest.toml"),
+        "workload": str(mine / "workloads/my-workload/workload.toml"),
+    }
+    # The same program is not compiled again; another one is, under another name.
+    before = path.stat().st_mtime_ns
+    delivered.ensure(own, experiment.load(own, "my-experiment"), Progress())
+    assert path.stat().st_mtime_ns == before
+    source = mine / "workloads/my-workload/my-workload.c"
+    source.write_text(source.read_text().replace("/dev/null", "/dev/zero"))
+    assert experiment.load(own, "my-experiment")[0].program.path != path
+
+
+def test_a_program_that_cannot_be_compiled_is_one_line(own, mine):
+    source = mine / "workloads/my-workload/my-workload.c"
+    source.write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(UserError, match=r"my-workload\.c: .*nothing") as error:
+        delivered.ensure(own, experiment.load(own, "my-experiment"), Progress())
+    assert "\n" not in str(error.value)
+
+
+def test_a_guest_for_which_nothing_is_compiled(own, mine):
+    file = mine / "guests/my-guest/guest.toml"
+    file.write_text(file.read_text().replace("[boot]", 'programs = "mine"\n[boot]'))
+    with pytest.raises(UserError, match="guest my-guest: programs: expected one of linux"):
+        experiment.load(own, "my-experiment")
+
+
+def test_files_beside_a_guest(mine):
+    file = mine / "guests/my-guest/guest.toml"
+    file.write_text(file.read_text() + 'kernel = "./bzImage"\n')
+    found = guest.load(Lab(REPO, path=(mine,)), "my-guest")
+    assert found.kernel == mine / "guests/my-guest/bzImage"
+    assert found.initramfs == guest.load(Lab(REPO), "linux").initramfs
+
+
+@pytest.mark.parametrize(
+    ("kind", "ours", "name"),
+    [
+        ("machine", "configs/machines/p90-premiere2.toml", "machines/p90-premiere2.toml"),
+        ("experiment", "configs/experiments/tests.toml", "experiments/tests.toml"),
+        ("guest", "guest-images/toy/guest.toml", "guests/toy/guest.toml"),
+        ("workload", "workloads/micro/call/workload.toml", "workloads/call/workload.toml"),
+    ],
+)
+def test_a_name_stands_once(own, mine, capsys, kind, ours, name):
+    assert kind in PLACES
+    file = mine / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(own.root / ours, file)
+    assert cli.main(["list"], own) == 2
+    said = capsys.readouterr().err
+    assert f"{kind} " in said
+    assert f"stands twice: {own.root / ours} and {file}; rename one" in said
+    assert said.count("\n") == 1
+
+
+def test_a_directory_that_is_not_there(lab, capsys):
+    there = replace(lab, path=(lab.root / "nowhere",))
+    assert cli.main(["list", "machines"], there) == 2
+    assert capsys.readouterr().err == (
+        f"p5lab: P5LAB_PATH: {lab.root / 'nowhere'}: expected a directory; there is none\n"
+    )
+
+
+def test_list_shows_what_is_outside(own, capsys):
+    for kind, title in {
+        "machines": "Pentium 90 with 512 KB L2",
+        "guests": "Linux 6.1 that places programs at random addresses",
+        "workloads": "one write to /dev/null",
+        "experiments": "my workload on two guests",
+        "notebooks": "My notebook",
+    }.items():
+        assert cli.main(["list", kind, "--json"], own) == 0
+        listed = {one["name"]: one["title"] for one in json.loads(capsys.readouterr().out)[kind]}
+        assert listed[f"my-{kind[:-1]}"] == title
+
+
+# --- descriptions that are wrong -------------------------------------------------------------
+
+
+def test_the_file_of_earlier_checkouts_is_refused_in_one_line(lab):
+    lab._put(workload.FORMER, "schema_version = 1\n[open]\n")
+    with pytest.raises(UserError, match=r"workloads\.toml: expected one description beside each"):
+        workload.load(lab)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('operation = "call"', 'operation = "call"\nneeds = ["netwrok"]', "did you mean 'network'"),
+        ("[parameters]", '[parameters]\npeer = { like = "per" }', "did you mean 'peer'"),
+        (
+            "[parameters]",
+            '[parameters]\npeer = { like = "peer", needs = { reomte = [] } }',
+            "did you mean 'remote'",
+        ),
+    ],
+)
+def test_wrong_needs_say_what_and_where(lab, old, new, message):
+    path = lab.describe("call", fakelab.CALL.replace(old, new))
+    with pytest.raises(UserError, match=message) as error:
+        workload.load(lab)
+    assert str(path) in str(error.value)
+
+
+def test_needs_and_has(lab):
+    needs = '[parameters]\npeer = { like = "peer" }'
+    lab.describe("call", fakelab.CALL.replace("[parameters]", needs))
+    lab.describe("chase", fakelab.CHASE.replace("title", 'needs = ["proc"]\ntitle'))
+    known = workload.load(lab)
+
+    def reasons(text):
+        lab._put("guest-images/toy/guest.toml", fakelab.GUEST.replace("[boot]", text + "[boot]"))
+        toy = guest.load(lab, "toy")
+        return (
+            toy.why_not(known["call"], known["call"].resolve({}, "")),
+            toy.why_not(known["call"], known["call"].resolve({"peer": "remote"}, "")),
+            toy.why_never(known["chase"]),
+        )
+
+    assert reasons("") == ("", "there is no network", "there is no /proc")
+    assert reasons('has = ["network", "proc"]\n') == ("", "", "")
+    assert reasons('has = ["proc"]\n[lacks]\nnetwork = "the host\'s"\n') == ("", "the host's", "")
+    with pytest.raises(UserError, match="unknown capability 'prok'; did you mean 'proc'"):
+        reasons('has = ["prok"]\n')
+
+
+def test_a_variant_can_lack_what_its_base_has(lab):
+    lab._put(
+        "guest-images/toy/guest.toml", fakelab.GUEST.replace("[boot]", 'has = ["proc"]\n[boot]')
+    )
+    lab._put(
+        "guest-images/less/guest.toml",
+        'schema_version = 1\nname = "less"\nbase = "toy"\ntitle = "less"\n[lacks]\nproc = "gone"\n',
+    )
+    lab.describe("call", fakelab.CALL.replace("title", 'needs = ["proc"]\ntitle'))
+    known = workload.load(lab)["call"]
+    assert guest.load(lab, "toy").why_never(known) == ""
+    assert guest.load(lab, "less").why_never(known) == "gone"
+
+
+def test_programs_that_a_guest_packs_although_they_do_not_run():
+    lab = Lab(REPO)
+    known, system = workload.load(lab), guest.load(lab, "linux64")
+    assert system.why_never(known["tcp-bandwidth"]) == "there is no network"
+    assert system.takes("tcp-bandwidth", known)
+    assert not system.takes("netbw", known)
+    assert system.takes("true-static", known)
+    assert not system.takes("test-ud", known)

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""The layout of docs/architecture.md: what may know what, and how long a function may be."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+import sizes
+
+REPO = Path(__file__).resolve().parents[2]
+ENGINE = REPO / "engine"
+PYTHON = (REPO / "src", REPO / "stats-parsers")
+LONGEST = 80  # lines of a function, from its first to its last
+# What a folder of the engine may include beside its own files, from the leaf up.
+ENGINE_PARTS = {
+    "base": (),
+    "p5": ("base",),
+    "measure": ("base", "p5"),
+    "devices": ("base",),
+    "session": ("base", "p5", "measure", "devices"),
+    "bochs": ("base", "p5", "measure", "devices", "session"),
+}
+# Packages of p5lab in the order of docs/architecture.md: one may import those before it and those
+# beside it.
+LAYERS = (
+    ("errors", "lab", "host", "describe"),
+    ("engines", "gem5", "keep", "execute"),
+    ("present", "evidence"),
+    ("cli",),
+)
+LEAF = "p5lab.present.tables"  # a table for people: all may print with it
+LWIP = ("lwip/", "netif/", "arch/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def cycle(graph: dict[str, set[str]]) -> list[str]:
+    """One cycle of a graph, or nothing."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+# --- Python -------------------------------------------------------------------------------------
+
+
+def modules() -> dict[str, Path]:
+    """Our modules by their full names."""
+    found = {}
+    for place in PYTHON:
+        for path in sorted(place.rglob("*.py")):
+            parts = path.relative_to(place).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The import statements that run when a module is imported."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from at_import(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for name in ("body", "orelse", "finalbody"):
+                yield from at_import(getattr(node, name, []))
+            for handler in getattr(node, "handlers", []):
+                yield from at_import(handler.body)
+
+
+def imported(text: str, name: str, known: set[str], is_package: bool = False) -> set[str]:
+    """The modules among `known` that a module imports when it is imported."""
+    found = set()
+    for node in at_import(ast.parse(text).body):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+            continue
+        above = name.split(".")[: None if is_package else -1]
+        base = above[: len(above) - node.level + 1] if node.level else []
+        start = ".".join([*base, *([node.module] if node.module else [])])
+        for alias in node.names:
+            inner = f"{start}.{alias.name}"
+            found.add(inner if inner in known else start)
+    return found & known
+
+
+def imports() -> dict[str, set[str]]:
+    every = modules()
+    return {
+        name: imported(path.read_text(), name, set(every), path.name == "__init__.py")
+        for name, path in every.items()
+    }
+
+
+def test_no_cycle_of_imports():
+    assert cycle(imports()) == []
+
+
+def test_a_cycle_of_imports_would_be_found():
+    known = {"a", "a.b", "a.c"}
+    texts = {"a.b": "from a import c", "a.c": "try:\n    from . import b\nexcept OSError: pass"}
+    graph = {name: imported(text, name, known) for name, text in texts.items()}
+    assert sorted(set(cycle(graph))) == ["a.b", "a.c"]
+    for harmless in (
+        "def f():\n    from a import b",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import b",
+        "import a",
+    ):
+        graph["a.c"] = imported(harmless, "a.c", known)
+        assert cycle(graph) == []
+
+
+def test_packages_import_in_one_direction():
+    """From description to command line; p5stats imports nothing of p5lab."""
+    layer = {f"p5lab.{name}": number for number, names in enumerate(LAYERS) for name in names}
+    wrong = []
+    for name, found in imports().items():
+        for other in found:
+            if name.startswith("p5stats") and other.startswith("p5lab"):
+                wrong.append(f"{name} imports {other}")
+            one, two = (layer.get(".".join(each.split(".")[:2])) for each in (name, other))
+            if one is not None and two is not None and two > one and other != LEAF:
+                wrong.append(f"{name} imports {other}")
+    assert wrong == []
+
+
+def test_every_package_has_a_layer():
+    packages = {path.parent.name for path in (REPO / "src/p5lab").glob("*/__init__.py")}
+    assert packages <= {name for names in LAYERS for name in names}
+    assert {other for other in imports()[LEAF] if not other.startswith("p5lab.host")} == set()
+
+
+# --- the engine -----------------------------------------------------------------------------------
+
+
+def engine_files() -> list[Path]:
+    return sorted(path for path in ENGINE.rglob("*") if path.suffix in (".cc", ".hh", ".h"))
+
+
+def resolve(path: Path, name: str, files: list[Path]) -> Path | None:
+    """The file of the engine that an include names: beside the one that includes it, or on the
+    compiler's way through the folders, which is the order of ENGINE_PARTS."""
+    beside = (path.parent / name).resolve()
+    if beside in files:
+        return beside
+    order = list(ENGINE_PARTS)
+    found = [one for one in files if one.as_posix().endswith(f"/{name}")]
+    return min(found, key=lambda one: order.index(part(one)), default=None)
+
+
+def part(path: Path) -> str:
+    """The folder of the engine that a file is in."""
+    return path.relative_to(ENGINE).parts[0]
+
+
+def includes() -> dict[Path, dict[str, Path | None]]:
+    """For each file of the engine what it includes, and which file of ours that is."""
+    files = engine_files()
+    return {
+        path: {
+            name: resolve(path, name, files)
+            for _, name in INCLUDE.findall(path.read_text(encoding="utf-8"))
+        }
+        for path in files
+    }
+
+
+def test_no_cycle_of_includes():
+    graph = {
+        str(path.relative_to(ENGINE)): {
+            str(other.relative_to(ENGINE)) for other in found.values() if other
+        }
+        for path, found in includes().items()
+    }
+    assert sum(map(len, graph.values())) > 100
+    assert cycle(graph) == []
+
+
+def test_parts_of_the_engine_know_those_below_them():
+    wrong = []
+    for path, found in includes().items():
+        for other in filter(None, found.values()):
+            if part(other) not in (part(path), *ENGINE_PARTS[part(path)]):
+                wrong.append(f"{path.relative_to(ENGINE)} includes {other.relative_to(ENGINE)}")
+    assert wrong == []
+
+
+def test_devices_do_not_know_each_other():
+    wrong = []
+    for path, found in includes().items():
+        for other in filter(None, found.values()):
+            places = [one.relative_to(ENGINE).parts for one in (path, other)]
+            if all(place[0] == "devices" and len(place) > 2 for place in places):
+                wrong += [f"{path.name} includes {other.name}"] * (places[0][1] != places[1][1])
+    assert wrong == []
+
+
+def test_only_the_glue_includes_the_emulator():
+    """Any other header is ours, lwIP's, made by our build or of the system."""
+    script = (ENGINE / "SConscript").read_text(encoding="utf-8")
+    wrong = []
+    for path, found in includes().items():
+        if part(path) == "bochs":
+            continue
+        text = path.read_text(encoding="utf-8")
+        for quote, name in INCLUDE.findall(text):
+            searched = (path.parent, *path.parents)
+            ours = found[name] or any((place / name).exists() for place in searched)
+            ours = ours or name.startswith(LWIP)
+            generated = name.endswith(".hh") and name in script
+            if quote == '"' and not ours and not generated:
+                wrong.append(f"{path.relative_to(ENGINE)} includes {name}")
+            if quote == "<" and re.search(r"bochs|iodev|^cpu/|pc_system|siminterface", name):
+                wrong.append(f"{path.relative_to(ENGINE)} includes {name}")
+    assert wrong == []
+
+
+def test_every_folder_of_the_engine_has_rules():
+    assert {path.name for path in ENGINE.iterdir() if path.is_dir()} == set(ENGINE_PARTS)
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+def has_reason(lines: list[str], first: int, mark: str) -> bool:
+    """Whether a comment `mark long: ...` stands right above line `first` or on it (from 1)."""
+    reason = re.compile(rf"{re.escape(mark)} long: \S+ \S+")
+    above = first - 2
+    while above >= 0 and lines[above].lstrip().startswith((mark, "@")):
+        if reason.search(lines[above]):
+            return True
+        above -= 1
+    return bool(reason.search(lines[first - 1]))
+
+
+def too_long(path: Path) -> list[str]:
+    """The functions of a file that are too long and do not say why."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    mark = "#" if path.suffix == ".py" else "//"
+    return [
+        f"{path.name}:{one.first}: {one.name} has {one.lines} lines"
+        for one in sizes.functions(path)
+        if one.lines > LONGEST and not has_reason(lines, one.first, mark)
+    ]
+
+
+def test_no_function_is_too_long():
+    paths = [path for part in sizes.PARTS for path in sizes.files(REPO / part)]
+    assert len(paths) > 200
+    assert [line for path in paths for line in too_long(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "line", "end", "mark"),
+    [
+        ("a.py", "def f():", "    x = 1", "    return 1", "#"),
+        ("a.cc", "int f() {", "f();", "}", "//"),
+    ],
+)
+def test_a_long_function_would_be_found(tmp_path, name, head, line, end, mark):
+    path = tmp_path / name
+    path.write_text("\n".join([head, *[line] * (LONGEST - 2), end]) + "\n")
+    assert too_long(path) == []
+    path.write_text("\n".join([head, *[line] * (LONGEST - 1), end]) + "\n")
+    assert too_long(path) == [f"{name}:1: {too_long(path)[0].split()[1]} has 81 lines"]
+    for reason, good in ((f"{mark} long: a table", True), (f"{mark} long:", False)):
+        path.write_text("\n".join([reason, head, *[line] * (LONGEST - 1), end]) + "\n")
+        assert (too_long(path) == []) == good
+
+
+def test_exceptions_from_the_formatter_have_a_reason():
+    """`# fmt: skip` and the like, in all our Python; clang-format's likewise."""
+    found = Counter()
+    kinds = re.compile(r"#\s*(fmt:\s*(?:skip|off)|yapf: disable)(.*)|//\s*(clang-format off)(.*)")
+    places = ("src", "stats-parsers", "engine", "tests", "tools", "bench", "guest-images")
+    for place in places:
+        for path in (REPO / place).rglob("*"):
+            if path.suffix not in (".py", ".cc", ".hh", ".h") and path.name != "SConscript":
+                continue
+            if path == Path(__file__):
+                continue
+            for match in kinds.finditer(path.read_text(encoding="utf-8")):
+                if not re.match(r"\s*:\s*\S+ \S+", match[2] or match[4] or ""):
+                    found[str(path.relative_to(REPO))] += 1
+    assert found == {}
+
+
+def test_sizes_of_a_checkout(capsys):
+    assert sizes.main([str(REPO)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[2:]] == list(sizes.PARTS)
+    assert sizes.main([str(REPO / "docs")]) == 2
+    assert "expected a checkout" in capsys.readouterr().err

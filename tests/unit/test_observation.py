@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""What a run records beside its counts: each kind reads its options, keeps itself in the record and
+comes back from there."""
+
+import argparse
+
+import pytest
+
+from p5lab.cli import main as cli
+from p5lab.describe import experiment, observation
+from p5lab.describe.experiment import Filter
+from p5lab.describe.observation import (
+    KINDS,
+    Attribution,
+    Capture,
+    Interval,
+    Observation,
+    PowerCut,
+    Sample,
+    Shadow,
+    Shadows,
+    Trace,
+    Vectors,
+)
+from p5lab.errors import UserError
+
+SAMPLE = Sample((Interval(0, 0, 100, 250), Interval(4, 400, 500, 250)), 7, "0 0\n", "1 0\n")
+WISHES = [
+    Shadows((Shadow("large", {"l2.size": "512K"}),)),
+    Trace(("crossings", "accesses"), 5),
+    Vectors(1000),
+    Attribution(("functions", "stacks")),
+    SAMPLE,
+    PowerCut(1_250_000),
+    Capture(),
+]
+# `request` of a record that p5lab 0.1.0 wrote.
+REQUEST = {
+    "limit_seconds": 120,
+    "given": [],
+    "trace": [],
+    "accesses": 10000000,
+    "model": True,
+    "feedback": True,
+    "vectors": 0,
+    "power_cut": 0,
+    "pcap": False,
+    "attribute": [],
+    "sample": None,
+}
+
+
+def parsed(*words):
+    parser = argparse.ArgumentParser()
+    observation.add_options(parser)
+    return Observation.parse(parser.parse_args(words))
+
+
+def test_every_kind_is_tried_here():
+    assert tuple(map(type, WISHES)) == KINDS
+
+
+def test_options():
+    assert parsed() == Observation()
+    assert not parsed()
+    assert parsed("--trace", "accesses", "--accesses", "5", "--trace", "crossings").wishes == (
+        Trace(("accesses", "crossings"), 5),
+    )
+    assert parsed("--pcap", "--power-cut", "1.25", "--bbv", "1000").wishes == (
+        Vectors(1000),
+        PowerCut(1_250_000),
+        Capture(),
+    )
+    wanted = parsed("--attribute", "stacks", "--attribute", "functions", "--attribute", "stacks")
+    assert wanted.get(Attribution) == Attribution(("functions", "stacks"))
+    assert wanted.get(Trace) is None
+    with pytest.raises(UserError, match="--accesses: expected a whole number, at least 1"):
+        parsed("--accesses", "0")
+
+
+@pytest.mark.parametrize("wish", WISHES, ids=lambda wish: type(wish).__name__)
+def test_a_record_gives_a_wish_back(wish):
+    asked = Observation.of(wish)
+    shadows = {one.name: one.settings for one in getattr(wish, "geometries", ())}
+    record = {"machine": {"shadows": shadows}, "request": REQUEST | asked.recorded()}
+    assert Observation.of_record(record) == asked
+    assert asked.recorded().keys() == REQUEST.keys() - {
+        "limit_seconds",
+        "given",
+        "model",
+        "feedback",
+    }
+
+
+def test_records_of_before_are_read():
+    assert Observation.of_record({"machine": {}, "request": REQUEST}) == Observation()
+    assert Observation().recorded().items() <= REQUEST.items()
+    older = {"trace": ["crossings"], "accesses": 3}  # from before there were the other kinds
+    assert Observation.of_record({"machine": {}, "request": older}).wishes == (
+        Trace(("crossings",), 3),
+    )
+
+
+def test_wishes_stand_in_one_order():
+    assert Observation.of(*reversed(WISHES), None).wishes == tuple(WISHES)
+    assert Observation.of(Capture()).with_(Vectors(5)).wishes == (Vectors(5), Capture())
+
+
+def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
+    (run,) = experiment.load(lab, "tests", Filter(workloads=("call",)))
+    for wish in WISHES:
+        lines = wish.conf() | wish.job()
+        assert lines.keys() >= set(wish.apart) or isinstance(wish, Trace)
+        record = {"identity": {"settings": {"engine.conf": wish.conf(), "job": wish.job()}}}
+        assert bool(observation.apart(record)) == bool(wish.apart)
+    assert (
+        observation.apart({"identity": {"settings": {"engine.conf": {"run.job": run.job}}}}) == {}
+    )
+
+
+def test_one_kind_at_a_time_hears_of_every_access():
+    with pytest.raises(UserError, match="here: --trace accesses and --attribute misses are not"):
+        Observation.of(Trace(("accesses",)), Attribution(("misses",))).check_together("here")
+    Observation.of(Trace(("crossings",)), Attribution(("misses",))).check_together("here")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--pcap",), "--pcap: expected a machine with a network card"),
+        (("--power-cut", "1", "--set", "disk.count=0"), "--power-cut: expected a machine with"),
+        (("--trace", "accesses", "--guest", "wide"), "guest wide is of x86-64"),
+        (("--attribute", "misses", "--guest", "wide"), "--attribute misses: expected a guest"),
+    ],
+)
+def test_a_machine_or_guest_that_lacks_something(lab, capsys, words, said):
+    toy = (lab.guests / "toy/guest.toml").read_text()
+    wide = toy.replace('"pentium"', '"x86-64"').replace('name = "toy"', 'name = "wide"')
+    lab._put("guest-images/wide/guest.toml", wide)
+    assert cli.main(["run", "tests", "--no-build", *words], lab) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Engines are found by themselves, also outside of the checkout, and declare what they can do."""
+
+import json
+
+import pytest
+from fakelab import call_events
+
+from p5lab import engines
+from p5lab.cli import main as cli
+from p5lab.describe import engine, experiment, observation
+from p5lab.describe.experiment import Filter
+from p5lab.describe.observation import Observation
+from p5lab.errors import UserError
+from p5lab.execute.runner import Runner
+from p5lab.keep import store
+
+# An engine in one file: it prints the events of the test as its output.
+COUNTER = '''
+from p5lab.describe.engine import Capabilities
+from p5lab.describe.observation import Vectors
+from p5lab.engines import EVENTS, Engine, Outcome, Plan
+from p5stats import events
+
+
+class Counter(Engine):
+    """Says what it is told to say."""
+
+    can = Capabilities(guests=("pentium",), without_clocks=("pentium",), observations=(Vectors,))
+    outputs = (EVENTS,)
+
+    def prepare(self, lab, run, directory):
+        """The text to print is beside the engine."""
+        told = lab.root / "told.jsonl"
+        return Plan(
+            inputs={"told": told},
+            settings={"job": run.job},
+            write={},
+            command=("cp", str(told), EVENTS),
+            environment={},
+            versions={"counter": "1"},
+            built_from={},
+        )
+
+    def collect(self, directory, status):
+        return Outcome(*events.end_line(directory / EVENTS))
+
+    def last_output(self, directory):
+        return "nothing"
+
+
+ENGINE = Counter
+'''
+
+
+@pytest.fixture
+def counter(tmp_path, monkeypatch):
+    """An engine `counter` that is one file in a directory of P5LAB_PATH."""
+    place = tmp_path / "outside/engines"
+    place.mkdir(parents=True)
+    (place / "counter.py").write_text(COUNTER)
+    monkeypatch.setenv(engine.PATH, str(place.parent))
+    return place
+
+
+def test_the_engines_of_the_checkout_are_found():
+    assert engine.names() == ["bochs", "gem5", "native"]
+    for name in engine.names():
+        assert isinstance(engines.get(name), engines.Engine)
+        assert engines.get(name).can is engine.capabilities(name)
+    assert engine.DEFAULT in engine.names()
+
+
+def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
+    assert engine.names() == ["bochs", "counter", "gem5", "native"]
+    lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
+    words = ["run", "tests", "--workload", "call", "--engine", "counter", "--no-build", "--json"]
+    assert cli.main(words, lab) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["engine"] for row in rows} == {"counter"}
+    (run,) = store.all_runs(lab)
+    assert (run.status, run.record["versions"]["counter"]) == ("ok", "1")
+    assert run.record["feedback"] == "off"  # it has no clocks that caches could cost
+    asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
+    assert Runner(lab).run_all(asked)[0].reused
+    assert engines.targets(lab, asked) == ("build/guests/toy", "build/workloads/toy")
+
+
+def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):
+    words = ["run", "tests", "--engine", "counter", "--no-build"]
+    assert cli.main([*words, "--trace", "crossings"], lab) == 2
+    assert "--trace: expected with the engine bochs, which has that" in capsys.readouterr().err
+    assert cli.main([*words, "--feedback", "off"], lab) == 2
+    assert "--feedback off: expected with the engine bochs" in capsys.readouterr().err
+    with pytest.raises(UserError, match="--bbv: expected with the engine bochs or counter"):
+        engine.check("gem5", Observation.of(observation.Vectors(5)))
+
+
+def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypatch, capsys):
+    lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
+    asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
+    (result,) = Runner(lab).run_all(asked)
+    monkeypatch.delenv(engine.PATH)
+    assert engine.names() == ["bochs", "gem5", "native"]
+    assert cli.main(["show", result.id], lab) == 0
+    assert "counter" in capsys.readouterr().out
+    assert cli.main(["rerun", result.id, "--no-build"], lab) == 2
+    assert "unknown engine 'counter'" in capsys.readouterr().err
+
+
+def test_a_module_without_an_engine_is_refused(counter):
+    (counter / "empty.py").write_text("")
+    engine._modules.cache_clear()
+    with pytest.raises(UserError, match=r"empty.py: expected ENGINE = the class of the engine"):
+        engine.capabilities("empty")

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Show whether two checkouts count the same: compare the events of their runs byte by byte.
+
+usage: python tools/compare_events.py BEFORE/results AFTER/results
+
+Runs are matched by what was asked for: experiment, engine, machine, changed keys, guest, workload,
+parameters, feedback and seed. Run ids play no part, because they change with the engine's binary.
+A run that one side has several times is compared as a set.
+
+Exit status: 0 every run has the same events on both sides, 1 some differ, failed or are missing on
+one side, 2 bad input.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+EVENTS, RECORD = "events.jsonl", "run.json"
+SAME, DIFFERENT, ONLY_BEFORE, ONLY_AFTER, NOT_OK = (
+    "same",
+    "DIFFERENT",
+    "only before",
+    "only after",
+    "NOT OK",
+)
+ORDER = (SAME, DIFFERENT, NOT_OK, ONLY_BEFORE, ONLY_AFTER)  # of the last line
+HEADS = ("experiment", "machine", "guest", "workload", "parameters", "seed")
+SHOWN = 16  # hexadecimal digits of a digest in the table
+
+
+class BadInput(Exception):
+    """What the user gave cannot be compared; the text is one line for them."""
+
+
+@dataclass(frozen=True, order=True)
+class Asked:
+    """What makes two runs comparable. All fields are text, as the table shows them."""
+
+    experiment: str
+    machine: str
+    guest: str
+    workload: str
+    parameters: str
+    seed: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run of both sides: the SHA-256 of each side's events (sorted), and the verdict."""
+
+    asked: Asked
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    verdict: str
+
+
+def read(results: Path) -> dict[Asked, list[tuple[str, str]]]:
+    """Every run below a directory of results: its status and the SHA-256 of its events.
+
+    The digest is that of the file, not the one that the record states. A run without events has
+    an empty digest. BadInput when there is no run, or a record is not JSON of the expected form.
+    """
+    found: dict[Asked, list[tuple[str, str]]] = {}
+    for path in sorted(results.glob(f"*/*/{RECORD}")):
+        try:
+            record = json.loads(path.read_bytes())
+            key = _asked(record)
+            status = str(record["status"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"{path}: expected the record of a run ({error!r})") from None
+        events = path.with_name(EVENTS)
+        digest = hashlib.sha256(events.read_bytes()).hexdigest() if events.is_file() else ""
+        found.setdefault(key, []).append((status, digest))
+    if not found:
+        raise BadInput(f"{results}: no run: expected EXPERIMENT/RUN/{RECORD} below it")
+    return found
+
+
+def _asked(record: dict) -> Asked:
+    machine, geometry = record["machine"]["name"], record["machine"]["geometry"]
+    changed = [
+        text
+        for text in (
+            geometry,
+            "" if record["engine"] == "bochs" else f"engine {record['engine']}",
+            "" if record.get("feedback", "on") == "on" else f"feedback {record['feedback']}",
+        )
+        if text
+    ]
+    parameters = sorted(record["parameters"].items())
+    return Asked(
+        record["experiment"],
+        " ".join([machine, *changed]),
+        record["guest"]["name"],
+        record["workload"]["name"],
+        " ".join(f"{name}={value}" for name, value in parameters),
+        str(record["seed"]),
+    )
+
+
+def compare(
+    before: dict[Asked, list[tuple[str, str]]], after: dict[Asked, list[tuple[str, str]]]
+) -> list[Row]:
+    """A row for each run that either side has, in the order of experiment, machine and guest."""
+    rows = []
+    for asked in sorted({*before, *after}):
+        sides = [side.get(asked, []) for side in (before, after)]
+        digests = [tuple(sorted({digest for _, digest in side})) for side in sides]
+        if not sides[0] or not sides[1]:
+            verdict = ONLY_BEFORE if sides[0] else ONLY_AFTER
+        elif any(status != "ok" or not digest for side in sides for status, digest in side):
+            verdict = NOT_OK
+        else:
+            verdict = SAME if digests[0] == digests[1] else DIFFERENT
+        rows.append(Row(asked, *digests, verdict))
+    return rows
+
+
+def _cells(row: Row, digits: int) -> list[str]:
+    asked = [getattr(row.asked, name) for name in HEADS]
+    sides = [" ".join(one[:digits] or "-" for one in side) for side in (row.before, row.after)]
+    return [*asked, *sides, row.verdict]
+
+
+def show(rows: Sequence[Row], form: str) -> None:
+    """Print the rows: `csv` with whole digests, `text` with their first digits."""
+    heads = [*HEADS, "before", "after", "verdict"]
+    if form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([heads, *(_cells(row, 64) for row in rows)])
+        return
+    lines = [heads, *(_cells(row, SHOWN) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    for line in lines:
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
+    counted = [(verdict, sum(row.verdict == verdict for row in rows)) for verdict in ORDER]
+    print(f"{len(rows)} runs: " + ", ".join(f"{count} {name}" for name, count in counted if count))
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Compare two directories of results; return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("before", type=Path, help="results/ of the checkout before a change")
+    parser.add_argument("after", type=Path, help="results/ of the checkout after it")
+    parser.add_argument("--format", choices=("text", "csv"), default="text", help="how to print")
+    parser.add_argument(
+        "--common", action="store_true", help="leave out runs that only one side has"
+    )
+    given = parser.parse_args(words)
+    try:
+        rows = compare(read(given.before), read(given.after))
+    except (BadInput, OSError) as error:
+        print(f"compare_events: {error}", file=sys.stderr)
+        return 2
+    if given.common:
+        rows = [row for row in rows if row.verdict not in (ONLY_BEFORE, ONLY_AFTER)]
+        if not rows:
+            print("compare_events: no run is on both sides", file=sys.stderr)
+            return 2
+    show(rows, given.format)
+    return 0 if all(row.verdict == SAME for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

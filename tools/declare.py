@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""Translates the declarations of `engine/` to C++: events.hh, policies.hh, declared.hh and .cc, and
+declared_NAME.cc for each folder NAME that declares keys.
+
+Usage: declare.py ENGINE OUTPUT_DIRECTORY
+"""
+
+import ast
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "stats-parsers")]
+
+from p5lab.describe import declarations  # noqa: E402
+from p5lab.describe.declarations import Part, Policy, Rule  # noqa: E402
+from p5lab.describe.expressions import Expression, key_of  # noqa: E402
+from p5lab.describe.kinds import Key  # noqa: E402
+from p5lab.errors import UserError  # noqa: E402
+from p5stats import StatsError, declared  # noqa: E402
+from p5stats.declared import Event  # noqa: E402
+
+HEAD = """\
+// SPDX-License-Identifier: MIT
+// Made by tools/declare.py from {sources}; do not edit.
+"""
+OPERATORS = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "/",
+    ast.Mod: "%",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+FORMS = {"integer": "kInteger", "real": "kReal", "flag": "kFlag", "text": "kText"}
+# What C++ calls a function, and the type of its value. Others: those of a device's own header.
+FUNCTIONS = {
+    "abs": ("std::fabs", "real"),
+    "round": ("std::nearbyint", "real"),
+    "power_of_two": ("power_of_two", "flag"),
+    "beats": ("beats", "integer"),
+}
+OWN = {"cylinders": "integer", "mean_seek": "real"}
+Known = Mapping[str, Key]
+
+
+def quoted(text: str) -> str:
+    """A C++ string literal; what is declared is ASCII."""
+    return json.dumps(text)
+
+
+def class_name(directory: str) -> str:
+    """The C++ name of what a directory declares: plru -> Plru."""
+    return directory[:1].upper() + directory[1:]
+
+
+class Translator:
+    """Translates expressions of a part to C++. `keys`: all keys; `namespace`: of the part's own
+    functions."""
+
+    def __init__(self, keys: Known, namespace: str) -> None:
+        self.keys = keys
+        self.namespace = namespace
+
+    def cpp(self, expression: Expression) -> tuple[str, str]:
+        """The C++ text of an expression, and its type: integer, real, flag or text."""
+        return self._node(expression.tree, expression)
+
+    def _node(self, node: ast.expr, whole: Expression) -> tuple[str, str]:
+        match node:
+            case ast.BoolOp(op=op, values=inner):
+                sign = " && " if isinstance(op, ast.And) else " || "
+                return f"({sign.join(self._node(one, whole)[0] for one in inner)})", "flag"
+            case ast.UnaryOp(op=ast.Not(), operand=one):
+                return f"!{self._node(one, whole)[0]}", "flag"
+            case ast.UnaryOp(operand=one):
+                text, form = self._node(one, whole)
+                return f"-{text}", form
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._arithmetic(self._node(left, whole), op, self._node(right, whole))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                pair = self._node(left, whole), self._node(right, whole)
+                (a, first), (b, second) = pair
+                if (first == "text") != (second == "text"):
+                    raise UserError(f"{whole.where}: {ast.unparse(node)!r} compares unlike values")
+                return f"({a} {OPERATORS[type(op)]} {b})", "flag"
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                called, form = FUNCTIONS.get(name) or (f"{self.namespace}::{name}", OWN[name])
+                texts = (self._node(one, whole)[0] for one in arguments)
+                return f"{called}({', '.join(texts)})", form
+            case ast.Constant(value=value):
+                return self._constant(value)
+        name = key_of(node)
+        form = self.keys[name].form
+        return f"values.{form}({quoted(name)})", form
+
+    @staticmethod
+    def _constant(value: object) -> tuple[str, str]:
+        if isinstance(value, bool):
+            return ("true" if value else "false"), "flag"
+        if isinstance(value, str):
+            return f"std::string({quoted(value)})", "text"
+        return repr(value), "integer" if isinstance(value, int) else "real"
+
+    @staticmethod
+    def _arithmetic(
+        left: tuple[str, str], op: ast.operator, right: tuple[str, str]
+    ) -> tuple[str, str]:
+        (a, first), (b, second) = left, right
+        if isinstance(op, ast.Div):
+            return f"(double({a}) / double({b}))", "real"
+        form = "integer" if first == second == "integer" else "real"
+        if form == "real" and isinstance(op, ast.FloorDiv | ast.Mod):
+            raise UserError(f"{a}, {b}: // and % are for whole numbers")
+        return f"({a} {OPERATORS[type(op)]} {b})", form
+
+
+def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) -> str:
+    """events.hh: the enumeration of events, and what is declared of each."""
+    program = [event for event in events if event.depends == "program" and event.isa != "x86-64"]
+    codes = sorted(
+        (code, number, event.enum) for number, event in enumerate(events) for code in event.codes
+    )
+    lines = [
+        HEAD.format(sources="the [events] of engine/p5/events.toml and engine/devices/*"),
+        "// What is counted. Each event is kept per address space (CR3) and privilege ring.",
+        "#pragma once\n",
+        "#include <cstdint>\n",
+        "namespace p5 {\n",
+        "// The parts that declare keys or events: the chip, and a directory for each device.",
+        f"enum class Part : uint8_t {{ {', '.join(map(class_name, parts))} }};",
+        f"constexpr uint32_t kPartCount = {len(parts)};\n",
+        "enum Event : uint32_t {",
+        *(f"  {event.enum},  // {event.counts}" for event in events),
+        "  kEventCount",
+        "};\n",
+        "// What the number of an event depends on: only what is executed, also caches and TLBs,",
+        "// also clocks and the pipeline.",
+        "enum class Depends : uint8_t { Program, Caches, Clocks };\n",
+        "struct EventInfo {",
+        "  const char* name;  // data_reads",
+        "  const char* unit;  // events or cycles",
+        "  Part part;",
+        "  Depends depends;",
+        "  bool pentium, x86_64;  // the engines that count it",
+        "};",
+        "constexpr EventInfo kEvents[] = {",
+        *(
+            f"    {{{quoted(event.name)}, {quoted(event.unit)}, Part::{class_name(event.part)},"
+            f" Depends::{event.depends.capitalize()}, {_flag(event.isa != 'x86-64')},"
+            f" {_flag(event.isa != 'pentium' and event.depends != 'clocks')}}},"
+            for event in events
+        ),
+        "};\n",
+        "inline const char* event_name(uint32_t event) { return kEvents[event].name; }",
+        "inline const char* event_unit(uint32_t event) { return kEvents[event].unit; }\n",
+        "// What a geometry beside the machine's own counts by itself (Depends::Caches), and what",
+        "// the run counts for all geometries (Depends::Program), in the order of events.jsonl.",
+        f"constexpr Event kMissEvents[] = {{{', '.join(event.enum for event in shadowed)}}};",
+        f"constexpr Event kStreamEvents[] = {{{', '.join(event.enum for event in program)}}};\n",
+        "// Which events a code (ES) of the counter registers counts [INTEL-DM table 16-24]; of a",
+        "// code that stands here twice, their sum.",
+        "struct EventCode {",
+        "  uint8_t code;",
+        "  Event event;",
+        "};",
+        "constexpr EventCode kEventCodes[] = {",
+        *(f"    {{0x{code:02X}, {enum}}}," for code, _, enum in codes),
+        "};\n",
+        "}  // namespace p5",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _flag(value: object) -> str:
+    return "true" if value else "false"
+
+
+def policies_header(policies: list[Policy]) -> str:
+    """policies.hh: the list of replacement policies, by their directories."""
+    lines = [HEAD.format(sources="the directories of engine/p5/replacement"), "#pragma once\n"]
+    lines += [f'#include "replacement/{policy.name}/policy.hh"' for policy in policies]
+    lines += ['#include "replacement/policy_list.hh"']
+    lines += ["", "namespace p5 {", ""]
+    for policy in policies:
+        lines += [
+            "template <>",
+            f"struct PolicyName<{class_name(policy.name)}> {{",
+            f"  static constexpr const char* name = {quoted(policy.name)};",
+            "};",
+        ]
+    names = ", ".join(class_name(policy.name) for policy in policies)
+    lines += ["", "// The policies there are.", f"using Policies = PolicyList<{names}>;", ""]
+    return "\n".join([*lines, "}  // namespace p5"]) + "\n"
+
+
+def declared_header(parts: list[Part]) -> str:
+    """declared.hh: the declaration of each part."""
+    lines = [HEAD.format(sources="keys.toml and device.toml below engine/"), "#pragma once\n"]
+    lines += [
+        '#include "declaration.hh"',
+        '#include "events.hh"\n',
+        "namespace p5 {",
+        "namespace declared {\n",
+    ]
+    lines += [f"extern const Declaration {part.name};  // {part.title}" for part in parts]
+    lines += ["\n}  // namespace declared\n", "const Declaration& declaration(Part part);\n"]
+    return "\n".join([*lines, "}  // namespace p5"]) + "\n"
+
+
+def declared_source(parts: list[Part]) -> str:
+    """declared.cc: all declarations by their part."""
+    names = ", ".join(f"&declared::{part.name}" for part in parts)
+    return (
+        HEAD.format(sources="keys.toml and device.toml below engine/")
+        + '#include "declared.hh"\n\nnamespace p5 {\n\n'
+        + "const Declaration& declaration(Part part) {\n"
+        + f"  static const Declaration* const all[] = {{{names}}};\n"
+        + "  return *all[size_t(part)];\n}\n\n}  // namespace p5\n"
+    )
+
+
+def part_source(part: Part, keys: Known) -> str:
+    """declared_NAME.cc: keys and rules of a part that are the engine's."""
+    header, namespace = part.functions
+    lines = [
+        HEAD.format(sources=f"the {part.path.name} of {part.name}"),
+        "#include <cmath>\n",
+        '#include "declared.hh"',
+        *([f'#include "{header}"'] if header else []),
+        "\nnamespace p5 {\nnamespace {\n",
+    ]
+    own = [key for key in part.keys if key.target == "engine"]
+    translator = Translator(keys, namespace)
+    if own:
+        lines += ["const DeclaredKey kKeys[] = {", *map(_key, own), "};\n"]
+    if part.rules:
+        lines.append("const DeclaredRule kRules[] = {")
+        lines += [*(_rule(rule, translator) for rule in part.rules), "};\n"]
+    present = "nullptr"
+    if part.present:
+        text, _ = translator.cpp(part.present)
+        present = f"[](const Values& values) -> bool {{ return {text}; }}"
+    counts = f"{_count('kKeys', own)}, {_count('kRules', part.rules)}"
+    lines += [
+        "}  // namespace\n",
+        "namespace declared {\n",
+        f"const Declaration {part.name} = {{{counts},\n    {present}}};\n",
+        "}  // namespace declared",
+        "}  // namespace p5",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _count(array: str, content: Sequence[object]) -> str:
+    """An array and its length; C++ has none of length 0."""
+    return f"{array}, {len(content)}" if content else "nullptr, 0"
+
+
+def _key(key: Key) -> str:
+    form = "kRanges" if key.kind == "ranges" else FORMS[key.form]
+    fallback = "nullptr" if key.default is None else quoted(key.canonical(key.default))
+    # The drives that there are need not be those at the time of the build.
+    choices = "" if key.kind == "file" else ",".join(key.choices)
+    pattern = key.pattern if key.kind != "ranges" else ""
+    return (
+        f"    {{{quoted(key.name)}, DeclaredKey::{form}, {key.low!r}, {key.high!r},"
+        f" {quoted(choices)}, {quoted(pattern)}, {fallback},"
+        f"\n     {quoted(key.expected)}, {_flag(key.geometry)}}},"
+    )
+
+
+def _rule(rule: Rule, translator: Translator) -> str:
+    holds, _ = translator.cpp(rule.holds)
+    pieces = []
+    for piece in rule.expected.parts:
+        if isinstance(piece, str):
+            pieces += [quoted(piece)] if piece else []
+        elif name := key_of(piece.tree):
+            pieces.append(f"values.text({quoted(name)})")
+        else:
+            pieces.append(f"shown({translator.cpp(piece)[0]})")
+    text = " + ".join(["std::string()", *pieces])
+    values = "values" if "values." in holds else ""
+    shown = "values" if "values." in text else ""
+    return (
+        f"    {{{quoted(rule.key)},\n"
+        f"     [](const Values& {values}) -> bool {{ return {holds}; }},\n"
+        f"     [](const Values& {shown}) -> std::string {{ return {text}; }}}},"
+    )
+
+
+def main(engine: Path, output: Path) -> None:
+    """Writes all files to a directory."""
+    parts = list(declarations.parts(engine))
+    events = list(declared.events(engine).values())
+    keys = {key.name: key for part in parts for key in part.keys}
+    names = [part.name for part in parts]
+    if strangers := {event.part for event in events} - set(names):
+        raise UserError(f"{engine}: events of {', '.join(sorted(strangers))}, which has no keys")
+    files = {
+        "events.hh": events_header(names, events, declared.of_geometries(engine)),
+        "policies.hh": policies_header(list(declarations.policies(engine).values())),
+        "declared.hh": declared_header(parts),
+        "declared.cc": declared_source(parts),
+        **{f"declared_{part.name}.cc": part_source(part, keys) for part in parts},
+    }
+    output.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (output / name).write_text(text, encoding="ascii")
+
+
+if __name__ == "__main__":
+    try:
+        main(Path(sys.argv[1]), Path(sys.argv[2]))
+    except (UserError, StatsError) as error:
+        sys.exit(f"declare.py: {error}")

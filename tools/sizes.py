@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""How long files and functions are: median and largest of each part of a checkout.
+
+usage: python tools/sizes.py [CHECKOUT]
+
+Lines count from the first to the last of a function, with its comments and blank lines.
+"""
+
+import argparse
+import ast
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import lizard
+
+PARTS = ("engine", "src", "stats-parsers")
+ENDINGS = (".cc", ".hh", ".h", ".py")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function and where it stands; lines count from 1."""
+
+    path: Path
+    name: str
+    first: int
+    last: int
+
+    @property
+    def lines(self) -> int:
+        """Its length from the first line to the last."""
+        return self.last - self.first + 1
+
+
+def files(place: Path) -> list[Path]:
+    """The Python and C++ files below a folder."""
+    return sorted(path for path in place.rglob("*") if path.suffix in ENDINGS)
+
+
+def functions(path: Path) -> Iterator[Function]:
+    """The functions of a file, methods and inner functions too. SyntaxError if it is Python and
+    cannot be parsed."""
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield Function(path, node.name, node.lineno, node.end_lineno or node.lineno)
+        return
+    for one in lizard.analyze_file(str(path)).function_list:
+        yield Function(path, one.name, one.start_line, one.end_line)
+
+
+def rows(root: Path) -> Iterator[tuple[str, ...]]:
+    """For each part: files, median and largest file, functions, median and largest function."""
+    for part in PARTS:
+        every = files(root / part)
+        lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in every}
+        parsed = [one for path in every for one in functions(path)]
+        if not parsed:
+            continue
+        largest = max(lengths, key=lengths.__getitem__)
+        longest = max(parsed, key=lambda one: one.lines)
+        yield (
+            part,
+            str(len(every)),
+            f"{statistics.median(lengths.values()):g}",
+            f"{lengths[largest]} ({largest.relative_to(root / part)})",
+            str(len(parsed)),
+            f"{statistics.median(one.lines for one in parsed):g}",
+            f"{longest.lines} ({longest.name})",
+        )
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Print the table of a checkout; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("checkout", type=Path, nargs="?", default=Path(), help="default: here")
+    root = parser.parse_args(words).checkout
+    found = list(rows(root))
+    if not found:
+        print(f"sizes: {root}: expected a checkout with {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    print("| Part | Files | Median | Largest | Functions | Median | Largest |")
+    print("|---|--:|--:|---|--:|--:|---|")
+    for row in found:
+        print(f"| {' | '.join(row)} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
