@@ -135,6 +135,8 @@ class Check:
 
     @property
     def unexplained(self) -> pd.DataFrame:
+        """The rows that differ by more than they may and that no experiment explains, of the
+        machine as it is."""
         own = _own(self.rows)
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 
@@ -171,8 +173,11 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 def check(
     lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
 ) -> Check:
-    """Runs both engines and compares; then the experiments in question on the workloads in
-    question. `explanations`: None for all that can explain what differs."""
+    """Runs both engines and compares their counts, then runs the experiments that may explain what
+    differs, on the workloads that differ.
+
+    `explanations`: the experiments to choose from; None for all.
+    """
     found = _compare(lab, ask, execute, {})
     if explanations is None:
         explanations = [one for one in EXPLANATIONS if len(_open(found.rows, one))]
@@ -323,6 +328,8 @@ NOTE = (
 
 
 def grids(found: Check) -> list[Grid]:
+    """The tables for people: all workloads, what differs, the experiments, host times. An empty one
+    is left out."""
     rows = _few(found.rows)
     own = _own(rows)
     result = [_overview(own), _differing(own), _experiments(rows), _times(found.hosts)]
@@ -437,6 +444,8 @@ def _percent(value: float) -> str:
 
 
 def notes(found: Check) -> list[str]:
+    """The lines below the tables: how many counts agree, what could not run, how the machine that
+    gem5 modelled deviates, and what each experiment changed."""
     own = _own(found.rows)
     bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
     lines = [
@@ -458,6 +467,7 @@ def notes(found: Check) -> list[str]:
 
 
 def show(console: Console, found: Check, form: str) -> None:
+    """Prints a comparison as `table`, `csv`, `json` or `markdown`; only tables go to `console`."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -472,6 +482,7 @@ def show(console: Console, found: Check, form: str) -> None:
 
 
 def markdown(found: Check) -> str:
+    """The tables and the notes in Markdown."""
     return "\n\n".join([*(grid.markdown() for grid in grids(found)), *notes(found)]) + "\n"
 
 

@@ -34,6 +34,7 @@ class Panel:
 
     @property
     def title(self) -> str:
+        """The system with the sums of its bracket: clocks, ring crossings, CR3 loads."""
         crossed = sum(step.crosses for step in self.bracket.steps)
         switched = sum(step.switches for step in self.bracket.steps)
         return (
@@ -43,6 +44,7 @@ class Panel:
 
     @property
     def height(self) -> int:
+        """Of the panel with the gap below it, in pixels."""
         return TITLE + LANE * len(self.lanes) + GAP
 
 

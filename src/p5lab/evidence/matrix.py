@@ -121,6 +121,7 @@ LEGEND = (
 
 
 def show(console: Console, found: Sequence[Cell], form: str) -> None:
+    """Prints the matrix as `table`, `csv`, `json` or `markdown`; `console` gets only the table."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -140,6 +141,7 @@ def _row(cell: Cell) -> dict[str, object]:
 
 
 def as_csv(found: Sequence[Cell]) -> str:
+    """A row for each cell; the experiments of a cell stand in one field with spaces between."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

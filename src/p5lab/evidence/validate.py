@@ -208,6 +208,7 @@ def _measured(row: dict[str, object]) -> bool:
 
 
 def published(row: dict[str, object]) -> str:
+    """What a paper prints, for people: a number with its unit and how exact it is, or a shape."""
     if row["tag"] in claims.SHAPES:
         return str(row["tag"])
     tag = "" if row["tag"] == "exact" else f"{row['tag']} "
@@ -251,7 +252,7 @@ def as_json(found: pd.DataFrame) -> str:
 
 
 def block(found: pd.DataFrame, *, everything: bool = False) -> str:
-    """The verdicts in Markdown; documents show those that were measured."""
+    """The verdicts in Markdown: those that were measured, or `everything`."""
     paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
     paragraphs += notes(found, everything=everything)
     return "\n\n".join(paragraphs) + "\n"
