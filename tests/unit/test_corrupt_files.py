@@ -405,7 +405,7 @@ READERS = {
     "workload.toml": of_toml(
         "workloads/micro/chase/workload.toml",
         workload.load,
-        [fakelab.REPO / "workloads/micro/small-files/workload.toml"],
+        [fakelab.REPO / "workloads/micro/getpid/workload.toml"],
     ),
     "capabilities.toml": of_toml(
         "workloads/capabilities.toml",
