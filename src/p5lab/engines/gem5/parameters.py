@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What the values of a machine file come to in gem5's terms.
+"""The values of a machine file in gem5's terms.
 
-All numbers of the machine come from there. What stands here is how gem5 adds latencies up:
+All numbers of the machine come from the machine file. This module knows how gem5 adds latencies:
 
-- A crossbar of the bus clock waits for its next edge on the way there and on the way back; its own
+- A crossbar of the bus clock waits for its next edge on the way there and on the way back. Its own
   latencies are 0.
-- A cache of the core clock answers `data_latency` after that, or asks on after `tag_latency`.
-- The first word that was asked for ends a fill; later hits in the line wait for the rest of it.
+- A cache of the core clock answers `data_latency` later, or sends the request on `tag_latency`
+  later.
+- A fill ends for the processor with the first word that it requested. Later hits in the line wait
+  for the rest of it.
 
-So a read that misses in L1 takes penalty.l1_miss core clocks, the wait for a bus clock, and the
-first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
+So a read that misses in L1 takes penalty.l1_miss core clocks, then the wait for a bus clock, then
+the first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
 """
 
 from collections.abc import Mapping
@@ -25,11 +27,11 @@ BUS_BYTES = 8  # the data bus of the Pentium (Intel, Pentium Family Developer's 
 
 @dataclass(frozen=True)
 class Cache:
-    """One cache. Latencies are core clocks."""
+    """One cache. All latencies are in core clocks."""
 
     size: int
     ways: int
-    policy: str  # of gem5's replacement policies
+    policy: str  # the name of gem5's replacement policy
     write_allocate: bool
     tag_latency: int
     data_latency: int
@@ -38,7 +40,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Tlb:
-    """One TLB: 4 KB pages, and large ones where they have an array of their own."""
+    """One TLB: entries for 4 KB pages, and for large pages if they have an array of their own."""
 
     entries: int
     ways: int
@@ -49,7 +51,7 @@ class Tlb:
 
 @dataclass(frozen=True)
 class Parameters:
-    """A machine for gem5. Times are picoseconds, gem5's ticks."""
+    """A machine in gem5's terms. Times are in picoseconds, gem5's ticks."""
 
     name: str
     core_hz: int
@@ -60,7 +62,7 @@ class Parameters:
     l2: Cache | None
     itlb: Tlb
     dtlb: Tlb
-    bus_hold: int  # bus clocks that the bus is busy with a line beside its transfers
+    bus_hold: int  # bus clocks that a line occupies the bus beside its transfers
     memory_bytes: int
     memory_latency: int
     memory_bandwidth: int  # bytes a second
@@ -70,7 +72,8 @@ class Parameters:
 
 
 def derive(values: Values) -> Parameters:
-    """All of it, from the values of a resolved machine; UserError for what gem5 has not."""
+    """All parameters, from the values of a resolved machine. Raises UserError for what gem5 cannot
+    model."""
     core, bus = _hz(values, "cpu.clock_mhz"), _hz(values, "cpu.bus_mhz")
     line = _whole(values, "l1d.line")
     if values["l2.present"] and values["l2.line"] != line:
@@ -109,7 +112,7 @@ def derive(values: Values) -> Parameters:
 
 
 def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
-    """What differs from the machine that the file describes, one line each."""
+    """The differences between gem5's machine and the machine of the file, one line each."""
     found = [
         f"cycles are those of gem5's {cpu} CPU, not of a Pentium: no pairing, no address"
         " generation interlocks, no branch target buffer of the P54C"
@@ -184,7 +187,8 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
 
 
 def _tlb(values: Values, name: str, large: str) -> Tlb:
-    """large: the array for large pages; empty: they share the other, as in the code TLB."""
+    """`large`: the name of the array for large pages; empty if they share the other array, as in
+    the code TLB."""
     policy = values[f"{name}.replacement"]
     for array in filter(None, (name, large)):
         if values[f"{array}.replacement"] not in ("lru", "plru"):
