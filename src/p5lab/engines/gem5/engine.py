@@ -212,7 +212,9 @@ def _probe(configs: Path, path: Path) -> dict[str, Any]:
             )
             return json.loads(Path(place, "probe.json").read_text())
         except (OSError, ValueError, subprocess.TimeoutExpired):
-            raise UserError(f"{VARIABLE}={path}: expected gem5; this program did not answer") from None
+            raise UserError(
+                f"{VARIABLE}={path}: expected gem5; this program did not answer"
+            ) from None
 
 
 ENGINE = Gem5
