@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A run again, from its record alone: the machine as it was, the same guest, program and seed."""
+"""Repeats a run from its record alone: on the same machine, with the same guest, program and
+seed."""
 
 from typing import Any
 
@@ -14,7 +15,7 @@ from p5lab.lab import Lab
 
 
 def request(run: Run) -> dict[str, Any]:
-    """What a record keeps of a run for this, beside what it has already."""
+    """The entry `request` of a record: all that a repetition needs beside the other entries."""
     return {
         "limit_seconds": run.limit_seconds,
         "given": list(run.given),
@@ -25,8 +26,8 @@ def request(run: Run) -> dict[str, Any]:
 
 
 def run_of(lab: Lab, stored: Stored) -> Run:
-    """The run that a record describes. Machine keys whose values in the machine's file have changed
-    since then are set to what they were."""
+    """The run that a record describes. If values in the machine's file have changed since then, the
+    run has the old ones. Raises UserError if the record lacks something that is needed."""
     try:
         return _run_of(lab, stored)
     except (AttributeError, LookupError, TypeError, ValueError):
@@ -49,7 +50,7 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         )
     if record["experiment"] == PROGRAM:
         raise UserError(
-            f"run {stored.id} was of a program of your own, of which only the digest is kept; use"
+            f"run {stored.id} was of a program of your own; its record keeps only the digest; use"
             " `./p5lab run --program FILE`"
         )
     known = workload.load(lab)
