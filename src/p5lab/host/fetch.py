@@ -517,7 +517,7 @@ class Fetcher:
         return f": {complaint[1]}" if complaint else ""
 
     def source_line(self, entry: Archive, suite: str) -> str:
-        """An archive as sources.list(5) has it."""
+        """An archive in the form of sources.list(5)."""
         options = []
         for key, value in entry.options:
             if key == "signed-by" and "\n" in value:  # the value is the key itself, not its path
