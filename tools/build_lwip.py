@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Build the TCP/IP stack lwIP into one library and one archive of its headers.
 
-Only its IPv4 core is compiled, with our options (engine/devices/ne2000/lwip/lwipopts.h), without
-threads and
-without its own sockets: the network of the engine calls it.
+Only the IPv4 core is compiled, with our options (engine/devices/ne2000/lwip/lwipopts.h), without
+threads and without sockets: the engine's network calls the core.
 """
 
 import argparse
@@ -23,10 +22,11 @@ SOURCES = [*(f"core/{part}.c" for part in PARTS), "netif/ethernet.c"]
 
 
 class BuildError(Exception):
-    """The build cannot go on."""
+    """A step of the build failed. The message names it."""
 
 
 def run(command: list[str]) -> None:
+    """Runs a command. Raises BuildError if it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         print(done.stderr[-4000:], file=sys.stderr)
@@ -34,6 +34,7 @@ def run(command: list[str]) -> None:
 
 
 def unpack(source: Path, work: Path) -> Path:
+    """Unpacks the source below `work`. Returns the directory of its C files."""
     with tarfile.open(source) as archive:
         archive.extractall(work, filter="data")
     found = list(work.glob("*/src"))
@@ -43,7 +44,7 @@ def unpack(source: Path, work: Path) -> Path:
 
 
 def write_headers(tree: Path, output: Path) -> None:
-    """All headers, with nothing in the archive that could vary."""
+    """Writes all headers into an archive whose bytes depend on nothing else."""
 
     def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
         info.uid = info.gid = info.mtime = 0
@@ -57,6 +58,7 @@ def write_headers(tree: Path, output: Path) -> None:
 
 
 def build(options: argparse.Namespace, work: Path) -> None:
+    """Compiles the core and writes the library and the archive of headers."""
     tree = unpack(options.source, work)
     objects = []
     for name in SOURCES:
@@ -72,6 +74,7 @@ def build(options: argparse.Namespace, work: Path) -> None:
 
 
 def main() -> int:
+    """Parses the command line and builds. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--port", type=Path, required=True, help="lwipopts.h and arch/cc.h")

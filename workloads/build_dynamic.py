@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compile one C file to a dynamically linked ELF program, or a shared library, for a Pentium.
 
-The compiler is the one of build_workload.py; the C library and the loader are our own build of musl
-(guest-images/parts/musl). Two segments, text and data, no relocation-only pages, fixed addresses
-for a
-program: what linkers of the nineties made. The output depends on the inputs and the ziglang version
-only, not on paths.
+The compiler is that of build_workload.py. The C library and the loader are our own build of musl
+(guest-images/parts/musl). As with linkers of the nineties, a program has two segments, text and
+data, at fixed addresses, and no relocation-only pages. The output depends only on the inputs and
+the ziglang version, not on paths.
 """
 
 from __future__ import annotations
@@ -49,12 +48,13 @@ LINK = [
 
 
 def main() -> int:
+    """Parses the command line, compiles and links. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
+    parser.add_argument("--symbols", type=Path, help="path of a copy with its symbols")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
-    parser.add_argument("--loader", default=LOADER, help="its path (default: %(default)s)")
+    parser.add_argument("--loader", default=LOADER, help="path of it (default: %(default)s)")
     parser.add_argument("--rpath", help="where the loader looks for libraries first")
     parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--shared", action="store_true", help="a library, not a program")
@@ -79,7 +79,7 @@ def main() -> int:
         "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
     }
     with tempfile.TemporaryDirectory() as tmp:
-        # Work under fixed relative names: the names of the inputs are all a tool could record.
+        # The tools see only fixed relative names, so their output cannot contain other paths.
         work = Path(tmp)
         for file in (args.source, *args.libc.iterdir(), *args.needed):
             shutil.copyfile(file, work / file.name)

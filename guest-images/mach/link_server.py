@@ -12,7 +12,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-# Two segments, text and data; the archive is data that nothing changes.
+# Two segments, text and data. The archive is data that never changes.
 FLAGS = [
     "-m",
     "elf_i386",
@@ -29,11 +29,12 @@ FLAGS = [
 
 
 def main() -> int:
+    """Parses the command line and links. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--user", type=Path, required=True, help="what build_user.py has made")
+    parser.add_argument("--user", type=Path, required=True, help="output of build_user.py")
     parser.add_argument("--archive", type=Path, required=True, help="cpio archive, newc")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
+    parser.add_argument("--symbols", type=Path, help="path of a copy with its symbols")
     args = parser.parse_args()
     spec = find_spec("ziglang")
     if spec is None or spec.origin is None:
@@ -41,7 +42,7 @@ def main() -> int:
         return 1
     zig = Path(spec.origin).parent / "zig"
     with tempfile.TemporaryDirectory() as tmp:
-        # Under fixed names: the archive's is part of two symbols.
+        # Fixed names, because two symbols contain the name of the archive.
         shutil.copyfile(args.archive, Path(tmp) / "archive.cpio")
         for name in ("server.o", "crti.o", "crtn.o", "libc.a", "libcompiler_rt.a"):
             shutil.copyfile(args.user / name, Path(tmp) / name)
