@@ -95,7 +95,7 @@ def policies(engine: Path) -> dict[str, Policy]:
         holds = table.text("holds", "")
         name = path.parent.name
         if not re.fullmatch("[a-z][a-z0-9]*", name):
-            raise UserError(f"{path}: expected a directory named by a-z and 0-9, found {name!r}")
+            raise UserError(f"{path}: expected a name of a-z and 0-9, found {name!r}")
         found[name] = Policy(
             name,
             table.text("doc"),

@@ -21,7 +21,7 @@ from p5lab.errors import UserError, unknown
 DEFAULT = "bochs"  # if the command line names none; the claims are about its model
 PATH = "P5LAB_PATH"  # directories, separated as in PATH
 PACKAGE = "p5lab.engines"
-# What the notes of a record are about (run.json: notes).
+# The subjects of the notes in a record (run.json: notes).
 INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 
 
@@ -96,11 +96,11 @@ def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError
     """The error for an option that an engine does not support. `kind`: the kind of observation that
     the option requests."""
     if not capabilities(name).simulates:
-        return UserError(f"{option}: expected without --engine {name}: the host is as it is")
+        return UserError(f"{option}: expected without --engine {name}: nobody can change the host")
     if kind is None:
-        return UserError(f"{option}: expected with the engine {DEFAULT}, which has that")
+        return UserError(f"{option}: expected with the engine {DEFAULT}, which supports it")
     others = [one for one in names() if kind in capabilities(one).observations]
-    return UserError(f"{option}: expected with the engine {' or '.join(others)}, which has that")
+    return UserError(f"{option}: expected with the engine {' or '.join(others)}, which supports it")
 
 
 @lru_cache

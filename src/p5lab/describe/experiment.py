@@ -251,8 +251,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             own_board = with_isa("--program", guest, board)
             if in_guest and not guest.image:
                 raise UserError(
-                    f"--program {path}: guest {name} has only programs of ours; expected a guest"
-                    " that is a distribution, such as debian64"
+                    f"--program {path}: guest {name} has only the programs of p5lab; expected"
+                    " a guest that is a distribution, such as debian64"
                 )
             memory = int(board.values["dram.size"])
             program = (

@@ -159,7 +159,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
     if protocol != MULTIBOOT and modules:
         raise UserError(f"{boot.where}: modules: only a multiboot kernel has them")
     if not initramfs and not modules and not disk:
-        raise UserError(f"{boot.where}: expected initramfs or disk: a guest has a root somewhere")
+        raise UserError(f"{boot.where}: expected initramfs or disk, to hold the root")
     has, lacks = _capabilities(lab, table)
     guest = Guest(
         name=table.text("name"),

@@ -58,8 +58,8 @@ FORM_32 = Form(
     42,
     32,
     ("<5I", 1, 4),
-    "expected a static program for 32-bit x86, such as `.venv/bin/python -m ziglang cc"
-    " -target x86-linux-musl -mcpu=pentium` makes",
+    "expected a static program for 32-bit x86, made for example by `.venv/bin/python -m ziglang cc"
+    " -target x86-linux-musl -mcpu=pentium`",
 )
 FORM_64 = Form(
     64,
@@ -70,8 +70,8 @@ FORM_64 = Form(
     54,
     56,
     ("<II4Q", 2, 5),
-    "expected a static program for x86-64, such as `.venv/bin/python -m ziglang cc"
-    " -target x86_64-linux-musl -mcpu=x86_64` makes",
+    "expected a static program for x86-64, made for example by `.venv/bin/python -m ziglang cc"
+    " -target x86_64-linux-musl -mcpu=x86_64`",
 )
 
 

@@ -10,7 +10,7 @@ from p5lab.describe import keys
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 
-NAME = "host"  # of the guest; and the directory of build/workloads is `native`
+NAME = "host"  # of the guest
 PROGRAMS = "native"
 CLOCK_HZ = 1_000_000_000  # the clock of its events: nanoseconds
 COUNTER_DEVICE = Path("/dev/p5ctr")

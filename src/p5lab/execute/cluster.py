@@ -228,8 +228,8 @@ class Cluster:
             return Report(watched.worker, Done(Outcome("failed", reason), {}))
         if isinstance(report, str):
             raise Lost(
-                f"a worker of {self._name} has no p5lab ({report}): expected it to be"
-                " started as docs/reference/clusters.md says",
+                f"a worker of {self._name} has no p5lab ({report}): start it as"
+                " docs/reference/clusters.md describes",
                 status=STATUS_FAILED,
             )
         chain.worker = report.worker
@@ -294,7 +294,7 @@ class Cluster:
     def _lost(self) -> Lost:
         return Lost(
             f"the connection to the scheduler {self._name} is lost; the runs that have ended are"
-            " recorded, and the same command goes on from there",
+            " recorded, and the same command continues from there",
             status=STATUS_FAILED,
         )
 
@@ -374,7 +374,7 @@ def _received(report: Report, watched: _Watched, directory: Path) -> Done:
         if store.digest(directory / name) != digest:
             outcome = Outcome("failed", f"{name} did not arrive as worker {report.worker} made it")
     if len(watched.events) > 1:
-        outcome = Outcome("failed", "not repeatable: two executions came to different events")
+        outcome = Outcome("failed", "not repeatable: two executions gave different events")
     if outcome.status != "ok":
         facts = {name: fact for name, fact in facts.items() if name not in ("digests", "notes")}
     return Done(outcome, facts)

@@ -201,7 +201,7 @@ def summary(plan: Plan) -> str:
     if not plan.left:
         return text + "."
     if plan.seconds is None:
-        return text + "; nothing like them has been run here, so there is no estimate."
+        return text + "; no similar run has been made here, so there is no estimate."
     return f"{text}, about {duration(plan.seconds)} with {plan.jobs} at a time."
 
 

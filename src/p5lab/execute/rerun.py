@@ -32,7 +32,7 @@ def run_of(lab: Lab, stored: Stored) -> Run:
         return _run_of(lab, stored)
     except (AttributeError, LookupError, TypeError, ValueError):
         raise UserError(
-            f"run {stored.id}: {RECORD} does not have all that is needed to run it again"
+            f"run {stored.id}: {RECORD} lacks entries that are needed to run it again"
         ) from None
 
 
@@ -41,8 +41,8 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     asked = record.get("request")
     if not isinstance(asked, dict):
         raise UserError(
-            f"run {stored.id} was recorded by an older p5lab, which did not keep all that is"
-            f" needed; run experiment {record['experiment']} again"
+            f"run {stored.id} was recorded by an older p5lab, which kept too few entries;"
+            f" run experiment {record['experiment']} again"
         )
     if not engine.capabilities(record["engine"]).simulates:
         raise UserError(

@@ -37,7 +37,7 @@ from p5lab.lab import Lab
 
 NAME = "shell"
 ESCAPE, LEAVE, END_OF_FILE = 0x01, b"xX", b"\x04"  # Ctrl-A, Ctrl-D
-HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A is Ctrl-A"
+HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A sends Ctrl-A"
 LIMIT_SECONDS = 365 * 86400  # of modelled time: in practice only the user ends a session
 PROMPT = re.compile(rb"[#$>] \Z")
 # Input from a file or pipe: each line waits for a prompt, or for this time without output. The

@@ -102,8 +102,8 @@ def skew(wanted: dict[str, str]) -> str:
     for name, version in fingerprint().items():
         if wanted.get(name) != version:
             return (
-                f"it has {name} {version}, not {wanted.get(name)}: expected the"
-                " same there and here; then start the worker again"
+                f"it has {name} {version}, the client has {wanted.get(name)}:"
+                " expected the same on both; correct that and start the worker again"
             )
     return ""
 

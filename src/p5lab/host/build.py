@@ -40,7 +40,7 @@ class Cost:
     disk_mb: float = 0
 
 
-# By the first word of the line that SCons prints for the step (SConstruct).
+# The key is the first word of the line that SCons prints for the step (SConstruct).
 COSTS = {
     "Bochs": Cost(80, 4, 200),
     "kernel": Cost(330, 140, 1500),
@@ -208,7 +208,7 @@ def _forecast(progress: Progress, planned: str) -> None:
     progress.note(
         f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
         f" most {download:.0f} MB to download; {disk:.0f} MB of disk while it works"
-        f" ({free:.0f} MB free in {cache}). Later builds take only what changed. Log: {LOG}"
+        f" ({free:.0f} MB free in {cache}). Later builds make only what changed. Log: {LOG}"
     )
 
 

@@ -140,7 +140,7 @@ def python(lab: Lab) -> Iterator[Finding]:
     version = sys.version_info[:2]
     shown = f"Python {platform.python_version()} ({sys.executable})"
     if not PYTHONS[0] <= version < PYTHONS[1]:
-        yield missing("python", f"{shown}; expected 3.11 to 3.14, or P5LAB_PYTHON that names one")
+        yield missing("python", f"{shown}; expected 3.11 to 3.14; set P5LAB_PYTHON to one")
     elif not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         yield missing("python", f"{shown} cannot make environments: apt-get install python3-venv")
     else:
@@ -155,9 +155,9 @@ def environment(lab: Lab) -> Iterator[Finding]:
     if not directory.is_dir():
         yield note(".venv", "not made yet; the first command makes it (1 GB, about 1 minute)")
     elif not (directory / "bin/python").exists():
-        yield note(".venv", "its interpreter has gone; the next command makes it again")
+        yield note(".venv", "its interpreter is gone; the next command makes it again")
     elif not stamp.is_file() or stamp.read_text().strip() != f"{lock} {lab.root}":
-        yield note(".venv", "unfinished, moved or of other versions; the next command makes it")
+        yield note(".venv", "unfinished, moved or outdated; the next command makes it again")
     else:
         yield ok(".venv", "Python packages of requirements.lock")
 
@@ -245,7 +245,7 @@ def products(lab: Lab) -> Iterator[Finding]:
     if engine and any((lab.root / "build/guests").glob("*/bzImage")):
         yield ok("build", "engine and guests are built; `./p5lab build` checks them")
     else:
-        yield note("build", "not built yet; the first `./p5lab run` or `./p5lab build` does")
+        yield note("build", "not built yet; the first `./p5lab run` builds them")
 
 
 def counters(lab: Lab) -> Iterator[Finding]:

@@ -154,7 +154,7 @@ def _bootstrap(
     """Lets mmdebstrap write the archive. Returns the facts for its record."""
     if not shutil.which("mmdebstrap"):
         raise UserError(
-            f"image {request.distribution}: mmdebstrap is not here; install it with `apt-get"
+            f"image {request.distribution}: mmdebstrap is not installed; install it with `apt-get"
             " install mmdebstrap` (and `uidmap` for use without root), or give --tarball FILE",
             status=STATUS_FAILED,
         )

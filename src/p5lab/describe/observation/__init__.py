@@ -103,8 +103,8 @@ class Observation:
         for wish in self:
             if wish.needs_clocks and not run.has_clocks:
                 raise UserError(
-                    f"{wish.every_access or wish.option}: expected a guest of a processor that has"
-                    f" clocks; guest {run.guest.name} is of {run.machine.values['cpu.isa']}"
+                    f"{wish.every_access or wish.option}: expected a guest whose processor has"
+                    f" clocks; guest {run.guest.name} has {run.machine.values['cpu.isa']}"
                 )
             wish.check(run)
 

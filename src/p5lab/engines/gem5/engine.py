@@ -78,8 +78,8 @@ class Gem5(Engine):
         gem5 = binary(lab)
         if gem5.no_extras:
             return [
-                f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
-                f" is in the header of {MARKERS} of each run."
+                f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. The header"
+                f" of {MARKERS} of each run lists the consequences."
             ]
         return []
 

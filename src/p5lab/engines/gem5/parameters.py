@@ -118,7 +118,7 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
         " generation interlocks, no branch target buffer of the P54C"
     ]
     if cpu == "atomic":
-        found.append("the atomic CPU waits for no access: events count, cycles mean nothing")
+        found.append("the atomic CPU waits for no access: events are valid, cycles are not")
     if values["net.card"] != "none":
         found.append("net.card: no network")
     no_allocate = [
@@ -128,8 +128,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     ]
     if no_allocate and extras:
         found.append(
-            f"{' and '.join(no_allocate)}: a write miss fills no line, but reads it and writes it"
-            " back on the bus where the Pentium writes once"
+            f"{' and '.join(no_allocate)}: a write miss fills no line; it reads the line and"
+            " writes it back on the bus, but the Pentium only writes once"
         )
     elif no_allocate:
         found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
@@ -144,13 +144,13 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
         "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
         "large pages are 2 MB",
         "dram.page, dram.page_miss: no open page, each access takes the pattern of an open one",
-        "single_read, single_write: a single transfer takes what the first of a line takes",
+        "single_read, single_write: a single transfer takes as long as the first of a line",
         "memory.uncached: the ranges are cached",
         "IDE disk: 1 us for each request; DMA through gem5's I/O cache",
-        "caches are cold at the ready marker; what runs from there to the first begin warms them",
+        "caches are cold at the ready marker; the code up to the first begin warms them",
     ]
     if values["disk.count"]:
-        found.append("disk: no SCSI disks and no host adapter; what asks for one says so and ends")
+        found.append("disk: no SCSI disks and no host adapter; a program that needs one ends")
     if values["l1d.write_once"]:
         found.append("l1d.write_once: a line is filled exclusive")
     return found
