@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Show whether two checkouts count the same: compare the events of their runs byte by byte.
+"""Compare the events of two checkouts' runs byte by byte, to show whether both count the same.
 
-usage: python tools/compare_events.py BEFORE/results AFTER/results
+    usage: python tools/compare_events.py BEFORE/results AFTER/results
 
-Runs are matched by what was asked for: experiment, engine, machine, changed keys, guest, workload,
+Runs match if they have the same experiment, engine, machine, changed keys, guest, workload,
 parameters, feedback and seed. Run ids play no part, because they change with the engine's binary.
-A run that one side has several times is compared as a set.
+If one side has several such runs, they are compared as a set.
 
-Exit status: 0 every run has the same events on both sides, 1 some differ, failed or are missing on
-one side, 2 bad input.
+Exit status: 0 if every run has the same events on both sides, 1 if some differ, failed or are
+missing on one side, 2 for bad input.
 """
 
 import argparse
@@ -34,12 +34,12 @@ SHOWN = 16  # hexadecimal digits of a digest in the table
 
 
 class BadInput(Exception):
-    """What the user gave cannot be compared; the text is one line for them."""
+    """The input cannot be compared. The text is one line for the user."""
 
 
 @dataclass(frozen=True, order=True)
 class Asked:
-    """What makes two runs comparable. All fields are text, as the table shows them."""
+    """The properties by which two runs match. All fields are text, as the table shows them."""
 
     experiment: str
     machine: str
@@ -51,7 +51,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """A run of both sides: the SHA-256 of each side's events (sorted), and the verdict."""
+    """A run on both sides: the SHA-256 of each side's events (sorted), and the verdict."""
 
     asked: Asked
     before: tuple[str, ...]
@@ -62,8 +62,9 @@ class Row:
 def read(results: Path) -> dict[Asked, list[tuple[str, str]]]:
     """Every run below a directory of results: its status and the SHA-256 of its events.
 
-    The digest is that of the file, not the one that the record states. A run without events has
-    an empty digest. BadInput when there is no run, or a record is not JSON of the expected form.
+    The digest is computed from the file, not taken from the record. A run without events has an
+    empty digest. Raises BadInput if there is no run, or if a record is not JSON of the expected
+    form.
     """
     found: dict[Asked, list[tuple[str, str]]] = {}
     for path in sorted(results.glob(f"*/*/{RECORD}")):
@@ -106,7 +107,7 @@ def _asked(record: dict) -> Asked:
 def compare(
     before: dict[Asked, list[tuple[str, str]]], after: dict[Asked, list[tuple[str, str]]]
 ) -> list[Row]:
-    """A row for each run that either side has, in the order of experiment, machine and guest."""
+    """A row for each run of either side, in the order of experiment, machine and guest."""
     rows = []
     for asked in sorted({*before, *after}):
         sides = [side.get(asked, []) for side in (before, after)]
@@ -145,7 +146,7 @@ def show(rows: Sequence[Row], form: str) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Compare two directories of results; return the exit status."""
+    """Compares two directories of results. Returns the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__.partition("\n")[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,

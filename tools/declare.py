@@ -40,7 +40,7 @@ OPERATORS = {
     ast.GtE: ">=",
 }
 FORMS = {"integer": "kInteger", "real": "kReal", "flag": "kFlag", "text": "kText"}
-# What C++ calls a function, and the type of its value. Others: those of a device's own header.
+# The C++ name of each function, and the type of its value. All others are in a device's own header.
 FUNCTIONS = {
     "abs": ("std::fabs", "real"),
     "round": ("std::nearbyint", "real"),
@@ -52,25 +52,26 @@ Known = Mapping[str, Key]
 
 
 def quoted(text: str) -> str:
-    """A C++ string literal; what is declared is ASCII."""
+    """A C++ string literal. Declarations are ASCII."""
     return json.dumps(text)
 
 
 def class_name(directory: str) -> str:
-    """The C++ name of what a directory declares: plru -> Plru."""
+    """The C++ name for a directory: plru -> Plru."""
     return directory[:1].upper() + directory[1:]
 
 
 class Translator:
-    """Translates expressions of a part to C++. `keys`: all keys; `namespace`: of the part's own
-    functions."""
+    """Translates the expressions of a part to C++. `keys`: all keys. `namespace`: that of the
+    part's own functions."""
 
     def __init__(self, keys: Known, namespace: str) -> None:
         self.keys = keys
         self.namespace = namespace
 
     def cpp(self, expression: Expression) -> tuple[str, str]:
-        """The C++ text of an expression, and its type: integer, real, flag or text."""
+        """The C++ text of an expression, and its type: integer, real, flag or text. Raises
+        UserError for types that do not go together."""
         return self._node(expression.tree, expression)
 
     def _node(self, node: ast.expr, whole: Expression) -> tuple[str, str]:
@@ -123,7 +124,7 @@ class Translator:
 
 
 def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) -> str:
-    """events.hh: the enumeration of events, and what is declared of each."""
+    """events.hh: the enumeration of events, and the declaration of each."""
     program = [event for event in events if event.depends == "program" and event.isa != "x86-64"]
     codes = sorted(
         (code, number, event.enum) for number, event in enumerate(events) for code in event.codes
@@ -228,7 +229,7 @@ def declared_source(parts: list[Part]) -> str:
 
 
 def part_source(part: Part, keys: Known) -> str:
-    """declared_NAME.cc: keys and rules of a part that are the engine's."""
+    """declared_NAME.cc: those keys and rules of a part that the engine checks."""
     header, namespace = part.functions
     lines = [
         HEAD.format(sources=f"the {part.path.name} of {part.name}"),
@@ -260,14 +261,14 @@ def part_source(part: Part, keys: Known) -> str:
 
 
 def _count(array: str, content: Sequence[object]) -> str:
-    """An array and its length; C++ has none of length 0."""
+    """The name of an array and its length. C++ has no array of length 0."""
     return f"{array}, {len(content)}" if content else "nullptr, 0"
 
 
 def _key(key: Key) -> str:
     form = "kRanges" if key.kind == "ranges" else FORMS[key.form]
     fallback = "nullptr" if key.default is None else quoted(key.canonical(key.default))
-    # The drives that there are need not be those at the time of the build.
+    # Drives may be added after the build, so the engine does not check their names.
     choices = "" if key.kind == "file" else ",".join(key.choices)
     pattern = key.pattern if key.kind != "ranges" else ""
     return (

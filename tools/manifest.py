@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Record what a product was made from: {"digest": ..., "inputs": {name: SHA-256 or text}}.
+"""Record the inputs of a product: {"digest": ..., "inputs": {name: SHA-256 or text}}.
 
-The digest covers all inputs by name and content, so that it says whether two builds are the same
-without the products at hand. It holds no path outside the tree, host or date.
+The digest covers the name and content of all inputs. So two builds can be compared without their
+products. The record has no path outside the tree, no host and no date.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 
 
 def main() -> int:
+    """Writes the record of the files and texts on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--text", action="append", default=[], metavar="NAME=TEXT")

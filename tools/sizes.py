@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How long files and functions are: median and largest of each part of a checkout.
+"""Print the lengths of files and functions: median and largest of each part of a checkout.
 
-usage: python tools/sizes.py [CHECKOUT]
+    usage: python tools/sizes.py [CHECKOUT]
 
-Lines count from the first to the last of a function, with its comments and blank lines.
+The length of a function is the number of its lines, from the first to the last, with comments and
+blank lines.
 """
 
 import argparse
@@ -22,7 +23,7 @@ ENDINGS = (".cc", ".hh", ".h", ".py")
 
 @dataclass(frozen=True)
 class Function:
-    """A function and where it stands; lines count from 1."""
+    """A function and its place. Lines count from 1."""
 
     path: Path
     name: str
@@ -31,7 +32,7 @@ class Function:
 
     @property
     def lines(self) -> int:
-        """Its length from the first line to the last."""
+        """The number of lines from the first to the last."""
         return self.last - self.first + 1
 
 
@@ -41,7 +42,7 @@ def files(place: Path) -> list[Path]:
 
 
 def functions(path: Path) -> Iterator[Function]:
-    """The functions of a file, methods and inner functions too. SyntaxError if it is Python and
+    """The functions of a file, with methods and inner functions. Raises SyntaxError for Python that
     cannot be parsed."""
     if path.suffix == ".py":
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -74,7 +75,7 @@ def rows(root: Path) -> Iterator[tuple[str, ...]]:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print the table of a checkout; return the exit status."""
+    """Prints the table of a checkout. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("checkout", type=Path, nargs="?", default=Path(), help="default: here")
     root = parser.parse_args(words).checkout

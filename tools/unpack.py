@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Unpack an archive of headers below a directory that holds nothing else.
+"""Unpack an archive of headers into a directory that holds nothing else.
 
-The last thing written is the sentinel, a header of the archive that stands for all of them.
+The sentinel is one header of the archive. It is written last, so its presence shows that all
+headers are there.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from pathlib import Path
 
 
 def main() -> int:
+    """Replaces the directory by the archive's headers. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("archive", type=Path)
     parser.add_argument("sentinel", type=Path)

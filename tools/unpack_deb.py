@@ -13,6 +13,7 @@ from p5lab.host.fetch import Fetcher, read_resolved
 
 
 def main() -> int:
+    """Writes the files that the command line names. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", type=Path, help="build/sources/NAME.json")
     parser.add_argument("files", nargs="+", metavar="PACKED=OUTPUT")

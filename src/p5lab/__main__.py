@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+"""The entry point of `python -m p5lab`."""
+
 import sys
 
 from p5lab.cli.main import main

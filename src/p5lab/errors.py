@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The one error class a user ever sees, and the wording all of them share."""
+"""UserError, the error class of all messages to the user, and the common forms of these
+messages."""
 
 import difflib
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-STATUS_FAILED = 1  # something that was asked for ran and failed
-STATUS_BAD_INPUT = 2  # what was asked for makes no sense; nothing ran
+STATUS_FAILED = 1  # a run, a build or a test failed
+STATUS_BAD_INPUT = 2  # the request is wrong; nothing ran
 
 
 class UserError(Exception):
     """One clear line: what is wrong, where (file, key), and what was expected.
 
-    `status` is the exit status of the command that ends with it.
+    `status` is the exit status of the command that this error ends.
     """
 
     def __init__(self, message: str, *, status: int = STATUS_BAD_INPUT) -> None:
@@ -22,7 +23,8 @@ class UserError(Exception):
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> UserError:
-    """An unknown name: says the nearest valid one, or lists the valid ones when none is near."""
+    """The error for an unknown name. It suggests the nearest known name, or lists all known names
+    if none is near. `what` is the kind of thing, `where` begins the message."""
     names = sorted(known)
     near = nearest(name, names)
     if near:
@@ -36,10 +38,10 @@ def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> U
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The valid name closest to a mistyped one, or None when nothing is close.
+    """The known name closest to a mistyped one, or None if none is close.
 
-    A dotted key is also found by its last part (`sise` leads to a `size`), a name with
-    hyphens by its first part, and any by its beginning.
+    A name also matches by its beginning, a dotted key by its last part (`sise` leads to a `size`),
+    and a name with hyphens by its first part.
     """
     names = list(names)
     begun = [candidate for candidate in names if len(name) > 1 and candidate.startswith(name)]
@@ -56,13 +58,14 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def disk_error(error: OSError, path: Path | str) -> UserError:
-    """A failed write in one line; the reason (disk full, file too large, ...) is the system's."""
+    """The error for a failed write. The reason (disk full, file too large, ...) comes from the
+    system."""
     reason = error.strerror or str(error)
     return UserError(f"cannot write {path}: {reason}", status=STATUS_FAILED)
 
 
 def status_of(command: Callable[[], None]) -> int:
-    """The exit status of a command: its UserError is told in one line."""
+    """Runs a command and returns its exit status. Prints a UserError as one line on stderr."""
     try:
         command()
     except UserError as error:

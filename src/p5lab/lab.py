@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where things are: one place for every path of the repository that the Python side uses.
+"""The paths of the repository that the Python side uses, each in one place.
 
-Machines, guests, workloads, experiments and notebooks may also stand outside of the checkout, in
+Machines, guests, workloads, experiments and notebooks may also stand outside of the checkout: in
 the directories that the environment variable P5LAB_PATH names, separated by colons.
 """
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from p5lab.errors import UserError
 
 VARIABLE = "P5LAB_PATH"
-# Where the files of each kind stand: in the checkout, and in a directory of P5LAB_PATH. Where the
-# file has a fixed name, the directory that holds it has the name of the thing.
+# The files of each kind: in the checkout, and in a directory of P5LAB_PATH. If the file has a fixed
+# name, the name of its directory is the name of the machine, guest, workload and so on.
 PLACES = {
     "machine": ("configs/machines/*.toml", "machines/*.toml"),
     "experiment": ("configs/experiments/*.toml", "experiments/*.toml"),
@@ -25,7 +25,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Lab:
-    """A checkout, and where its results go (`results_in`: not below the checkout, for tests).
+    """A checkout and its directory of results (`results_in`: somewhere else, for tests).
 
     path: directories with more machines, guests, workloads, experiments and notebooks.
     """
@@ -36,16 +36,15 @@ class Lab:
 
     @classmethod
     def here(cls) -> "Lab":
-        """The checkout that this file is part of, with the directories of P5LAB_PATH."""
+        """The checkout that contains this file, with the directories of P5LAB_PATH."""
         given = os.environ.get(VARIABLE, "").split(os.pathsep)
         directories = tuple(Path(name).absolute() for name in given if name)
         return cls(Path(__file__).resolve().parents[2], path=directories)
 
     def files(self, kind: str) -> dict[str, Path]:
-        """The files that describe all things of a kind (a key of PLACES), by the thing's name in
-        alphabetical order.
+        """The files of a kind (a key of PLACES) by name, in alphabetical order.
 
-        UserError: a directory of P5LAB_PATH is not there, or a name stands twice.
+        Raises UserError if a directory of P5LAB_PATH does not exist, or if a name stands twice.
         """
         ours, others = PLACES[kind]
         found: dict[str, Path] = {}
@@ -71,89 +70,101 @@ class Lab:
 
     @property
     def machines(self) -> Path:
+        """The directory of the checkout's machines."""
         return self.root / "configs/machines"
 
     @property
     def disks(self) -> Path:
+        """The directory of the disk drives that machines can name."""
         return self.root / "configs/disks"
 
     @property
     def experiments(self) -> Path:
+        """The directory of the checkout's experiments."""
         return self.root / "configs/experiments"
 
     @property
     def claims(self) -> Path:
+        """The file of the claims of papers, with their numbers."""
         return self.root / "configs/claims.toml"
 
     @property
     def guests(self) -> Path:
+        """The directory of the checkout's guests."""
         return self.root / "guest-images"
 
     @property
     def capabilities(self) -> Path:
-        """What workloads can need and guests can have, with the reasons."""
+        """The file of all capabilities: what workloads can need and guests can have."""
         return self.root / "workloads/capabilities.toml"
 
     @property
     def parameters(self) -> Path:
-        """Parameters that several workloads have."""
+        """The file of the parameters that several workloads share."""
         return self.root / "workloads/parameters.toml"
 
     @property
     def results(self) -> Path:
+        """The directory of all results: EXPERIMENT/RUN below it."""
         return self.results_in or self.root / "results"
 
     @property
     def engine(self) -> Path:
+        """The engine for guests of 32 bits, as the build makes it."""
         return self.root / "build/engine/p5bochs"
 
     @property
     def engine64(self) -> Path:
-        """The same for guests of x86-64."""
+        """The engine for guests of x86-64."""
         return self.root / "build/engine/p5bochs64"
 
     def record_of(self, engine: Path) -> Path:
-        """What the build has recorded about one of them."""
+        """The record that the build wrote about one of these engines."""
         return engine.with_name(f"{engine.name.replace('p5bochs', 'engine')}.json")
 
     @property
     def bochsrc(self) -> Path:
+        """The template of Bochs's configuration."""
         return self.root / "engine/bochs/bochsrc.in"
 
     def timing(self, table: str) -> Path:
-        """Instruction clocks by the name that cpu.timing has for them."""
+        """The table of instruction clocks for a value of cpu.timing. Raises KeyError for an unknown
+        one."""
         return self.root / {"p54c": "engine/p5/timing.csv"}[table]
 
     @property
     def bios(self) -> Path:
+        """The image of the BIOS."""
         return self.root / "build/engine/bios/BIOS-bochs-latest"
 
     @property
     def vgabios(self) -> Path:
+        """The image of the BIOS of the video card."""
         return self.root / "build/engine/bios/vgabios.bin"
 
     @property
     def bootrom(self) -> Path:
+        """The image of the boot ROM, which loads the guest."""
         return self.root / "build/bootrom/p5boot.rom"
 
     @property
     def formatted_disk(self) -> Path:
-        """What the first SCSI disk of a machine holds."""
+        """The content of a machine's first SCSI disk at the start of a run."""
         return self.root / "build/disks/formatted.p5disk"
 
     @property
     def multiboot(self) -> Path:
-        """The last step of a multiboot loader."""
+        """The code that enters a multiboot kernel."""
         return self.root / "build/bootrom/multiboot.bin"
 
     def rootfs(self, guest: str) -> Path:
-        """The root file system of a guest that is a distribution; its record is beside it."""
+        """The root file system of a guest that is a distribution. Its record stands beside it."""
         return self.root / "build/images" / guest / "rootfs.tar"
 
     def program(self, programs: str, workload: str) -> Path:
-        """A workload as built for the guests whose `programs` says so."""
+        """The program of a workload, built for the guests with this value of `programs`."""
         return self.root / "build/workloads" / programs / workload
 
     def short(self, path: Path) -> str:
-        """A path for messages and records: relative to the checkout where it is inside."""
+        """A path for messages and records: relative to the checkout if it lies inside."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

@@ -302,4 +302,6 @@ def test_a_power_cut_needs_a_disk_and_the_embedded_engine(lab, capsys):
     assert cli.main([*cut, "--set", "disk.count=0"], lab) != 0
     assert "--power-cut: expected a machine with disks" in capsys.readouterr().err
     assert cli.main([*cut, "--engine", "gem5"], lab) == 2
-    assert "--power-cut: expected with the engine bochs, which has that" in capsys.readouterr().err
+    assert (
+        "--power-cut: expected with the engine bochs, which supports it" in capsys.readouterr().err
+    )

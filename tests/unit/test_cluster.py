@@ -355,7 +355,9 @@ def test_nobody_there(lab, monkeypatch):
 def test_another_p5lab_on_a_worker_is_refused(lab, scheduler, monkeypatch):
     ours = {**worker.fingerprint(), "p5lab": "0.0.9, sources 123"}
     monkeypatch.setattr(worker, "fingerprint", lambda: ours)
-    with pytest.raises(UserError, match=r"^worker tcp://\S+: it has p5lab .*, not 0.0.9, sources"):
+    with pytest.raises(
+        UserError, match=r"^worker tcp://\S+: it has p5lab .*, the client has 0.0.9, s"
+    ):
         execute(lab, Wanted(scheduler=scheduler))
     assert lab.starts() == []
     assert {one.status for one in store.all_runs(lab)} == {"queued"}

@@ -88,7 +88,12 @@ def test_the_launchers_own_list_is_what_is_looked_for():
     ("breaks", "subject", "state", "text"),
     [
         (lambda lab: shutil.rmtree(lab.root / ".venv"), ".venv", "note", "not made yet"),
-        (lambda lab: (lab.root / ".venv/bin/python").unlink(), ".venv", "note", "has gone"),
+        (
+            lambda lab: (lab.root / ".venv/bin/python").unlink(),
+            ".venv",
+            "note",
+            "interpreter is gone",
+        ),
         (lambda lab: (lab.root / ".venv/p5lab-stamp").write_text("x"), ".venv", "note", "unfini"),
         (lambda lab: (lab.root / "requirements.lock").unlink(), "environment", "missing", "could"),
         (lambda lab: (lab.root / "p5lab").unlink(), "packages", "missing", "could not be examined"),

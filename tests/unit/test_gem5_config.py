@@ -114,7 +114,7 @@ def test_deviations_are_named():
     without = parameters.deviations(values(disk__count="0"), cpu="timing", extras=True)
     assert not any("no SCSI disks" in line for line in without)
     atomic = parameters.deviations(values(), cpu="atomic", extras=True)
-    assert any("cycles mean nothing" in line for line in atomic)
+    assert any("events are valid, cycles are not" in line for line in atomic)
 
 
 # --- what lies in memory ----------------------------------------------------------------------

@@ -151,7 +151,7 @@ def test_a_gem5_that_cannot_be_used_is_refused(lab, run, fake, said, message):
 
 def test_what_is_no_gem5_is_refused(lab, run, fake, monkeypatch, tmp_path):
     fake().write_text("#!/bin/sh\nexit 0\n")
-    with pytest.raises(UserError, match="does not answer as a gem5 does"):
+    with pytest.raises(UserError, match="expected gem5; this program did not answer"):
         engines.get("gem5").examine(lab, [run])
     monkeypatch.setenv("P5LAB_GEM5", str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match=r"P5LAB_GEM5=.*nowhere: expected a program"):

@@ -209,7 +209,7 @@ def test_what_mmdebstrap_complains_about_is_passed_on(lab, mmdebstrap):
 
 def test_without_mmdebstrap(lab, monkeypatch):
     monkeypatch.setattr(image.shutil, "which", lambda name: None)
-    with pytest.raises(UserError, match="mmdebstrap is not here; install it with `apt-get"):
+    with pytest.raises(UserError, match="mmdebstrap is not installed; install it with `apt-get"):
         made(lab, mirror="http://m.example.org/debian")
 
 

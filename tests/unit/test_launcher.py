@@ -267,7 +267,9 @@ def test_missing_packages_without_apt(host):
     host.without("flex", "bison", "apt-get")
     status, _, err = host.run("list")
     assert status == 1
-    assert err == ("p5lab: missing what Debian packages as: flex bison; install it and try again\n")
+    assert err == (
+        "p5lab: missing packages (names of Debian): flex bison; install them and try again\n"
+    )
 
 
 APT_GET = """#!/bin/sh

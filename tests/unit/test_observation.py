@@ -119,7 +119,8 @@ def test_a_wish_that_sets_a_run_apart_does_so_by_its_lines(lab):
 
 
 def test_one_kind_at_a_time_hears_of_every_access():
-    with pytest.raises(UserError, match="here: --trace accesses and --attribute misses are not"):
+    error = "here: --trace accesses and --attribute misses cannot share one run"
+    with pytest.raises(UserError, match=error):
         Observation.of(Trace(("accesses",)), Attribution(("misses",))).check_together("here")
     Observation.of(Trace(("crossings",)), Attribution(("misses",))).check_together("here")
 
@@ -129,7 +130,7 @@ def test_one_kind_at_a_time_hears_of_every_access():
     [
         (("--pcap",), "--pcap: expected a machine with a network card"),
         (("--power-cut", "1", "--set", "disk.count=0"), "--power-cut: expected a machine with"),
-        (("--trace", "accesses", "--guest", "wide"), "guest wide is of x86-64"),
+        (("--trace", "accesses", "--guest", "wide"), "guest wide has x86-64"),
         (("--attribute", "misses", "--guest", "wide"), "--attribute misses: expected a guest"),
     ],
 )

@@ -51,7 +51,7 @@ def test_estimates_by_likeness(lab):
 def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
     status, out, err = p5lab("plan", "tests")
     assert (status, err) == (0, "")
-    assert "2 runs: 0 there, 2 to run; nothing like them has been run here" in out
+    assert "2 runs: 0 there, 2 to run; no similar run has been made here" in out
     assert not (lab.results / "tests").exists()
     execute(lab, Filter(workloads=("call",)))
     status, out, err = p5lab("plan", "tests", "--sweep", "l2.size=256K,512K", "--format", "json")

@@ -89,7 +89,7 @@ def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
 def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):
     words = ["run", "tests", "--engine", "counter", "--no-build"]
     assert cli.main([*words, "--trace", "crossings"], lab) == 2
-    assert "--trace: expected with the engine bochs, which has that" in capsys.readouterr().err
+    assert "--trace: expected with the engine bochs, which supports it" in capsys.readouterr().err
     assert cli.main([*words, "--feedback", "off"], lab) == 2
     assert "--feedback off: expected with the engine bochs" in capsys.readouterr().err
     with pytest.raises(UserError, match="--bbv: expected with the engine bochs or counter"):

@@ -155,7 +155,7 @@ def test_a_program_of_the_guest_itself(lab):
     assert run.label == "guest:/usr/bin/sort -r x, dist, p90-premiere2"
     assert run.workload.phases[0xFFFFFFFE] == "whole"
     with pytest.raises(
-        UserError, match=r"guest toy has only programs of ours; expected a guest th"
+        UserError, match=r"guest toy has only the programs of p5lab; expected a guest th"
     ):
         experiment.of_program(lab, Path("guest:/usr/bin/sort"), "", Filter(guests=("toy",)))
     with pytest.raises(UserError, match="expected without --engine native"):

@@ -56,6 +56,7 @@ def assemble(source: Path, assembler: str, linker: str) -> bytes:
 
 
 def main() -> int:
+    """Parses the command line and writes the ROM or the plain code. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)

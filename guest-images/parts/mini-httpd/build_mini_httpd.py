@@ -67,6 +67,7 @@ def build(args: argparse.Namespace) -> None:
 
 
 def main() -> int:
+    """Parses the command line and builds the program. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True, help="mini-httpd_1.30.orig.tar.gz")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's cache")

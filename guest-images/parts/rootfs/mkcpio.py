@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Write an initramfs as an uncompressed `newc` cpio archive (cpio(5)).
 
-Needs no root and mounts nothing: device nodes are entries of the archive. The same inputs give the
-same bytes: entries sorted by path, inode numbers counted from 1, owner 0, time 0.
+It needs no root and mounts nothing: device nodes are entries of the archive. The same inputs give
+the same bytes: entries are sorted by path, inode numbers count from 1, owner and time are 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of the archive. `mode` holds type and permissions, `device` is (major, minor)."""
+    """One file of the archive. `mode` has type and permissions, `device` is (major, minor)."""
 
     path: str
     mode: int
@@ -26,7 +26,7 @@ class Entry:
 
 
 def parse_list(text: str, name: str) -> list[Entry]:
-    """Return the entries of a list file; ValueError names the line that is wrong."""
+    """Returns the entries of a list file. Raises ValueError, which names the wrong line."""
     entries = []
     for number, line in enumerate(text.splitlines(), 1):
         match line.partition("#")[0].split():
@@ -48,7 +48,7 @@ def parse_list(text: str, name: str) -> list[Entry]:
 
 
 def pad(data: bytes) -> bytes:
-    """Pad to the 4-byte boundary that newc asks for."""
+    """Pads to the 4-byte boundary that newc requires."""
     return data + b"\0" * (-len(data) % 4)
 
 
@@ -62,7 +62,8 @@ def record(entry: Entry, inode: int) -> bytes:
 
 
 def archive(entries: list[Entry]) -> bytes:
-    """Return the archive; ValueError on a path that occurs twice or lacks its directory."""
+    """Returns the archive. Raises ValueError for a path that occurs twice or lacks its
+    directory."""
     paths = {entry.path for entry in entries}
     if len(paths) != len(entries):
         raise ValueError("a path occurs twice")
@@ -77,6 +78,7 @@ def archive(entries: list[Entry]) -> bytes:
 
 
 def main() -> int:
+    """Parses the command line and writes the archive. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--list", type=Path, required=True, help="directories, links and device nodes"

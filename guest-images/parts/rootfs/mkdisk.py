@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Write the image of a guest's disk: an empty ext2 file system on the whole disk.
 
-mke2fs makes it, which needs no root and mounts nothing. The same bytes each time: identity, hash
-seed and time are fixed, and the host's own mke2fs.conf is not read.
+mke2fs makes it, which needs no root and mounts nothing. The bytes are always the same: identity,
+hash seed and time are fixed, and the host's own mke2fs.conf is not read.
 
-Blocks of 1 KB and i-nodes of 128 bytes are what ext2 had for a disk of this size in 1995 and still
-has: a directory or i-node update writes two sectors, as the 1 KB fragments of FFS did. ext2 has no
-feature switched on but file types in directories.
+The blocks have 1 KB and the i-nodes 128 bytes, as in an ext2 of this size in 1995. So an update of
+a directory or an i-node writes two sectors, as with the 1 KB fragments of FFS. The only feature
+that is on is file types in directories.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ OPTIONS = [
 
 
 class DiskError(Exception):
-    """The image cannot be made; the message says why."""
+    """The image cannot be made. The message gives the reason."""
 
 
 def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: str = "") -> str:
-    """Run a program of e2fsprogs in a fixed environment; returns what it says on stderr.
+    """Runs a program of e2fsprogs in a fixed environment. Returns its output on stderr.
 
-    DiskError when it is missing or fails.
+    Raises DiskError if the program is missing or fails.
     """
-    # Outside of the search path of users on Debian.
+    # On Debian these programs are outside of a user's search path.
     program = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not program:
         raise DiskError(f"{name}: not found; install the package e2fsprogs")
@@ -90,7 +90,7 @@ def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: st
 
 
 def make(output: Path, kilobytes: int, options: list[str] = OPTIONS) -> None:
-    """Write an image with an empty file system; DiskError when mke2fs is missing or fails."""
+    """Writes an image with an empty file system. Raises DiskError if mke2fs is missing or fails."""
     with tempfile.TemporaryDirectory() as tmp:
         config, image = Path(tmp) / "mke2fs.conf", Path(tmp) / "disk.img"
         config.write_text(CONFIG)
@@ -99,6 +99,7 @@ def make(output: Path, kilobytes: int, options: list[str] = OPTIONS) -> None:
 
 
 def main() -> int:
+    """Parses the command line and writes the image. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cylinders", type=int, required=True, help=f"{CYLINDER} bytes each")
     parser.add_argument("--output", type=Path, required=True)

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Write the image of a guest's root disk: the files of an archive and programs of ours, in ext2.
 
-The archive is a root file system as src/p5lab/host/rootfs.py leaves it: plain tar of files,
-directories
-and symbolic links. mke2fs makes the empty file system and debugfs fills it: no root, nothing is
-mounted, and no file of the host gets a name that the archive chose. The same inputs give the same
-bytes: everything is written in the order of its path, at one time (mkdisk.TIME). `mke2fs -d` would
-take each file's owner and time of change from the host.
+The archive is a root file system from src/p5lab/host/rootfs.py: plain tar of files, directories and
+symbolic links. mke2fs makes the empty file system and debugfs fills it. That needs no root and
+mounts nothing, and the archive's names never become names of host files. The same inputs give the
+same bytes: everything is written in the order of its path, at one time (mkdisk.TIME). (`mke2fs -d`
+would take the owner and the change time of each file from the host.)
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
 
 @dataclass(frozen=True)
 class Node:
-    """One file of the image. `mode` holds type and permissions; a link has a target, a file the
-    file of the host that has its content."""
+    """One file of the image. `mode` has type and permissions. A link has a target. A file has the
+    host's file with its content."""
 
     path: str
     mode: int
@@ -65,7 +64,7 @@ class Node:
 
 
 def read_archive(archive: Path, directory: Path) -> list[Node]:
-    """The nodes of an archive; contents go to numbered files in `directory`."""
+    """The nodes of an archive. Contents go to numbered files in `directory`."""
     nodes = []
     with tarfile.open(archive) as tar:
         for number, member in enumerate(tar):
@@ -97,7 +96,7 @@ def read_archive(archive: Path, directory: Path) -> list[Node]:
 
 
 def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
-    """The nodes, with our programs by their path in the image, and with what init mounts on."""
+    """The nodes, with our programs by their path in the image, and the mount points of init."""
     found = {node.path: node for node in nodes}
     for path, content in programs.items():
         for parent in reversed(Path(path).parents[:-1]):
@@ -109,7 +108,7 @@ def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
 
 
 def commands(nodes: list[Node]) -> str:
-    """What debugfs is told. Its own files are root's, and of the time it is given."""
+    """The commands for debugfs. It creates all files with owner root and a fixed time."""
     lines = []
     directory = ""
     for node in sorted(nodes, key=lambda node: node.path.split("/")):
@@ -134,21 +133,23 @@ def commands(nodes: list[Node]) -> str:
 
 
 def quoted(word: str) -> str:
-    """A word of a command. Names come from an archive, and one command can write to the host."""
+    """A word of a command in quotes. Names come from an archive, and a command of debugfs could
+    write to the host. Raises DiskError for a name that could end the quotes."""
     if not word or not word.isprintable() or '"' in word:
         raise DiskError(f"{word!r}: expected a name of printable characters without quotes")
     return f'"{word}"'
 
 
 def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> None:
-    """Write the image, `size` bytes or up to a cylinder less; DiskError when it does not fit."""
+    """Writes the image: `size` bytes, or up to a cylinder less. Raises DiskError if the files do
+    not fit."""
     with tempfile.TemporaryDirectory() as tmp:
         image = Path(tmp) / "root.img"
         nodes = with_ours(read_archive(archive, Path(tmp)), programs)
         mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
-        # It goes on after an error and ends with status 0 all the same; its first line is its name.
+        # debugfs continues after an error and still ends with status 0. Its first line is its name.
         for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
             if "Could not allocate" in line:
                 content = sum(node.content.stat().st_size for node in nodes if node.content)
@@ -162,6 +163,7 @@ def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> N
 
 
 def main() -> int:
+    """Parses the command line and writes the image. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--archive", type=Path, required=True, help="the root file system, as tar")
     parser.add_argument("--size", type=int, required=True, help="bytes")

@@ -4,10 +4,11 @@
 
 Partition 1 is ext2, 200 MB (lai96 made a fresh file system of that size for each benchmark), with
 the blocks and i-nodes of mkdisk.py. Partition 2 is FAT16, 256 MB with an allocation unit of 4 KB
-(chen95). The rest of the disk, whatever its size, is not partitioned.
+(chen95). The rest of the disk is not partitioned, whatever its size.
 
-The output holds only sectors that are not all zero: a line "P5DISK1", then extents, each the number
-of its first sector and that of its sectors (64 bits, little-endian) and their content.
+The output holds only sectors that are not all zero. It is a line "P5DISK1", then extents. An extent
+has the number of its first sector, the number of its sectors (both 64 bits, little-endian) and
+their content.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ BLOCK = 1 << 20
 
 EXT2_START, EXT2_SECTORS = 64, 200 << 11
 FAT_START, FAT_SECTORS = EXT2_START + EXT2_SECTORS, 256 << 11
-# Of the FAT: sectors of an allocation unit and of a table, files in the root directory.
+# Of the FAT: sectors of an allocation unit, sectors of a table, files in the root directory.
 UNIT, TABLE, ROOT = 8, 256, 512
 HEADS, TRACK = 255, 63
 """Geometry by which a BIOS would address the disk: the adapter's extended translation."""
 
 
 def cylinder_head_sector(sector: int) -> bytes:
-    """An address as a partition table has it."""
+    """An address in the form of a partition table."""
     track, on_track = divmod(sector, TRACK)
     cylinder, head = divmod(track, HEADS)
     return bytes((head, on_track + 1 | cylinder >> 2 & 0xC0, cylinder & 0xFF))
 
 
 def partition_table() -> bytes:
+    """The first sector of the disk: the two partitions."""
     entries = b""
     for kind, start, size in ((0x83, EXT2_START, EXT2_SECTORS), (0x06, FAT_START, FAT_SECTORS)):
         entries += b"\0" + cylinder_head_sector(start)
@@ -52,7 +54,7 @@ def partition_table() -> bytes:
 
 
 def fat() -> dict[int, bytes]:
-    """An empty FAT16 file system: its sectors that are not zero, by number."""
+    """An empty FAT16 file system: its non-zero sectors by number."""
     boot = b"\xeb\x3c\x90MSDOS5.0" + struct.pack(
         "<HBHBHHBHHHII",
         SECTOR,
@@ -74,7 +76,7 @@ def fat() -> dict[int, bytes]:
 
 
 def extents(image: Path) -> Iterator[tuple[int, bytes]]:
-    """Runs of sectors of a file that are not zero."""
+    """The runs of non-zero sectors of a file."""
     number, run = 0, b""
     with image.open("rb") as file:
         while block := file.read(BLOCK):
@@ -94,6 +96,7 @@ def extents(image: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def make(output: Path) -> None:
+    """Writes the content of the disk. Raises DiskError if mke2fs is missing or fails."""
     with tempfile.TemporaryDirectory() as tmp:
         image = Path(tmp) / "ext2.img"
         mkdisk.make(image, EXT2_SECTORS // 2, mkdisk.OPTIONS)
@@ -107,6 +110,7 @@ def make(output: Path) -> None:
 
 
 def main() -> int:
+    """Parses the command line and writes the file. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
-"""What is described: machines, guests, workloads, programs and experiments, from their TOML
+"""Descriptions of machines, guests, workloads, programs and experiments, read from their TOML
 files."""

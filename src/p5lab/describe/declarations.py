@@ -7,10 +7,11 @@
 This module reads them for Python, `tools/declare.py` translates them to C++ for the engine. The
 events of the same files are read by `p5stats.declared`.
 
-A file of keys has `title`, `order` (its place among the files), and of a device `present`: whether
-a machine has it, an expression over keys. A key has `kind` (`kinds.py`), what that kind asks for,
-`unit`, `doc`, and optionally `target`, `geometry`, `default` and `from` (the key whose file has
-it). A `[[rule]]` names a `key` and what `holds`, or else `expected` is the error.
+A file of keys has a `title` and an `order` (its place among the files). The file of a device also
+has `present`: an expression over keys that is true for a machine with this device. A key has a
+`kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. It may have `target`,
+`geometry`, `default` and `from` (the key whose file gives the value). A `[[rule]]` names a `key`
+and an expression `holds`. Where that is false, `expected` is the text of the error.
 """
 
 import re
@@ -45,8 +46,8 @@ _OF_KIND = {
 
 @dataclass(frozen=True)
 class Policy:
-    """A replacement policy. `holds`: what it needs of the number of ways (`ways`); None: nothing.
-    `gem5`: the name of gem5's policy; empty: gem5 has none."""
+    """A replacement policy. `holds`: its condition on the number of ways (`ways`), None if there is
+    no condition. `gem5`: the name of the policy in gem5, empty if gem5 has none."""
 
     name: str
     doc: str
@@ -58,7 +59,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Rule:
-    """What has to hold between keys; if it does not, `key` is the wrong one."""
+    """A condition on several keys. When it does not hold, the error names `key`."""
 
     key: str
     holds: Expression
@@ -67,8 +68,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of keys: a part of the machine. `present`: None for what every machine has;
-    `functions`: the C++ header and namespace of the functions that only its rules call."""
+    """A file of keys: a part of the machine. `present`: None for a part of every machine.
+    `functions`: the C++ header and namespace of the functions that only the rules of this part
+    call."""
 
     name: str
     path: Path
@@ -79,7 +81,7 @@ class Part:
     functions: tuple[str, str] = ("", "")
 
     def in_machine(self, values: Values) -> bool:
-        """Whether a machine of these values has it."""
+        """Whether a machine with these values has this part."""
         return self.present is None or bool(self.present.value(values))
 
 
@@ -93,7 +95,7 @@ def policies(engine: Path) -> dict[str, Policy]:
         holds = table.text("holds", "")
         name = path.parent.name
         if not re.fullmatch("[a-z][a-z0-9]*", name):
-            raise UserError(f"{path}: expected a directory named by a-z and 0-9, found {name!r}")
+            raise UserError(f"{path}: expected a name of a-z and 0-9, found {name!r}")
         found[name] = Policy(
             name,
             table.text("doc"),
@@ -206,7 +208,7 @@ def _target(table: Table) -> Target:
 
 
 def _rules(table: Table) -> Iterator[Rule]:
-    """A rule, or one for each part of `each`, which stands in place of $."""
+    """One rule, or one rule for each word of `each`; the word takes the place of $."""
     table.only(("each", "key", "holds", "expected"))
     for one in table.texts("each", [""]):
         key, holds, expected = (
@@ -217,7 +219,7 @@ def _rules(table: Table) -> Iterator[Rule]:
 
 
 def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[Rule]:
-    """What the policies need of the ways of each array that has a choice of them."""
+    """The rules of the policies on the ways of each array whose policy can be chosen."""
     for key in keys:
         if key.kind != "policy":
             continue

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""As much of an ELF file as tells which function is where: segments, symbols, code.
+"""The segments, symbols and code of an ELF file: enough to find the function at an address.
 
-It reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. What is damaged or
-of another kind raises ValueError.
+It reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged file and
+a file of another kind raise ValueError.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ LOCAL, GLOBAL, WEAK = 0, 1, 2
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of the file that is loaded as code; bytes."""
+    """A segment of the file that is loaded as code. All numbers are bytes."""
 
     address: int
     offset: int
@@ -27,7 +27,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name in code. `size` 0: not known; `kind` is NOTYPE or FUNCTION."""
+    """A name in code. `size` is in bytes, 0 if unknown. `kind` is NOTYPE or FUNCTION."""
 
     address: int
     size: int
@@ -58,7 +58,7 @@ class Elf:
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """What is loaded as code."""
+        """The segments that are loaded as code."""
         # p_flags stands elsewhere in the wide form.
         layout, order = (
             ("<IIQQQQ", (0, 1, 2, 3, 5)) if self._wide else ("<IIIIIII", (0, 6, 1, 2, 4))
@@ -74,8 +74,8 @@ class Elf:
 
     @cached_property
     def code(self) -> bytes:
-        """A digest of all sections of code with their addresses: the same for a program with its
-        symbols and without. Empty: there are none."""
+        """A digest of all code sections and their addresses. A program has the same digest with and
+        without its symbols. The digest is empty if the file has no code section."""
         digest = hashlib.sha256()
         sections = [one for one in self._sections if one.flags & EXECUTABLE_SECTION]
         for one in sections:
@@ -85,7 +85,8 @@ class Elf:
 
     @cached_property
     def symbols(self) -> list[Symbol]:
-        """The names in its code: of the full table if there is one, else of what it exports."""
+        """The names in its code: from the full symbol table if there is one, else the exported
+        names."""
         by_kind = {one.kind: one for one in self._sections}
         table = by_kind.get(SHT_SYMTAB) or by_kind.get(SHT_DYNSYM)
         if table is None:

@@ -2,8 +2,8 @@
 """What an engine can do, as the engine itself declares it.
 
 An engine is a module or a package below p5lab.engines, or below `engines/` of a directory that
-P5LAB_PATH names. It is found there by its name. What is described here knows no engine: it asks
-`capabilities`.
+P5LAB_PATH names. Its name is the name of that module. The code in this package names no engine
+except the default: it reads `capabilities`.
 """
 
 import importlib
@@ -18,10 +18,10 @@ from typing import Any
 from p5lab.describe.observation import Kind, Observation
 from p5lab.errors import UserError, unknown
 
-DEFAULT = "bochs"  # where the command line names none; its model is the one that claims are about
-PATH = "P5LAB_PATH"  # directories, as PATH has them
+DEFAULT = "bochs"  # if the command line names none; the claims are about its model
+PATH = "P5LAB_PATH"  # directories, separated as in PATH
 PACKAGE = "p5lab.engines"
-# What the notes of a record are about (run.json: notes).
+# The subjects of the notes in a record (run.json: notes).
 INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 
 
@@ -31,12 +31,12 @@ class Capabilities:
 
     guests: the levels of cpu.isa whose guests it runs; empty: all. without_clocks: the levels for
     which it counts events but has no clocks. rings: it reports the ring of a cycle and the vectors
-    of interrupts. simulates: it models a machine and a guest that are described; otherwise it
-    measures this host. feedback, model: it can leave these out. observations: the kinds of
+    of interrupts. simulates: it models the machine and the guest that are described; otherwise it
+    measures this host. feedback, model: it can switch these off. observations: the kinds of
     p5lab.describe.observation that it knows. repeatable: identical inputs give identical events.
-    portable: its plan's inputs are all it needs, wherever they are. alone: a run wants this host
-    for itself. notes: what its notes are about. cached: its files in the cache, by pattern, and
-    what `./p5lab gc` calls them.
+    portable: a run needs only the inputs of its plan, and they may lie anywhere. alone: nothing
+    else should run on the host during a run. notes: the subject of its notes. cached: the patterns
+    of its files in the cache, each with its name in `./p5lab gc`.
     """
 
     guests: tuple[str, ...] = ()
@@ -54,13 +54,13 @@ class Capabilities:
 
 
 def names() -> list[str]:
-    """Of all engines, those from outside of the checkout included."""
+    """The names of all engines, including those from P5LAB_PATH."""
     return sorted(_modules(os.environ.get(PATH, "")))
 
 
 def plugged_in(name: str) -> Any:  # noqa: ANN401
     """The class of an engine: ENGINE of its module, or of the module `engine` of its package.
-    Raises UserError for a name that no engine has."""
+    Raises UserError for an unknown name."""
     found = _modules(os.environ.get(PATH, ""))
     if name not in found:
         raise unknown("engine", name, found)
@@ -74,17 +74,18 @@ def plugged_in(name: str) -> Any:  # noqa: ANN401
 
 
 def capabilities(name: str) -> Capabilities:
-    """Of an engine. Raises UserError for a name that no engine has."""
+    """The capabilities of an engine. Raises UserError for an unknown name."""
     return plugged_in(name).can
 
 
 def recorded(name: str) -> Capabilities:
-    """Of the engine that a record names, which may be gone since then: what most engines can."""
+    """The capabilities of the engine that a record names. If that engine no longer exists, the
+    result is what most engines can do."""
     return capabilities(name) if name in names() else Capabilities()
 
 
 def check(name: str, observation: Observation) -> None:
-    """Raises UserError for a wish that an engine does not know."""
+    """Raises UserError for an observation that the engine does not support."""
     can = capabilities(name)
     for wish in observation:
         if type(wish) not in can.observations:
@@ -92,19 +93,20 @@ def check(name: str, observation: Observation) -> None:
 
 
 def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError:
-    """The error for an option that an engine does not have; `kind`: what the option asks for."""
+    """The error for an option that an engine does not support. `kind`: the kind of observation that
+    the option requests."""
     if not capabilities(name).simulates:
-        return UserError(f"{option}: expected without --engine {name}: the host is as it is")
+        return UserError(f"{option}: expected without --engine {name}: nobody can change the host")
     if kind is None:
-        return UserError(f"{option}: expected with the engine {DEFAULT}, which has that")
+        return UserError(f"{option}: expected with the engine {DEFAULT}, which supports it")
     others = [one for one in names() if kind in capabilities(one).observations]
-    return UserError(f"{option}: expected with the engine {' or '.join(others)}, which has that")
+    return UserError(f"{option}: expected with the engine {' or '.join(others)}, which supports it")
 
 
 @lru_cache
 def _modules(path: str) -> dict[str, str]:
-    """The modules of all engines, by the engines' names; `path` as P5LAB_PATH has it. Python finds
-    those from outside as parts of the package too."""
+    """The modules of all engines by name. `path` is the text of P5LAB_PATH. Python also finds the
+    modules from there as parts of the package."""
     package = importlib.import_module(PACKAGE)
     own = list(package.__path__)[:1]
     outside = [Path(place).absolute() / "engines" for place in path.split(os.pathsep) if place]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Experiments: configs/experiments/NAME.toml, or a program of the user's own, expands to runs."""
+"""Experiments: configs/experiments/NAME.toml, or a program of the user, expands to runs."""
 
 import itertools
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 NO_LIMIT = 1 << 40  # bytes of memory of a host, for the size of a program
-# A program of the user's own belongs to no experiment file.
+# The names under which runs of `--program` are recorded; no experiment file describes them.
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 
 
 @dataclass(frozen=True)
 class Cannot:
-    """A run that an experiment asks for and a guest cannot do."""
+    """A run of an experiment that its guest cannot do."""
 
     guest: str
     workload: str
@@ -44,7 +44,8 @@ class Cannot:
 
 @dataclass(frozen=True)
 class Expansion:
-    """What an experiment comes to: the runs that can be done, and those that cannot."""
+    """The runs of an experiment: `runs` can be done, `cannot` are those that the guests cannot
+    do."""
 
     runs: list[Run]
     cannot: list[Cannot]
@@ -52,7 +53,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Filter:
-    """What the command line changes: empty lists mean everything the experiment names."""
+    """The changes of the command line. An empty field leaves the experiment's own choice."""
 
     machines: tuple[str, ...] = ()
     guests: tuple[str, ...] = ()
@@ -67,7 +68,7 @@ class Filter:
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
-    """All runs of an experiment that can be done; see `expand`."""
+    """All runs of an experiment that can be done. It raises UserError as `expand` does."""
     return expand(lab, name, choice).runs
 
 
@@ -75,8 +76,8 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
     """All runs of an experiment, in the order of its file: machine, overlay, point of a sweep,
     guest, seed, [[run]].
 
-    Everything is checked before anything runs. Raises UserError for what makes no sense, and where
-    no run is left.
+    All values are checked before the first run. Raises UserError for wrong values, and if no run is
+    left.
     """
     asked = _asked(lab, name, choice or Filter())
     runs: dict[tuple[object, ...], Run] = {}
@@ -86,7 +87,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
             cannot[Cannot(part.system.name, part.job.workload.name, reason)] = None
             continue
         run = _run(lab, name, asked, part)
-        # A parameter that a workload does not have makes no further run of it.
+        # A swept parameter that the workload does not have gives no second run.
         job = (run.workload.name, run.job)
         same = (part.board.name, part.board.geometry, part.system.name, part.seed, job)
         runs.setdefault(same, run)
@@ -101,7 +102,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
 
 @dataclass(frozen=True)
 class _Asked:
-    """An experiment's file and what the command line changes of it, with all names looked up."""
+    """An experiment's file and the changes of the command line, with all names resolved."""
 
     file: File
     choice: Filter
@@ -117,12 +118,13 @@ class _Asked:
 
     @property
     def where(self) -> str:
+        """The name of the experiment's file, for messages."""
         return self.file.where
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What one run differs in from the others of its experiment."""
+    """The properties in which one run differs from the other runs of its experiment."""
 
     board: Machine
     system: Guest
@@ -156,14 +158,14 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
         _check_host(choice)
         return _on_this_host(asked)
     engines.check(choice.engine, choice.observation)
-    # All machines of the sweep are shadows of one run.
+    # One run counts the misses of all geometries of the sweep, as shadows.
     shadows = Shadows(()) if file.misses else None
     choice.observation.with_(shadows).check_together(asked.where)
     return asked
 
 
 def _on_this_host(asked: _Asked) -> _Asked:
-    """The same on this host, which has one machine, one guest and no seeds."""
+    """The same experiment on this host, which has one machine, one guest and one seed."""
     return replace(
         asked,
         feedback=False,
@@ -177,7 +179,7 @@ def _on_this_host(asked: _Asked) -> _Asked:
 
 
 def _parts(asked: _Asked) -> Iterator[_Part]:
-    """All combinations that the guests are asked for, in the order of `expand`."""
+    """All combinations that the experiment requests of its guests, in the order of `expand`."""
     for board, variant, point in itertools.product(asked.boards, asked.variants, asked.points):
         jobs = []
         for entry in asked.entries:
@@ -193,7 +195,7 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
 
 
 def _board(asked: _Asked, board: Machine, variant: Variant, point: Point, job: Job) -> Machine:
-    """A machine with all that the overlay, the [[run]], the sweep and --set change, in this
+    """A machine with the changes of the overlay, the [[run]], the sweep and --set, in this
     order."""
     own = variant.of(board)
     if asked.simulates:
@@ -225,10 +227,10 @@ def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
 
 
 def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansion:
-    """The runs of a program of the user's own, or of the guest's: on each machine and guest, with
-    each seed."""
+    """The runs of a program of the user or of the guest: on each machine and guest, with each seed.
+    Raises UserError for a program that a guest cannot run, and for options that do not fit."""
     if choice.workloads:
-        raise UserError("--workload: expected without --program, which is what runs")
+        raise UserError("--workload: expected without --program, which runs in its place")
     can = engines.capabilities(choice.engine)
     in_guest = str(path).startswith(programs.IN_GUEST)
     if not can.simulates:
@@ -249,8 +251,8 @@ def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansio
             own_board = with_isa("--program", guest, board)
             if in_guest and not guest.image:
                 raise UserError(
-                    f"--program {path}: guest {name} has only programs of ours; expected a guest"
-                    " that is a distribution, such as debian64"
+                    f"--program {path}: guest {name} has only the programs of p5lab; expected"
+                    " a guest that is a distribution, such as debian64"
                 )
             memory = int(board.values["dram.size"])
             program = (
@@ -303,7 +305,7 @@ def _program_boards(lab: Lab, choice: Filter) -> Iterator[Machine]:
 
 
 def _check_host(choice: Filter) -> None:
-    """Raises UserError for what makes no sense on the host itself."""
+    """Raises UserError for options that have no meaning on the host itself."""
     given = {
         "--seed": choice.seeds,
         "--set": choice.settings,
@@ -320,8 +322,8 @@ def _check_host(choice: Filter) -> None:
 
 
 def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
-    """The machine as this guest gets it: with a processor of x86-64 if it is made for one. Refuses
-    a machine whose processor lacks instructions that the guest is built of."""
+    """The machine for a guest: its processor becomes x86-64 if the guest is built for x86-64.
+    Raises UserError if the processor lacks instructions that the guest uses."""
     isa = machine.values["cpu.isa"]
     if guest.isa == X86_64 and "cpu.isa" not in machine.overlay:
         return replace(

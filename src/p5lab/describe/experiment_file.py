@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an experiment's file says: configs/experiments/NAME.toml, checked and not yet expanded."""
+"""The content of an experiment's file, configs/experiments/NAME.toml: checked, not yet expanded."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-LIMIT_SECONDS = 120  # modelled; an experiment can say otherwise
+LIMIT_SECONDS = 120  # modelled; the default of an experiment
 EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
 KEYS = [
@@ -37,19 +37,20 @@ KEYS = [
 
 @dataclass(frozen=True)
 class Variant:
-    """An overlay of the experiment's file; `where` names it in messages."""
+    """An overlay of the experiment's file. `where` names it in messages."""
 
     where: str
     settings: dict[str, Any]
 
     def of(self, board: Machine) -> Machine:
+        """The machine with this overlay. Raises UserError for a wrong key or value."""
         return board.with_set(self.settings, self.where) if self.settings else board
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a system is asked to do: a workload with all its parameters; `given` are those that the
-    experiment sets, `only` the guests that are asked, `variant` what it sets of the machine."""
+    """A workload with all its parameters. `given`: the parameters that the experiment sets. `only`:
+    the guests that run it. `variant`: the machine keys that it sets."""
 
     workload: Workload
     parameters: dict[str, int | str]
@@ -69,7 +70,8 @@ class Entry:
     variant: Variant
 
     def job(self, swept: Mapping[str, Any]) -> Job:
-        """With the parameters of a sweep, of which it takes those it has."""
+        """The job at one point of a sweep. It takes those swept parameters that its workload
+        has."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
         return Job(
@@ -84,7 +86,7 @@ class Entry:
 @dataclass(frozen=True)
 class File:
     """An experiment's file. misses: its runs count the misses of many geometries at once. machines,
-    guests: their names. variants: its overlays, at least one; without `misses` only."""
+    guests: names. variants: the overlays, at least one; with `misses` only that of `set`."""
 
     where: str
     table: tomlfile.Table
@@ -104,24 +106,23 @@ class File:
         return {entry.workload.name for entry in self.entries}
 
     def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
-        """With `misses` one geometry for each overlay and each point of a sweep: its name, where it
-        stands, and what it sets."""
+        """With `misses`, one geometry for each overlay and each point of a sweep: its name, its
+        place for messages, and the machine keys that it sets."""
         return _geometries(self.table, points)
 
 
 def names(lab: Lab) -> list[str]:
-    """Of all experiments."""
+    """The names of all experiments, in alphabetical order."""
     return list(lab.files("experiment"))
 
 
 def title(lab: Lab, name: str) -> str:
-    """What an experiment is about, in a line."""
+    """The title of an experiment: one line."""
     return _load(lab, name).text("title")
 
 
 def read(lab: Lab, name: str) -> File:
-    """Reads and checks a file. Raises UserError for an unknown name and for what makes no sense in
-    the file."""
+    """Reads and checks a file. Raises UserError for an unknown name and for a wrong value."""
     if name not in names(lab):
         raise unknown("experiment", name, names(lab))
     table = _load(lab, name)
@@ -152,7 +153,7 @@ def read(lab: Lab, name: str) -> File:
 
 
 def check_workload(lab: Lab, name: str) -> None:
-    """Raises UserError for the name of a workload that there is not."""
+    """Raises UserError if no workload has this name."""
     known = workloads.load(lab)
     if name not in known:
         raise unknown("workload", name, known)
@@ -167,7 +168,7 @@ def _common(table: tomlfile.Table) -> dict[str, Any]:
 
 
 def _variants(table: tomlfile.Table) -> list[Variant]:
-    """The overlays: `set` for all runs, then one set of runs for each [[overlay]]."""
+    """The overlays: `set`, which applies to all runs, combined with each [[overlay]]."""
     common = _common(table)
     variants = []
     for overlay in table.tables("overlay"):
@@ -198,7 +199,7 @@ def _entries(
 
 
 def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
-    """A swept parameter that no workload of the experiment has is a mistake."""
+    """Raises UserError for a swept parameter that no workload of the experiment has."""
     known = dict.fromkeys(name for entry in entries for name in entry.workload.parameters)
     for axis in axes:
         for key in dict.fromkeys(key for step in axis.steps for key in step):
@@ -210,8 +211,8 @@ def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
 def _geometries(
     table: tomlfile.Table, points: list[Point]
 ) -> list[tuple[str, str, dict[str, Any]]]:
-    """With events = "misses": of each overlay and each point of a sweep its name, where it stands
-    and what it sets."""
+    """With events = "misses": the name, the place and the settings of each overlay and each point
+    of a sweep."""
     found: dict[str, tuple[str, str, dict[str, Any]]] = {}
     for overlay in table.tables("overlay"):
         overlay.only(["name", "set"])
@@ -230,8 +231,8 @@ def _geometries(
         for key in settings:
             if key in BY_NAME and key not in GEOMETRY:
                 raise UserError(
-                    f"{where}: {key}: expected only the geometry of caches and TLBs (and of L1 not"
-                    ' the line) with events = "misses", which has no clocks'
+                    f"{where}: {key}: expected only the geometry of caches and TLBs, without the"
+                    ' line of L1, with events = "misses", which has no clocks'
                 )
     if not found:
         raise UserError(
@@ -241,6 +242,6 @@ def _geometries(
 
 
 def shadow(board: Machine, name: str, where: str, settings: dict[str, Any]) -> Shadow:
-    """A geometry beside a machine, as the engine is given it."""
+    """A geometry beside the machine's own, in the form that the engine reads."""
     values = board.with_set(settings, where).values
     return Shadow(name, {key: BY_NAME[key].canonical(values[key]) for key in sorted(settings)})

@@ -3,8 +3,8 @@
 
 An expression is written once, in a small part of Python: keys such as `l1i.size`, numbers, texts,
 `+ - * / // %`, one comparison at a time, `and`, `or`, `not`, and the functions of FUNCTIONS. Python
-evaluates it here, and the build translates it to C++ (`tools/declare.py`), so that the engine
-checks the same. Whatever else Python has is refused.
+evaluates it here. The build translates it to C++ (`tools/declare.py`), so the engine makes the same
+check. All other syntax of Python is refused.
 """
 
 import ast
@@ -58,8 +58,8 @@ def mean_seek(zones: str, knee: int, single: float, full: float, at_knee: float)
     """The mean time of a seek between two cylinders drawn at random, in the unit of the times.
 
     A seek by one cylinder takes `single`, by `knee` cylinders `at_knee`, over all of them `full`.
-    Time grows with the root of the distance up to the knee, and in proportion to it beyond
-    (`engine/devices/scsi/seek.hh` has the same function for the engine).
+    Up to the knee the time grows with the root of the distance, beyond it in proportion to the
+    distance. (`engine/devices/scsi/seek.hh` has the same function for the engine.)
     """
     count = cylinders(zones)
     root = (at_knee - single) / (math.sqrt(knee) - 1)
@@ -82,7 +82,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """One expression; `where` names its origin in messages."""
+    """One expression. `where` names its file or option in messages."""
 
     text: str
     where: str
@@ -90,7 +90,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Expression":
-        """Reads an expression; UserError names what is not allowed in it."""
+        """Reads an expression. UserError names the part that is not allowed."""
         try:
             tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError):
@@ -102,12 +102,12 @@ class Expression:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that it names, in the order of the text."""
+        """The keys that the expression names, in the order of the text."""
         names = (key_of(node) for node in _nodes(self.tree, self.where))
         return tuple(dict.fromkeys(name for name in names if name))
 
     def value(self, values: Values) -> Value:
-        """Its value for the given keys, each of which must be there."""
+        """The value of the expression. `values` must hold every key that it names."""
         return _value(self.tree, values)
 
 
@@ -123,7 +123,7 @@ def key_of(node: ast.AST) -> str:
 
 
 def _nodes(node: ast.expr, where: str) -> Iterator[ast.expr]:
-    """A tree's nodes; UserError for one that expressions do not have."""
+    """The nodes of a syntax tree. UserError for a node that expressions may not have."""
     yield node
     inner: list[ast.expr]
     match node:
@@ -170,14 +170,14 @@ def _value(node: ast.expr, values: Values) -> Value:
 
 @dataclass(frozen=True)
 class Text:
-    """A text for people with expressions in braces: "{l1d.ways} ways". `parts` alternates texts and
-    expressions."""
+    """A text with expressions in braces, such as "{l1d.ways} ways". `parts` holds texts and
+    expressions in turn."""
 
     parts: tuple[str | Expression, ...]
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Text":
-        """Reads a text; UserError for what is wrong in its braces."""
+        """Reads a text. UserError names the wrong expression in its braces."""
         pieces = re.split(r"\{([^{}]*)\}", text)
         return cls(
             tuple(
@@ -187,8 +187,8 @@ class Text:
         )
 
     def fill(self, values: Values, show: Callable[[str, Value], str]) -> str:
-        """The text with values in place of the expressions. `show` gives a key's value as people
-        read it; what is computed has three digits where it is not whole."""
+        """The text with values in place of the expressions. `show` turns the value of a key into
+        text; a computed value that is not whole gets three digits."""
 
         def filled(part: str | Expression) -> str:
             if isinstance(part, str):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """functions.txt: which function is where, for a run with --attribute (docs/reference/formats.md).
 
-The kernel is known by its addresses, which its vmlinux has; everything else by the content of its
-pages: programs and libraries of the guest's RAM disk, and of a RAM disk in it, and the user's own
-program. A stripped program takes its symbols from a file with the same code that has them.
+The engine finds kernel functions by their addresses, which stand in vmlinux. It finds all other
+functions by the content of their pages: programs and libraries of the guest's RAM disk (and of a
+RAM disk inside it), and the user's own program. If a program is stripped, its symbols come from a
+file with the same code.
 """
 
 import re
@@ -16,13 +17,13 @@ from p5lab.describe.elf import FUNCTION, WEAK, Elf, Symbol
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-if TYPE_CHECKING:  # a run has the observation that these are for
+if TYPE_CHECKING:  # describe.run imports the observation that needs this module
     from p5lab.describe.run import Run
 
 PAGE = 4096
 NEWC = b"070701"  # Documentation/driver-api/early-userspace/buffer-format.rst
 NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # by length, of an i386 kernel
-# Where Linux has a new task begin, on a stack with nothing of its own on it.
+# Where a new task begins in Linux; its stack is empty at that point.
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
 
 
@@ -43,9 +44,9 @@ def table(lab: Lab, run: "Run") -> str:
             named = program if program.symbols else with_symbols.get(program.code, program)
             pages, symbols = _pages(program), named.symbols
         except ValueError:
-            continue  # damaged; what else is wrong with it the guest says
+            continue  # damaged; the guest reports its own error
         if seen.issuperset(pages.values()):
-            continue  # the same under another name
+            continue  # the same file under another name
         seen.update(pages.values())
         lines = [f"page {address:x} {content:x}\n" for address, content in pages.items()]
         end = max(pages, default=0) + PAGE
@@ -73,10 +74,10 @@ def _kernel(vmlinux: Path) -> str:
 
 
 def _vdso(kernel: bytes) -> dict[str, bytes]:
-    """The library that a kernel maps into every process, as the kernel mends it at boot: where it
-    could have put instructions that this processor does not have, gaps of NOPs become one longer
-    instruction (Linux 6.1, arch/x86/kernel/alternative.c: optimize_nops())."""
-    # It is a file in the kernel's data: class, byte order and version stand behind the mark.
+    """The library that the kernel maps into every process, as the kernel patches it at boot. Linux
+    joins some gaps of NOPs into one longer instruction: those where it can insert instructions that
+    this processor lacks (Linux 6.1, arch/x86/kernel/alternative.c: optimize_nops())."""
+    # It is an ELF file inside the kernel's data; class, byte order and version follow the magic.
     inner = re.search(rb"\x7fELF[\x01\x02]\x01\x01", kernel[4:])
     if inner is None:
         return {}
@@ -104,7 +105,7 @@ def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
 
 
 def _pages(program: Elf) -> dict[int, int]:
-    """What its pages of code hold, by the address of each: a digest of that part of the file."""
+    """The code pages of a file by address, each as a digest of its bytes in the file."""
     found = {}
     for segment in program.segments:
         skew = segment.offset % PAGE
@@ -115,9 +116,9 @@ def _pages(program: Elf) -> dict[int, int]:
 
 
 def _functions(symbols: list[Symbol], end: int) -> list[str]:
-    """Lines of functions that do not overlap. Of several names of one address the plainest is
-    taken; a name inside a function is a label of it; a function of no known size, as assemblers
-    leave it, goes up to the next one."""
+    """Lines of functions that do not overlap. If one address has several names, the plainest is
+    taken. A name inside a function is a label of that function. A function of unknown size, as
+    assemblers leave it, ends where the next one begins."""
     best: dict[int, Symbol] = {}
     for symbol in symbols:
         known = best.get(symbol.address)
@@ -152,7 +153,8 @@ def _rank(symbol: Symbol) -> tuple[bool, bool, bool, int, int, str]:
 
 
 def digest(page: bytes) -> int:
-    """Functions::digest() of engine/measure/functions.cc."""
+    """The digest of a page, a 64-bit number: the same as Functions::digest() of
+    engine/measure/functions.cc. `page` must be a multiple of 8 bytes long."""
     value, mask = 0, (1 << 64) - 1
     for (word,) in struct.iter_unpack("<Q", page):
         value = (((value << 5 | value >> 59) & mask ^ word) * 0x9E3779B97F4A7C15) & mask
@@ -160,8 +162,8 @@ def digest(page: bytes) -> int:
 
 
 def _archived(archive: bytes, prefix: str) -> dict[str, bytes]:
-    """Every ELF file of a cpio archive, and of archives in it, by its path (behind that of the
-    archive in which it is); what is no archive of this kind has none."""
+    """Every ELF file of a cpio archive, and of archives inside it, by its path. The path of an
+    inner file begins with that of its archive. The result is empty for other kinds of file."""
     found: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 6] == NEWC:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Guests: guest-images/NAME/guest.toml.
 
-A guest with a `base` is a variant: it has everything of that guest but the keys it gives itself.
-In [boot] it may replace the whole `cmdline`, or take words off it (`cmdline_remove`) and put words
-at its end (`cmdline_add`); what it says in [lacks] and [cannot] adds to what the base says there.
+A guest with a `base` is a variant. It has every key of the base except those that it sets itself.
+In [boot] it may replace the whole `cmdline`, or remove words from it (`cmdline_remove`) and append
+words to it (`cmdline_add`). Its entries in [lacks] and [cannot] are added to those of the base.
 
-`has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names what it does
-not have, with a reason of its own. [cannot] is for workloads that do not run for a special reason.
+`has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names capabilities
+that it does not have, each with a reason that replaces the general one. [cannot] names workloads
+that do not run for a special reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,15 +51,16 @@ CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
 class Image:
     """The root file system on a guest's disk, which the user makes (p5lab.host.image)."""
 
-    distribution: str  # ID in its os-release
+    distribution: str  # ID in os-release
     suite: str
-    options: tuple[str, ...]  # more of mmdebstrap's
+    options: tuple[str, ...]  # further options of mmdebstrap
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a call takes by the system's design, when nothing has to be waited for: address spaces
-    that it runs in, the caller's among them; changes of ring by instructions; changes of CR3."""
+    """The cost of a call by the design of the system, when the call waits for nothing. domains:
+    address spaces that take part, including the caller's. ring_crossings: changes of ring by
+    instructions. cr3_loads: changes of CR3."""
 
     domains: int
     ring_crossings: int
@@ -67,29 +69,29 @@ class Call:
 
 @dataclass(frozen=True)
 class Guest:
-    """An operating system that can be booted, and what it is made of."""
+    """An operating system that can be booted: its files, its capabilities and its limits."""
 
     name: str
     title: str
     structure: str
     isa: str
     clock_vector: int  # interrupt vector of its clock tick
-    programs: str  # the directory of build/workloads that has its programs
+    programs: str  # the directory of build/workloads with its programs
     protocol: str
     kernel: Path
     initramfs: Path | None  # None: its root is on the disk
     disk: Path | None  # image of its first disk
     cmdline: str
-    cannot: dict[str, str]  # workload, or `workload parameter=value` -> why it does not run here
+    cannot: dict[str, str]  # `workload` or `workload parameter=value`: the reason
     image: Image | None = None
-    modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and text
+    modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and command line
     calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
     has: frozenset[str] = frozenset()  # capabilities
-    lacks: Mapping[str, str] = field(default_factory=dict)  # capability -> a reason of its own
-    packs: frozenset[str] = frozenset()  # programs it holds although they do not run
+    lacks: Mapping[str, str] = field(default_factory=dict)  # capability: the special reason
+    packs: frozenset[str] = frozenset()  # programs that it holds but cannot run
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
-        """Why a workload with these parameters does not run here; empty: it does."""
+        """Why a workload with these parameters does not run on this guest; empty if it runs."""
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
@@ -100,7 +102,8 @@ class Guest:
         return self._missing(workload.needed(parameters))
 
     def why_never(self, workload: Workload) -> str:
-        """Why a workload does not run here with any parameters; empty: with some it does."""
+        """Why a workload does not run on this guest with any parameters; empty if it runs with
+        some."""
         return self.cannot.get(workload.name) or self._missing(workload.needs.items())
 
     def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
@@ -110,22 +113,23 @@ class Guest:
         return ""
 
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
-        """Whether a program is built for this guest. `known` are the workloads; a program that is
-        none of them needs nothing."""
+        """Whether a program is built for this guest. `known` holds the workloads by name. A program
+        that is not a workload needs no capability."""
         if program in self.packs or program not in known:
             return program not in self.cannot
         return not self.why_never(known[program])
 
     @property
     def files(self) -> dict[str, Path]:
-        """The files that it is booted from, by their role."""
+        """The files that the guest boots from, by role."""
         files = {"kernel": self.kernel, "initramfs": self.initramfs, "disk": self.disk}
         modules = {f"module{number}": path for number, (path, _) in enumerate(self.modules)}
         return {role: path for role, path in files.items() if path} | modules
 
     @property
     def record(self) -> Path:
-        """What the build recorded of the guest: beside its root file system."""
+        """The record that the build wrote about the guest. It stands beside the root file
+        system."""
         modules = [path for path, _ in self.modules]
         return (self.initramfs or self.disk or (modules or [self.kernel])[0]).with_name(
             "guest.json"
@@ -133,13 +137,13 @@ class Guest:
 
 
 def names(lab: Lab) -> list[str]:
-    """All guests, in alphabetical order."""
+    """The names of all guests, in alphabetical order."""
     return list(lab.files("guest"))
 
 
 def load(lab: Lab, name: str) -> Guest:
-    """One guest with what it takes over from its base. UserError: there is none of that name, or
-    its file is wrong."""
+    """One guest, with the keys of its base filled in. Raises UserError if no guest has this name or
+    if its file is wrong."""
     if name not in names(lab):
         raise unknown("guest", name, names(lab))
     return _guest(lab, _resolved(lab, name, ()))
@@ -155,7 +159,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
     if protocol != MULTIBOOT and modules:
         raise UserError(f"{boot.where}: modules: only a multiboot kernel has them")
     if not initramfs and not modules and not disk:
-        raise UserError(f"{boot.where}: expected initramfs or disk: a guest has a root somewhere")
+        raise UserError(f"{boot.where}: expected initramfs or disk, to hold the root")
     has, lacks = _capabilities(lab, table)
     guest = Guest(
         name=table.text("name"),
@@ -189,7 +193,7 @@ def _guest(lab: Lab, table: Table) -> Guest:
 
 
 def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
-    """What the guest has, and what it lacks for a reason of its own."""
+    """The capabilities that the guest has, and those that it lacks with a special reason."""
     has, lacks = set(table.texts("has", [])), table.table("lacks", {})
     if not has and not lacks.data:
         return frozenset(), {}
@@ -213,13 +217,14 @@ def _calls(table: Table) -> dict[str, Call]:
 
 
 def _module(lab: Lab, text: str) -> tuple[Path, str]:
-    """`file text`: the kernel gets the text with the file's name in front."""
+    """The file and the command line of a multiboot module, from `file text`. The command line
+    begins with the file's name."""
     file, _, rest = text.partition(" ")
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
 def _beside(boot: Table, directory: Path) -> None:
-    """Makes file names that begin with ./ those of files beside the description. All others are
+    """Turns file names that begin with ./ into paths beside the description. All other names are
     relative to the checkout."""
     for key in ("kernel", "initramfs", "disk"):
         if boot.text(key, "").startswith("./"):
@@ -237,11 +242,12 @@ def _image(table: Table) -> Image:
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
-    """The guest's file with what it takes over from its base; `variants` led here."""
+    """The table of a guest, with the keys of its base filled in. `variants` are the guests whose
+    `base` led here; they reveal a cycle."""
     path = lab.files("guest")[name]
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))
-    table.text("title")  # a variant says itself what it is
+    table.text("title")  # a variant needs a title of its own
     boot = table.table("boot", {})
     _beside(boot, path.parent)
     if "base" not in table.data:
@@ -256,7 +262,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     if base_name in (name, *variants):
         raise UserError(f"{table.where}: base: {base_name!r} is itself a variant of {name!r}")
     base = _resolved(lab, base_name, (name, *variants))
-    base_guest = _guest(lab, base)  # what is wrong with the base is said of the base
+    base_guest = _guest(lab, base)  # an error in the base names the base
     merged: dict[str, Any] = {
         "programs": base_guest.programs,
         **base.data,
@@ -269,7 +275,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
 
 
 def _cmdline(boot: Table, base: Guest) -> str:
-    """A variant's kernel command line."""
+    """The kernel command line of a variant."""
     changes = [key for key in CMDLINE_CHANGES if key in boot.data]
     if "cmdline" in boot.data:
         if changes:

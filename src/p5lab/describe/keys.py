@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Every key that a machine has, and the reference of them.
+"""All machine keys, and their reference.
 
 The keys are declared in `engine/` (`declarations.py`). Loading, `--set`, engine.conf, error
-messages, completion and docs/reference/machine-keys.md all read them from here. Nothing has to be
-built.
+messages, completion and docs/reference/machine-keys.md all read them from here. This needs no
+build.
 """
 
 import re
@@ -18,17 +18,17 @@ __all__ = ["BadValue", "Key", "Target", "Value", "size_text"]
 PARTS = declarations.of(Lab.here())
 KEYS: tuple[Key, ...] = tuple(key for part in PARTS for key in part.keys)
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
-# What the geometries that one run feeds may differ in. Not the length of L1's lines: the pieces in
-# which code and data are asked for depend on it.
+# The keys in which the geometries of one run may differ. The length of L1's lines is not one of
+# them, because the size of the accesses depends on it.
 GEOMETRY = frozenset(key.name for key in KEYS if key.geometry)
-# The drives that there are, and what a file of configs/disks has.
+# The names of all drives, and the keys in a file of configs/disks.
 DISKS = BY_NAME["disk.model"].choices
 DISK_FILE = tuple(key for key in KEYS if key.given_by == "disk.model")
 
 
 def readable(geometry: str) -> str:
-    """An overlay in canonical form with sizes as people write them: `l2.size=131072` becomes
-    `l2.size=128K`. Names of geometries stay as they are."""
+    """An overlay in canonical form, with sizes in short form: `l2.size=131072` becomes
+    `l2.size=128K`. Names of geometries remain as they are."""
 
     def word(text: str) -> str:
         name, equals, value = text.partition("=")
@@ -41,7 +41,7 @@ def readable(geometry: str) -> str:
 
 
 def bad_value(where: str, key: Key, value: object, expected: str) -> str:
-    """The one line for a value of the wrong type, unit or range."""
+    """The message for a value of the wrong type, unit or range: one line."""
     return f"{where}: {key.name}: expected {expected}; found {type_name(value)}"
 
 
@@ -58,8 +58,8 @@ def reference() -> str:
         "a decision of the model and not a fact about hardware. A variant is an overlay:",
         '`--set l2.size=512K`, or `set = { l2.size = "512K" }` in an experiment.',
         "",
-        "*Goes to*: `engine` keys are handed to the Pentium model (engine.conf), `bochsrc` keys to",
-        "the emulator; both are part of a run's identity. `record` keys are only recorded.",
+        "*Goes to*: `engine` keys go to the Pentium model (engine.conf), `bochsrc` keys to Bochs.",
+        "Both are part of a run's identity. `record` keys are only recorded.",
     ]
     policies = declarations.policies(Lab.here().root / "engine").values()
     for part in PARTS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of machine keys: what each accepts, and how a value of it is written.
+"""The kinds of machine keys: the values that each accepts, and their canonical form.
 
 A declaration (`engine/p5/keys.toml` and the like) gives each key one of KINDS. The engine has the
 same kinds (`engine/base/declaration.hh`).
@@ -13,9 +13,9 @@ from typing import Literal
 from p5lab.describe.tomlfile import Table
 
 Value = int | float | bool | str
-# Where a resolved key goes: the model's engine.conf, the emulator's bochsrc, or the record only.
+# The place of a resolved key: the model's engine.conf, Bochs's bochsrc, or the record only.
 Target = Literal["engine", "bochsrc", "record"]
-# What the engine reads a value as.
+# The type of a value in the engine.
 Form = Literal["integer", "real", "flag", "text"]
 
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
@@ -25,13 +25,13 @@ _ZONE = "[1-9][0-9]{0,4}x[1-9][0-9]{0,2}"
 
 
 class BadValue(ValueError):
-    """The message completes "expected ..."."""
+    """A wrong value. The message completes "expected ..."."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """One machine key. `parse` takes a TOML value or the text of `--set` and returns the
-    canonical value; it raises BadValue with what was expected instead."""
+    """One machine key. `parse` takes a TOML value or the text of `--set` and returns the canonical
+    value. It raises BadValue, which names the expected form."""
 
     name: str
     kind: str
@@ -42,17 +42,17 @@ class Key:
     form: Form = "text"
     target: Target = "engine"
     show: Callable[[Value], str] = str
-    low: float = 0  # of numbers; both ends are allowed
+    low: float = 0  # of numbers: smallest and largest allowed value
     high: float = 0
     choices: tuple[str, ...] = ()
-    pattern: str = ""  # of canonical texts, a regular expression
-    default: Value | None = None  # of a key that a machine file may leave out
-    geometry: bool = False  # geometries of one run (events = "misses") may differ in it
-    given_by: str = ""  # the key whose file has this one
-    files: str = ""  # of a key that names a file: their directory
+    pattern: str = ""  # a regular expression for canonical texts
+    default: Value | None = None  # for a machine file without the key
+    geometry: bool = False  # may differ between the geometries of a run (events = "misses")
+    given_by: str = ""  # the key that names the file with this value
+    files: str = ""  # the directory of the files that the key can name
 
     def canonical(self, value: Value) -> str:
-        """The value as engine.conf and the run's identity have it."""
+        """The value in the form of engine.conf and of the run's identity."""
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, float):
@@ -61,7 +61,7 @@ class Key:
 
 
 def size_text(size: int) -> str:
-    """Bytes in the form people write: 8192 -> 8K."""
+    """Bytes in short form: 8192 -> 8K."""
     for suffix in ("M", "K"):
         if size and size % _SUFFIX[suffix] == 0:
             return f"{size // _SUFFIX[suffix]}{suffix}"
@@ -69,7 +69,8 @@ def size_text(size: int) -> str:
 
 
 def _whole(text: object) -> int | None:
-    """A whole number, given as one or as the text of a command line (decimal or 0x...)."""
+    """A whole number, from a number or the text of a command line (decimal or 0x...); None for
+    anything else."""
     if isinstance(text, int) and not isinstance(text, bool):
         return text
     if isinstance(text, str) and re.fullmatch(r"[0-9]{1,18}|0[xX][0-9a-fA-F]{1,16}", text):
@@ -78,14 +79,15 @@ def _whole(text: object) -> int | None:
 
 
 def _bytes(text: object) -> int | None:
-    """A number of bytes: a whole number, or a text with suffix K or M."""
+    """A number of bytes, from a whole number or a text with suffix K or M; None for anything
+    else."""
     if isinstance(text, str) and (match := re.fullmatch(r"([0-9]{1,18})([KM])", text)):
         return int(match[1]) * _SUFFIX[match[2]]
     return _whole(text)
 
 
 def integer(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A whole number of `unit` in `range`; with `hexadecimal` it is written 0x..."""
+    """A whole number of `unit` in `range`; with `hexadecimal` its form is 0x..."""
     low, high = table.items("range")
     show: Callable[[Value], str] = hex if table.flag("hexadecimal", False) else str  # type: ignore[assignment]
     of = f" of {unit}" if unit else ""
@@ -128,7 +130,7 @@ def number(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def probability(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A probability; 1 is not among them, because nothing would come through."""
+    """A probability from 0 to 0.9. With 1, nothing would ever arrive."""
     return _real(name, unit, doc, 0, 0.9, "a probability")
 
 
@@ -150,7 +152,7 @@ def size(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def flag(name: str, unit: str, doc: str, table: Table) -> Key:
-    """true or false; on and off on the command line too."""
+    """true or false. The command line also accepts on and off."""
     expected = "true or false"
 
     def parse(value: object) -> Value:
@@ -164,7 +166,7 @@ def flag(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def choice(name: str, unit: str, doc: str, table: Table) -> Key:
-    """One of `choices`. `policy` and `file` are such keys with choices that are looked up."""
+    """One of `choices`. Keys of the kinds `policy` and `file` are choices from a list of files."""
     choices = tuple(table.texts("choices"))
     expected = "one of " + ", ".join(f'"{choice}"' for choice in choices)
 
@@ -177,19 +179,19 @@ def choice(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def text(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A text that fits the regular expression `pattern`; `expected` describes it."""
+    """A text that matches the regular expression `pattern`; `expected` describes it in messages."""
     return _matching(name, unit, doc, table.text("pattern"), table.text("expected"))
 
 
 def label(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A text in capitals of at most `length` characters, as devices have in their answers."""
+    """A text in capitals of at most `length` characters, as devices report in their answers."""
     length = table.number("length")
     expected = f"a text of at most {length} characters: A-Z, 0-9, - and space"
     return _matching(name, unit, doc, f"[A-Z0-9][A-Z0-9 -]{{0,{length - 1}}}", expected)
 
 
 def burst(name: str, unit: str, doc: str, table: Table) -> Key:
-    """Bus clocks of the transfers of a line."""
+    """The bus clocks of each transfer of a line."""
     expected = 'bus clocks of each 8-byte transfer of a line, such as "3-2-2-2"'
     return _matching(name, "bus clocks", doc, _BURST, expected)
 
@@ -226,7 +228,7 @@ def ranges(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def zones(name: str, unit: str, doc: str, table: Table) -> Key:
-    """Zones of a disk: cylinders and sectors of a track."""
+    """The zones of a disk: cylinders, and sectors of a track."""
     expected = 'a list of CYLINDERSxSECTORS from the outside in, such as ["351x130", "351x126"]'
 
     def parse(value: object) -> Value:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Machines: configs/machines/NAME.toml plus overlays, checked against the declared keys.
 
-A file may have `base = "NAME"`: it then has everything of that machine but the keys it gives
-itself. Keys of a device that the machine does not have may be left out; they have defaults.
+A file may have `base = "NAME"`. Its machine then has every key of the base except those that the
+file sets itself. A machine without a device may leave out the keys of that device, which have
+defaults.
 """
 
 import re
@@ -17,8 +18,8 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-# What a value's comment may name. chen95 and lai96 are papers, the rest manuals and measurements;
-# configs/machines/README.md spells them out.
+# The sources that the comment of a value may name: chen95 and lai96 are papers, the others manuals
+# and measurements. configs/machines/README.md gives their full titles.
 SOURCES = (
     "INTEL-DM",
     "INTEL-OPT",
@@ -46,37 +47,40 @@ _TABLE = re.compile(r"^\s*\[([A-Za-z0-9_.]+)\]")
 
 @dataclass(frozen=True)
 class Machine:
-    """A resolved machine: every key of the schema has a value."""
+    """A resolved machine: every declared key has a value."""
 
     name: str
     values: dict[str, Value]
-    overlay: dict[str, str] = field(default_factory=dict)  # canonical values that differ
-    sources: dict[str, str] = field(default_factory=dict)  # key -> comment of its line
+    overlay: dict[str, str] = field(default_factory=dict)  # key: canonical value that differs
+    sources: dict[str, str] = field(default_factory=dict)  # key: comment of its line
 
     @property
     def clock_hz(self) -> int:
+        """The clock of the processor in Hz."""
         return round(float(self.values["cpu.clock_mhz"]) * 1_000_000)
 
     @property
     def geometry(self) -> str:
-        """The overlay in canonical form, empty for the machine as its file describes it."""
+        """The overlay in canonical form. It is empty for a machine without changes to its file."""
         return " ".join(f"{key}={value}" for key, value in sorted(self.overlay.items()))
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
-        """Canonical texts of the keys that go to the given places, in schema order."""
+        """The canonical texts of the keys with these targets, in the order of the declarations."""
         return {
             key.name: key.canonical(self.values[key.name]) for key in KEYS if key.target in targets
         }
 
     def engine_conf(self) -> dict[str, str]:
-        """What the model is told. PCI space is spelt out, so the model needs no rule for it."""
+        """The machine's lines of engine.conf. They name the PCI space, so the model needs no rule
+        for it."""
         conf = self.canonical("engine")
         pci = f"0x{self.values['dram.size']:x}-0xffffffff"
         conf["memory.uncached"] = ",".join(filter(None, (conf["memory.uncached"], pci)))
         return conf
 
     def with_set(self, settings: dict[str, object], where: str) -> "Machine":
-        """This machine with an overlay; `where` names its origin in messages."""
+        """This machine with an overlay. `where` names the overlay in messages. Raises UserError for
+        an unknown key, a wrong value, and values that do not fit together."""
         changes: dict[str, Value] = {}
         for name, raw in settings.items():
             if name not in BY_NAME:
@@ -87,7 +91,7 @@ class Machine:
             changes[name] = _parse(where, key, raw)
         values, sources = dict(self.values), dict(self.sources)
         for name in [name for name in changes if BY_NAME[name].kind == "file"]:
-            # Another drive; what was set over the one before stays set.
+            # Another drive brings its own values; keys that an overlay has set keep theirs.
             given, about = _given_by(BY_NAME[name], str(changes[name]))
             values |= {key: value for key, value in given.items() if key not in self.overlay}
             sources |= about
@@ -105,8 +109,8 @@ def names(where: Lab | Path) -> list[str]:
 
 
 def load(where: Lab | Path, name: str) -> Machine:
-    """Loads one machine of a laboratory, or of one directory: every key present, typed, in range,
-    sourced, and consistent."""
+    """One machine of a laboratory, or of one directory: every key is present, in range and has a
+    source. Raises UserError if not, or if the values do not fit together."""
     known = _files(where)
     if name not in known:
         raise unknown("machine", name, known)
@@ -144,8 +148,9 @@ def _files(where: Lab | Path) -> dict[str, Path]:
 def _resolved(
     path: Path, variants: tuple[Path, ...] = ()
 ) -> tuple[dict[str, Value], dict[str, str]]:
-    """The values and sources that a file gives, with those it takes over from its base.
-    `variants` led here. The names of a machine (`record`) are not taken over."""
+    """The values and sources that a file gives, with those of its base. `variants` are the machines
+    whose `base` led here. A machine does not inherit the keys that only name it (target
+    `record`)."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     values: dict[str, Value] = {}
     sources: dict[str, str] = {}
@@ -174,7 +179,7 @@ def _base(path: Path, name: str) -> Path:
 def _values(
     path: Path, table: tomlfile.Table, known: Mapping[str, Key], what: str
 ) -> dict[str, Value]:
-    """The values that a file gives, each of a known key, typed and in range."""
+    """The values in a file. Each has a known key, the right type and a value in range."""
     values = {}
     for name, raw in tomlfile.flatten(table.data).items():
         if name not in known:
@@ -184,8 +189,7 @@ def _values(
 
 
 def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
-    """What the file says that a key names, such as a drive of configs/disks: values by key, and
-    their sources."""
+    """Values and sources from files that a key names, such as a drive of configs/disks."""
     path = Lab.here().root / key.files / f"{name}.toml"
     known = {one.name: one for one in KEYS if one.given_by == key.name}
     what = f"key of a {key.name.partition('.')[0]}"
@@ -208,10 +212,10 @@ def parse_settings(settings: list[str]) -> dict[str, object]:
 
 
 def check(values: dict[str, Value], where: str) -> None:
-    """Refuses values that do not fit together, by the rules of the declarations.
+    """Checks the values against the rules of the declarations.
 
-    Each key has been checked by itself before. UserError names the key that is wrong; `where` is
-    the file or option that it came from.
+    Each value has been checked by itself before. UserError names the wrong key; `where` is the file
+    or option that set it.
     """
     for part in PARTS:
         for rule in part.rules:
@@ -235,7 +239,7 @@ def _parse(where: str, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """Key -> the comment at the end of its line, which must name a source."""
+    """The comment at the end of each key's line, by key. Each must name a source."""
     table, found = "", {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if match := _TABLE.match(line):

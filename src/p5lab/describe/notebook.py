@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Notebooks: notebooks/NAME.ipynb, of which only the names and titles are of interest here."""
+"""Notebooks: the names and titles of notebooks/NAME.ipynb."""
 
 import json
 
@@ -8,7 +8,7 @@ from p5lab.lab import Lab
 
 
 def titles(lab: Lab) -> dict[str, str]:
-    """The heading of every notebook by its name. UserError: a file is no notebook."""
+    """The heading of every notebook by its name. Raises UserError if a file is no notebook."""
     found = {}
     for name, path in lab.files("notebook").items():
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that a run leaves: `engine/session/outputs.toml`."""
+"""The files that a run writes: `engine/session/outputs.toml`."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,9 +14,8 @@ FILE = "engine/session/outputs.toml"
 
 @dataclass(frozen=True)
 class Output:
-    """One file of a run's directory. `when`: the option of the command line with which a run
-    writes it, empty for every run; `format`: the document that describes it, empty for plain
-    text."""
+    """A file of a run's directory. `when`: the option that makes a run write it, empty for every
+    run. `format`: the document that describes it, empty for plain text."""
 
     name: str
     file: str
@@ -27,7 +26,7 @@ class Output:
 
 @cache
 def read(path: Path) -> dict[str, Output]:
-    """The files that a declaration lists, by name; UserError for what is wrong in it."""
+    """The files in a declaration, by name. Raises UserError for a wrong declaration."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.only(["outputs"])
     outputs = table.table("outputs")
@@ -42,7 +41,7 @@ def read(path: Path) -> dict[str, Output]:
 
 
 def here() -> dict[str, Output]:
-    """Those of this checkout: `here()["events"].file` is "events.jsonl"."""
+    """The files that this checkout declares, by name: `here()["events"].file` is "events.jsonl"."""
     return read(Lab.here().root / FILE)
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Programs of the user's own, `run --program FILE`, and of a guest, `run --program guest:PATH`.
+"""Programs of the user, `run --program FILE`, and programs of a guest, `run --program guest:PATH`.
 
-A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. What the file itself says
-is checked here, before anything runs; an instruction that the processor does not have is found when
-it is executed. A guest that is a distribution has programs of its own: nothing is delivered, and
-what runs is part of its disk.
+A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. This module checks the file
+before anything runs. An instruction that the processor lacks is found only when it is executed. A
+guest that is a distribution has programs on its disk; nothing is delivered for them.
 """
 
 import hashlib
@@ -26,7 +25,7 @@ from p5lab.describe.workload import (
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-# What the guest's init can take (guest-images/parts/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
+# The limits of the guest's init (guest-images/parts/rootfs/init.c: JOB_SIZE, ARGUMENTS_MAX).
 JOB_BYTES, ARGUMENTS = 1023, 63
 IN_GUEST = "guest:"
 ELF_EXECUTABLE, ELF_SHARED = 2, 3  # e_type
@@ -36,7 +35,8 @@ PT_LOAD, PT_INTERP = 1, 3
 
 @dataclass(frozen=True)
 class Form:
-    """One width of ELF file: where its header and its program headers say what (elf(5))."""
+    """One width of ELF file: the offsets of the fields in its header and program headers
+    (elf(5))."""
 
     bits: int
     elf_class: int  # e_ident[EI_CLASS]
@@ -45,7 +45,7 @@ class Form:
     table: tuple[str, int]  # e_phoff: format and offset
     sizes: int  # offset of e_phentsize, e_phnum
     segment_bytes: int
-    segment: tuple[str, int, int]  # format of a program header; which are p_offset and p_filesz
+    segment: tuple[str, int, int]  # format of a program header; indices of p_offset and p_filesz
     hint: str
 
 
@@ -58,8 +58,8 @@ FORM_32 = Form(
     42,
     32,
     ("<5I", 1, 4),
-    "expected a static program for 32-bit x86, such as `.venv/bin/python -m ziglang cc"
-    " -target x86-linux-musl -mcpu=pentium` makes",
+    "expected a static program for 32-bit x86, made for example by `.venv/bin/python -m ziglang cc"
+    " -target x86-linux-musl -mcpu=pentium`",
 )
 FORM_64 = Form(
     64,
@@ -70,21 +70,22 @@ FORM_64 = Form(
     54,
     56,
     ("<II4Q", 2, 5),
-    "expected a static program for x86-64, such as `.venv/bin/python -m ziglang cc"
-    " -target x86_64-linux-musl -mcpu=x86_64` makes",
+    "expected a static program for x86-64, made for example by `.venv/bin/python -m ziglang cc"
+    " -target x86_64-linux-musl -mcpu=x86_64`",
 )
 
 
 @dataclass(frozen=True)
 class Program:
-    """A checked file and the arguments it is to be given, or a shell on the guest's console."""
+    """A checked file with its arguments, or a shell on the guest's console."""
 
-    path: Path | None  # of the host; None: it is in the guest
+    path: Path | None  # on the host; None: the program is in the guest
     arguments: tuple[str, ...] = ()
-    in_guest: str = ""  # absolute path there; empty for the shell
+    in_guest: str = ""  # absolute path in the guest; empty for the shell
 
     @property
     def name(self) -> str:
+        """The name of the file, or `guest:PATH` for a program of the guest."""
         return self.path.name if self.path else f"{IN_GUEST}{self.in_guest}"
 
     @property
@@ -97,6 +98,8 @@ class Program:
 
     @property
     def workload(self) -> Workload:
+        """A description of the program as a workload: one operation, the whole program as its
+        bracket."""
         return Workload(
             name="program",
             title=f"a program of {'your own' if self.path else 'the guest'}: {self.name}",
@@ -112,8 +115,9 @@ class Program:
 
     @property
     def parameters(self) -> dict[str, int | str]:
+        """The file and the arguments, as the parameters of the workload."""
         given = {"arguments": ",".join(self.arguments)} if self.arguments else {}
-        # A space would be taken for the end of the parameter.
+        # A space would end the parameter.
         return {"file": self.name.replace(" ", "_"), **given}
 
 
@@ -122,8 +126,8 @@ SHELL = Program(None)  # on the guest's console
 
 @dataclass(frozen=True)
 class Build:
-    """How a workload is compiled for the guests with the same programs (build/workloads/NAME).
-    Names of files are relative to the checkout. made_of: what else decides the program."""
+    """The way to compile a workload for the guests with the same programs (build/workloads/NAME).
+    File names are relative to the checkout. made_of: further inputs that decide the program."""
 
     builder: str = "workloads/build_workload.py"
     options: tuple[str, ...] = ()
@@ -158,8 +162,8 @@ FORMS = {
 def of_workload(
     lab: Lab, workload: Workload, system: Guest, parameters: Mapping[str, int | str]
 ) -> Program | None:
-    """The program of a workload from outside of the checkout, which the engine delivers; None for
-    one that the guest holds. The file is there only after p5lab.host.delivered has compiled it."""
+    """The program of a workload from P5LAB_PATH, which the engine delivers; None for a workload
+    that the guest holds. The file exists only after p5lab.host.delivered has compiled it."""
     if not workload.delivered or workload.program is None:
         return None
     if system.programs not in FORMS:
@@ -180,12 +184,13 @@ def of_workload(
 
 
 def form(isa: str) -> Form:
-    """What programs of a guest built for an ISA level are."""
+    """The form of programs for guests of an ISA level (guest.toml)."""
     return FORM_64 if isa == "x86-64" else FORM_32
 
 
 def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Program:
-    """Checks a file and its arguments for a guest of an ISA level with so many bytes of memory."""
+    """A checked file with its arguments. `memory` is the guest's memory in bytes, `isa` its ISA
+    level. Raises UserError for a file or an argument that the guest cannot take."""
     where = f"--program {path}"
     try:
         if not path.is_file():
@@ -199,7 +204,7 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
     reason = why_not(image, size, wanted)
     if reason:
         raise UserError(f"{where}: {reason}; {wanted.hint}")
-    # The guest keeps it in a RAM disk, which may take half of the memory.
+    # The guest holds the file in a RAM disk, which may take half of the memory.
     if size > memory // 2:
         raise UserError(
             f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
@@ -209,7 +214,8 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
 
 
 def in_guest(name: str, arguments: str) -> Program:
-    """The program `guest:PATH` of a guest that is a distribution."""
+    """The program `guest:PATH` of a guest that is a distribution. Raises UserError for a bad
+    path."""
     path = name.removeprefix(IN_GUEST)
     if not path.startswith("/") or " " in path or not path.isascii() or not path.isprintable():
         raise UserError(
@@ -220,7 +226,7 @@ def in_guest(name: str, arguments: str) -> Program:
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
-    """Why a file that begins with `image` is no static program of a form; empty: it is one."""
+    """Why a file that begins with `image` is no static program of a form; empty if it is one."""
     if image[:2] == b"#!":
         return "a script, not a program"
     if image[:4] != b"\x7fELF":
@@ -255,7 +261,7 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
 
 
 def _arguments(text: str, *before: str) -> tuple[str, ...]:
-    """The words of --args; `before` are those of the job in front of them."""
+    """The words of --args, checked. `before` are the words of the job in front of them."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:

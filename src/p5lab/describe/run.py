@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run: a workload on a guest on a machine, with all that can change its result."""
+"""One run: a workload on a guest on a machine, with everything that can change its result."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,12 @@ from p5lab.describe.workload import Workload
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation, with nothing left to look up.
+    """One simulation with all names resolved.
 
-    given: the parameters that the experiment sets, which are enough to tell its runs apart.
-    feedback: caches, TLBs and bus have their influence on time. limit_seconds: the modelled time
-    after which the run has failed. program: what runs in place of the workload. model: off, each
-    instruction takes one clock, without caches, TLBs and stalls. observation: what is recorded
-    beside the counts.
+    given: the parameters that the experiment sets; they suffice to tell its runs apart. feedback:
+    caches, TLBs and bus cost time. limit_seconds: a run fails when it exceeds this modelled time.
+    program: runs in place of the workload. model: if off, each instruction takes one clock, and
+    there are no caches, TLBs and stalls. observation: what the run records beside the counts.
     """
 
     experiment: str
@@ -39,17 +38,17 @@ class Run:
 
     @property
     def can(self) -> engines.Capabilities:
-        """What its engine can do."""
+        """The capabilities of its engine."""
         return engines.capabilities(self.engine)
 
     @property
     def parameter_text(self) -> str:
-        """Its parameters as the tables have them: `name=value name=value`."""
+        """The parameters in the form of the tables: `name=value name=value`."""
         return " ".join(f"{name}={value}" for name, value in self.parameters.items())
 
     @property
     def job(self) -> str:
-        """The command line the guest is given."""
+        """The command line that the guest receives."""
         if self.program:
             return self.program.job
         return f"{self.workload.name} {self.parameter_text}".strip()
@@ -61,29 +60,29 @@ class Run:
 
     @property
     def has_clocks(self) -> bool:
-        """Whether its time is that of a machine: an engine may know the clocks of some processors
-        only."""
+        """Whether its clocks are those of the machine. An engine may model the clocks of some
+        processors only."""
         return self.machine.values["cpu.isa"] not in self.can.without_clocks
 
     @property
     def has_feedback(self) -> bool:
-        """Whether what caches, TLBs and bus do costs time in this run."""
+        """Whether caches, TLBs and bus cost time in this run."""
         return self.feedback and self.model and self.has_clocks
 
     @property
     def shadows(self) -> tuple[Shadow, ...]:
-        """The geometries that count beside the machine's own."""
+        """The geometries that the run counts beside the machine's own."""
         found = self.observation.get(Shadows)
         return found.geometries if found else ()
 
     @property
     def sample(self) -> Sample | None:
-        """The intervals that it simulates in detail; None: all of it."""
+        """The intervals that the run simulates in detail; None for the whole run."""
         return self.observation.get(Sample)
 
     @property
     def label(self) -> str:
-        """Short name for people."""
+        """A short name of the run, for people."""
         what = self._what
         if not self.can.simulates:
             return f"{what}, host"
@@ -97,7 +96,7 @@ class Run:
 
     @property
     def _what(self) -> str:
-        """The program or the workload, with what the experiment sets of it."""
+        """The program or the workload, with the parameters that the experiment sets."""
         if self.program and not self.workload.delivered:
             return " ".join((self.program.name, *self.program.arguments))
         given = "".join(

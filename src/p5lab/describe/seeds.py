@@ -11,7 +11,8 @@ SEED_LIMIT, SEEDS = 1 << 31, 1000
 
 
 def of_table(table: tomlfile.Table) -> tuple[int, ...]:
-    """`seeds` of an experiment's file: a list of numbers, or a text as --seed has it."""
+    """`seeds` of an experiment's file: a list of numbers, or a text in the form of --seed. Raises
+    UserError for anything else."""
     if isinstance(table.data.get("seeds"), str):
         return _parse(table.text("seeds"), f"{table.where}: seeds")
     seeds = table.items("seeds", [0])
@@ -24,7 +25,8 @@ def of_table(table: tomlfile.Table) -> tuple[int, ...]:
 
 
 def parse(text: str) -> tuple[int, ...]:
-    """The argument of --seed: numbers and ranges, such as 0,1,2 or 0-9."""
+    """The seeds in the argument of --seed: numbers and ranges, such as 0,1,2 or 0-9. Raises
+    UserError for other text and for too many seeds."""
     return _parse(text, "--seed")
 
 

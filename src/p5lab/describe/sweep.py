@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: the [[sweep]] tables of an experiment and --sweep expand to points of a grid.
+"""Sweeps: the [[sweep]] tables of an experiment and --sweep expand to the points of a grid.
 
-A [[sweep]] has one of three forms; a key is a machine key or `parameters.NAME`:
+A [[sweep]] has one of three forms. A key is a machine key or `parameters.NAME`:
 
     grid = { l2.size = ["128K", "256K"], l1d.ways = [1, 2] }           every combination
     zip  = { l1i.size = ["8K", "16K"], l1d.size = ["8K", "16K"] }      first with first, and so on
     list = [{ l2.present = false }, { l2.size = "1M", l2.ways = 4 }]   each as it stands
 
-Several of them multiply.
+Several sweeps multiply: every step of one is combined with every step of the others.
 """
 
 import itertools
@@ -20,13 +20,14 @@ from p5lab.describe.tomlfile import Table, type_name
 from p5lab.errors import UserError
 
 PARAMETERS = "parameters."
-POINTS = 100_000  # more are a mistake, and would take a day to expand
+POINTS = 100_000  # more are a mistake: they would take a day to expand
 OPTION = "--sweep"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values: machine keys, and parameters of those workloads that have them."""
+    """One combination of values: of machine keys, and of parameters for the workloads that have
+    them."""
 
     machine: Mapping[str, Any]
     parameters: Mapping[str, Any]
@@ -34,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Axis:
-    """One [[sweep]] or --sweep: the values of each of its steps by their keys."""
+    """One [[sweep]] or --sweep: a list of steps, each a value for every key."""
 
     where: str
     steps: tuple[Mapping[str, Any], ...]
@@ -60,7 +61,8 @@ def parse(options: Iterable[str]) -> tuple[Axis, ...]:
 
 
 def points(found: Iterable[Axis]) -> list[Point]:
-    """Every combination of steps; one point without values where there is no axis."""
+    """Every combination of steps, one of each axis. Without axes there is one empty point. Raises
+    UserError for too many points and for a key that two axes set."""
     found = list(found)
     _check_keys(found)
     total = 1
@@ -85,7 +87,7 @@ def points(found: Iterable[Axis]) -> list[Point]:
 
 
 def without_machine(found: Iterable[Point]) -> list[Point]:
-    """The different combinations of parameters."""
+    """The distinct combinations of parameters, without machine keys."""
     different = {str(point.parameters): point.parameters for point in found}
     return [Point({}, parameters) for parameters in different.values()]
 
@@ -122,7 +124,7 @@ def _lists(table: Table) -> dict[str, list[Any]]:
 
 
 def _check_keys(found: list[Axis]) -> None:
-    """A key that two axes set would take the value of the last one, silently."""
+    """Raises UserError if two axes set one key: the later value would silently win."""
     owners: dict[str, Axis] = {}
     for axis in found:
         for key in dict.fromkeys(key for step in axis.steps for key in step):
@@ -131,5 +133,6 @@ def _check_keys(found: list[Axis]) -> None:
 
 
 def _number(key: str, word: str) -> int | str:
-    """A workload's parameters are typed; machine keys read texts themselves."""
+    """The value as a whole number where it is one. Parameters of workloads have types; machine keys
+    parse texts themselves."""
     return int(word) if key.startswith(PARAMETERS) and word.isdecimal() else word

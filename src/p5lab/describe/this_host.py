@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""This host itself in the place of a machine and a guest: what `--engine native` runs on."""
+"""This host in the place of a machine and a guest, for `--engine native`."""
 
 import os
 import platform
@@ -10,12 +10,11 @@ from p5lab.describe import keys
 from p5lab.describe.guest import Guest
 from p5lab.describe.machine import Machine
 
-NAME = "host"  # of the guest; and the directory of build/workloads is `native`
+NAME = "host"  # of the guest
 PROGRAMS = "native"
 CLOCK_HZ = 1_000_000_000  # the clock of its events: nanoseconds
 COUNTER_DEVICE = Path("/dev/p5ctr")
-# What workloads can need (workloads/capabilities.toml) and the host has: always, and with that
-# device.
+# Capabilities (workloads/capabilities.toml) that the host has: always, and with that device.
 HAS = ("ia32", "drop-caches", "proc", "network", "shared-libraries")
 OF_THE_DEVICE = ("event-counters", "contiguous-memory")
 LACKS = {
@@ -28,17 +27,21 @@ LACKS = {
 
 @dataclass(frozen=True)
 class Host(Machine):
-    """A machine of which only what the operating system tells is known; nothing can be set."""
+    """This host as a machine. Its values are those that the operating system reports; none can be
+    set."""
 
     @property
     def clock_hz(self) -> int:
+        """The clock of its events in Hz: they are in nanoseconds."""
         return CLOCK_HZ
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
+        """All values as texts, whatever the targets."""
         return {name: str(value) for name, value in self.values.items()}
 
 
 def machine() -> Host:
+    """This host as a machine: processor, number of processors, ISA and operating system."""
     return Host(
         platform.node() or "unnamed",
         {
@@ -51,7 +54,8 @@ def machine() -> Host:
 
 
 def guest() -> Guest:
-    """The host as a guest: it has no kernel to boot, and what workloads can need of it."""
+    """This host as a guest. It has no kernel to boot; `has` are the capabilities that it offers to
+    workloads."""
     nothing = Path()
     return Guest(
         NAME,

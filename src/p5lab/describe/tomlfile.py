@@ -20,7 +20,8 @@ TYPE_NAMES = {
 
 
 def type_name(value: object) -> str:
-    """How a TOML value is called in a message: its type, and itself when it is short."""
+    """The description of a TOML value in a message: its type, and the value itself if it is
+    short."""
     shown = repr(value) if not isinstance(value, bool) else str(value).lower()
     kind = TYPE_NAMES.get(type(value), type(value).__name__)
     return f"{kind}, {shown}" if len(shown) <= 40 else kind
@@ -28,7 +29,8 @@ def type_name(value: object) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a TOML file. Getters check the type; `only` refuses unknown keys."""
+    """One table of a TOML file. Each getter raises UserError for a missing key without default and
+    for a value of another type. `only` refuses unknown keys."""
 
     where: str  # file (and table) for messages
     data: dict[str, Any]
@@ -47,9 +49,11 @@ class Table:
         return value
 
     def text(self, key: str, default: Any = ...) -> str:  # noqa: ANN401
+        """The text of a key."""
         return self._get(key, str, default)
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
+        """The text of a key, which must be one of `choices`."""
         value = self.text(key)
         if value not in choices:
             expected = " or ".join(f'"{choice}"' for choice in choices)
@@ -57,15 +61,19 @@ class Table:
         return value
 
     def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
+        """The whole number of a key."""
         return self._get(key, int, default)
 
     def flag(self, key: str, default: Any = ...) -> bool:  # noqa: ANN401
+        """The truth value of a key."""
         return self._get(key, bool, default)
 
     def items(self, key: str, default: Any = ...) -> list[Any]:  # noqa: ANN401
+        """The list of a key, with items of any type."""
         return self._get(key, list, default)
 
     def texts(self, key: str, default: Any = ...) -> list[str]:  # noqa: ANN401
+        """The list of texts of a key."""
         values = self.items(key, default)
         for value in values:
             if not isinstance(value, str):
@@ -75,10 +83,11 @@ class Table:
         return values
 
     def table(self, key: str, default: Any = ...) -> "Table":  # noqa: ANN401
+        """The table of a key."""
         return Table(f"{self.where}: {key}", self._get(key, dict, default))
 
     def tables(self, key: str) -> list["Table"]:
-        """An array of tables ([[key]])."""
+        """The tables of an array ([[key]]), empty if there is none."""
         result = []
         for number, value in enumerate(self.items(key, [])):
             where = f"{self.where}: {key}[{number}]"
@@ -88,7 +97,8 @@ class Table:
         return result
 
     def only(self, known: Iterable[str]) -> None:
-        """Refuses any key that is not in `known`, naming the nearest one that is."""
+        """Raises UserError for a key that is not in `known`; the message names the nearest known
+        key."""
         known = list(known)
         for key in self.data:
             if key not in known:
@@ -98,8 +108,9 @@ class Table:
 def load(path: Path, *, schema_version: int) -> Table:
     """Parses a file and checks its schema_version.
 
-    Rule for other versions: an older file is read as long as no migration is needed (there is none
-    yet: version 1 is the first), a newer one is refused, because its meaning is unknown here.
+    A newer version is refused, because its meaning is unknown here. An older one is refused too:
+    version 1 is the first, so there is no migration yet. Raises UserError for a file that cannot be
+    read or is not valid TOML.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -125,7 +136,8 @@ def load(path: Path, *, schema_version: int) -> Table:
 
 
 def _is_sound(value: object) -> bool:
-    """Whether all whole numbers are such as TOML has; Python's parser takes longer ones."""
+    """Whether all whole numbers have at most 64 bits, as TOML demands. Python's parser accepts
+    longer ones."""
     if isinstance(value, dict):
         return all(map(_is_sound, value.values()))
     if isinstance(value, list):
@@ -134,7 +146,7 @@ def _is_sound(value: object) -> bool:
 
 
 def flatten(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted keys: {l2: {size: ..}} and {"l2.size": ..} are the same."""
+    """Nested tables as dotted keys: {l2: {size: ..}} and {"l2.size": ..} give the same result."""
     flat: dict[str, Any] = {}
     for key, value in data.items():
         name = f"{prefix}{key}"

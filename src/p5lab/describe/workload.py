@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Workloads: workloads/SUITE/NAME/workload.toml says what the program NAME.c beside it takes, what
-its brackets hold, and what it needs of a guest."""
+"""Workloads: workloads/SUITE/NAME/workload.toml describes the program NAME.c beside it: its
+parameters, its brackets and the capabilities that it needs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,11 @@ SCHEMA_VERSION = 1
 # Every workload brackets nothing under this id (workloads/lib/p5w.h).
 EMPTY_PHASE = 0xFFFFFFFF
 EMPTY_NAME = "empty"
-# The guest brackets a program that is delivered to it under this id, from before its fork() to
-# after the wait().
+# The guest brackets a delivered program under this id, from before its fork() to after the wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # Folders of workloads/, in the order in which guests hold their programs.
 SUITES = ("micro", "apps", "mach", "net", "tests")
-# The one file with all descriptions that earlier checkouts have.
+# Earlier checkouts have all descriptions in this one file.
 FORMER = "workloads/workloads.toml"
 KEYS = (
     "title",
@@ -39,7 +38,7 @@ KEYS = (
 PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
 _WHOLE = {WHOLE_PHASE: WHOLE_NAME}
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
-# What is needed of a guest, each with the reason why the workload does not run without it.
+# Needed capability: the reason why the workload does not run without it.
 Needs = Mapping[str, str]
 
 
@@ -47,7 +46,7 @@ Needs = Mapping[str, str]
 class Parameter:
     """A workload argument: a whole number (at least `minimum`) or one of `choices`.
 
-    needs: what a choice needs of the guest.
+    needs: the capabilities that each choice needs.
     """
 
     name: str
@@ -59,7 +58,8 @@ class Parameter:
     needs: Mapping[str, Needs] = field(default_factory=dict)
 
     def parse(self, value: Any, where: str) -> int | str:  # noqa: ANN401
-        """A value of an experiment file or the command line; sizes take K and M (1024)."""
+        """A value from an experiment file or the command line. Sizes may have the suffix K or M
+        (1024). Raises UserError for any other value; `where` begins the message."""
         if self.choices:
             if value not in self.choices:
                 expected = ", ".join(f'"{choice}"' for choice in self.choices)
@@ -82,12 +82,12 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    bracket: what lies between begin and end, in words. operations: how many of the thing that is
-    reported (calls, loads) one bracket holds: a number or the name of a parameter. bytes: how many
-    one operation moves, of a copy once; 0: it is none that moves data. phases: names of the phase
-    ids. curve: what the phase names count (bytes, ...) when they are points of a curve. needs: what
-    every run needs of a guest. file: the description; None for a program of the user's own.
-    delivered: the program is no part of the guest; the engine delivers it (P5LAB_PATH).
+    bracket: what lies between begin and end, in words. operations: the number of operations (calls,
+    loads) in one bracket, or the name of the parameter with that number. bytes: the number that one
+    operation moves (a copy counts them once), 0 if the workload moves no data. phases: names of the
+    phase ids. curve: the unit of the phase names if they are points of a curve. needs: the
+    capabilities that every run needs. file: the description, None for a program of the user.
+    delivered: the engine delivers the program, which is no part of the guest (P5LAB_PATH).
     """
 
     name: str
@@ -110,7 +110,8 @@ class Workload:
         return self.file.with_name(f"{self.name}.c") if self.file else None
 
     def resolve(self, given: dict[str, Any], where: str) -> dict[str, int | str]:
-        """All parameters: those given, checked, and the defaults of the others."""
+        """All parameters: the given ones, checked, and the defaults of the others. Raises UserError
+        for an unknown parameter or a wrong value."""
         for name in given:
             if name not in self.parameters:
                 raise unknown(f"parameter of {self.name}", name, self.parameters, where=where)
@@ -120,7 +121,7 @@ class Workload:
         }
 
     def operations_in(self, parameters: dict[str, int | str]) -> int:
-        """Operations in one bracket of a run with these parameters."""
+        """The number of operations in one bracket of a run with these parameters."""
         if isinstance(self.operations, int):
             return self.operations
         value = parameters[self.operations]
@@ -128,14 +129,15 @@ class Workload:
         return value
 
     def needed(self, parameters: Mapping[str, int | str]) -> Iterator[tuple[str, str]]:
-        """What a run with these parameters needs of a guest, and why it does not run without."""
+        """The capabilities that a run with these parameters needs, each with the reason why the
+        workload does not run without it."""
         yield from self.needs.items()
         for name, parameter in self.parameters.items():
             yield from parameter.needs.get(str(parameters.get(name)), {}).items()
 
 
 def load(lab: Lab) -> dict[str, Workload]:
-    """All workloads by name, in alphabetical order."""
+    """All workloads by name, in alphabetical order. Raises UserError for a wrong description."""
     if (lab.root / FORMER).exists():
         raise UserError(
             f"{lab.root / FORMER}: expected one description beside each program; move table [NAME]"
@@ -150,8 +152,8 @@ def load(lab: Lab) -> dict[str, Workload]:
 
 
 def capabilities(lab: Lab) -> dict[str, str]:
-    """What a workload can need and a guest can have, each with the reason why a workload does not
-    run without it."""
+    """All capabilities, each with the reason why a workload that needs it does not run without
+    it."""
     table = tomlfile.load(lab.capabilities, schema_version=SCHEMA_VERSION)
     table.only(["capabilities"])
     known = table.table("capabilities")
@@ -159,8 +161,8 @@ def capabilities(lab: Lab) -> dict[str, str]:
 
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
-    """The C files below workloads/ of some suites, by the program's name: workloads, and programs
-    without a description that guests have as well."""
+    """The C files below workloads/ of these suites, by the program's name. Some are no workloads:
+    programs without a description that guests hold too."""
     return {
         path.stem: path
         for suite in suites
@@ -170,7 +172,7 @@ def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class _Shelf:
-    """What the descriptions of all workloads refer to."""
+    """The tables that the descriptions of all workloads refer to."""
 
     capabilities: dict[str, str]
     parameters: Table
@@ -185,7 +187,7 @@ class _Shelf:
         return found
 
     def merged(self, table: Table) -> Table:
-        """The table of a parameter with what it takes over by `like`."""
+        """The table of a parameter, with the fields of the shared parameter that `like` names."""
         if "like" not in table.data:
             return table
         like = table.text("like")

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Engines: what turns a run into counts.
+"""Engines: each turns a run into counts.
 
-An engine prepares a run (the files it is made of, what to write into the run directory, which
-command to start) and collects its outcome (what the exit status and the files say). It never starts
+An engine prepares a run: its input files, the files to write into the run directory, the command to
+start. Afterwards it collects the outcome from the exit status and the output files. It never starts
 anything itself.
 
 To add an engine, add a module here, or to `engines/` of a directory that P5LAB_PATH names. Its
-class derives from Engine and declares in `can` what it is able to do; the last line of the module
-is `ENGINE = ` that class. The module's name is the engine's. An engine of several modules is a
-package, with all this in its module `engine`.
+class derives from Engine and declares its abilities in `can`. The last line of the module is
+`ENGINE = ` that class. The module's name is the engine's. An engine of several modules is a package
+whose module `engine` holds all this.
 
-gem5's own interpreter imports this package for p5lab.engines.gem5: what is here needs the standard
-library alone.
+gem5's own interpreter imports this package for p5lab.engines.gem5. So this module needs only the
+standard library.
 """
 
 from abc import ABC, abstractmethod
@@ -24,7 +24,7 @@ from p5lab.describe import engine
 from p5lab.describe.engine import Capabilities
 from p5lab.errors import UserError
 
-if TYPE_CHECKING:  # a run asks its engine what it can do
+if TYPE_CHECKING:  # describe.run reads the capabilities of its engine
     from p5lab.describe.guest import Guest
     from p5lab.describe.run import Run
     from p5lab.lab import Lab
@@ -37,14 +37,14 @@ class Plan:
     """A run, ready to start.
 
     inputs: every file whose content can change the result, by role. settings: everything else that
-    can, without paths. write: files of the run directory. The command runs in that directory; what
-    it prints goes to `console`. built_from: what the build recorded about the engine and the guest,
-    where it did.
+    can change it, without paths. write: files of the run directory. command: it runs in that
+    directory; its output goes to the file `console`. built_from: the records that the build wrote
+    about the engine and the guest, if any.
 
     after_boot: the inputs and settings that matter only from the guest's ready marker on. Runs that
-    agree in all others can share one boot: the same command, with `server` in place of the files of
-    that name, boots in a directory beside theirs and forks each run (p5lab.execute.forkserver). An
-    engine that cannot do that leaves `server` empty.
+    agree in all others can share one boot. Then the same command, with `server` in place of the
+    files of that name, boots in a directory beside theirs and forks each run
+    (p5lab.execute.forkserver). An engine that cannot do that leaves `server` empty.
     """
 
     inputs: Mapping[str, Path]
@@ -61,29 +61,29 @@ class Plan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: ok, failed or timeout, and why in one line."""
+    """How a run ended. `status`: ok, failed or timeout. `reason`: the cause in one line."""
 
     status: str
     reason: str
 
 
 class Engine(ABC):
-    """What p5lab needs of an engine. outputs: the files it leaves in the run directory."""
+    """The interface of every engine. outputs: the files that it leaves in the run directory."""
 
     can: ClassVar[Capabilities]
     outputs: ClassVar[tuple[str, ...]]
 
     def targets(self, lab: "Lab", guests: "Collection[Guest]") -> tuple[str, ...]:
-        """What has to be built (SConstruct's targets) for runs on these guests: here the guests
-        and their workloads."""
+        """The build targets (of SConstruct) that runs on these guests need. Here: the guests and
+        their workloads."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
-        places = {place for place in places if not Path(place).is_absolute()}  # not of P5LAB_PATH
+        places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
         places |= {f"build/workloads/{guest.programs}" for guest in guests}
         return tuple(sorted(places))
 
     def examine(self, lab: "Lab", runs: "Sequence[Run]") -> list[str]:
-        """Looks at runs before anything is built. Raises UserError for what the engine cannot do;
-        returns remarks that people should read."""
+        """Checks runs before anything is built. Raises UserError for a run that the engine cannot
+        do. Returns remarks for the user, one line each."""
         for run in runs:
             if self.can.guests and run.guest.isa not in self.can.guests:
                 raise UserError(
@@ -99,26 +99,26 @@ class Engine(ABC):
 
     @abstractmethod
     def prepare(self, lab: "Lab", run: "Run", directory: Path) -> Plan:
-        """The plan of a run in a directory, which need not be there yet. Raises UserError for a
-        missing file and for what the run cannot be."""
+        """The plan of a run. The directory need not exist yet. Raises UserError for a missing file
+        and for a run that the engine cannot do."""
 
     @abstractmethod
     def collect(self, directory: Path, status: int) -> Outcome:
-        """How a run in a directory has ended, whose command ended with a status; negative: the
-        number of the signal that killed it."""
+        """The outcome of a run whose command has ended. `status` is its exit status; if negative,
+        the number of the signal that killed it."""
 
     @abstractmethod
     def last_output(self, directory: Path) -> str:
-        """The last line the workload printed, safe to show."""
+        """The last line that the workload printed, safe for a terminal."""
 
 
 def get(name: str) -> Engine:
-    """An engine by its name. Raises UserError for a name that no engine has."""
+    """An engine by its name. Raises UserError for an unknown name."""
     return cast(Engine, engine.plugged_in(name)())
 
 
 def targets(lab: "Lab", runs: "Collection[Run]") -> tuple[str, ...]:
-    """What has to be built for runs, of whatever engines, each once."""
+    """The build targets that these runs need, each once, for all their engines."""
     guests: dict[str, list[Guest]] = {}
     for run in runs:
         guests.setdefault(run.engine, []).append(run.guest)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""No engine: the workloads on this host itself, with what it lets them count.
+"""The workloads on this host itself, without a simulator, with the host's own counters.
 
-The programs are built for it (build/workloads/native): the same C files for the same processor,
-with markers that read the host's clock and counters (workloads/lib/native.h). They run one at a
-time on one processor of the host, in the directory of their build, where the loader and the
-libraries of exec-dynamic stand. Files they make are in the run directory.
+The programs are built for the host (build/workloads/native): the same C files for the same
+processor, with markers that read the host's clock and counters (workloads/lib/native.h). They run
+one at a time on one processor of the host. Their working directory is that of their build, which
+holds the loader and the libraries of exec-dynamic. They write their files into the run directory.
 """
 
 import os
@@ -23,8 +23,8 @@ from p5lab.lab import Lab
 from p5stats import events
 
 OUTPUT = "output.log"
-CANNOT_EXECUTE = 126  # what env(1) ends with
-WHOLE = "whole"  # runs a program of the user's own and measures it
+CANNOT_EXECUTE = 126  # exit status of env(1)
+WHOLE = "whole"  # runs a program of the user and measures it
 STARTERS = ("exec-static", "exec-dynamic", "forkexec")  # workloads that start other programs
 
 
@@ -35,14 +35,17 @@ class Native(Engine):
     outputs = (EVENTS, OUTPUT)
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
+        """The programs for the host: no guest, no engine."""
         return (f"build/workloads/{this_host.PROGRAMS}",)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        """The plan of a run on the last processor of the host that this process may use. Raises
+        UserError for a program that is not built."""
         place = lab.program(this_host.PROGRAMS, WHOLE).parent
         inputs = {"workload": place / run.workload.name}
         arguments = run.parameter_text.split()
         if run.program:
-            assert run.program.path is not None  # one of a guest is refused before
+            assert run.program.path is not None  # programs of a guest have been refused
             inputs["workload"] = run.program.path
             if not run.workload.delivered:
                 inputs = {"workload": place / WHOLE, "program": run.program.path}
@@ -54,13 +57,13 @@ class Native(Engine):
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        # The last one: interrupts of a host usually go to the first.
+        # The last processor, because most interrupts of a host go to the first.
         processor = max(os.sched_getaffinity(0))
         return Plan(
             inputs=inputs,
             settings={
                 "job": {"run.job": run.job},
-                # What was measured here says nothing about another host.
+                # A measurement holds for this host only.
                 "host": {"name": run.machine.name, **run.machine.canonical()},
             },
             write={},
@@ -78,6 +81,7 @@ class Native(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
+        """The outcome from the exit status of the program and the end line of its events."""
         if status < 0:
             return Outcome("failed", f"the program was killed by {signal.Signals(-status).name}")
         if status == CANNOT_EXECUTE:
@@ -89,6 +93,7 @@ class Native(Engine):
         return Outcome(*end) if end else Outcome("failed", f"{EVENTS}: no end line")
 
     def last_output(self, directory: Path) -> str:
+        """The last line that the program printed, safe for a terminal."""
         try:
             lines = (directory / OUTPUT).read_bytes()[-65536:].decode("utf-8", "replace")
         except OSError:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""How runs are executed: planned, identified, started here or on a cluster, and recorded."""
+"""The execution of runs: planned, identified, started here or on a cluster, and recorded."""

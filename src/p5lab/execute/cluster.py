@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Runs on the workers of a Dask cluster: of this machine (`--workers N`), or of a scheduler that is
-there already (`--scheduler ADDRESS`). docs/reference/clusters.md says how to use it,
-p5lab.execute.worker
-what a worker does, p5lab.execute.connection how the cluster is reached.
+"""Runs on the workers of a Dask cluster: workers of this machine (`--workers N`), or those of a
+running scheduler (`--scheduler ADDRESS`). docs/reference/clusters.md describes its use,
+p5lab.execute.worker the work of a worker, p5lab.execute.connection the way to the cluster.
 
-A run is one task. Whatever happens to workers, a run directory gets the files of one whole
-execution or none: they are put there by this process, which holds the directory's lock, and its
-record is written last.
+A run is one task. Even if workers die, a run directory gets all files of one execution or none.
+This process holds the lock of the directory and puts the files there. It writes the run's record
+last.
 """
 
 import hashlib
@@ -40,18 +39,18 @@ if TYPE_CHECKING:
 
 RETRIES = 5  # of a run whose worker died while it ran
 POLL_SECONDS = 0.5
-ELASTIC = 64  # runs at a time for a scheduler's cluster, which may grow when it has work
-GROUPS = 2  # of runs for each worker, at least
-# A run meant for a worker that dies finds no other if there is none at that moment, and would wait
-# for ever (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker).
+ELASTIC = 64  # runs at a time on a scheduler's cluster, which may grow under load
+GROUPS = 2  # groups of runs for each worker, at least
+# If the preferred worker of a run dies while there is no other worker, the run would wait for ever
+# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker).
 STRANDED_SECONDS = 5
-PIECE = 4 << 20  # bytes of an input that is sent
+PIECE = 4 << 20  # bytes of an input in one message
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM form: the authority that signed everybody's certificate, our own certificate,
-    its key."""
+    """Files in PEM form: the authority that signed all certificates, our own certificate, its
+    key."""
 
     ca: Path
     cert: Path
@@ -60,8 +59,9 @@ class Tls:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line says: so many workers here, or the address of a scheduler or the file
-    it wrote it to. `ship`: workers are sent everything, whatever they see of this file system."""
+    """The cluster that the command line requests: a number of workers on this machine, or a
+    scheduler. `scheduler` is its address, or the file that it wrote its address to. `ship`: send
+    all inputs to the workers, even if they see this file system."""
 
     workers: int = 0
     scheduler: str = ""
@@ -71,8 +71,8 @@ class Wanted:
 
 @dataclass
 class _Watched:
-    """A run that is with the cluster, and what is heard of it: `messages` of the attempt under way,
-    the digests of the events that its executions came to."""
+    """The state of a run on the cluster. `messages`: news of the current attempt. `events`: the
+    digests of the events of all its executions."""
 
     messages: SimpleQueue[str] = field(default_factory=SimpleQueue)
     attempts: int = 0
@@ -82,7 +82,7 @@ class _Watched:
 
 @dataclass
 class _Chain:
-    """Runs of one boot that are given one after another; `worker` had the last one."""
+    """Runs of one boot, given to the cluster one after another. `worker` had the last one."""
 
     boot: str
     rank: int
@@ -90,10 +90,10 @@ class _Chain:
 
 
 class Cluster:
-    """The Place of runs that are sent to workers (p5lab.execute.runner)."""
+    """The Place that sends runs to workers (p5lab.execute.runner)."""
 
     def __init__(self, client: "Client", wanted: Wanted, beacon: Path) -> None:
-        """`beacon`: something among the results, by which workers see whether they share them."""
+        """`beacon`: a directory among the results. A worker that sees it shares the results."""
         threads = wanted.workers or sum(client.nthreads().values())
         self.at_a_time = 2 * threads if wanted.workers else max(ELASTIC, 2 * threads)
         self.threads = threads
@@ -103,7 +103,7 @@ class Cluster:
         self._session = beacon.name.removeprefix(store.BEACON_PREFIX)
         self._watched: dict[str, _Watched] = {}
         self._shared: set[str] = set()  # boots that several runs have
-        self._unbegun: set[str] = set()  # those of them that no run has been given out of
+        self._unbegun: set[str] = set()  # those of which no run has been sent yet
         self._chain = threading.local()
         self._ranks = itertools.count()
         self._own = bool(wanted.workers)
@@ -111,8 +111,8 @@ class Cluster:
         client.subscribe_topic(self._session, self._hear)
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
-        """Runs of one boot go to one worker, one after another, so that it boots once; but no such
-        group is so long that other workers have nothing to do at the end."""
+        """Groups the runs of one boot: they go to one worker, one after another, so the guest boots
+        once. The groups are short enough to keep all workers busy until the end."""
         self._shared = {boot for boot, runs in Counter(boots).items() if boot and runs > 1}
         groups: dict[str, list[int]] = {}
         for number, boot in enumerate(boots):
@@ -127,9 +127,9 @@ class Cluster:
 
     @property
     def _others(self) -> bool:
-        """Whether a worker that has nothing to do may go on with another's chain. It would boot
-        once more, so not while there are boots that nobody has begun; on a scheduler that others
-        use too, the worker may be at work of theirs."""
+        """Whether an idle worker may continue the chain of another. It would boot the guest once
+        more. So among our own workers it must wait until every boot has begun. On a shared
+        scheduler it need not, because the preferred worker may be busy with the work of others."""
         return not self._own or not self._unbegun
 
     def run(
@@ -140,6 +140,8 @@ class Cluster:
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
+        """Executes a run on a worker, again if its worker died. Returns None if the run was stopped
+        before it began. Raises Lost if the scheduler is gone."""
         watched = self._watched[task.id] = _Watched()
         if task.boot not in self._shared:
             task = replace(task, boot="")
@@ -154,25 +156,26 @@ class Cluster:
                 _remove(stage)
 
     def ended(self, boot: str) -> None:
-        """Which boots are still wanted, workers judge by their use."""
+        """Does nothing: workers end boots that have not been used for a while."""
 
     def close(self, results: Path) -> None:
-        """No run is to come: boots are ended, and what workers left that were killed is removed."""
+        """Ends all boots of this command and removes the directories of workers that were
+        killed."""
         if self._client.status == "running":
             self._client.run(worker.end, self._session, on_error="ignore")
         for directory in results.glob(f"*/{store.BOOT_PREFIX}{self._session}-*"):
             _remove(directory)
 
     def _hear(self, event: tuple[float, dict[str, str]]) -> None:
-        """What a worker tells about a run."""
-        _, told = event
-        watched = self._watched.get(told["run"])
-        if watched and told["what"] == worker.BEGAN:
+        """Notes a message of a worker about a run."""
+        _, message = event
+        watched = self._watched.get(message["run"])
+        if watched and message["what"] == worker.BEGAN:
             watched.attempts += 1
-            watched.worker = told["worker"]
+            watched.worker = message["worker"]
             watched.messages.put(worker.BEGAN)
-        elif watched and told["events"]:
-            watched.events.add(told["events"])
+        elif watched and message["events"]:
+            watched.events.add(message["events"])
 
     def _attempt(
         self,
@@ -182,8 +185,8 @@ class Cluster:
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Report | None:
-        """What a worker reports of a run; None when there is nothing to report: it is to be asked
-        again, or nobody wants the run any more."""
+        """The report of a worker on a run. None if there is no report: the run must be sent again,
+        or it was stopped."""
         from distributed import KilledWorker
 
         chain = self._chain_of(task.boot)
@@ -202,7 +205,7 @@ class Cluster:
         try:
             report = future.result()
         except KilledWorker as killed:
-            # Dask counts a run also when it waited on a worker that died; we do not.
+            # Dask also counts a run that only waited on a worker that died; we do not.
             if watched.attempts <= RETRIES:
                 chain.worker = ""
                 return None
@@ -212,13 +215,13 @@ class Cluster:
             )
         except (CancelledError, OSError):
             raise self._lost() from None
-        except Exception as error:  # whatever the worker did not expect
+        except Exception as error:  # an error that the worker did not handle
             reason = f"worker: {type(error).__name__}: {printable(str(error))}"
             return Report(watched.worker, Done(Outcome("failed", reason), {}))
         if isinstance(report, str):
             raise Lost(
-                f"a worker of {self._name} has no p5lab ({report}): expected it to be"
-                " started as docs/reference/clusters.md says",
+                f"a worker of {self._name} has no p5lab ({report}): start it as"
+                " docs/reference/clusters.md describes",
                 status=STATUS_FAILED,
             )
         chain.worker = report.worker
@@ -230,8 +233,8 @@ class Cluster:
         return report
 
     def _chain_of(self, boot: str) -> _Chain:
-        """The chain that this thread is at. Earlier ones come first on every worker, so that few
-        boots are in use at a time."""
+        """The chain of this thread. Earlier chains come first on every worker, so few boots are in
+        use at a time."""
         chain = getattr(self._chain, "now", None)
         if chain is None or not boot or chain.boot != boot:
             chain = self._chain.now = _Chain(boot, next(self._ranks))
@@ -253,13 +256,13 @@ class Cluster:
                 pure=False,
                 **near,
             )
-        except RuntimeError:  # a client that is closed
+        except RuntimeError:  # the client is closed
             raise self._lost() from None
 
     def _wait(
         self, watched: _Watched, near: str, began: Callable[[], None], stopped: Callable[[], bool]
     ) -> bool:
-        """Waits for the end of an attempt; False: nobody wants it any more, or nobody has it."""
+        """Waits for the end of an attempt. False if the run was stopped or no worker has it."""
         has_it, heard = near, time.monotonic()
         while True:
             try:
@@ -283,31 +286,31 @@ class Cluster:
     def _lost(self) -> Lost:
         return Lost(
             f"the connection to the scheduler {self._name} is lost; the runs that have ended are"
-            " recorded, and the same command goes on from there",
+            " recorded, and the same command continues from there",
             status=STATUS_FAILED,
         )
 
     # --- inputs -------------------------------------------------------------------------------
 
     def _send(self, address: str, task: Task, missing: Iterable[str]) -> None:
-        """Sends a worker the inputs it does not have."""
+        """Sends a worker the inputs that it lacks."""
         paths = {task.digests[role]: path for role, path in task.plan.inputs.items()}
         for digest in sorted(missing):
             with self._sending[address, digest]:
                 try:
                     problem = self._send_one(address, paths[digest], digest)
                 except OSError:
-                    return  # that worker has gone; the run is tried on another
+                    return  # the worker is gone; another one gets the run
             if problem:
                 raise UserError(f"worker {address}: {problem}", status=STATUS_FAILED)
 
     def _send_one(self, address: str, path: Path, digest: str) -> str:
-        """What went wrong there, or nothing."""
+        """Sends one input. Returns the problem of the worker, or an empty text."""
 
         def there(what: Callable[..., object], *arguments: object) -> object:
             return self._client.run(what, *arguments, workers=[address]).get(address)
 
-        if there(worker.has, digest):  # another run of ours has sent it
+        if there(worker.has, digest):  # another run has sent it
             return ""
         upload = uuid.uuid4().hex
         content = path.read_bytes()
@@ -320,8 +323,8 @@ class Cluster:
 
 
 def _execute_on_worker() -> Callable[[dict[str, str], bytes], object]:
-    """worker.execute as Dask can send it to whom has no p5lab, such as its scheduler: a function
-    inside another one is sent by its code."""
+    """worker.execute in a form that Dask can send to a process without p5lab, such as its
+    scheduler: Dask sends an inner function by its code."""
 
     def execute(wanted: dict[str, str], order: bytes) -> object:
         try:
@@ -344,7 +347,7 @@ def _inputs(task: Task, directory: Path) -> tuple[Input, ...]:
 
 
 def _received(report: Report, watched: _Watched, directory: Path) -> Done:
-    """Puts what a worker made into the run directory."""
+    """Moves the files of a worker's execution into the run directory."""
     assert report.done is not None
     facts = {**report.done.facts, "worker": report.worker, "attempts": watched.attempts}
     outcome = report.done.outcome
@@ -363,7 +366,7 @@ def _received(report: Report, watched: _Watched, directory: Path) -> Done:
         if store.digest(directory / name) != digest:
             outcome = Outcome("failed", f"{name} did not arrive as worker {report.worker} made it")
     if len(watched.events) > 1:
-        outcome = Outcome("failed", "not repeatable: two executions came to different events")
+        outcome = Outcome("failed", "not repeatable: two executions gave different events")
     if outcome.status != "ok":
         facts = {name: fact for name, fact in facts.items() if name not in ("digests", "notes")}
     return Done(outcome, facts)
@@ -384,8 +387,9 @@ def _unpack(files: Mapping[str, tuple[str, bytes]], stage: Path) -> None:
 
 
 def _publish(stage: Path, directory: Path) -> None:
-    """Both are on one file system, so each file is moved in one step; the run's record, which says
-    that they are all there, is written after them."""
+    """Moves files from `stage` to the run directory. Both are on one file system, so each file
+    moves in one step. The caller writes the run's record afterwards; the record states that all
+    files are there."""
     for path in list(worker.files_of(stage)):
         place = directory / path.relative_to(stage)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -393,7 +397,7 @@ def _publish(stage: Path, directory: Path) -> None:
 
 
 def _remove(stage: Path) -> None:
-    """What an execution has left; not while one that everybody has given up is still there."""
+    """Removes the directory of an execution, unless its process is still alive."""
     try:
         with store.locked(stage) as lock:
             if lock is not None:

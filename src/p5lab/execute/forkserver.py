@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Boot once: an engine that has booted a guest forks a process for each run
-(engine/session/server.hh
-describes what is said to it).
+(engine/session/server.hh describes the protocol).
 
-Runs share a boot when they agree in everything that matters before the guest's ready marker. Each
-forked run is byte for byte what it would have been on its own.
+Runs share a boot if they agree in everything that matters before the guest's ready marker. The
+results of a forked run are the same, byte for byte, as those of a run that boots by itself.
 """
 
 import fcntl
@@ -30,8 +29,8 @@ POLL_SECONDS = 0.1
 
 
 def key(plan: Plan, digests: Mapping[str, str]) -> str:
-    """What the boot of a run is identified by; empty when its engine cannot fork. `digests` are
-    those of the plan's inputs (store.identity)."""
+    """The identity of a run's boot; empty if its engine cannot fork. `digests` are those of the
+    plan's inputs (store.identity)."""
     if not plan.server:
         return ""
     return store.run_id(
@@ -50,8 +49,8 @@ def key(plan: Plan, digests: Mapping[str, str]) -> str:
 def start(
     plan: Plan, directory: Path, lock: int, stdin: int = subprocess.DEVNULL
 ) -> "subprocess.Popen[bytes]":
-    """The engine of a plan. It inherits `lock` (a file descriptor): as long as it lives, nobody
-    takes its directory for left."""
+    """Starts the engine of a plan. The engine inherits `lock` (a file descriptor). While it lives,
+    nobody else takes over its directory. Raises UserError if it cannot start."""
     with (directory / plan.console).open("wb") as console:
         try:
             return subprocess.Popen(
@@ -72,9 +71,9 @@ class Server:
     """An engine process that boots and then forks. Several threads may use it at the same time."""
 
     def __init__(self, plan: Plan, beside: Path, owner: str = "") -> None:
-        """Starts it in a directory of its own beside the run directory `beside`, from where the
-        plan's relative paths lead to the same files; its name has the `owner`'s in it. OSError or
-        UserError if it cannot start."""
+        """Starts the engine in a directory of its own beside the run directory `beside`. From there
+        the plan's relative paths lead to the same files. The directory's name contains `owner`.
+        Raises OSError or UserError if the engine cannot start."""
         self.directory = Path(
             tempfile.mkdtemp(prefix=f"{store.BOOT_PREFIX}{owner}", dir=beside.parent)
         )
@@ -93,17 +92,17 @@ class Server:
     def run(
         self, directory: Path, lock: int, outputs: Sequence[str], give_up: Callable[[], bool]
     ) -> int | None:
-        """Forks a run in `directory` and waits for its end; returns its exit status, as
-        Popen.returncode has it, or None when it was killed because `give_up` said so.
+        """Forks a run in `directory` and waits for its end. Returns its exit status (as
+        Popen.returncode), or None if `give_up` ended it.
 
-        The run holds `lock` (a file descriptor) as long as it lives. When the boot itself fails,
-        its exit status is returned, and its `outputs` are in `directory` as if the run had failed.
+        The run holds `lock` (a file descriptor) while it lives. If the boot itself fails, its exit
+        status is returned. Its `outputs` are then in `directory`, as if the run had failed.
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:
             path = os.path.relpath(directory, self.directory).encode()
             try:
-                with suppress(OSError):  # a dead engine is seen by its silence
+                with suppress(OSError):  # a dead engine does not answer
                     socket.send_fds(self._socket, [path], [theirs, lock])
             finally:
                 os.close(theirs)
@@ -131,11 +130,11 @@ class Server:
 
     @property
     def ended(self) -> bool:
-        """Whether it can fork no more."""
+        """Whether the engine has ended and can fork no more."""
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Ends the server; forked runs that are still there are killed with it."""
+        """Ends the server. Forked runs that still exist are killed with it."""
         self._process.kill()
         self._process.wait()
         self._undo.close()
@@ -150,7 +149,7 @@ class Servers:
     """One server for each boot that several runs share, from its first run to its last."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        """`keys`: the boot of every run to come; runs without one, or alone with theirs, are not
+        """`keys`: the boots of all runs. A run without a boot, or the only one of its boot, is not
         forked."""
         self._left = Counter(keys)
         self._shared = {name for name, count in self._left.items() if name and count > 1}
@@ -158,7 +157,7 @@ class Servers:
         self._lock = threading.Lock()
 
     def get(self, name: str, plan: Plan, beside: Path) -> Server | None:
-        """The server for a run of this boot; None when the run is to be started by itself."""
+        """The server for a run of this boot; None if the run must boot by itself."""
         if name not in self._shared:
             return None
         with self._lock:
@@ -167,7 +166,8 @@ class Servers:
             return self._servers[name]
 
     def done(self, name: str) -> None:
-        """A run of this boot has ended, or need not be run; after the last one the server ends."""
+        """Notes that a run of this boot has ended or was skipped. After the last one the server
+        ends."""
         with self._lock:
             self._left[name] -= 1
             server = None if self._left[name] else self._servers.pop(name, None)
@@ -175,6 +175,7 @@ class Servers:
             server.close()
 
     def close(self) -> None:
+        """Ends all servers. No run is forked afterwards."""
         with self._lock:
             servers = list(self._servers.values())
             self._servers.clear()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Executes one run in one directory: the run directory itself, or one of a worker's own
-(p5lab.execute.worker). Nothing here knows where results are kept."""
+"""Executes one run in one directory: the run directory itself, or a directory of a worker
+(p5lab.execute.worker). This module does not know where results are kept."""
 
 import os
 import platform
@@ -29,8 +29,8 @@ INTERRUPTED = "interrupted by the user"
 @dataclass(frozen=True)
 class Task:
     """A run that is ready to be executed. `digests` are those of the plan's inputs. `boot`: runs
-    with the same one can share a boot; empty: it boots by itself. `host_limit`: seconds after which
-    the engine is taken to hang."""
+    with the same text can share a boot; if empty, the run boots by itself. `host_limit`: seconds
+    after which the engine counts as hung."""
 
     run: Run
     id: str
@@ -42,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """How a run ended, and what else its record gets."""
+    """How a run ended, and the further facts for its record."""
 
     outcome: Outcome
     facts: dict[str, Any]
@@ -55,9 +55,9 @@ def perform(
     boot: Callable[[], Server | None],
     stopped: Callable[[], bool],
 ) -> Done:
-    """Executes a run. The engine inherits `lock` (a file descriptor). `boot` gives the server that
-    forks it, None when it is to be started by itself; `stopped` tells that nobody wants it any
-    more. Whatever goes wrong is in the outcome."""
+    """Executes a run. The engine inherits `lock` (a file descriptor). `boot` returns the server
+    that forks the run, or None if it must start by itself. `stopped` returns whether the run is no
+    longer wanted. The outcome reports every error."""
     facts: dict[str, Any] = {
         "host": host(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -75,7 +75,7 @@ def perform(
     except UserError as error:
         outcome = Outcome("failed", str(error))
     if outcome.status == "failed" and _disk_is_full(directory):
-        # An engine that cannot write its events cannot write the reason either.
+        # An engine that cannot write its events cannot write its reason either.
         outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {os.strerror(ENOSPC)})")
     facts["wall_seconds"] = round(time.monotonic() - start, 3)
     return Done(outcome, facts)
@@ -93,7 +93,7 @@ def _simulate(
     boot: Callable[[], Server | None],
     stopped: Callable[[], bool],
 ) -> tuple[Outcome, float]:
-    """How the run ended, and of a forked one the seconds it took without the boot."""
+    """The outcome of the run. For a forked run also its seconds without the boot, else 0."""
     engine = engines.get(task.run.engine)
     for file, content in task.plan.write.items():
         (directory / file).write_bytes(content)
@@ -120,7 +120,7 @@ def _simulate(
 
 
 def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
-    """The exit status of the engine, None when it was killed because `give_up` said so."""
+    """The exit status of the engine, None if `give_up` ended it."""
     process = forkserver.start(plan, directory, lock)
     ended = os.pidfd_open(process.pid)
     try:
@@ -135,7 +135,7 @@ def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], boo
 
 
 def host() -> dict[str, Any]:
-    """Where this is, for the record."""
+    """The host of this process, for the record: name, system, machine, number of processors."""
     return {
         "name": platform.node(),
         "system": f"{platform.system()} {platform.release()}",
@@ -145,15 +145,15 @@ def host() -> dict[str, Any]:
 
 
 def phases(run: Run) -> dict[int, str]:
-    """The names of what the table has counts of."""
+    """The names of the phases in the table of counts, by number."""
     if sample := run.sample:
         return {one.number: f"interval {one.number}" for one in sample.intervals}
     return run.workload.phases
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
-    """Turns the events of a run that ended well into the tidy table; what does not make sense
-    makes the run fail. Returns what the record gets beside the outcome."""
+    """Turns the events of a successful run into the tidy table. Events that make no sense turn the
+    run into a failed one. Also returns the further facts for the record."""
     run = task.run
     try:
         parsed = events.parse(directory / EVENTS)

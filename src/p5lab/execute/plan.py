@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What an experiment comes to before it runs: its runs, which of them are there, and how long the
-others will take on this host, judged by what runs like them took."""
+"""The plan of an experiment before it runs: its runs, which of them have results, and how long the
+others will take on this host. Earlier runs give the estimates."""
 
 import threading
 import time
@@ -18,10 +18,10 @@ from p5lab.lab import Lab
 
 
 class Estimate:
-    """Host seconds of a run: what the same workload took with the same parameters, failing that
-    with others, failing that on other guests, failing that any run of the engine. None: nothing was
-    ever run. The machine's geometry changes what a guest does by little. `past` is asked when the
-    first estimate is wanted: where everything is there, nobody wants one."""
+    """Estimates the host seconds of a run. It is the mean of earlier runs of the same workload:
+    with the same parameters if there are any, else with others, else on other guests, else of any
+    run of the engine. None: nothing was ever run. The geometry of the machine is ignored, because
+    it hardly changes the work of a guest. `past` is called for the first estimate only."""
 
     def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
         self._past = past
@@ -37,6 +37,7 @@ class Estimate:
         return {likeness: fmean(seconds) for likeness, seconds in taken.items()}
 
     def __call__(self, run: Run) -> float | None:
+        """The estimate in seconds; None if nothing was ever run with this engine."""
         for likeness in _likenesses(_of(run)):
             if likeness in self._means:
                 return self._means[likeness]
@@ -44,7 +45,7 @@ class Estimate:
 
 
 def _likenesses(what: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """From the most alike to the least: engine, workload, guest, parameters."""
+    """From the most alike to the least: engine, workload, guest, parameters; then shorter lists."""
     return (what[:length] for length in range(len(what), 0, -1))
 
 
@@ -62,8 +63,8 @@ def _of(run: Run) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Row:
-    """One run. `run` is its id, empty before everything is built; `status` is that of its record,
-    or `to run`; `seconds` is the estimate of a run that is still to do."""
+    """One run. `run` is its id, empty before everything is built. `status` is that of its record,
+    or `to run`. `seconds` is the estimate of a run without result."""
 
     run: str
     label: str
@@ -73,26 +74,31 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
+    """The runs of an experiment. `jobs`: the number of runs at a time."""
+
     rows: list[Row]
     jobs: int
 
     @property
     def left(self) -> list[Row]:
+        """The runs without a good result."""
         return [row for row in self.rows if row.status != "ok"]
 
     @property
     def seconds(self) -> float | None:
-        """Of host time for what is left, `jobs` at a time; None: nothing is known."""
+        """The host seconds for the runs that are left, `jobs` at a time; None without any
+        estimate."""
         known = [row.seconds for row in self.left if row.seconds is not None]
         if self.left and not known:
             return None
-        # A run like none before takes what the others take.
+        # A run without an estimate gets the mean of the others.
         each = [row.seconds if row.seconds is not None else fmean(known) for row in self.left]
         return max(sum(each) / self.jobs, max(each, default=0.0))
 
 
 class Countdown:
-    """The host time that is left of runs under way, `jobs` at a time; called, it says so."""
+    """The host time left for the runs under way, `jobs` at a time. Call it for a text such as "3
+    min"."""
 
     def __init__(
         self, runs: Sequence[Run], estimate: Callable[[Run], float | None], jobs: int
@@ -100,20 +106,22 @@ class Countdown:
         self._jobs = jobs
         self._estimate = estimate
         self._runs = {run.label: run for run in runs}
-        self._seconds: dict[str, float | None] = {}  # those that were asked for
+        self._seconds: dict[str, float | None] = {}  # estimates so far
         self._begun: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def started(self, label: str) -> None:
+        """Notes that a run has started, so that its time counts down."""
         with self._lock:
             self._begun[label] = time.monotonic()
 
     def finished(self, label: str) -> None:
+        """Notes that a run has ended."""
         with self._lock:
             self._runs.pop(label, None)
 
     def __call__(self) -> str:
-        """Empty: nothing like these runs was ever run, or none is left."""
+        """The time left, for people; empty if there is no estimate or no run is left."""
         with self._lock:
             for label in self._runs.keys() - self._seconds.keys():
                 self._seconds[label] = self._estimate(self._runs[label])
@@ -130,7 +138,8 @@ class Countdown:
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
-    """The plan of these runs; `known` says what is there, None before everything is built."""
+    """The plan of these runs. `known` returns the id and status of a run; None before everything is
+    built."""
     estimate = Estimate(lambda: index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:
@@ -143,17 +152,18 @@ def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jo
 
 
 def summary(plan: Plan) -> str:
+    """One sentence about a plan: the number of runs with results, of runs to do, and their time."""
     there = len(plan.rows) - len(plan.left)
     text = f"{len(plan.rows)} runs: {there} there, {len(plan.left)} to run"
     if not plan.left:
         return text + "."
     if plan.seconds is None:
-        return text + "; nothing like them has been run here, so there is no estimate."
+        return text + "; no similar run has been made here, so there is no estimate."
     return f"{text}, about {duration(plan.seconds)} with {plan.jobs} at a time."
 
 
 def duration(seconds: float) -> str:
-    """For people: 4.2 s, 3 min, 2 h 5 min."""
+    """A time for people: 4.2 s, 3 min, 2 h 5 min."""
     if seconds < 100:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A run again, from its record alone: the machine as it was, the same guest, program and seed."""
+"""Repeats a run from its record alone: on the same machine, with the same guest, program and
+seed."""
 
 from typing import Any
 
@@ -14,7 +15,7 @@ from p5lab.lab import Lab
 
 
 def request(run: Run) -> dict[str, Any]:
-    """What a record keeps of a run for this, beside what it has already."""
+    """The entry `request` of a record: all that a repetition needs beside the other entries."""
     return {
         "limit_seconds": run.limit_seconds,
         "given": list(run.given),
@@ -25,13 +26,13 @@ def request(run: Run) -> dict[str, Any]:
 
 
 def run_of(lab: Lab, stored: Stored) -> Run:
-    """The run that a record describes. Machine keys whose values in the machine's file have changed
-    since then are set to what they were."""
+    """The run that a record describes. If values in the machine's file have changed since then, the
+    run has the old ones. Raises UserError if the record lacks something that is needed."""
     try:
         return _run_of(lab, stored)
     except (AttributeError, LookupError, TypeError, ValueError):
         raise UserError(
-            f"run {stored.id}: {RECORD} does not have all that is needed to run it again"
+            f"run {stored.id}: {RECORD} lacks entries that are needed to run it again"
         ) from None
 
 
@@ -40,8 +41,8 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     asked = record.get("request")
     if not isinstance(asked, dict):
         raise UserError(
-            f"run {stored.id} was recorded by an older p5lab, which did not keep all that is"
-            f" needed; run experiment {record['experiment']} again"
+            f"run {stored.id} was recorded by an older p5lab, which kept too few entries;"
+            f" run experiment {record['experiment']} again"
         )
     if not engine.capabilities(record["engine"]).simulates:
         raise UserError(
@@ -49,7 +50,7 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
         )
     if record["experiment"] == PROGRAM:
         raise UserError(
-            f"run {stored.id} was of a program of your own, of which only the digest is kept; use"
+            f"run {stored.id} was of a program of your own; its record keeps only the digest; use"
             " `./p5lab run --program FILE`"
         )
     known = workload.load(lab)

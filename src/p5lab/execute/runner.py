@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs from their description to their record: identified, queued, executed somewhere, recorded.
+"""Takes runs from their description to their record: identified, queued, executed, recorded.
 
-Where a run is executed is a Place: in engines of this process (Here), or on the workers of a Dask
-cluster (p5lab.execute.cluster). Both execute it by p5lab.execute.one_run.
+A Place executes the runs: engines of this process (Here), or the workers of a Dask cluster
+(p5lab.execute.cluster). Both use p5lab.execute.one_run.
 """
 
 import platform
@@ -28,7 +28,7 @@ from p5lab.host.files import read_json
 from p5lab.keep import store
 from p5lab.lab import PLACES, Lab
 
-# The virtual-time limit is the engine's; this one catches an engine that itself hangs.
+# The engine has a limit of modelled time. This limit of host time catches an engine that hangs.
 HOST_LIMIT_SECONDS = 3600
 PREVIOUS = "events.previous.jsonl"
 NOT_BEGUN = "not begun: another run failed before it (--fail-fast)"
@@ -37,7 +37,7 @@ TO_RUN = "to run"
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one run."""
+    """How one run ended. `reused`: an earlier result was taken. `wall_seconds`: host time."""
 
     run: Run
     id: str
@@ -50,8 +50,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Known:
-    """The id of a run and the status of its record; `to run` where there is none, or where its
-    files are not what was recorded."""
+    """The id of a run and the status of its record. The status is `to run` if there is no record,
+    or if files do not match it."""
 
     id: str
     status: str
@@ -59,32 +59,34 @@ class Known:
 
 @dataclass(frozen=True)
 class _Job:
-    """A run that has been identified."""
+    """A run with its identity."""
 
     run: Run
     id: str
     directory: Path
     made_of: dict[str, Any]
-    boot: str  # runs with the same one can share a boot; empty: none
+    boot: str  # runs with the same text can share a boot; empty: none
 
     def describe(self) -> dict[str, Any]:
+        """The record of the run before it starts."""
         return {**_describe(self.run, self.id), **self.made_of}
 
     def result(self, status: str, reason: str, wall: float = 0, reused: bool = False) -> Result:
+        """The result of the run."""
         return Result(self.run, self.id, self.directory, status, reason, reused, wall)
 
 
 class Place(Protocol):
-    """Where runs are executed. Its methods are called from several threads."""
+    """An executor of runs. Its methods are called from several threads."""
 
     @property
     def at_a_time(self) -> int:
-        """How many runs it is given at the same time."""
+        """The number of runs that it takes at the same time."""
         ...
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
-        """Which of these runs, by their places in the list of their boots, are given to it one
-        after another."""
+        """Groups of runs that it gets one after another, as indices into `boots`, the boots of all
+        runs."""
         ...
 
     def run(
@@ -95,27 +97,30 @@ class Place(Protocol):
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
-        """Executes a run; afterwards its files are in `directory`, all or none. Tells by `began`
-        that it is under way; None: it was `stopped` before. Lost: the place itself is gone."""
+        """Executes a run. Afterwards all of its files are in `directory`, or none. Calls `began`
+        when the run starts. Returns None if the run was `stopped` before. Raises Lost if the place
+        itself is gone."""
         ...
 
     def ended(self, boot: str) -> None:
-        """A run with this boot has ended, or need not be run."""
+        """Notes that a run with this boot has ended or was skipped."""
         ...
 
 
 class Lost(UserError):
-    """Nothing can be executed in a place any more."""
+    """The place can execute no more runs."""
 
 
 class Here:
-    """Engines of this process, in the run directories themselves."""
+    """Executes runs by engines of this process, in the run directories themselves."""
 
     def __init__(self, at_a_time: int, boots: Sequence[str]) -> None:
         self.at_a_time = at_a_time
         self._servers = Servers(boots)
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
+        """Each run in a group of its own: runs that share a boot fork from one server, in any
+        order."""
         return [[number] for number in range(len(boots))]
 
     def run(
@@ -126,6 +131,7 @@ class Here:
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
+        """Executes a run in this thread, forked if it shares its boot."""
         began()
         return one_run.perform(
             task,
@@ -136,22 +142,24 @@ class Here:
         )
 
     def ended(self, boot: str) -> None:
+        """Lets the server of a boot end after its last run."""
         self._servers.done(boot)
 
     def close(self) -> None:
+        """Ends all servers."""
         self._servers.close()
 
 
 @dataclass
 class Runner:
-    """Runs of one command. `started` and `finished` are called from worker threads."""
+    """Executes the runs of one command. `started` and `finished` are called from worker threads."""
 
     lab: Lab
     force: bool = False
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
-    fail_fast: bool = False  # the first failure leaves what has not begun `queued`
-    # Opened when there is something to run. None: here, `jobs` at a time.
+    fail_fast: bool = False  # after a failure, runs that have not begun stay `queued`
+    # Opened if there is a run to execute. None: in this process, `jobs` at a time.
     place: Callable[[], AbstractContextManager[Place]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
@@ -161,10 +169,11 @@ class Runner:
     _failed: threading.Event = field(default_factory=threading.Event)
 
     def run_all(self, runs: list[Run]) -> list[Result]:
-        """Executes all runs, `jobs` at a time, the longest first; a failed one does not stop the
-        others unless `fail_fast`.
+        """Executes all runs, `jobs` at a time, the longest first. After a failed run the others go
+        on, unless `fail_fast`.
 
-        Results come in the order of `runs`; a run that is there twice is run and returned once.
+        The results have the order of `runs`. A run that stands there twice is executed and returned
+        once.
         """
         jobs = {job.id: job for job in map(self._identify, runs)}
         for job in jobs.values():
@@ -205,7 +214,7 @@ class Runner:
         return not self.force and store.complete(job.directory, store.read(job.directory))
 
     def known(self, run: Run) -> Known:
-        """What is there of a run. UserError when it cannot be told: something is not built."""
+        """The id and status of a run. Raises UserError if an input of the run is not built."""
         job = self._identify(run)
         record = store.read(job.directory) if job.directory.is_dir() else None
         if record is None or record["status"] == "queued":
@@ -215,13 +224,13 @@ class Runner:
         return Known(job.id, str(store.settle(job.directory, record)["status"]))
 
     def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
-        """The longest first, so that none is left alone at the end; but runs of one boot after
-        another, so that few engines wait with a booted guest at the same time."""
+        """The longest runs first, so that none is left alone at the end. Runs of one boot stay
+        together, so that few booted guests wait at the same time."""
         seconds = {name: self.estimate(job.run) or 0.0 for name, job in jobs.items()}
         boots: dict[str, float] = {}
         for name, job in jobs.items():
             boots[job.boot] = boots.get(job.boot, 0.0) + seconds[name]
-        # Equal ones stay in the order of the experiment.
+        # Runs of equal length stay in the order of the experiment.
         place = {boot: number for number, boot in enumerate(boots)}
         return sorted(
             jobs.values(),
@@ -229,7 +238,7 @@ class Runner:
         )
 
     def _identify(self, run: Run) -> _Job:
-        # Relative paths are not part of the identity, so any directory at that depth will do.
+        # The identity has no relative paths, so any directory at this depth will do.
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
@@ -253,8 +262,8 @@ class Runner:
         return _Job(run, name, directory, made_of, boot)
 
     def _described_in(self, run: Run) -> dict[str, str]:
-        """The files that describe what a run is made of; those of P5LAB_PATH with their whole
-        path."""
+        """The files that describe the machine, guest, workload and experiment of a run. Files from
+        P5LAB_PATH have absolute paths."""
         names = {
             "experiment": run.experiment,
             "machine": run.machine.name,
@@ -293,7 +302,7 @@ class Runner:
                     if lock is not None:
                         result = self._locked(place, job, lock)
                         break
-                time.sleep(0.2)  # another p5lab is at this very run
+                time.sleep(0.2)  # another p5lab executes this run
             else:
                 result = job.result("failed", INTERRUPTED)
         finally:
@@ -349,8 +358,8 @@ class Runner:
         except UserError as error:
             outcome, facts = Outcome("failed", str(error)), {}
         record |= {"status": outcome.status, "reason": outcome.reason, **facts}
-        # When not even this can be written, the lock-less `running` record tells the next reader
-        # that the run failed.
+        # If not even this can be written, the record stays `running` without a lock. The next
+        # reader takes such a run as failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):
@@ -392,8 +401,8 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
 
 
 def _described(run: Run) -> dict[str, Any]:
-    """What the machine, guest and workload files say that no engine is told, but that the table and
-    the reports hold."""
+    """The entries of the machine, guest and workload files that the engine does not read, but the
+    table and the reports do."""
     return {
         "machine": run.machine.name,
         "guest": run.guest.name,
@@ -408,8 +417,8 @@ def _described(run: Run) -> dict[str, Any]:
 def _set_aside(
     engine: engines.Engine, directory: Path, before: dict[str, Any] | None
 ) -> str | None:
-    """Removes what an earlier attempt left. An earlier ok result of a repeatable engine is kept for
-    comparison; returns the digest of its events."""
+    """Removes the files of an earlier attempt. The events of a good earlier result are kept for
+    comparison if the engine is repeatable. Returns their digest, or None."""
     known = None
     if engine.can.repeatable and before and before["status"] == "ok":
         known = before["digests"].get(EVENTS)
@@ -423,8 +432,8 @@ def _set_aside(
 
 
 def _compared(directory: Path, done: Done, known: str | None) -> tuple[Outcome, dict[str, Any]]:
-    """An ok run beside its earlier result, whose events have the digest `known`: they must be the
-    same."""
+    """Compares a good run with its earlier result, whose events have the digest `known`. The run
+    fails if they differ."""
     if known and done.facts["digests"][EVENTS] != known:
         facts = {
             name: fact for name, fact in done.facts.items() if name not in ("digests", "notes")

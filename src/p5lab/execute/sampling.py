@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/concepts/simpoint.md).
 
-Three runs at most, each in a run directory of its own: one that writes basic-block vectors, with
-the model off; one that simulates the chosen intervals in detail and warms caches, TLBs and branch
-target buffer before each; and, where the error is wanted, the full run. The clustering between the
-first and the second is p5stats.simpoint, or a SimPoint 3.2 that the user has.
+It takes at most three runs, each in a run directory of its own. The first writes basic-block
+vectors, with the model off. The second simulates the chosen intervals in detail; before each it
+warms caches, TLBs and branch target buffer. The third is the full run, if the user wants the error.
+Between the first and the second, p5stats.simpoint chooses the intervals, or the user's own SimPoint
+3.2 does.
 """
 
 import os
@@ -35,7 +36,7 @@ from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
 
 SCHEMA_VERSION = 1
-# Of the runs; runs of one experiment that ask the same are one to whoever reads its tables.
+# Experiment names of the three runs. Readers of tables take equal runs of one experiment for one.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
 # Instructions that fill an L2 of 256 KB several times over (docs/concepts/simpoint.md).
@@ -47,14 +48,15 @@ ESTIMATE = "estimate.json"
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a clustering came to; the points in the order of the run. `scores` are those of k = 1,
-    2, ...; a user's SimPoint keeps its own."""
+    """The result of a clustering, with the points in the order of the run. `scores` are those of k
+    = 1, 2, ...; empty after the user's SimPoint, which does not report them."""
 
     vectors: simpoint.Vectors
     points: tuple[Point, ...]
     scores: tuple[float, ...]
 
     def sample(self, warm_up: int) -> Sample:
+        """The intervals to simulate in detail. `warm_up` is in instructions."""
         bounds = simpoint.bounds(self.vectors, self.points)
         total = sum(self.vectors.lengths)
         return Sample(
@@ -79,7 +81,8 @@ def base(
     settings: dict[str, Any],
     seed: int,
 ) -> list[Run]:
-    """The full run of each workload; `given` are its parameters as `name=value`."""
+    """The full run of each workload. `given` are parameters in the form `name=value`. Raises
+    UserError for an unknown name or a wrong value."""
     known = workloads.load(lab)
     board = machines.load(lab, machine)
     if settings:
@@ -119,8 +122,8 @@ def _parameter(text: str) -> tuple[str, int | str]:
 
 
 def blocks(run: Run, interval: int) -> Run:
-    """The same, writing vectors. The model is off: what is executed depends on it only through the
-    clock."""
+    """The run that writes vectors. Its model is off: only through the clock does the model affect
+    which instructions are executed."""
     return replace(
         run,
         experiment=BLOCKS,
@@ -130,6 +133,7 @@ def blocks(run: Run, interval: int) -> Run:
 
 
 def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
+    """The run that simulates only the chosen intervals, each after `warm_up` instructions."""
     return replace(
         run,
         experiment=SAMPLED,
@@ -141,7 +145,7 @@ def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
 
 
 def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
-    """The intervals that stand for the run of a frequency vector file."""
+    """The intervals that stand for the run with these frequency vectors."""
     vectors = simpoint.read_vectors(file)
     if binary:
         return Chosen(vectors, _by_binary(file, len(vectors.intervals), max_k, binary), ())
@@ -150,7 +154,8 @@ def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
 
 
 def binary(option: Path | None) -> Path | None:
-    """The user's own SimPoint 3.2: the option's, else the environment's, else none."""
+    """The user's own SimPoint 3.2: that of the option, else that of the environment, else None.
+    Raises UserError if it is no program."""
     path = option or (Path(os.environ[BINARY]) if os.environ.get(BINARY) else None)
     if path and not os.access(path, os.X_OK):
         raise UserError(f"{path}: expected the program `simpoint` of SimPoint 3.2, executable")
@@ -161,7 +166,7 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
     packed = ["-inputVectorsGzipped"] if file.suffix == ".gz" else []
     with tempfile.TemporaryDirectory(prefix="p5lab-simpoint-") as name:
         points, weights = Path(name) / "simpoints", Path(name) / "weights"
-        # It tells fixed from variable lengths; the last interval of ours is a shorter one.
+        # Intervals of variable length, because our last interval is shorter than the others.
         done = subprocess.run(
             [
                 program.resolve(),
@@ -189,8 +194,8 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
 
 
 def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]:
-    """Of a frequency vector file from anywhere, such as gem5's: writes NAME.simpoints and
-    NAME.weights beside it. Returns the path of the first."""
+    """Clusters any frequency vector file, such as gem5's. Writes NAME.simpoints and NAME.weights
+    beside it. Returns the path of the first."""
     chosen = choose(file, max_k, program)
     place = file.with_name(f"{file.name.partition('.')[0]}.simpoints")
     for path, text in zip(
@@ -207,7 +212,7 @@ def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]
 
 
 def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[str, Any]:
-    """What is known of one workload when its runs have ended; `results` by experiment. Written to
+    """The estimate of one workload after its runs. `results` are by experiment. Also writes it to
     estimate.json beside the sampled run."""
     sample = events.parse(results[SAMPLED].directory / EVENTS)
     rates = simpoint.estimate(sample, EMPTY_PHASE, chosen.points)
@@ -257,7 +262,7 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
 
 @dataclass(frozen=True)
 class Estimated:
-    """The workloads' estimates by label, and the runs that did not work."""
+    """The estimates of the workloads by label, and the runs that failed."""
 
     found: dict[str, dict[str, Any]]
     failed: list[Result]
@@ -273,7 +278,7 @@ def run(
     full: bool,
     execute: Callable[[list[Run]], list[Result]],
 ) -> Estimated:
-    """Does all of it; a workload of which one run fails has no estimate."""
+    """Executes all runs and estimates. A workload with a failed run has no estimate."""
     first = execute([blocks(one, interval) for one in runs])
     failed = [result for result in first if result.status != "ok"]
     chosen: dict[str, Chosen] = {}

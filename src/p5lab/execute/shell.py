@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab shell GUEST`: the serial console of a simulated machine in the user's terminal.
 
-The emulator opens one end of a pseudo-terminal as its first serial line; this relays between the
-other end and the user. The machine is held to real time: at most a second ahead, idle while the
-guest is idle. Nothing of it is kept.
+Bochs opens one end of a pseudo-terminal as its first serial line. This module relays between the
+other end and the user. The machine follows real time: it is at most a second ahead, and it idles
+while the guest is idle. Nothing of the session is kept.
 
-What the guest sends reaches the terminal as it is, control sequences included: it is the guest's
-terminal, as it would be at the end of a serial line, and editors need it. Everywhere else what a
-guest prints is neutralised (untrusted.py).
+The guest's output reaches the terminal unchanged, control sequences included, as at the end of a
+serial line; editors need them. All other output of guests is neutralised before it is shown
+(p5stats/untrusted.py).
 """
 
 import contextlib
@@ -37,17 +37,19 @@ from p5lab.lab import Lab
 
 NAME = "shell"
 ESCAPE, LEAVE, END_OF_FILE = 0x01, b"xX", b"\x04"  # Ctrl-A, Ctrl-D
-HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A is Ctrl-A"
-LIMIT_SECONDS = 365 * 86400  # of modelled time: a session has no other end than the user's
+HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A sends Ctrl-A"
+LIMIT_SECONDS = 365 * 86400  # of modelled time: in practice only the user ends a session
 PROMPT = re.compile(rb"[#$>] \Z")
-# Where input is not typed but comes from a file or pipe, each line waits for a prompt, or for so
-# many seconds without output: what runs may read it itself, or take its time.
+# Input from a file or pipe: each line waits for a prompt, or for this time without output. The
+# program that runs may read the line itself, or be slow.
 PROMPT_SECONDS, SILENT_SECONDS = 0.05, 2.0
 TICK_SECONDS = 0.05
-CHUNK = 512  # less than a pipe takes without blocking
+CHUNK = 512  # bytes; a pipe takes them without blocking
 
 
 def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
+    """The run of a session: one shell on the console. `model`: off for a fast machine without
+    caches."""
     workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
     return Run(
         NAME,
@@ -65,7 +67,7 @@ def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
 
 
 def run(lab: Lab, planned: Run) -> int:
-    """Runs the session; the exit status of the command."""
+    """Runs the session. Returns the exit status of the command."""
     with tempfile.TemporaryDirectory(prefix="p5lab-shell-") as name:
         outcome = _session(lab, planned, Path(name))
     if outcome is None or outcome.status == "ok":
@@ -78,22 +80,22 @@ def run(lab: Lab, planned: Run) -> int:
 
 
 def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
-    """How the engine ended; None: the user left before."""
+    """How the engine ended; None if the user left before."""
     engine = engines.get(planned.engine)
     prepared = engine.prepare(lab, planned, directory)
     for file, content in prepared.write.items():
         (directory / file).write_bytes(content)
     master, slave = os.openpty()
     try:
-        tty.setraw(slave)  # nothing is echoed before the emulator has it
+        tty.setraw(slave)  # no echo before Bochs has opened it
         command = (
             *prepared.command,
             f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}",
             "clock: sync=slowdown",
         )
         with (directory / prepared.console).open("wb") as console:
-            # In a session of its own the line is the emulator's controlling terminal: should this
-            # process die, the emulator is hung up.
+            # In a session of its own Bochs has the line as its controlling terminal. If this
+            # process dies, Bochs gets a hang-up signal.
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -121,7 +123,8 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
 
 @contextlib.contextmanager
 def raw_terminal() -> Iterator[bool]:
-    """Hands every key to the guest while the block runs; whether there are keys at all."""
+    """Passes every key to the guest while the block runs. Yields whether standard input is a
+    terminal."""
     if not sys.stdin.isatty():
         yield False
         return
@@ -134,7 +137,7 @@ def raw_terminal() -> Iterator[bool]:
 
 
 def say(text: str) -> None:
-    """A line of ours, in raw mode too."""
+    """Prints a line of p5lab itself, also in raw mode."""
     sys.stderr.write(f"\rp5lab: {text}\r\n")
     sys.stderr.flush()
 
@@ -153,9 +156,10 @@ class Relay:
     _ended: bool = False  # no more input will come
     _left: bool = False
     _quiet_since: float = field(default_factory=time.monotonic)
-    _heard: bool = False  # the guest has sent anything at all
+    _heard: bool = False  # the guest has sent something
 
     def run(self) -> None:
+        """Relays until the engine has ended or the user leaves."""
         source, screen = sys.stdin.fileno(), sys.stdout.fileno()
         while not self._left:
             ended = self.process.poll() is not None
@@ -180,7 +184,7 @@ class Relay:
         self._heard = True
         self._quiet_since = time.monotonic()
         self._tail = (self._tail + data)[-16:]
-        # Lines of a terminal end in two characters, of a file in one.
+        # A line ends in two characters on a terminal, in one in a file.
         self._shown += data if sys.stdout.isatty() else data.replace(b"\r", b"")
 
     def _from_user(self, data: bytes) -> None:
@@ -204,7 +208,7 @@ class Relay:
                 self._typed += bytes((byte,))
 
     def _to_guest(self) -> None:
-        """Before its first word the guest is not listening yet."""
+        """Sends input to the guest. Before its first output the guest is not listening yet."""
         if not self._heard:
             return
         if self.interactive:

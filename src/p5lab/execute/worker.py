@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a Dask worker does with a run. Its client is p5lab.execute.cluster.
+"""The work of a Dask worker on a run. Its client is p5lab.execute.cluster.
 
-The run is executed in a directory of its own, so that two executions of it never meet: beside the
-run directories where the worker sees the client's results, else on the worker's disk, in a tree in
-which the inputs have the same places relative to it. The result is that directory, or what is in
-it; only the client puts it into the run directory.
+Each execution has a directory of its own, so two executions of a run never meet. If the worker sees
+the client's results, the directory stands beside the run directories. Else it stands on the
+worker's disk, in a tree where the inputs have the same relative places. The result is that
+directory or its content; only the client puts it into the run directory.
 """
 
 import functools
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 IDLE_SECONDS = 60  # after which a booted engine that no run wants is ended
 BEGAN, ENDED = "began", "ended"
-FILLER = ".p5lab"  # directories that are there for their depth only
-# Of a run directory, but not of a result.
+FILLER = ".p5lab"  # name of directories that only add depth
+# Files of a run directory that are no part of a result.
 _OWN = (store.LOCK, store.RECORD, store.RESERVE)
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file that a run is made of: its name as the engine is told it, where the client has it, and
+    """An input file of a run: its path relative to the run directory, its path at the client, and
     its SHA-256."""
 
     relative: str
@@ -55,9 +55,9 @@ class Input:
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is asked. `beacon` is a directory among the client's results: who sees it
-    shares them. None: everything is to be sent. `session` is one command of the client: the topic
-    under which a worker tells what it is at."""
+    """The order of a client to execute a run. `beacon`: a directory among the client's results; a
+    worker that sees it shares them. None: all inputs are sent. `session`: the name of one command
+    of the client, and the topic under which a worker reports its progress."""
 
     task: Task
     inputs: tuple[Input, ...]
@@ -68,9 +68,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker answers. Either it did not try: `refused` says why, `missing` which inputs it
-    has to be sent first; or it is `done`, and the files are in `stage` or in `files` (with their
-    SHA-256)."""
+    """The answer of a worker. If it did not execute the run, `refused` gives the reason or
+    `missing` the digests of the inputs that it needs first. Else it is `done`, and the files are in
+    `stage` or in `files` (each with its SHA-256)."""
 
     worker: str
     done: Done | None = None
@@ -82,7 +82,7 @@ class Report:
 
 @functools.cache
 def fingerprint() -> dict[str, str]:
-    """What must be the same on both sides, or a run could give other bytes."""
+    """Versions that must be equal at worker and client; otherwise a run could give other bytes."""
     sources = hashlib.sha256()
     root = Lab.here().root
     for path in sorted([*root.glob("src/p5lab/**/*.py"), *root.glob("stats-parsers/**/*.py")]):
@@ -95,25 +95,26 @@ def fingerprint() -> dict[str, str]:
 
 
 def skew(wanted: dict[str, str]) -> str:
-    """The first respect in which this p5lab is another; empty: none."""
+    """The first difference between this p5lab and the client's fingerprint; empty if there is
+    none."""
     for name, version in fingerprint().items():
         if wanted.get(name) != version:
             return (
-                f"it has {name} {version}, not {wanted.get(name)}: expected the"
-                " same there and here; then start the worker again"
+                f"it has {name} {version}, the client has {wanted.get(name)}:"
+                " expected the same on both; correct that and start the worker again"
             )
     return ""
 
 
 def dies_with_us() -> tuple[str, ...]:
-    """Begins the command of a process that is killed when the thread that started it has ended."""
+    """The first words of a command whose process is killed when the thread that started it ends."""
     setpriv = Path("/usr/bin/setpriv")  # of util-linux
     return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()
 
 
 def execute(wanted: dict[str, str], order: bytes) -> Report:
-    """A task of Dask: executes what is asked. `wanted` is the client's fingerprint(), `order` a
-    pickled Order, which is not opened before the two agree."""
+    """A task of Dask: executes an order. `wanted` is the client's fingerprint(). `order` is a
+    pickled Order; it is opened only if the fingerprints agree."""
     from distributed.worker import get_worker
 
     worker = get_worker()
@@ -167,7 +168,7 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
     key = worker.get_current_task()
 
     def dropped() -> bool:
-        """Nobody waits for it any more: the client has cancelled it, or is gone."""
+        """Whether nobody waits for the run any more: the client has cancelled it, or is gone."""
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 
@@ -194,7 +195,7 @@ def _contents(stage: Path) -> dict[str, tuple[str, bytes]]:
 
 
 def files_of(stage: Path) -> Iterator[Path]:
-    """The files of a result; nothing that points elsewhere."""
+    """The files of a result, without links."""
     for path in stage.rglob("*"):
         if path.is_file() and not path.is_symlink() and str(path.relative_to(stage)) not in _OWN:
             yield path
@@ -204,7 +205,7 @@ def files_of(stage: Path) -> Iterator[Path]:
 
 
 def kept() -> Path:
-    """Where a host keeps the inputs that it was sent, by digest."""
+    """The directory where a host keeps the inputs that it received, by digest."""
     return cache_directory() / "inputs"
 
 
@@ -216,24 +217,26 @@ def _holds(path: Path, digest: str) -> bool:
 
 
 def _find(wanted: Input, elsewhere: bool) -> Path | None:
-    """Where an input is on this host: where the client has it (`elsewhere`), or kept."""
+    """The path of an input on this host: its path at the client (if `elsewhere`), or that of a kept
+    copy. None if there is none."""
     if elsewhere and _holds(wanted.path, wanted.digest):
         return wanted.path
     path = kept() / wanted.digest
     if not _holds(path, wanted.digest):
         return None
     with suppress(OSError):
-        os.utime(path)  # gc removes what was not used for long
+        os.utime(path)  # gc removes inputs that were not used for long
     return path
 
 
 def has(digest: str) -> bool:
+    """Whether this host keeps an input with this SHA-256."""
     return _holds(kept() / digest, digest)
 
 
 def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str:
-    """Takes a piece of an input that the client sends; returns what went wrong, or nothing. With
-    the `last` one the whole is checked, and kept."""
+    """Stores a piece of an input from the client. After the `last` piece it checks the digest of
+    the whole file and keeps it. Returns the error, or an empty text."""
     path = kept() / f"{upload}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -244,7 +247,7 @@ def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str
         if last:
             if not _holds(path, digest):
                 raise OSError(0, "it did not arrive as it was sent")
-            path.chmod(0o555)  # the engine is one of them
+            path.chmod(0o555)  # executable, because the engine is an input too
             path.replace(kept() / digest)
     except OSError as error:
         path.unlink(missing_ok=True)
@@ -253,8 +256,9 @@ def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str
 
 
 def _tree(base: Path, inputs: Sequence[Input], found: dict[str, Path]) -> Path:
-    """A directory below `base` for runs of these inputs: from a directory in it, each input's
-    relative name leads to the file with its content, and to nothing above `base`."""
+    """A directory below `base` for runs with these inputs. From a directory in it, the relative
+    name of each input leads to the file with its content. Raises OSError for a name that leads out
+    of the tree."""
     text = "\n".join(sorted(f"{one.relative}\0{one.digest}" for one in inputs))
     tree = base / hashlib.sha256(text.encode()).hexdigest()[:16]
     up = max((_ups(one.relative) for one in inputs), default=1)
@@ -287,10 +291,10 @@ class _Booted:
 
 
 class _Boots:
-    """Engines that have booted, for the next run of the same boot and session."""
+    """Engines that have booted, ready for the next run of the same boot and session."""
 
     def __init__(self) -> None:
-        self._there: dict[str, _Booted] = {}  # the last one used is the last
+        self._there: dict[str, _Booted] = {}  # in the order of their last use
         self._lock = threading.Lock()
         self._reaper: threading.Thread | None = None
 
@@ -298,7 +302,7 @@ class _Boots:
     def booted(
         self, session: str, boot: str, plan: Plan, stage: Path, keep: int
     ) -> Iterator[Server]:
-        """The server for a run in `stage`. At most `keep` stay that nobody uses."""
+        """The server for a run in `stage`. At most `keep` unused servers remain."""
         name = f"{session} {boot} {stage.parent}"
         with self._lock:
             one = self._there.pop(name, None)
@@ -320,17 +324,18 @@ class _Boots:
                 one.used = time.monotonic()
 
     def end(self, session: str) -> None:
+        """Ends the unused engines of a session."""
         self._end([name for name, one in list(self._there.items()) if one.session == session])
 
     def _reap(self) -> None:
-        """For clients that never said they had ended."""
+        """Ends engines of clients that never reported their end."""
         while True:
             time.sleep(IDLE_SECONDS / 4)
             before = time.monotonic() - IDLE_SECONDS
             self._end([name for name, one in list(self._there.items()) if one.used < before])
 
     def _end(self, names: Sequence[str]) -> None:
-        """Those of them that nobody uses."""
+        """Ends those of these engines that no run uses."""
         with self._lock:
             unused = [name for name in names if name in self._there]
             going = [self._there.pop(name) for name in unused if not self._there[name].users]
@@ -342,5 +347,5 @@ _boots = _Boots()
 
 
 def end(session: str) -> None:
-    """A client has ended, and needs its boots no more."""
+    """Ends the boots of a client that has ended. Runs on the worker."""
     _boots.end(session)

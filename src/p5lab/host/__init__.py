@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""This host: downloads, builds, tests, files, terminal."""
+"""The host: downloads, builds, tests, files and the terminal."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks the build graph whether everything that runs need is up to date, and builds what is not."""
+"""Asks SCons whether the targets that runs need are up to date, and builds those that are not."""
 
 import fcntl
 import os
@@ -22,17 +22,17 @@ from p5lab.lab import Lab
 
 LOG = "build/build.log"
 LOCK = "build/build.lock"
-PATIENCE_SECONDS = 20  # for what an interrupted build has to tidy up
-# How our build scripts begin the line that says why they failed.
+PATIENCE_SECONDS = 20  # for an interrupted build to remove its temporary files
+# A build script that fails prints a line that begins like this and gives the reason.
 REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one step of a kind takes: seconds of one core, MB downloaded, MB of disk while it runs.
+    """The cost of one build step: seconds of one core, MB downloaded, MB of disk while it runs.
 
-    Measured on 2 cores, Debian 12, gcc 12. A forecast adds them up and divides by the cores.
+    Measured on 2 cores, Debian 12, gcc 12. The forecast is the sum, divided by the number of cores.
     """
 
     cpu_seconds: float
@@ -40,7 +40,7 @@ class Cost:
     disk_mb: float = 0
 
 
-# By the first word of the line that SCons prints for the step (SConstruct).
+# The key is the first word of the line that SCons prints for the step (SConstruct).
 COSTS = {
     "Bochs": Cost(80, 4, 200),
     "kernel": Cost(330, 140, 1500),
@@ -52,7 +52,7 @@ COSTS = {
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),
 }
-# The step that finds out which file a source is.
+# The step that finds the exact file of a source.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
@@ -61,10 +61,10 @@ ZIG_FIRST = Cost(45, 0, 100)
 def ensure(
     lab: Lab, progress: Progress, targets: tuple[str, ...] = (), jobs: int | None = None
 ) -> None:
-    """Builds the given targets (none: everything) where they are not up to date.
+    """Builds the given targets (none: everything) that are not up to date.
 
-    Says first what it will take, if it takes long; shows the current step; leaves all output in
-    build/build.log. UserError with the last lines when it fails.
+    It prints a forecast if the build takes long, and shows the current step. All output goes to
+    build/build.log. Raises UserError with the last lines if the build fails.
     """
     if _is_current(lab, targets):
         return
@@ -84,7 +84,7 @@ def _build(
 ) -> None:
     planned = _plan(lab, targets)
     if records := LOOK_UP.findall(planned):
-        # Without the digests of the sources nothing is found in the cache.
+        # SCons finds cached products only if the digests of the sources are known.
         log.writelines(_scons(lab, tuple(records)))
         planned = _plan(lab, targets)
     _forecast(progress, planned)
@@ -99,7 +99,7 @@ def _build(
 
 @contextmanager
 def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
-    """Two builds in one checkout would make the same files at once."""
+    """Holds the lock of the build: two builds in one checkout would write the same files."""
     with (lab.root / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,12 +110,14 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
 
 
 def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
-    """What scons would do. What the cache has is taken from it already and is not in the plan."""
+    """The steps that scons would execute. Products in the cache are already taken from it and are
+    not in the plan."""
     return "".join(_scons(lab, ("-n", *targets)))
 
 
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
-    """SCons's own answer; it also is no when the graph cannot be read, which the build will say."""
+    """Whether scons finds all targets up to date. Also false if it cannot read the build graph; the
+    build then reports the error."""
     return (
         subprocess.run(
             [*_command(), "-q", *targets],
@@ -132,7 +134,7 @@ def _command() -> list[str]:
 
 
 def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
-    """The lines that scons prints; UserError with the last of them when it fails."""
+    """The lines that scons prints. Raises UserError with the last of them if it fails."""
     last: deque[str] = deque(maxlen=15)
     with _process(lab, arguments) as process:
         assert process.stdout is not None
@@ -155,8 +157,8 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
 
 @contextmanager
 def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
-    """scons, which does not outlive us, nor does what it runs: a group of processes of its own,
-    which is interrupted as a whole, so that build scripts remove what they have begun."""
+    """scons in a process group of its own. At the end of the block the whole group is interrupted,
+    so that build scripts remove their temporary files and no process remains."""
     process = subprocess.Popen(
         [*_command(), *arguments],
         cwd=lab.root,
@@ -182,9 +184,9 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
 
 
 def _forecast(progress: Progress, planned: str) -> None:
-    """Says what the planned steps will take, unless that is a few seconds.
+    """Prints what the planned steps will take, unless that is a few seconds.
 
-    UserError when the disk is too small for them: better now than after minutes.
+    Raises UserError if the disk is too small for them: better now than after minutes.
     """
     steps = Counter(line.split()[0] for line in planned.splitlines() if line.startswith("  "))
     costs = [cost for label, cost in COSTS.items() for _ in range(steps[label])]
@@ -206,7 +208,7 @@ def _forecast(progress: Progress, planned: str) -> None:
     progress.note(
         f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
         f" most {download:.0f} MB to download; {disk:.0f} MB of disk while it works"
-        f" ({free:.0f} MB free in {cache}). Later builds take only what changed. Log: {LOG}"
+        f" ({free:.0f} MB free in {cache}). Later builds make only what changed. Log: {LOG}"
     )
 
 

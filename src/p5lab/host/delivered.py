@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compiles the workloads that stand outside of the checkout (P5LAB_PATH), for the guests that are
-to run them. They are no part of a guest's RAM disk: the engine delivers them."""
+"""Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. They
+are not part of a guest's RAM disk: the engine delivers them."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ from p5lab.lab import Lab
 
 
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
-    """Compiles what the runs need and what is not there. UserError with the compiler's last lines
-    when a program cannot be compiled, or holds an instruction that a Pentium does not have."""
+    """Compiles the programs of these runs that are missing. Raises UserError with the compiler's
+    message if a program cannot be compiled, or if it has an instruction that a Pentium lacks."""
     needed = {
         run.program.path: run for run in runs if run.workload.delivered and run.program is not None
     }
@@ -30,7 +30,7 @@ def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
 
 def _compile(lab: Lab, run: Run, path: Path) -> None:
     source = run.workload.program
-    assert source is not None  # every workload that is delivered has a file
+    assert source is not None  # every delivered workload has a file
     form = programs.FORMS[run.guest.programs]
     places = (*form.includes, str(source.parent))
     includes = [word for place in places for word in ("--include", place)]

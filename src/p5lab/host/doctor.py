@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab doctor`: what this host and checkout have, and what is missing.
+"""`./p5lab doctor`: the state of this host and checkout, and what is missing.
 
-Only the standard library, so that it works before `.venv` is there and when it is broken. Exit
-status 1 when something is missing without which p5lab cannot do its work.
+It uses only the standard library, so it works without `.venv` and with a broken one. The exit
+status is 1 if something is missing that p5lab cannot work without.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from p5lab.host.fetch import Fetcher, Pinned
 from p5lab.lab import Lab
 
 PYTHONS = ((3, 11), (3, 15))  # from, below
-VENV_MB, BUILD_MB, WORK_MB = 1500, 2500, 200  # what is written where, with room to spare
+VENV_MB, BUILD_MB, WORK_MB = 1500, 2500, 200  # disk that each use needs, with room to spare
 MEMORY_MB, CORES = 2000, 2
 SYS_PERF_EVENT_OPEN = 298  # x86-64
 PERF_ATTR_BYTES = 64  # PERF_ATTR_SIZE_VER0
@@ -38,7 +38,8 @@ PERF_COUNT_HW_INSTRUCTIONS, PERF_EXCLUDE_KERNEL_AND_HV = 1, 3 << 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One line. `missing` is what p5lab needs; a `note` is what people may want to know."""
+    """One line of the report. `missing`: p5lab needs it. `note`: p5lab works, but the user may want
+    to know it."""
 
     state: str  # ok, note, missing
     subject: str
@@ -46,19 +47,22 @@ class Finding:
 
 
 def ok(subject: str, text: str) -> Finding:
+    """A finding that all is well."""
     return Finding("ok", subject, text)
 
 
 def note(subject: str, text: str) -> Finding:
+    """A finding that p5lab can work with."""
     return Finding("note", subject, text)
 
 
 def missing(subject: str, text: str) -> Finding:
+    """A finding that p5lab cannot work with."""
     return Finding("missing", subject, text)
 
 
 def examine(lab: Lab) -> Iterator[Finding]:
-    """All findings. One check that fails itself does not stop the others."""
+    """All findings. If one check raises an error, the others still run."""
     checks: tuple[Callable[[Lab], Iterator[Finding]], ...] = (
         host,
         packages,
@@ -78,6 +82,7 @@ def examine(lab: Lab) -> Iterator[Finding]:
 
 
 def host(lab: Lab) -> Iterator[Finding]:
+    """The system, the number of cores and the memory."""
     system, machine = platform.system(), platform.machine()
     if (system, machine) == ("Linux", "x86_64"):
         yield ok("host", f"{_distribution()}, {system} {platform.release()} on x86-64")
@@ -90,7 +95,7 @@ def host(lab: Lab) -> Iterator[Finding]:
     if total >= MEMORY_MB:
         yield ok("memory", f"{total} MB")
     else:
-        yield note("memory", f"{total} MB; builds want {MEMORY_MB} MB")
+        yield note("memory", f"{total} MB; builds need {MEMORY_MB} MB")
 
 
 def _distribution() -> str:
@@ -100,7 +105,7 @@ def _distribution() -> str:
 
 
 def packages(lab: Lab) -> Iterator[Finding]:
-    """What the launcher looks for, from its own list."""
+    """The system packages that the launcher needs, from the launcher's own list."""
     wanted = needs((lab.root / "p5lab").read_text())
     absent = list(
         dict.fromkeys(
@@ -115,11 +120,12 @@ def packages(lab: Lab) -> Iterator[Finding]:
         sudo = "" if os.geteuid() == 0 else "sudo "
         yield missing("packages", f"install with: {sudo}apt-get install {' '.join(absent)}")
     else:
-        yield missing("packages", f"what Debian packages as: {' '.join(absent)}")
+        yield missing("packages", f"install these packages (names of Debian): {' '.join(absent)}")
 
 
 def needs(launcher: str) -> list[tuple[str, str]]:
-    """(program or file, package) of the launcher's list."""
+    """The launcher's list as pairs of program or file, and package. Raises ValueError without a
+    list."""
     found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
     if not found:
         raise ValueError("p5lab: no list of packages in it")
@@ -130,10 +136,11 @@ def needs(launcher: str) -> list[tuple[str, str]]:
 
 
 def python(lab: Lab) -> Iterator[Finding]:
+    """The version of this Python, and whether it can make virtual environments."""
     version = sys.version_info[:2]
     shown = f"Python {platform.python_version()} ({sys.executable})"
     if not PYTHONS[0] <= version < PYTHONS[1]:
-        yield missing("python", f"{shown}; expected 3.11 to 3.14, or P5LAB_PYTHON that names one")
+        yield missing("python", f"{shown}; expected 3.11 to 3.14; set P5LAB_PYTHON to one")
     elif not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         yield missing("python", f"{shown} cannot make environments: apt-get install python3-venv")
     else:
@@ -141,21 +148,22 @@ def python(lab: Lab) -> Iterator[Finding]:
 
 
 def environment(lab: Lab) -> Iterator[Finding]:
+    """Whether `.venv` exists, is complete and has the packages of requirements.lock."""
     directory = lab.root / ".venv"
     stamp = directory / "p5lab-stamp"
     lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
     if not directory.is_dir():
         yield note(".venv", "not made yet; the first command makes it (1 GB, about 1 minute)")
     elif not (directory / "bin/python").exists():
-        yield note(".venv", "its interpreter has gone; the next command makes it again")
+        yield note(".venv", "its interpreter is gone; the next command makes it again")
     elif not stamp.is_file() or stamp.read_text().strip() != f"{lock} {lab.root}":
-        yield note(".venv", "unfinished, moved or of other versions; the next command makes it")
+        yield note(".venv", "unfinished, moved or outdated; the next command makes it again")
     else:
         yield ok(".venv", "Python packages of requirements.lock")
 
 
 def places(lab: Lab) -> Iterator[Finding]:
-    """Where things are written: permission and space."""
+    """The directories that p5lab writes to: permission and free space."""
     cache = fetch.cache_directory()
     cached = _bytes(cache) / 1e6
     has_venv = (lab.root / ".venv/p5lab-stamp").is_file()
@@ -199,6 +207,7 @@ def _bytes(directory: Path) -> int:
 
 
 def sources(lab: Lab) -> Iterator[Finding]:
+    """The sources that are on this host, and whether the mirrors of the others answer."""
     fetcher = Fetcher.here(lab.root)
     absent = [name for name in fetcher.sources if not _is_here(fetcher, name)]
     have = len(fetcher.sources) - len(absent)
@@ -231,15 +240,16 @@ def _is_here(fetcher: Fetcher, name: str) -> bool:
 
 
 def products(lab: Lab) -> Iterator[Finding]:
+    """Whether engine and guests are built."""
     engine = lab.engine.exists()
     if engine and any((lab.root / "build/guests").glob("*/bzImage")):
-        yield ok("build", "engine and guests are built; `./p5lab build` says whether they are new")
+        yield ok("build", "engine and guests are built; `./p5lab build` checks them")
     else:
-        yield note("build", "not built yet; the first `./p5lab run` or `./p5lab build` does")
+        yield note("build", "not built yet; the first `./p5lab run` builds them")
 
 
 def counters(lab: Lab) -> Iterator[Finding]:
-    """For --engine native only."""
+    """The hardware counters, which only --engine native uses."""
     reason = _perf()
     if reason:
         yield note("perf", f"--engine native has times but no hardware counters: {reason}")
@@ -248,7 +258,7 @@ def counters(lab: Lab) -> Iterator[Finding]:
 
 
 def _perf() -> str:
-    """Why this process cannot count its own instructions; empty: it can."""
+    """Why this process cannot count its own instructions; empty if it can."""
     if platform.machine() != "x86_64":
         return "not an x86-64 host"
     attributes = struct.pack(
@@ -275,7 +285,7 @@ def _perf() -> str:
 
 
 def gem5(lab: Lab) -> Iterator[Finding]:
-    """For --engine gem5 only, which asks the program itself what it is."""
+    """The gem5 program, which only --engine gem5 uses. The engine itself checks its version."""
     given = os.environ.get("P5LAB_GEM5")
     if not given:
         yield note("gem5", "P5LAB_GEM5 is not set; --engine gem5 needs it (configs/gem5/README.md)")
@@ -286,17 +296,18 @@ def gem5(lab: Lab) -> Iterator[Finding]:
 
 
 def main(arguments: list[str] | None = None, lab: Lab | None = None) -> int:
+    """Runs the checks and prints the findings. Returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="p5lab doctor", description="Says what is here and what is missing."
+        prog="p5lab doctor", description="Reports what this host has and what is missing."
     )
     parser.add_argument(
-        "--json", action="store_true", help="for programs (docs/reference/formats.md)"
+        "--json", action="store_true", help="print JSON for programs (docs/reference/formats.md)"
     )
     return show(lab or Lab.here(), as_json=parser.parse_args(arguments).json)
 
 
 def show(lab: Lab, *, as_json: bool) -> int:
-    """Prints what is found; the exit status."""
+    """Prints the findings and returns the exit status."""
     if as_json:
         findings = list(examine(lab))
         lacking = sum(finding.state == "missing" for finding in findings)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Downloads, every one verified by digest: the files that `sources.toml` names.
+"""Downloads the files that `sources.toml` names, and verifies each by its digest.
 
-They come from the Debian mirror that the host's own apt configuration names, through apt's own
-tools with a private configuration (own source list, state and cache below the p5lab cache), so
-that neither root is needed nor the host's lists are touched. `$P5LAB_DISTDIR`, a directory of
-source files, wins over any download. Only the standard library: the build graph uses this too.
+They come from the Debian mirror in the host's own apt configuration. apt's own tools download them
+with a private configuration: source list, state and cache are below the p5lab cache. So no root is
+needed, and the host's lists stay as they are. `$P5LAB_DISTDIR`, a directory of source files, takes
+precedence over any download. Only the standard library is used, because the build graph imports
+this module.
 """
 
 import argparse
@@ -30,21 +31,21 @@ from p5lab.host.files import read_json, sha256_of
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
 INDEX_BYTES = 64 << 20
-"""Disk that the package index takes while it is updated (measured: 19 MB stay)."""
+"""Disk space for an update of the package index (measured: 19 MB remain afterwards)."""
 
 DEBIAN_SUITES = frozenset(
     "bullseye bookworm trixie forky duke sid oldoldstable oldstable stable testing unstable".split()
 )
-"""Suites by which an entry of the host's apt configuration is seen to be the Debian archive."""
+"""An entry of the host's apt configuration with one of these suites is the Debian archive."""
 UBUNTU_SUITES = frozenset("focal jammy noble plucky questing resolute".split())
 SUITES = {"debian": DEBIAN_SUITES, "ubuntu": UBUNTU_SUITES}
 
 KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until", "allow-insecure")
-"""Options of the host's entry that our own source list takes over."""
+"""Options that our own source list copies from the host's entry."""
 
 
 class FetchError(UserError):
-    """A source cannot be had; the message says which, and what to do."""
+    """A source is not available. The message names it and the remedy."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, status=STATUS_FAILED)
@@ -63,7 +64,8 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Moving:
-    """A Debian package of which a range of versions is accepted; the index has the digest."""
+    """A Debian package with a range of accepted versions. Its digest comes from the package
+    index."""
 
     name: str
     package: str
@@ -74,10 +76,12 @@ class Moving:
     tested: Mapping[str, str]
 
     def accepts(self, version: str) -> bool:
+        """Whether a version lies in the range."""
         return version_key(self.first) <= version_key(version) < version_key(self.below)
 
     @property
     def range(self) -> str:
+        """The range of versions as a text for messages."""
         return f">= {self.first} and < {self.below}"
 
 
@@ -86,7 +90,7 @@ Source = Pinned | Moving
 
 @dataclass(frozen=True)
 class Resolved:
-    """One file, exactly. Holds no host, path or date, so that builds can be keyed by it."""
+    """One exact file. It has no host, path or date, so it can be part of a build's key."""
 
     name: str
     version: str
@@ -97,7 +101,7 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Archive:
-    """One entry of the host's apt configuration: a Debian archive and how to trust it."""
+    """One entry of the host's apt configuration: a Debian archive and its options of trust."""
 
     uri: str
     security: bool
@@ -105,12 +109,12 @@ class Archive:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """`6.1.192-2` as (6, 1, 192, 2): enough to order versions of one Debian package."""
+    """`6.1.192-2` as (6, 1, 192, 2). That suffices to order the versions of one Debian package."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 def read_sources(path: Path) -> dict[str, Source]:
-    """The entries of sources.toml."""
+    """The entries of sources.toml by name. Raises UserError for a wrong entry."""
     table = tomlfile.load(path, schema_version=1)
     return {name: _source(name, table.table(name)) for name in table.data}
 
@@ -140,7 +144,7 @@ def _source(name: str, entry: tomlfile.Table) -> Source:
 
 
 def cache_directory() -> Path:
-    """Where downloads and build products are kept between clones."""
+    """The directory of downloads and build products, which all checkouts share."""
     chosen = os.environ.get("P5LAB_CACHE")
     return Path(chosen).absolute() if chosen else Path.home() / ".cache/p5lab"
 
@@ -149,7 +153,7 @@ def cache_directory() -> Path:
 
 
 def _expand_mirror_list(uri: str) -> str:
-    """The first mirror of a `mirror+file:` list; any other URI as it is."""
+    """The first mirror of a `mirror+file:` list; any other URI unchanged."""
     if not uri.startswith("mirror+file:"):
         return uri
     lines = Path(uri.removeprefix("mirror+file:")).read_text().splitlines()
@@ -178,7 +182,7 @@ def _archives(
 
 
 def _one_line_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
-    """Entries of a sources.list(5) file: `deb [option=value ...] URI SUITE COMPONENT...`."""
+    """The entries of a sources.list(5) file: `deb [option=value ...] URI SUITE COMPONENT...`."""
     for line in text.splitlines():
         match = re.fullmatch(
             r"\s*deb\s+(?:\[([^]]*)\]\s+)?(\S+)\s+(\S+)\s+([^#]+?)\s*(?:#.*)?", line
@@ -190,7 +194,8 @@ def _one_line_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 
 def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
-    """Entries of a deb822 `.sources` file: paragraphs of `Field: value`, continued by indents."""
+    """The entries of a deb822 `.sources` file: paragraphs of `Field: value`, continued by indented
+    lines."""
     for paragraph in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         key = ""
@@ -215,8 +220,8 @@ def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 
 def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Archive]:
-    """The archives of an apt configuration directory that have one of the `known` suites, in its
-    order, each once."""
+    """The archives in an apt configuration directory that have one of the `known` suites. Each
+    stands once, in the order of the configuration."""
     files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
     found: dict[Archive, None] = {}
     for path in files:
@@ -229,7 +234,7 @@ def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Arch
 
 
 def host_settings() -> list[str]:
-    """The host's apt settings for downloads, as lines of apt.conf(5)."""
+    """The host's settings of apt for downloads, as lines of apt.conf(5)."""
     if shutil.which("apt-config") is None:
         return []
     return subprocess.run(
@@ -245,7 +250,7 @@ def host_settings() -> list[str]:
 
 @dataclass
 class Fetcher:
-    """Finds and downloads sources. Tests give it their own directories and mirror."""
+    """Finds and downloads sources. Tests give it directories and a mirror of their own."""
 
     sources: Mapping[str, Source]
     cache: Path = field(default_factory=cache_directory)
@@ -255,6 +260,7 @@ class Fetcher:
 
     @classmethod
     def here(cls, root: Path) -> "Fetcher":
+        """The fetcher of a checkout, with the directory of $P5LAB_DISTDIR."""
         distdir = os.environ.get("P5LAB_DISTDIR")
         return cls(
             read_sources(root / "sources.toml"),
@@ -262,7 +268,8 @@ class Fetcher:
         )
 
     def resolve(self, name: str) -> Resolved:
-        """Which file `name` is. Downloads nothing but, for a moving package, the index."""
+        """The exact file of a source. Downloads the index for a moving package, else nothing.
+        Raises UserError for an unknown name and FetchError if no accepted version is available."""
         if name not in self.sources:
             raise unknown("source", name, self.sources, where="sources.toml")
         source = self.sources[name]
@@ -273,13 +280,14 @@ class Fetcher:
         return self.local(source) or self._newest_on_mirror(source)
 
     def local(self, source: Moving) -> Resolved | None:
-        """The file that is used without any network, if there is one."""
+        """The file that is used without a network; None if there is none."""
         return self._newest_local(source, self.distdir) or self._newest_local(
             source, self.cache / "dist"
         )
 
     def mirrors_reached(self, seconds: float = 20) -> dict[str, str]:
-        """Every mirror that a download would try: an empty text when it answers, or why not."""
+        """The mirrors that a download would try, by address: an empty text if the mirror answers,
+        else the reason. `seconds` is the time limit for each."""
         if not APT_HELPER.exists():
             return {"apt": "this host has no apt; set P5LAB_DISTDIR to a directory of source files"}
         suites = {source.suite for source in self.sources.values() if isinstance(source, Moving)}
@@ -290,7 +298,8 @@ class Fetcher:
         }
 
     def _try(self, uri: str, seconds: float) -> str:
-        """Downloads one file and forgets it; an empty text, or why that failed."""
+        """Downloads one file and deletes it. Returns an empty text, or the reason of the
+        failure."""
         uri = re.sub(r"^file:", "copy:", uri)
         with tempfile.TemporaryDirectory() as directory:
             try:
@@ -308,7 +317,8 @@ class Fetcher:
         return "" if done.returncode == 0 else errors[0] if errors else "apt-helper failed"
 
     def obtain(self, wanted: Resolved) -> Path:
-        """The file itself, verified: from $P5LAB_DISTDIR, from the cache, or downloaded."""
+        """The path of the verified file: from $P5LAB_DISTDIR, from the cache, or downloaded. Raises
+        FetchError if it is not available or has another digest."""
         if self.distdir and (local := self.distdir / wanted.file).is_file():
             self._check_digest(local, wanted, "in P5LAB_DISTDIR")
             return local
@@ -318,7 +328,7 @@ class Fetcher:
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
             with self._lock(f"another p5lab that downloads; {wanted.file} comes next"):
-                # The one we waited for may have brought it.
+                # The other process may have downloaded it meanwhile.
                 if not (kept.is_file() and sha256_of(kept) == wanted.sha256):
                     self._download(wanted, kept)
         except OSError as error:
@@ -326,7 +336,7 @@ class Fetcher:
         return kept
 
     def _newest_local(self, source: Moving, directory: Path | None) -> Resolved | None:
-        """The newest accepted version among the files of a directory (and one level below)."""
+        """The newest accepted version among the files of a directory and one level below."""
         if directory is None or not directory.is_dir():
             return None
         pattern = f"{source.package}_*.deb"
@@ -377,7 +387,7 @@ class Fetcher:
         )
 
     def _uris(self, wanted: Resolved) -> list[str]:
-        """Where a file can be had from, best first."""
+        """The addresses of a file, best first."""
         source = self.sources[wanted.name]
         if isinstance(source, Pinned):
             return [f"{archive.uri}/{source.path}" for archive in self._mirrors(security=False)]
@@ -415,8 +425,8 @@ class Fetcher:
         raise FetchError(f"cannot download {wanted.file}: {'; '.join(reasons)}")
 
     def _download_one(self, uri: str, wanted: Resolved, partial: Path) -> str:
-        """Download one file; an empty string, or why it failed."""
-        # apt's own method for local files only links to them.
+        """Downloads one file. Returns an empty text, or the reason of the failure."""
+        # For file: apt only links to the local file; copy: makes a copy.
         uri = re.sub(r"^file:", "copy:", uri)
         _say(f"downloading {wanted.file} ({_megabytes(wanted.size)} MB)")
         process = subprocess.Popen(
@@ -427,14 +437,14 @@ class Fetcher:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        told = time.monotonic()
+        reported = time.monotonic()
         while True:
             try:
                 output, _ = process.communicate(timeout=0.2)
                 break
             except subprocess.TimeoutExpired:
-                if time.monotonic() - told > PROGRESS_SECONDS:
-                    told = time.monotonic()
+                if time.monotonic() - reported > PROGRESS_SECONDS:
+                    reported = time.monotonic()
                     here = sum(path.stat().st_size for path in partial.parent.glob("*"))
                     _say(f"  {_megabytes(here)} of {_megabytes(wanted.size)} MB")
         if process.returncode == 0 and partial.is_file():
@@ -464,7 +474,8 @@ class Fetcher:
         return found
 
     def archives_of(self, distribution: str) -> list[Archive]:
-        """What the host's apt configuration has of a distribution, but its security updates."""
+        """The archives of a distribution in the host's apt configuration, without security
+        updates."""
         if distribution == "debian" and os.environ.get("P5LAB_MIRROR"):
             return self._mirrors(security=False)
         found = host_archives(self.etc, SUITES.get(distribution, frozenset()))
@@ -477,9 +488,9 @@ class Fetcher:
         return self.cache / "apt"
 
     def _update_index(self, source: Moving) -> str:
-        """Bring the package index up to date; an empty string, or apt's complaint.
+        """Updates the package index. Returns an empty text, or apt's complaint.
 
-        A complaint is no error yet: one suite of several may be missing.
+        A complaint is not yet an error: one suite of several may be missing.
         """
         if shutil.which("apt-get") is None:
             raise FetchError(
@@ -497,7 +508,7 @@ class Fetcher:
             (directory / "sources.list").write_text("".join(lines))
         except OSError as error:
             raise disk_error(error, directory) from error
-        # apt itself waits for ever when the disk fills.
+        # apt itself would wait for ever on a full disk.
         _check_space(directory, INDEX_BYTES, "the package index")
         _say(f"looking up {source.package} in the mirror's package index")
         with self._lock("another p5lab that reads the package index"):
@@ -506,10 +517,10 @@ class Fetcher:
         return f": {complaint[1]}" if complaint else ""
 
     def source_line(self, entry: Archive, suite: str) -> str:
-        """An archive as sources.list(5) has it."""
+        """An archive in the form of sources.list(5)."""
         options = []
         for key, value in entry.options:
-            if key == "signed-by" and "\n" in value:  # the key itself, not its path
+            if key == "signed-by" and "\n" in value:  # the value is the key itself, not its path
                 self._apt_directory.mkdir(parents=True, exist_ok=True)
                 key_file = self._apt_directory / f"{hashlib.sha256(value.encode()).hexdigest()}.asc"
                 key_file.write_text("\n".join("" if x == "." else x for x in value.split("\n")))
@@ -519,7 +530,7 @@ class Fetcher:
         return f"deb {bracket}{entry.uri} {suite} main\n"
 
     def _environment(self) -> dict[str, str]:
-        """The environment in which apt uses our directories and no hook of the host."""
+        """The environment in which apt uses our directories and none of the host's hooks."""
         directory = self._apt_directory
         directory.mkdir(parents=True, exist_ok=True)
         settings = {
@@ -530,13 +541,13 @@ class Fetcher:
             "Dir::State": str(directory / "state"),
             "Dir::State::status": str(directory / "state/status"),
             "Dir::Cache": str(directory / "cache"),
-            # Binary forms of the index: made again in a second, four times its size.
+            # No binary forms of the index: they take four times its size and a second to make.
             "Dir::Cache::pkgcache": "",
             "Dir::Cache::srcpkgcache": "",
             "APT::Sandbox::User": "",
             "Acquire::Languages": "none",
         }
-        # Proxies, certificates and time-outs stay the host's.
+        # Proxies, certificates and time-outs remain those of the host.
         kept = [
             line
             for line in host_settings()
@@ -593,13 +604,13 @@ def _megabytes(size: int) -> str:
 
 
 def _say(line: str) -> None:
-    """Progress; an error begins with `p5lab:` (src/p5lab/host/build.py tells them apart by
-    that)."""
+    """Prints a line of progress. It begins with `fetch:`, an error with `p5lab:`;
+    src/p5lab/host/build.py distinguishes them by that."""
     print(f"fetch: {line}", file=sys.stderr, flush=True)
 
 
 def read_resolved(path: Path) -> Resolved:
-    """What `resolve --output` wrote."""
+    """The file that `resolve --output` wrote. Raises UserError if it is damaged."""
     try:
         return Resolved(**read_json(path, "remove it, and it is fetched again"))
     except TypeError:
@@ -607,9 +618,10 @@ def read_resolved(path: Path) -> Resolved:
 
 
 def main() -> None:
+    """The command line of this module, for the build graph: `resolve` and `all`."""
     parser = argparse.ArgumentParser(prog="p5lab.host.fetch", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    resolve = verbs.add_parser("resolve", help="record which file a source is")
+    resolve = verbs.add_parser("resolve", help="record the exact file of a source")
     resolve.add_argument("name")
     resolve.add_argument("--output", type=Path, required=True)
     verbs.add_parser("all", help="download everything, so that builds need no network")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files read and written with care. Only the standard library: gem5's Python and the build graph
-use this too."""
+"""Careful reading and writing of files. Only the standard library is used: gem5's Python and the
+build graph import this module."""
 
 import hashlib
 import json
@@ -13,13 +13,14 @@ from p5lab.errors import UserError
 
 
 def sha256_of(path: Path) -> str:
-    """Of a file's content, in hexadecimal."""
+    """The SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
-    """A file that holds one object; `remedy` says what to do when it does not."""
+    """The object in a JSON file. Raises UserError if the file cannot be read or holds no object;
+    `remedy` then ends the message."""
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:
@@ -32,7 +33,8 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
 
 
 def last_lines(path: Path) -> list[str]:
-    """Of a log, unprintable characters among them; none when there is no log."""
+    """The lines in the last 64 KB of a log, unprintable characters included; none if there is no
+    log."""
     try:
         return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
     except OSError:
@@ -40,8 +42,8 @@ def last_lines(path: Path) -> list[str]:
 
 
 def replace_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a file in one step: a reader sees the old one or the new one, never a part, and after
-    a crash of the host it is one of the two. OSError when it cannot be written."""
+    """Writes a file in one step: a reader sees the old content or the new one, never a part. That
+    also holds after a crash of the host. Raises OSError if it cannot be written."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         with temporary.open("w", encoding="utf-8") as file:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab image DISTRIBUTION`: the root file system of a guest that is a distribution.
 
-mmdebstrap makes it from a mirror, or the user has it as a tarball; p5lab.host.rootfs makes both
-the same
-kind of archive, which stays in build/images/GUEST. The build graph puts our init and programs to it
-and makes the disk's image (guest-images/parts/rootfs/mkrootfs.py). The mirror is the one of the
-host's
-own apt configuration, or the user names one; it is recorded nowhere.
+mmdebstrap makes it from a mirror, or the user has it as a tarball. p5lab.host.rootfs turns both
+into the same kind of archive, in build/images/GUEST. The build graph adds our init and programs and
+makes the disk's image (guest-images/parts/rootfs/mkrootfs.py). The mirror is that of the host's own
+apt configuration, or the user names one. No record keeps its name.
 """
 
 import json
@@ -30,14 +28,14 @@ from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
 DEFAULT_SIZE = 128 << 20
-SIZES = (32 << 20, 2 << 30)  # smallest and largest; what ext2 with these i-nodes and an IDE disk do
+SIZES = (32 << 20, 2 << 30)  # smallest and largest, limited by ext2 with these i-nodes and by IDE
 LOG = "mmdebstrap.log"
 _SIZE = re.compile(r"([0-9]{1,6})([MG])")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line says; empty: nothing."""
+    """The options of the command line. An empty field means that the option is missing."""
 
     distribution: str
     suite: str = ""
@@ -50,31 +48,32 @@ class Request:
 
 @dataclass(frozen=True)
 class Made:
-    """The archive of a guest's root file system, and what is known about it."""
+    """The archive of a guest's root file system: its content, its SHA-256, and the disk's size in
+    bytes."""
 
     guest: str
     contents: rootfs.Contents
     sha256: str
-    size: int  # of the disk
+    size: int  # bytes of the disk
 
 
 def guests(lab: Lab) -> dict[str, Guest]:
-    """The guests whose root file system is a distribution, by its name."""
+    """The guests with the root file system of a distribution, by the distribution's name."""
     found = (guest.load(lab, name) for name in guest.names(lab))
     return {system.image.distribution: system for system in found if system.image}
 
 
 def check(lab: Lab, system: Guest) -> None:
-    """UserError when a guest's root file system has not been made yet."""
+    """Raises UserError if a guest's root file system has not been made yet."""
     if system.image and not lab.rootfs(system.name).is_file():
         raise UserError(
-            f"guest {system.name}: its root file system is not there; make it with"
+            f"guest {system.name}: its root file system has not been made; make it with"
             f" `./p5lab image {system.image.distribution}`"
         )
 
 
 def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
-    """Makes the archive, and its record beside it; both or none."""
+    """Makes the archive and its record, both or none. Raises UserError if that fails."""
     known = guests(lab)
     if request.distribution not in known:
         raise unknown("distribution", request.distribution, known)
@@ -115,7 +114,7 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
 
 
 def parse_size(text: str) -> int:
-    """The argument of --size, in bytes."""
+    """The argument of --size in bytes. Raises UserError for a wrong form or a size out of range."""
     match = _SIZE.fullmatch(text)
     size = int(match[1]) << {"M": 20, "G": 30}[match[2]] if match else 0
     if not SIZES[0] <= size <= SIZES[1]:
@@ -124,7 +123,7 @@ def parse_size(text: str) -> int:
 
 
 def _check(request: Request) -> None:
-    """What the command line says must go together."""
+    """Raises UserError for options that do not go together."""
     if not request.tarball:
         if request.sha256:
             raise UserError("--sha256: expected with --tarball FILE, whose digest it is")
@@ -152,15 +151,15 @@ def _check(request: Request) -> None:
 def _bootstrap(
     lab: Lab, request: Request, image: Image, output: Path, log: Path, step: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Has mmdebstrap write the archive; returns what to record of that."""
+    """Lets mmdebstrap write the archive. Returns the facts for its record."""
     if not shutil.which("mmdebstrap"):
         raise UserError(
-            f"image {request.distribution}: mmdebstrap is not here; install it with `apt-get"
+            f"image {request.distribution}: mmdebstrap is not installed; install it with `apt-get"
             " install mmdebstrap` (and `uidmap` for use without root), or give --tarball FILE",
             status=STATUS_FAILED,
         )
     suite = request.suite or image.suite
-    # In a directory that everybody can enter: apt reads a keyring as a user of its own.
+    # The keyring needs a directory that everybody can enter: apt reads it as another user.
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         keyring = None
@@ -178,8 +177,8 @@ def _bootstrap(
 
 
 def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: Path | None) -> str:
-    """The mirror as a line of sources.list(5), signed as the host's own entry says or by
-    `keyring`. UserError when the host names none."""
+    """The mirror as a line of sources.list(5), signed by `keyring` or as the host's own entry.
+    Raises UserError if the host names none."""
     fetcher = Fetcher.here(lab.root)
     if mirror:
         if not re.fullmatch(r"(https?|file|copy|ftp)://?\S+", mirror):
@@ -202,10 +201,10 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
 
 
 def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
-    """What is started. Only essential packages: what every system of the distribution has.
+    """The command line of mmdebstrap. It installs only the essential packages of the distribution.
 
-    The way (as root, by user namespaces, by fakechroot) is mmdebstrap's own choice; the bytes are
-    the same. The archive goes to standard output: not every way may write where we may.
+    mmdebstrap chooses its own way (as root, user namespaces, fakechroot); the bytes are the same.
+    It writes the archive to standard output, because not every way may write to our directories.
     """
     settings = [f"--aptopt={line}" for line in fetch.host_settings() if _is_about_access(line)]
     return [
@@ -222,7 +221,8 @@ def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
 
 
 def _is_about_access(setting: str) -> bool:
-    """Proxies, certificates, time-outs: mmdebstrap's own apt has nothing of the host's."""
+    """Whether a setting of apt is about proxies, certificates or time-outs. mmdebstrap's own apt
+    needs these from the host."""
     return bool(re.match(r"Acquire::(https?|ftp)::|Acquire::Retries", setting))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the logs of a run say."""
+"""Lines from the logs of a run: the reason of an error, a kernel's panic."""
 
 import re
 import signal
@@ -12,16 +12,18 @@ _PANIC = re.compile(r"Kernel panic - not syncing: .*|(?:BUG|Oops)\b.*|invalid op
 
 
 def printable(text: str) -> str:
-    """A line of what a guest or a tool has printed, for the reason in a record."""
+    """A line that a guest or a tool printed, cut to 300 characters and safe for a terminal."""
     return for_terminal(text.strip())[:300]
 
 
 def last_line(path: Path) -> str:
+    """The last line of a log that is not empty, or "it printed nothing"."""
     texts = [text for line in last_lines(path) if (text := printable(line))]
     return texts[-1] if texts else "it printed nothing"
 
 
 def panic(path: Path) -> str:
+    """The first line of a log that reports a kernel's panic or oops; empty if there is none."""
     for line in last_lines(path):
         if match := _PANIC.search(line):
             return printable(match[0])
@@ -29,6 +31,7 @@ def panic(path: Path) -> str:
 
 
 def signal_name(number: int) -> str:
+    """The name of a signal, such as SIGKILL."""
     try:
         return signal.Signals(number).name
     except ValueError:

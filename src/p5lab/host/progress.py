@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a person sees while work goes on: a live line on a terminal, nothing anywhere else, or with
-P5LAB_PROGRESS=plain (for logs) a line now and then."""
+"""The progress of work for the user: a live line on a terminal, nothing elsewhere. With
+P5LAB_PROGRESS=plain (for logs) it prints a line now and then."""
 
 import os
 import threading
@@ -12,12 +12,12 @@ from rich.console import Console
 
 from p5lab.host.terminal import markup
 
-PLAIN_SECONDS = 30  # between two lines about one step where there is no terminal
+PLAIN_SECONDS = 30  # between two lines about one step without a terminal
 VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
 
 
 class Progress:
-    """Messages go to stderr, so that stdout holds results only."""
+    """Prints progress on stderr, so that stdout holds only results."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False)
@@ -25,23 +25,24 @@ class Progress:
 
     @property
     def is_shown(self) -> bool:
-        """Whether anybody looks on, or reads a log later."""
+        """Whether there is a terminal, or a log that somebody reads later."""
         return self.console.is_terminal or os.environ.get(VARIABLE) == PLAIN
 
     def note(self, text: str) -> None:
-        """How the work goes; nobody is told where its output is piped."""
+        """Prints a line about progress, if progress is shown."""
         if self.is_shown:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """What is told in any case."""
+        """Prints a line in any case."""
         with self._lock:
             self.console.print(markup(text, lines=True), soft_wrap=True)
 
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
-        """One long step; the caller says what it is at. A log is told twice a minute, so that a
-        long silence is never mistaken for a hang."""
+        """Shows one long step for the duration of the block. The caller passes the current action
+        to the function that it yields. A log gets two lines a minute, so that a long step does not
+        look like a hang."""
         start = time.monotonic()
         detail = "starting"
 
@@ -63,7 +64,8 @@ class Progress:
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
-        """Progress over runs. `left`: an estimate of the time that remains; empty: nobody knows."""
+        """Shows the progress of `total` runs for the duration of the block. `left`: an estimate of
+        the remaining time, empty if unknown."""
         tracker = RunProgress(self, total, left)
         if not self.console.is_terminal:
             yield tracker
@@ -74,7 +76,7 @@ class Progress:
 
 
 class RunProgress:
-    """Counts runs; safe to call from several threads."""
+    """Counts runs. Several threads may call it at the same time."""
 
     def __init__(self, progress: Progress, total: int, left: Callable[[], str]) -> None:
         self.progress = progress
@@ -85,10 +87,12 @@ class RunProgress:
         self._active: dict[str, float] = {}
 
     def started(self, label: str) -> None:
+        """Notes that a run has started."""
         with self._lock:
             self._active[label] = time.monotonic()
 
     def finished(self, label: str, message: str) -> None:
+        """Notes that a run has ended and prints a line about it."""
         with self._lock:
             self._active.pop(label, None)
             self.done += 1
@@ -96,7 +100,7 @@ class RunProgress:
         self.progress.note(f"[{number}/{self.total}] {label}: {message}")
 
     def text(self) -> str:
-        """What is going on, cut to the terminal's width."""
+        """The number of runs done and the runs under way, cut to the terminal's width."""
         with self._lock:
             now = time.monotonic()
             active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]
@@ -108,7 +112,7 @@ class RunProgress:
 
 @contextmanager
 def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
-    """Does something again and again beside the block."""
+    """Calls `action` every few seconds while the block runs."""
     ended = threading.Event()
 
     def repeat() -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Root file systems of distributions: from an archive of any origin to the one a guest is made of.
+"""Root file systems of distributions: turns any archive into the one that a guest is made from.
 
-That one is plain tar: directories, files and symbolic links in the order of their paths, all of one
-time, without what a guest that runs one program never reads. The same files give the same bytes,
-whoever packed them. What comes in is judged member by member, and nothing of it is unpacked.
+The result is plain tar: directories, files and symbolic links in the order of their paths, all with
+one time. It leaves out files that a guest with one program never reads. The same files give the
+same bytes, whoever packed them. The input is checked member by member and never unpacked.
 """
 
 import fnmatch
@@ -21,7 +21,7 @@ from typing import IO
 from p5lab.errors import UserError
 
 TIME = 788918400
-"""1995-01-01, the guest's own date at start: no file is of the guest's future."""
+"""1995-01-01, the guest's date at its start: no file has a date in the guest's future."""
 
 GLIBC = "2.31"
 """The oldest C library that our programs run with (workloads/SConscript compiles them for it)."""
@@ -45,8 +45,8 @@ EMPTIED = (
     "usr/share/locale",
     "usr/share/man",
 )
-"""Directories that stay empty: mount points, caches, records of the packing (the mirror's address
-is in one), documentation and translations."""
+"""Directories that are emptied: mount points, caches, documentation, translations, and records of
+the packing, which name the mirror."""
 LEFT_OUT = (
     "etc/hostname",
     "etc/machine-id",
@@ -55,24 +55,24 @@ LEFT_OUT = (
     "var/lib/dpkg/[!s]*",
     "var/lib/dpkg/status-*",
 )
-"""Files of the host that packed, previous versions, and what belongs to the package manager but
-for its list of packages. A pattern also stands for all below it."""
+"""Files of the packing host, previous versions, and the files of the package manager except its
+list of packages. A pattern also matches everything below."""
 
 LOADER = re.compile(r"(?:usr/)?lib64/ld-linux-x86-64\.so\.2|(?:usr/)?lib/x86_64-linux-gnu/ld-.*")
 LIBC = re.compile(r"(?:usr/)?lib/x86_64-linux-gnu/libc(?:-2\.\d+\.so|\.so\.6)")
 LIBC_VERSION = re.compile(rb"GNU C Library \([^)\n]*\) \w+ release version (2\.\d+)")
 OS_RELEASE = ("usr/lib/os-release", "etc/os-release")
 NAMES = {"ID": True, "PRETTY_NAME": True, "VERSION_ID": False, "VERSION_CODENAME": False}
-"""What is recorded of os-release(5), and whether it must be there."""
+"""The fields of os-release(5) that are recorded, and whether each is required."""
 PLAIN = re.compile(r"[\w .,:;/()+~-]+", re.ASCII)
-"""Their values: part of a command line of the build."""
+"""The form of their values, which go into a command line of the build."""
 DPKG_STATUS = "var/lib/dpkg/status"
 UNREADABLE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a root file system says of itself. `packages`: versions by name."""
+    """The facts that a root file system contains about itself. `packages`: versions by name."""
 
     os_release: dict[str, str]
     glibc: str
@@ -83,7 +83,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class _Member:
-    """A member as it will be written. The content of a file is at `offset` of the spool."""
+    """A member of the new archive. The content of a file begins at `offset` of the spool file."""
 
     info: tarfile.TarInfo
     offset: int = 0
@@ -93,10 +93,10 @@ _Members = dict[str, _Member]  # by path
 
 
 def repack(archive: Path, output: Path) -> Contents:
-    """Write the archive that images are made of.
+    """Writes the archive that images are made from.
 
-    UserError when the given one is no root file system for amd64 with glibc, or has members that
-    such an archive does not have.
+    Raises UserError if the given archive is no root file system for amd64 with glibc, or if it has
+    members that such an archive does not have.
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
@@ -114,7 +114,7 @@ def repack(archive: Path, output: Path) -> Contents:
 
 
 def _read(archive: Path, where: str, spool: IO[bytes]) -> _Members:
-    """All members, from front to back: a compressed archive cannot be read otherwise."""
+    """All members, read from front to back: a compressed archive allows no other way."""
     members: _Members = {}
     try:
         with _opened(archive) as tar:
@@ -140,7 +140,8 @@ def _opened(archive: Path) -> tarfile.TarFile:
 
 
 def _path(name: str, where: str) -> str:
-    """A member's path from the root, without slash in front; empty for the root itself."""
+    """A member's path from the root, without a leading slash; empty for the root itself. Raises
+    UserError for a path that leads out of the archive."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise UserError(f"{where}: {name}: leads out of the archive; expected paths below its root")
@@ -148,8 +149,8 @@ def _path(name: str, where: str) -> str:
 
 
 def _printable(name: str, where: str) -> str:
-    """The name of a file or the target of a link, fit for a command of debugfs
-    (guest-images/parts/rootfs/mkrootfs.py)."""
+    """The name of a file or the target of a link, if a command of debugfs can hold it
+    (guest-images/parts/rootfs/mkrootfs.py). Raises UserError if not."""
     if not name.isprintable() or '"' in name:
         raise UserError(f"{where}: {name!r}: expected printable characters without quotes")
     return name
@@ -175,26 +176,26 @@ def _member(
     members: _Members,
     spool: IO[bytes],
 ) -> _Member:
-    """One member with nothing but what the image needs of it."""
+    """One member, with only those properties that the image needs."""
     info = tarfile.TarInfo(path)
     info.mode, info.uid, info.gid = stat.S_IMODE(given.mode), given.uid, given.gid
     info.mtime, info.type = TIME, given.type
     if given.isdir():
         return _Member(info)
     if given.issym():
-        info.linkname = _printable(given.linkname, where)  # it may lead anywhere in the guest
+        info.linkname = _printable(given.linkname, where)  # any target in the guest is allowed
         return _Member(info)
     info.type = tarfile.REGTYPE
-    if given.islnk():  # a file of its own from now on
+    if given.islnk():  # a hard link becomes a file of its own
         target = members.get(_path(given.linkname, where))
         if target is None or not target.info.isreg():
             raise UserError(
-                f"{where}: {path}: a link to {given.linkname}, which is no file before it"
+                f"{where}: {path}: a link to {given.linkname}: expected a file before it"
             )
         info.size = target.info.size
         return _Member(info, target.offset)
     if given.isdev() and path.startswith("dev/"):
-        return _Member(info)  # is left out; the guest's kernel makes its own
+        return _Member(info)  # left out later; the guest's kernel makes its own devices
     content = tar.extractfile(given) if given.isreg() else None
     if content is None:
         raise UserError(f"{where}: {path}: expected a file, a directory or a link")
@@ -244,7 +245,7 @@ def _contents(members: _Members, where: str, spool: IO[bytes]) -> Contents:
 
 
 def _assignments(text: str, where: str) -> dict[str, str]:
-    """os-release(5): NAME=value, often in quotes."""
+    """The lines NAME=value of os-release(5); values are often in quotes."""
     found = {}
     for line in text.splitlines():
         name, _, value = line.partition("=")
@@ -265,7 +266,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _packages(status: str) -> dict[str, str]:
-    """Versions by package of a dpkg status file; empty where there is none."""
+    """The versions by package in a status file of dpkg; empty without such a file."""
     stanzas = (
         dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
         for stanza in status.split("\n\n")

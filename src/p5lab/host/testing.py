@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab test`: style, types, the C++ tests of the engine, the Python and end-to-end tests."""
+"""`./p5lab test`: checks of style and types, C++ tests of the engine, Python and end-to-end
+tests."""
 
 import os
 import re
@@ -22,24 +23,25 @@ CHECKS: tuple[tuple[str, ...], ...] = (
     ("mypy",),
     ("mypy", "bench/run.py"),
 )
-# C++ that clang-format checks: folders and names of files.
+# The C++ files that clang-format checks: folders and patterns.
 FORMATTED = ("engine", "tests/engine")
 CXX = ("*.cc", "*.hh", "*.h")
 TESTS = ("tests/e2e", "tests/unit")
-MOST = 8  # processes; each keeps some booted guests
+MOST = 8  # processes at most; each keeps some booted guests
 _DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
 ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
-# The parts that can run alone, each with what must be built before it: None is nothing, an empty
-# list of targets is everything.
+# The parts that can run alone, each with the targets that must be built before: None is nothing, an
+# empty list is everything.
 UNIT, ENGINE, E2E = "unit", "engine", "e2e"
 PARTS: dict[str, tuple[str, ...] | None] = {UNIT: None, ENGINE: ("build/tests",), E2E: ()}
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many tests ended how. A suite that dies without a count is one failure."""
+    """The numbers of passed, failed and skipped tests. A suite that dies without numbers counts as
+    one failure."""
 
     passed: int = 0
     failed: int = 0
@@ -57,8 +59,8 @@ class Tally:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which tests run: all of them, a part, the tests of a part that NAME selects, or what
-    `arguments` select for pytest (for doctest if the part is `engine`)."""
+    """The tests to run: all of them, a part, or the tests of a part that NAME selects. `arguments`
+    are for pytest (for doctest if the part is `engine`)."""
 
     part: str = ""
     name: str = ""
@@ -66,10 +68,10 @@ class Choice:
 
     @classmethod
     def parse(cls, words: Sequence[str]) -> "Choice":
-        """[PART [NAME]] [ARGUMENT...], as the command line has them.
+        """Parses [PART [NAME]] [ARGUMENT...] of the command line.
 
-        The first word is an argument if no part has that name and it looks like one of pytest: an
-        option or a path. UserError when it is neither.
+        The first word is an argument of pytest if it is an option or a path. Raises UserError for
+        any other word that names no part.
         """
         if not words:
             return cls()
@@ -86,7 +88,7 @@ class Choice:
 
     @property
     def targets(self) -> tuple[str, ...] | None:
-        """What must be built first: None is nothing, an empty tuple is everything."""
+        """The targets to build first: None is nothing, an empty tuple is everything."""
         return PARTS[self.part] if self.part else ()
 
 
@@ -94,13 +96,13 @@ EVERYTHING = Choice()
 
 
 def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
-    """Runs the tests that were chosen, also after something has failed; 0 when all is green.
+    """Runs the chosen tests, and continues after failures. Returns 0 if all tests pass.
 
-    `full` sets P5LAB_FULL=1 for tests that have a reduced and a full count. P5LAB_BUILT=1 says that
-    everything is built, so that a missing product is a failure and no skip. pytest has a process
-    for each processor; files go to them whole, because a file's tests share what it made, the long
-    ones first. What measures time runs alone, at the end. A name or arguments select few tests,
-    which run in one process.
+    `full` sets P5LAB_FULL=1, for tests with a reduced and a full count. P5LAB_BUILT=1 means that
+    everything is built; a missing product is then a failure, not a skip. pytest has one process for
+    each processor. Each test file goes to one process, because its tests share results; the long
+    files go first. Tests that measure time run alone at the end. If a name or arguments select
+    tests, one process runs them.
     """
     environment = {
         **os.environ,
@@ -133,10 +135,10 @@ def _side_by_side(places: Sequence[str]) -> list[str]:
 
 
 def _selection(lab: Lab, choice: Choice) -> list[str]:
-    """Arguments of pytest that select the tests of a part by name.
+    """The arguments of pytest that select the tests of a part by name.
 
-    pytest imports every file that it is given, which takes longer than one test. So it gets the
-    files that have the name in their own name or in their text; all, if there is none.
+    pytest imports every given file, which takes longer than one test. So it gets only files with
+    the name in their own name or text; all files if there is none.
     """
     if not choice.part:
         return list(choice.arguments)
@@ -155,7 +157,7 @@ def _selection(lab: Lab, choice: Choice) -> list[str]:
 
 
 def failed_checks(lab: Lab, environment: Mapping[str, str]) -> list[str]:
-    """Runs the checks of style and types; the names of those that fail."""
+    """Runs the checks of style and types. Returns the names of those that fail."""
     commands = [([sys.executable, "-m", *one], " ".join(one[:2])) for one in CHECKS]
     if files := cxx_files(lab):
         program = Path(sys.executable).with_name("clang-format")
@@ -173,7 +175,7 @@ def failed_checks(lab: Lab, environment: Mapping[str, str]) -> list[str]:
 
 
 def cxx_files(lab: Lab) -> list[str]:
-    """The C++ files that clang-format keeps in form, as paths below the checkout."""
+    """The C++ files that clang-format checks, as paths below the checkout."""
     return sorted(
         lab.short(path)
         for place in FORMATTED
@@ -183,7 +185,7 @@ def cxx_files(lab: Lab) -> list[str]:
 
 
 def _engine(lab: Lab, choice: Choice, environment: Mapping[str, str]) -> Tally:
-    """All programs of C++ tests; with a name only the test cases that have it in theirs."""
+    """Runs all C++ test programs; with a name only the test cases that contain it."""
     arguments = list(choice.arguments)
     if choice.name:
         arguments.append(f"--test-case=*{choice.name}*")
@@ -195,13 +197,13 @@ def _engine(lab: Lab, choice: Choice, environment: Mapping[str, str]) -> Tally:
     if not total.passed + total.failed:
         print("p5lab: no C++ test case has that name", file=sys.stderr)
         return Tally(failed=1)
-    return Tally(total.passed, total.failed)  # "skipped" are those that were not asked for
+    return Tally(total.passed, total.failed)  # "skipped" are unselected cases
 
 
 def _engine_tests(
     lab: Lab, program: str, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> Tally:
-    """A doctest program, its output passed on."""
+    """Runs a doctest program and prints its output."""
     try:
         done = subprocess.run(
             [lab.root / program, "--no-colors", *arguments],
@@ -224,8 +226,8 @@ def _engine_tests(
 
 
 class _Pytest:
-    """pytest under way. `held`: finish() passes on what it prints. `maybe_none`: it is no failure
-    if the arguments select no test."""
+    """A running pytest. `held`: finish() prints its output. `maybe_none`: it is no failure if the
+    arguments select no test."""
 
     NO_TESTS = 5  # pytest's exit status
 
@@ -249,7 +251,7 @@ class _Pytest:
         )
 
     def finish(self) -> Tally:
-        """Waits for the end and returns the counts; a run that was stopped is a failure."""
+        """Waits for the end and returns the counts. A run that was stopped is a failure."""
         if self._process.stdout:
             while piece := os.read(self._process.stdout.fileno(), 1 << 16):
                 sys.stdout.buffer.write(piece)
@@ -257,12 +259,12 @@ class _Pytest:
         status = self._process.wait()
         tally = read_junit(self._report) if self._report.exists() else Tally()
         self._directory.cleanup()
-        # Also a run that found no test, or was stopped, is no success.
+        # A run that found no test, or was stopped, is a failure too.
         return tally if status in self._good or tally.failed else tally + Tally(failed=1)
 
 
 def read_junit(report: Path) -> Tally:
-    """The counts of a JUnit report; an error in a fixture is a failure."""
+    """The counts in a JUnit report. An error in a fixture counts as a failure."""
     suites = list(ElementTree.parse(report).getroot().iter("testsuite"))
 
     def count(name: str) -> int:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a run records beside its counts, and what is done to it.
+"""What a run records beside its counts, and what is done to the machine during the run.
 
-Each kind is a module here with one class: a trace, basic-block vectors, a capture of the network.
-The class adds its options to the command line, reads them, keeps itself in run.json and comes back
-from there, configures the engine, names its files and checks the machine. Nothing else in p5lab
-names a kind to do one of these. To add a kind, add a module with a class that derives from Kind,
-and the class to KINDS.
+Each kind of observation is a module here with one class: a trace, basic-block vectors, a capture of
+the network. The class adds its options to the command line and parses them. It writes itself into
+run.json and reads itself from there. It configures the engine, names its output files and checks
+the machine. No other part of p5lab names a kind for these tasks. To add a kind, add a module with a
+class that derives from Kind, and add the class to KINDS.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from p5lab.describe.observation.vectors import Vectors
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-if TYPE_CHECKING:  # a run has an observation
+if TYPE_CHECKING:  # describe.run imports this module
     from p5lab.describe.run import Run
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
     "Vectors",
 ]
 
-# In this order they stand in engine.conf and in the names of runs.
+# The order of the kinds in engine.conf and in the names of runs.
 KINDS: tuple[type[Kind], ...] = (
     Shadows,
     Trace,
@@ -58,25 +58,25 @@ K = TypeVar("K", bound=Kind)
 
 @dataclass(frozen=True)
 class Observation:
-    """All that is asked of a run beside its counts, at most one wish of each kind."""
+    """All observations of a run beside its counts, at most one of each kind."""
 
     wishes: tuple[Kind, ...] = ()
 
     @classmethod
     def of(cls, *wishes: Kind | None) -> Self:
-        """These wishes, without the Nones, in the order in which this module has the kinds."""
+        """An observation of these kinds, without the Nones, in the order of KINDS."""
         given = [wish for wish in wishes if wish is not None]
         return cls(tuple(sorted(given, key=lambda wish: KINDS.index(type(wish)))))
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self:
-        """What the options of `add_options` ask for."""
+        """The observation that the options of `add_options` request."""
         return cls.of(*(kind.parse(args) for kind in KINDS))
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """What a record (run.json) says was asked. Raises LookupError, TypeError or ValueError
-        where the record lacks it."""
+        """The observation of a recorded run (run.json). Raises LookupError, TypeError or ValueError
+        for a record without it."""
         return cls.of(*(kind.of_record(record) for kind in KINDS))
 
     def __iter__(self) -> Iterator[Kind]:
@@ -86,33 +86,33 @@ class Observation:
         return bool(self.wishes)
 
     def get(self, kind: type[K]) -> K | None:
-        """The wish of a kind; None: nobody asked."""
+        """The settings of one kind; None if the run does not have this kind."""
         return next((wish for wish in self.wishes if isinstance(wish, kind)), None)
 
     def with_(self, wish: Kind | None) -> Self:
-        """These wishes and one more."""
+        """This observation with one more kind."""
         return type(self).of(*self.wishes, wish)
 
     def recorded(self) -> dict[str, object]:
-        """What `request` of run.json keeps: the keys of all kinds."""
+        """The entries of all kinds in `request` of run.json."""
         unasked = {name: value for kind in KINDS for name, value in kind.unasked.items()}
         return unasked | {name: value for one in self for name, value in one.recorded().items()}
 
     def check(self, run: "Run") -> None:
-        """Raises UserError where the machine or the guest of a run lacks what a wish needs."""
+        """Raises UserError if the machine or the guest of a run lacks what a kind needs."""
         for wish in self:
             if wish.needs_clocks and not run.has_clocks:
                 raise UserError(
-                    f"{wish.every_access or wish.option}: expected a guest of a processor that has"
-                    f" clocks; guest {run.guest.name} is of {run.machine.values['cpu.isa']}"
+                    f"{wish.every_access or wish.option}: expected a guest whose processor has"
+                    f" clocks; guest {run.guest.name} has {run.machine.values['cpu.isa']}"
                 )
             wish.check(run)
 
     def check_together(self, where: str) -> None:
-        """Raises UserError where two wishes are not for one run; `where` begins the message."""
+        """Raises UserError if two kinds cannot share one run. `where` begins the message."""
         names = [wish.every_access for wish in self if wish.every_access]
         if len(names) > 1:
-            raise UserError(f"{where}: {' and '.join(names)} are not for one run")
+            raise UserError(f"{where}: {' and '.join(names)} cannot share one run")
 
     def conf(self) -> Conf:
         """All lines of engine.conf that matter from reset on."""
@@ -123,11 +123,11 @@ class Observation:
         return {key: value for wish in self for key, value in wish.job().items()}
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
-        """All files that the engine reads for them, by name."""
+        """All files that the engine reads for the observation, by name."""
         return {name: text for wish in self for name, text in wish.inputs(lab, run).items()}
 
 
-NOTHING = Observation()  # the counts alone
+NOTHING = Observation()  # only the counts
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -142,8 +142,8 @@ def outputs(kinds: Iterable[type[Kind]]) -> tuple[str, ...]:
 
 
 def apart(record: Mapping[str, Any]) -> dict[str, str]:
-    """What makes a run another one than a plain run of the same, from its record (run.json): lines
-    of engine.conf."""
+    """The lines of engine.conf that distinguish a run from a plain run of the same workload, from
+    its record (run.json)."""
     settings = record["identity"].get("settings", {})
     given = settings.get("engine.conf", {}) | settings.get("job", {})
     return {key: given[key] for kind in KINDS for key in kind.apart if key in given}

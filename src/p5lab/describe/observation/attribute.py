@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts by function."""
+"""Counts by function: `--attribute`."""
 
 import argparse
 from collections.abc import Mapping
@@ -10,17 +10,17 @@ from p5lab.describe import functions
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.lab import Lab
 
-if TYPE_CHECKING:  # a run has an observation
+if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
 ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
-# Counts by function, and beside them by the calls that led there, or with the classes of misses.
+# Counts by function; stacks adds the chain of callers, misses the classes of cache misses.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
 
 
 @dataclass(frozen=True)
 class Attribution(Kind):
-    """Counts by function, ring, address space and what the kernel was entered for."""
+    """Counts by function, ring, address space and the reason of the kernel's entry."""
 
     option = "--attribute"
     unasked: ClassVar = {"attribute": []}
@@ -31,41 +31,49 @@ class Attribution(Kind):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --attribute, which may be repeated."""
         parser.add_argument(
             "--attribute",
             action="append",
             default=[],
             choices=ATTRIBUTIONS,
-            help="also count by function, ring, address space and what the kernel was"
-            " entered for; stacks: and by who called; misses: and why caches missed"
+            help="also count by function, ring, address space and the reason of the kernel's"
+            " entry; stacks: also by caller; misses: also by the reason of cache misses"
             " (see `show --attribution`); may be repeated",
         )
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
+        """The values of --attribute, each once; None without the option."""
         return cls(tuple(sorted(set(args.attribute)))) if args.attribute else None
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """The list `attribute` of the record's request; None if it is empty or missing."""
         by = tuple(record["request"].get("attribute", ()))
         return cls(by) if by else None
 
     def recorded(self) -> dict[str, object]:
+        """The list `attribute`: functions, stacks, misses."""
         return {"attribute": list(self.by)}
 
     @property
     def needs_clocks(self) -> bool:
+        """True with `misses`, which follows each line of the caches."""
         return "misses" in self.by
 
     @property
     def every_access(self) -> str:
+        """Only `misses` needs every access to L1."""
         return "--attribute misses" if "misses" in self.by else ""
 
     @property
     def label(self) -> str:
+        """Such as "by functions, stacks"."""
         return f"by {', '.join(self.by)}"
 
     def conf(self) -> Conf:
+        """The output file, the table of functions, and whether stacks and misses are counted."""
         return {
             "run.attribution": ATTRIBUTION,
             "run.functions": FUNCTIONS,
@@ -74,7 +82,10 @@ class Attribution(Kind):
         }
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+        """functions.txt: the functions of the kernel and of the guest's programs, by address and
+        page. Raises UserError if the kernel's symbols are missing."""
         return {FUNCTIONS: functions.table(lab, run).encode()}
 
     def remarks(self, run: str, place: str) -> list[str]:
+        """The command that shows the counts."""
         return [f"Attributed: `./p5lab show {run[:8]} --attribution`"]

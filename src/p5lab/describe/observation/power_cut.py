@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The moment at which the power is cut."""
+"""A cut of the power during the run: `--power-cut`."""
 
 import argparse
 import re
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.errors import UserError
 
-if TYPE_CHECKING:  # a run has an observation
+if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
 DISK_IMAGE = "disk.img"
@@ -18,8 +18,8 @@ DISK_IMAGE = "disk.img"
 
 @dataclass(frozen=True)
 class PowerCut(Kind):
-    """Ends the run some time after the guest is ready, and keeps what is then on its first SCSI
-    disk."""
+    """Ends the run at a time after the guest's ready marker and saves its first SCSI disk as it is
+    at that moment."""
 
     option = "--power-cut"
     unasked: ClassVar = {"power_cut": 0}
@@ -30,6 +30,7 @@ class PowerCut(Kind):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --power-cut SECONDS."""
         parser.add_argument(
             "--power-cut",
             type=_microseconds,
@@ -41,36 +42,44 @@ class PowerCut(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
+        """The time of --power-cut; None without the option."""
         return cls(args.power_cut) if args.power_cut else None
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """`power_cut` of the record's request in microseconds; None if it is 0 or missing."""
         microseconds = record["request"].get("power_cut", 0)
         return cls(microseconds) if microseconds else None
 
     def recorded(self) -> dict[str, object]:
+        """`power_cut` in microseconds of modelled time."""
         return {"power_cut": self.microseconds}
 
     @property
     def label(self) -> str:
+        """The time of the cut in seconds."""
         return f"power cut at {self.microseconds / 1e6:g} s"
 
     def check(self, run: "Run") -> None:
+        """Raises UserError for a machine without SCSI disks."""
         if not run.machine.values["disk.count"]:
             raise UserError("--power-cut: expected a machine with disks: disk.count is 0")
 
     def job(self) -> Conf:
+        """The time of the cut in microseconds and the name of the disk's image."""
         return {
             "run.power_cut_us": str(self.microseconds),
             "run.power_cut_image": DISK_IMAGE,
         }
 
     def remarks(self, run: str, place: str) -> list[str]:
+        """The path of the disk's image."""
         return [f"Left on the disk: {place}/{DISK_IMAGE}"]
 
 
 def _microseconds(text: str) -> int:
-    """The seconds of --power-cut."""
+    """The argument of --power-cut in microseconds. Raises UserError unless it is a number of
+    seconds above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
     return round(float(text) * 1_000_000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A few intervals of a run in place of all of it."""
+"""A run that simulates only a few of its intervals in detail."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.lab import Lab
 
-if TYPE_CHECKING:  # a run has an observation
+if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
 SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
@@ -16,8 +16,8 @@ SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
 
 @dataclass(frozen=True)
 class Interval:
-    """A part of a run: instructions inside the brackets, counted from the first of them. `weight`:
-    the number of instructions of the whole run that it stands for."""
+    """A part of a run. `begin` and `end` count instructions inside the brackets from the first one.
+    `weight`: the number of instructions of the whole run that the interval stands for."""
 
     number: int
     begin: int
@@ -27,9 +27,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class Sample(Kind):
-    """Simulates only some intervals in detail, in the order of time. Before each, `warm_up`
-    instructions warm caches, TLBs and branch target buffer. `simpoints` and `weights` are the texts
-    of the files that chose the intervals (p5stats.simpoint)."""
+    """Simulates only some intervals in detail, in the order of time. `warm_up`: the number of
+    instructions before each interval that warm caches, TLBs and branch target buffer. `simpoints`
+    and `weights`: the texts of the files that chose the intervals (p5stats.simpoint)."""
 
     option = "simpoint"
     unasked: ClassVar = {"sample": None}
@@ -41,6 +41,7 @@ class Sample(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """The sample in the record's request; None for a run in full."""
         asked = record["request"].get("sample")
         if asked is None:
             return None
@@ -48,19 +49,24 @@ class Sample(Kind):
         return cls(intervals, asked["warm_up"], asked["simpoints"], asked["weights"])
 
     def recorded(self) -> dict[str, object]:
+        """The intervals, the warm-up and the texts of both files."""
         return {"sample": asdict(self)}
 
     @property
     def needs_clocks(self) -> bool:
+        """True: an estimate of cycles needs the processor's timing."""
         return True
 
     @property
     def label(self) -> str:
+        """The number of intervals."""
         return f"{len(self.intervals)} intervals"
 
     def conf(self) -> Conf:
+        """The bounds and weights of the intervals, and the warm-up in instructions."""
         intervals = (f"{one.number}:{one.begin}:{one.end}:{one.weight}" for one in self.intervals)
         return {"run.sample": " ".join(intervals), "run.warm_up": str(self.warm_up)}
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
+        """The two files that chose the intervals, as SimPoint writes them."""
         return {SIMPOINTS: self.simpoints.encode(), WEIGHTS: self.weights.encode()}

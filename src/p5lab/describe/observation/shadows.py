@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The misses of other geometries, counted in the same run."""
+"""The misses of other geometries, counted in the same run: `events = "misses"`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from p5lab.describe.observation.kind import Conf, Kind
 
 @dataclass(frozen=True)
 class Shadow:
-    """A geometry whose misses a run counts beside its own: what it sets, in canonical form."""
+    """A geometry beside the machine's own. `settings`: its machine keys with canonical values."""
 
     name: str
     settings: dict[str, str]
@@ -18,7 +18,7 @@ class Shadow:
 
 @dataclass(frozen=True)
 class Shadows(Kind):
-    """Counts the misses of other caches and TLBs beside the machine's own."""
+    """Counts the misses of other caches and TLBs beside those of the machine."""
 
     option = 'events = "misses"'
 
@@ -26,18 +26,22 @@ class Shadows(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """The geometries in the record's machine; None if there are none."""
         found = record["machine"].get("shadows", {})
         return cls(tuple(Shadow(*one) for one in found.items())) if found else None
 
     @property
     def needs_clocks(self) -> bool:
+        """True: the engine that counts misses is the one with the Pentium's caches."""
         return True
 
     @property
     def every_access(self) -> str:
+        """The geometries need every access to L1."""
         return self.option
 
     def conf(self) -> Conf:
+        """The name and the keys of each geometry."""
         lines = {}
         for number, shadow in enumerate(self.geometries):
             settings = (f"{key}={value}" for key, value in shadow.settings.items())

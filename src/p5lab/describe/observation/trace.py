@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Traces: each crossing of a protection boundary, or each access to L1 and L2."""
+"""Traces of crossings of protection boundaries, or of accesses to L1 and L2: `--trace`."""
 
 import argparse
 from collections.abc import Mapping
@@ -23,51 +23,59 @@ class Trace(Kind):
     apart = ("run.crossings", "run.accesses")
 
     what: tuple[str, ...]  # of TRACES
-    accesses: int = ACCESSES  # of a trace of accesses, at most
+    accesses: int = ACCESSES  # to L1: the limit of a trace of accesses
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --trace, which may be repeated, and --accesses N."""
         parser.add_argument(
             "--trace",
             action="append",
             default=[],
             choices=TRACES,
-            help="also record each change of ring or address space, or what L1 and"
-            " L2 were asked and answered",
+            help="also record each change of ring or address space, or each access to L1 and"
+            " L2 with its outcome",
         )
         parser.add_argument(
             "--accesses",
             type=positive("--accesses"),
             default=ACCESSES,
             metavar="N",
-            help="of --trace accesses, at most (default: %(default)s)",
+            help="accesses to L1 after which --trace accesses ends (default: %(default)s)",
         )
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
+        """The traces that --trace names, each once; None without the option."""
         return cls(tuple(dict.fromkeys(args.trace)), args.accesses) if args.trace else None
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """The traces in the record's request; None if there are none."""
         asked = record["request"]
         return cls(tuple(asked["trace"]), asked["accesses"]) if asked["trace"] else None
 
     def recorded(self) -> dict[str, object]:
+        """The names of the traces and the limit of accesses."""
         return {"trace": list(self.what), "accesses": self.accesses}
 
     @property
     def needs_clocks(self) -> bool:
+        """True for a trace of accesses, which needs the caches of the Pentium."""
         return "accesses" in self.what
 
     @property
     def every_access(self) -> str:
+        """Only a trace of accesses needs every access to L1."""
         return "--trace accesses" if "accesses" in self.what else ""
 
     def conf(self) -> Conf:
+        """The file of each trace, and the limit of accesses."""
         lines = {f"run.{kind}": TRACES[kind] for kind in self.what}
         if "accesses" in self.what:
             lines["run.access_limit"] = str(self.accesses)
         return lines
 
     def remarks(self, run: str, place: str) -> list[str]:
+        """The path of each trace."""
         return [f"Traced: {place}/{TRACES[kind]}" for kind in self.what]

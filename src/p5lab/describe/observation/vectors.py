@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint's basic-block vectors."""
+"""SimPoint's basic-block vectors: `--bbv`."""
 
 import argparse
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ VECTORS = "simpoint.bb"
 
 @dataclass(frozen=True)
 class Vectors(Kind):
-    """Writes SimPoint's basic-block vectors of intervals of a number of instructions."""
+    """Writes SimPoint's basic-block vectors. `interval`: the length of an interval in
+    instructions."""
 
     option = "--bbv"
     unasked: ClassVar = {"vectors": 0}
@@ -24,6 +25,7 @@ class Vectors(Kind):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        """Adds --bbv N."""
         parser.add_argument(
             "--bbv",
             type=positive("--bbv"),
@@ -35,22 +37,28 @@ class Vectors(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
+        """The length that --bbv gives; None without the option."""
         return cls(args.bbv) if args.bbv else None
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
+        """`vectors` of the record's request in instructions; None if it is 0 or missing."""
         interval = record["request"].get("vectors", 0)
         return cls(interval) if interval else None
 
     def recorded(self) -> dict[str, object]:
+        """`vectors`: the length of an interval in instructions."""
         return {"vectors": self.interval}
 
     @property
     def label(self) -> str:
+        """The length of an interval, such as "block vectors of 1000000"."""
         return f"block vectors of {self.interval}"
 
     def conf(self) -> Conf:
+        """The file of the vectors and the length of an interval in instructions."""
         return {"run.vectors": VECTORS, "run.vector_interval": str(self.interval)}
 
     def remarks(self, run: str, place: str) -> list[str]:
+        """The path of the vectors' file."""
         return [f"Vectors: {place}/{VECTORS}"]

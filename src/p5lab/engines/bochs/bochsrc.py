@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The emulator's own configuration: engine/bochs/bochsrc.in with the names between @ filled in."""
+"""The configuration of Bochs: engine/bochs/bochsrc.in with the names between @ filled in."""
 
 import re
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from p5lab.lab import Lab
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
 NO_DISK = "ata0: enabled=0"
-# What the emulator plays, and the features that it adds, by cpu.isa. CMOV, FCMOV and FCOMI are its
-# "p6ni"; the Athlon 64 is its processor of x86-64 with the least beside that.
+# The processor of Bochs for each cpu.isa, and the features that it adds. Bochs calls CMOV, FCMOV
+# and FCOMI "p6ni". Its Athlon 64 is the x86-64 processor with the fewest other features.
 PROCESSORS = {
     "pentium": ("pentium", ""),
     "pentium+cmov": ("pentium", "p6ni"),
@@ -26,15 +26,16 @@ PROCESSORS = {
 
 @dataclass(frozen=True)
 class Bochsrc:
-    """values: what of it can change a result. text: the file, with the paths of this run."""
+    """values: the entries that can change a result. text: the whole file, with the paths of this
+    run."""
 
     values: Mapping[str, str]
     text: str
 
 
 def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
-    """The configuration of a run, with the paths of its inputs by role. Raises UserError for a
-    disk image of a wrong size and for a template that names something unknown."""
+    """The configuration of a run. `paths` are its inputs by role. Raises UserError for a disk image
+    of a wrong size and for an unknown name in the template."""
     processor, features = PROCESSORS[str(run.machine.values["cpu.isa"])]
     values = {
         "clock_hz": str(run.machine.clock_hz),
@@ -62,7 +63,7 @@ def _cylinders(lab: Lab, image: Path) -> int:
 
 
 def _disk(path: str, cylinders: str) -> str:
-    """The primary IDE master; its image mode is the engine's own (engine/bochs/disk.cc)."""
+    """The lines of the primary IDE master. Its image mode is our own (engine/bochs/disk.cc)."""
     return (
         "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
         f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'
@@ -71,7 +72,7 @@ def _disk(path: str, cylinders: str) -> str:
 
 
 def _fill(template: Path, values: dict[str, str]) -> str:
-    """The template with every @name@ replaced; unknown names are an error of the template."""
+    """The template with every @name@ replaced. Raises UserError for a name that has no value."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in values:

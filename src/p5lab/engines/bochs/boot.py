@@ -2,10 +2,10 @@
 """The loader's half of the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst), and of the
 Multiboot Specification's.
 
-The boot ROM asks the engine for the guest; the engine copies files into memory and jumps. What is
-copied where is decided here, as a loader would: the real-mode setup code with its header filled in
-at 0x90000, the command line above it, the kernel at 1 MB, the initial RAM disk near the top of
-memory. A multiboot kernel is an ELF file with physical addresses; its modules follow it.
+The boot ROM requests the guest from the engine; the engine copies files into memory and jumps. This
+module decides the addresses, as a loader would. The real-mode setup code with its completed header
+goes to 0x90000, and the command line above it. The kernel goes to 1 MB, the initial RAM disk near
+the top of memory. A multiboot kernel is an ELF file with physical addresses; its modules follow it.
 """
 
 import struct
@@ -16,12 +16,12 @@ from pathlib import Path
 from p5lab.errors import UserError
 
 BASE = 0x90000  # real-mode code
-# Offset from BASE: end of heap and stack, then the command line ("sample boot configuration").
+# Offsets from BASE: end of heap and stack, then the command line ("sample boot configuration").
 HEAP_END = 0xE000
 KERNEL = 0x100000
 PAGE = 4096
 # The BIOS keeps its ACPI and MP tables in the last 64 KB and just below (rombios.h:
-# ACPI_DATA_SIZE) and tells the guest so; the RAM disk stays clear of them.
+# ACPI_DATA_SIZE) and reports that to the guest. The RAM disk stays clear of them.
 TOP_RESERVED = 0x20000
 TYPE_OF_LOADER = 0xFF  # "unassigned"
 CAN_USE_HEAP = 0x80
@@ -31,7 +31,7 @@ VID_MODE_NORMAL = 0xFFFF
 
 @dataclass(frozen=True)
 class Blob:
-    """Bytes [offset, offset + length) of a file go to a physical address."""
+    """Bytes [offset, offset + length) of a file, and the physical address that they go to."""
 
     address: int
     offset: int
@@ -41,7 +41,8 @@ class Blob:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the engine loads and where it starts. `setup` becomes the per-run file setup.bin."""
+    """The blobs that the engine loads, and the start address. `setup` becomes the per-run file
+    setup.bin."""
 
     setup: bytes
     blobs: list[Blob]
@@ -70,9 +71,10 @@ def linux(
     memory: int,
     setup_file: Path,
 ) -> Layout:
-    """Lays out a bzImage. `memory` is in bytes; UserError when the pieces do not fit.
+    """Lays out a bzImage. `memory` is in bytes. Raises UserError if kernel and RAM disk do not fit.
 
-    A RAM disk of no bytes is none: the kernel mounts the root that its command line names.
+    `initramfs_size` is 0 without a RAM disk: the kernel then mounts the root that its command line
+    names.
     """
 
     def field(offset: int, kind: str) -> int:
@@ -96,7 +98,7 @@ def linux(
 
     top = min(memory - TOP_RESERVED, field(0x22C, "I") + 1)
     ramdisk = (top - initramfs_size) & ~(PAGE - 1) if initramfs_size else 0
-    # Where the kernel runs it also decompresses: init_size bytes from its address (2.10).
+    # The kernel decompresses in place: it uses init_size bytes from its address (2.10).
     needed = field(0x260, "I") if version >= 0x020A else len(kernel) - setup_size
     if (ramdisk or top) < KERNEL + needed:
         raise UserError(
@@ -141,7 +143,7 @@ LOAD = 1  # PT_LOAD
 
 @dataclass(frozen=True)
 class Module:
-    """A file that is loaded beside the kernel, and the text that goes with it."""
+    """A file that is loaded beside the kernel, and its command line."""
 
     name: Path  # in engine.conf
     size: int
@@ -159,9 +161,9 @@ def multiboot(
 ) -> Layout:
     """Lays out an ELF kernel and its modules as a loader of the Multiboot Specification (0.6.96).
 
-    `loader` is the code of guest-images/parts/bootrom/multiboot.S: it goes to BASE, what it hands
-    to the
-    kernel right behind it, the modules behind the kernel.
+    `loader` is the code of guest-images/parts/bootrom/multiboot.S. It goes to BASE, its data for
+    the kernel right behind it, and the modules behind the kernel. Raises UserError for a file that
+    is no multiboot kernel, or that does not fit into `memory` bytes.
     """
     if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
         raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")
@@ -231,7 +233,7 @@ def multiboot(
 
 
 def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int, int]]]:
-    """Physical entry point of an ELF kernel and its segments: address, offset, bytes in the file,
+    """Physical entry point of an ELF kernel, and its segments: address, offset, bytes in the file,
     bytes in memory."""
     if kernel[:6] != b"\x7fELF\x01\x01" or len(kernel) < 52:
         raise UserError(f"{name}: not an ELF file of 32 bits")

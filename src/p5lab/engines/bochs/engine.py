@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bochs with our Pentium model: build/engine/p5bochs, and p5bochs64 for guests of x86-64.
 
-The second one counts the same caches and TLBs under another processor, without clocks.
+p5bochs64 counts the same caches and TLBs for an x86-64 processor, without clocks.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ CONF, SETUP = "engine.conf", "setup.bin"
 
 
 class Bochs(Engine):
-    """The engine that is built here, and the one that a run gets where none is named."""
+    """The engine that this checkout builds, and the default engine of a run."""
 
     can = Capabilities(
         guests=tuple(bochsrc.PROCESSORS),
@@ -42,12 +42,17 @@ class Bochs(Engine):
     outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *observation.outputs(observation.KINDS))
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
+        """The engines for the guests' processors, the BIOS images, the boot ROM and the formatted
+        disk, beside the guests themselves."""
         engines = {_program(lab, guest.isa) for guest in guests}
         made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
         ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
         return (*ours, *super().targets(lab, guests))
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        """The plan of a run: engine.conf, bochsrc and setup.bin in the run directory, and the
+        engine's command. Raises UserError for a missing file and for an observation that the
+        machine does not allow."""
         run.observation.check(run)
         inputs = _inputs(lab, run)
         for role, path in inputs.items():
@@ -69,7 +74,7 @@ class Bochs(Engine):
                 CONF: conf,
                 "job": job,
                 "bochsrc": emulator.values,
-                # The kernel's command line is in there, and nowhere else.
+                # Only this file holds the kernel's command line.
                 SETUP: _sha256(layout.setup),
                 **{name: _sha256(content) for name, content in observed.items()},
             },
@@ -83,7 +88,7 @@ class Bochs(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
-        """What the end line, the exit status and the logs say, in this order of trust."""
+        """The outcome from the end line, the exit status and the logs, in this order of trust."""
         end = events.end_line(directory / EVENTS)
         said = end[1] if end else last_line(directory / CONSOLE)
         if status < 0:
@@ -102,16 +107,17 @@ class Bochs(Engine):
         return Outcome(*end) if end else Outcome("failed", _why_no_end(directory / EVENTS))
 
     def last_output(self, directory: Path) -> str:
+        """The last line of the workload's output, safe for a terminal."""
         return last_line(directory / OUTPUT)
 
 
 def _program(lab: Lab, isa: str) -> Path:
-    """The engine for a processor of a level of cpu.isa."""
+    """The engine's program for a level of cpu.isa."""
     return lab.engine64 if isa in Bochs.can.without_clocks else lab.engine
 
 
 def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
-    """Every file that the run is made of, by role."""
+    """Every input file of the run, by role."""
     inputs = {
         "engine": _program(lab, str(run.machine.values["cpu.isa"])),
         "bochsrc.in": lab.bochsrc,
@@ -134,7 +140,7 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
 
 
 def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
-    """What the boot ROM finds in memory, with files by their roles."""
+    """The layout of memory for the boot ROM, with the roles of files in place of their paths."""
     guest, memory = run.guest, int(run.machine.values["dram.size"])
     cmdline = f"{guest.cmdline} p5seed={run.seed}" if run.seed else guest.cmdline
     if guest.protocol == MULTIBOOT:
@@ -149,8 +155,8 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
 
 
 def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
-    """The lines of engine.conf that matter from reset on. Files go by their roles, so that the
-    lines identify the run wherever it is."""
+    """The lines of engine.conf that matter from reset on. Roles stand in place of paths, so the
+    lines identify the run in any directory."""
     conf: dict[str, str] = {
         **run.machine.engine_conf(),
         "run.events": EVENTS,
@@ -193,7 +199,7 @@ def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
 
 
 def _kernel_version(kernel: bytes) -> str:
-    """The version text a kernel carries (of a bzImage boot.rst: kernel_version at 0x20E)."""
+    """The version text in a kernel (of a bzImage boot.rst: kernel_version at 0x20E)."""
     if kernel[:4] == b"\x7fELF":
         found = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
         return found[0].decode("ascii") if found else "unknown"
@@ -202,7 +208,7 @@ def _kernel_version(kernel: bytes) -> str:
 
 
 def _why_no_end(path: Path) -> str:
-    """What the parser has to say about a file from which the end line could not be had."""
+    """The parser's reason why a file has no end line that can be read."""
     try:
         events.parse(path)
     except StatsError as error:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What gem5's configurations (configs/gem5) and the engine `gem5` have in common.
+"""The code that gem5's configurations (configs/gem5) and the engine `gem5` share.
 
-gem5's own interpreter imports these modules as well as ./p5lab: they need nothing but the standard
-library and know nothing of gem5's modules.
+Both gem5's own interpreter and ./p5lab import these modules. So they need only the standard library
+and import none of gem5's modules.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which checkpoint belongs to a run, and where checkpoints are kept.
+"""Checkpoints: which one belongs to a run, and where they are kept.
 
-A checkpoint is the machine at the guest's ready marker. What went into it is in `key.json` beside
-it, and a digest of that is its name. What matters only afterwards (caches, buses, memory timing,
-the CPU model, the job) is not part of it.
+A checkpoint is the state of the machine at the guest's ready marker. `key.json` beside it lists its
+inputs, and the digest of that list is its name. Inputs that matter only after the marker (caches,
+buses, memory timing, the CPU model, the job) are not part of the list.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from p5lab.errors import UserError
 from p5lab.host.files import sha256_of
 
 KEY = "key.json"
-# Machine values that a boot on the atomic CPU without caches depends on.
+# The machine values that affect a boot on the atomic CPU without caches.
 BEFORE = (
     "cpu.clock_mhz",
     "cpu.bus_mhz",
@@ -44,8 +44,8 @@ BOOT_FILES = ("kernel", "initramfs", "disk")
 def key(
     setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterable[Path]
 ) -> dict[str, str]:
-    """Everything that a checkpoint is made of. gem5: the binary's digest; sources: the directories
-    of these configurations."""
+    """All inputs of a checkpoint by name. gem5: the binary's digest; sources: the directories of
+    these configurations."""
     parts = {
         "gem5": gem5,
         "gem5 version": version,
@@ -58,12 +58,14 @@ def key(
 
 
 def name(parts: Mapping[str, str]) -> str:
+    """The name of the checkpoint with these inputs: 16 hexadecimal digits."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def check(directory: Path, parts: Mapping[str, str]) -> None:
-    """Refuses a checkpoint that was made of something else, and says of what."""
+    """Raises UserError if a checkpoint has other inputs; the message names the first that
+    differs."""
     try:
         made_of = json.loads((directory / KEY).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -81,8 +83,9 @@ def check(directory: Path, parts: Mapping[str, str]) -> None:
 
 
 def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) -> tuple[Path, bool]:
-    """The checkpoint of these parts, and whether `make` had to make it in the directory it is
-    given. Of several runs at a time one makes it and the others wait."""
+    """The checkpoint with these inputs, and whether it was made just now. `make` makes it in a
+    directory that it receives. Of several runs at a time one makes the checkpoint and the others
+    wait."""
     directory = store / name(parts)
     store.mkdir(parents=True, exist_ok=True)
     with _alone(store / f"{directory.name}.lock"):
@@ -104,14 +107,14 @@ def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) ->
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
-        # A boot that outlives whoever started it still writes: it holds the lock as well.
+        # A boot may outlive the process that started it and still write, so it holds the lock too.
         os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def digest_of(directories: Iterable[Path]) -> str:
-    """Of the Python files in and below directories, with their names."""
+    """The digest of the names and contents of all Python files in and below these directories."""
     total = hashlib.sha256()
     for directory in directories:
         for path in sorted(directory.rglob("*.py")):

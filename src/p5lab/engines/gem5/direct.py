@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the names on gem5's own command line stand for (configs/gem5/run.py).
+"""The machine, guest and workload that gem5's own command line names (configs/gem5/run.py).
 
-Everything that is imported here needs only the standard library: gem5's interpreter has no more.
+This module imports only what needs the standard library alone: gem5's interpreter has no more.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from p5lab.lab import Lab
 
 @dataclass(frozen=True)
 class Found:
-    """machine: all values. files: what the guest boots, by role. job: for the guest's init."""
+    """machine: all values. files: the files that the guest boots from, by role. job: the text for
+    the guest's init."""
 
     machine: dict[str, keys.Value]
     files: dict[str, Path]
@@ -37,7 +38,8 @@ def look_up(
     program: Path | None,
     arguments: str,
 ) -> Found:
-    """UserError for what is not there or cannot be."""
+    """The machine, the files and the job for these names. Raises UserError for an unknown name, a
+    wrong value or a missing file."""
     lab = Lab.here()
     board = machines.load(lab, machine)
     if settings:
@@ -46,7 +48,7 @@ def look_up(
     board = experiment.with_isa("--guest", system, board)
     if program:
         if parameters:
-            raise UserError(f"{parameters[0]}: expected with --workload; --args are the program's")
+            raise UserError(f"{parameters[0]}: expected with --workload; --program takes --args")
         memory = int(board.values["dram.size"])
         job = job_file(_program(program, arguments, memory, system), program.read_bytes())
     else:
@@ -58,7 +60,7 @@ def look_up(
 
 
 def load_guest(lab: Lab, name: str) -> Guest:
-    """A guest that gem5 can boot, and that is built."""
+    """A guest that gem5 can boot. Raises UserError if it cannot, or if the guest is not built."""
     system = guest.load(lab, name)
     if reason := why_not(system):
         raise UserError(reason)
@@ -69,7 +71,7 @@ def load_guest(lab: Lab, name: str) -> Guest:
 
 
 def why_not(system: Guest) -> str:
-    """Why gem5 cannot boot a guest; empty: it can."""
+    """Why gem5 cannot boot a guest; empty if it can."""
     if system.isa != X86_64:
         return (
             f"guest {system.name} is built for {system.isa}; gem5 boots {X86_64} kernels only, such"
@@ -79,12 +81,13 @@ def why_not(system: Guest) -> str:
 
 
 def files(system: Guest) -> dict[str, Path]:
-    """What gem5 boots: the kernel as an ELF file, which stands beside the one for a BIOS."""
+    """The files that gem5 boots from. The kernel is the ELF file beside the bzImage."""
     return {**system.files, "kernel": system.kernel.with_name("vmlinux")}
 
 
 def job_file(job: str, image: bytes = b"") -> bytes:
-    """What the guest reads (m5op readfile): a line, and behind it a program."""
+    """The content of the file that the guest reads (m5op readfile): one line, followed by a
+    program."""
     return f"{job}\n".encode() + image
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The user's own gem5 (P5LAB_GEM5) with the configurations of configs/gem5.
 
-gem5 boots x86-64 guests only. A run restores a checkpoint of the guest at its ready marker; the
-first run of a machine and guest makes it (p5lab.engines.gem5.checkpoint).
+gem5 boots x86-64 guests only. A run restores a checkpoint of the guest at its ready marker. The
+first run of a machine and guest makes the checkpoint (p5lab.engines.gem5.checkpoint).
 """
 
 import json
@@ -43,15 +43,16 @@ PROBE_SECONDS = 60
 
 @dataclass(frozen=True)
 class Binary:
-    """A gem5, and what it said about itself."""
+    """A gem5 program, with its own answers about its version and parts."""
 
     path: Path
     digest: str
     version: str
-    no_extras: str  # why our SimObjects cannot be used; empty: they can
+    no_extras: str  # why our SimObjects are unusable; empty if usable
 
     @property
     def extras(self) -> bool:
+        """Whether our SimObjects can be used with it."""
         return not self.no_extras
 
 
@@ -67,6 +68,8 @@ class Gem5(Engine):
     outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
+        """A remark if gem5 lacks our SimObjects. Raises UserError for a guest that gem5 cannot boot
+        and for a machine that it cannot model."""
         for run in runs:
             if why := direct.why_not(run.guest):
                 raise UserError(f"--engine gem5: {why}")
@@ -75,12 +78,14 @@ class Gem5(Engine):
         gem5 = binary(lab)
         if gem5.no_extras:
             return [
-                f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. What that changes"
-                f" is in the header of {MARKERS} of each run."
+                f"gem5 {gem5.version} without our SimObjects: {gem5.no_extras}. The header"
+                f" of {MARKERS} of each run lists the consequences."
             ]
         return []
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
+        """The plan of a run: the setup and the job in the run directory, and gem5's command. Raises
+        UserError for a missing file and for a gem5 that cannot be used."""
         gem5 = binary(lab)
         files = direct.files(run.guest)
         inputs = dict(files)
@@ -125,6 +130,8 @@ class Gem5(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
+        """The outcome from the exit status and the end line. It first converts gem5's statistics
+        into events."""
         said = printable(reason(directory / CONSOLE)) or last_line(directory / CONSOLE)
         if why := panic(directory / SERIAL):
             said = f"{said}: {why}"
@@ -138,7 +145,7 @@ class Gem5(Engine):
             return Outcome("failed", said)
         if status not in (0, PROGRAM_FAILED):
             return Outcome("failed", f"gem5 ended with status {status}: {said}")
-        # Only here: reading statistics takes modules that nobody else needs.
+        # Imported here because only this function needs these modules.
         from p5stats import gem5_events
 
         try:
@@ -149,15 +156,17 @@ class Gem5(Engine):
         return Outcome(*end) if end else Outcome("failed", f"{EVENTS}: no end line")
 
     def last_output(self, directory: Path) -> str:
+        """The last line of the workload's output, safe for a terminal."""
         return last_line(directory / OUTPUT)
 
 
 def configurations(lab: Lab) -> Path:
+    """The directory of our configurations for gem5."""
     return lab.root / "configs/gem5"
 
 
 def binary(lab: Lab) -> Binary:
-    """The gem5 of P5LAB_GEM5; UserError when there is none that can be used."""
+    """The gem5 of P5LAB_GEM5. Raises UserError if it is not set or cannot be used."""
     given = os.environ.get(VARIABLE)
     if not given:
         raise UserError(
@@ -174,7 +183,7 @@ def binary(lab: Lab) -> Binary:
 
 @cache
 def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
-    """Asks a gem5 what it is. The answer is kept by the binary's digest."""
+    """A gem5 with its answers about itself. The answers are cached by the binary's digest."""
     digest = sha256_of(path)
     kept = cache_directory() / "gem5/binaries" / f"{digest}.json"
     try:
@@ -203,7 +212,9 @@ def _probe(configs: Path, path: Path) -> dict[str, Any]:
             )
             return json.loads(Path(place, "probe.json").read_text())
         except (OSError, ValueError, subprocess.TimeoutExpired):
-            raise UserError(f"{VARIABLE}={path}: it does not answer as a gem5 does") from None
+            raise UserError(
+                f"{VARIABLE}={path}: expected gem5; this program did not answer"
+            ) from None
 
 
 ENGINE = Gem5

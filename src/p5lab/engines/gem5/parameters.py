@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What the values of a machine file come to in gem5's terms.
+"""The values of a machine file in gem5's terms.
 
-All numbers of the machine come from there. What stands here is how gem5 adds latencies up:
+All numbers of the machine come from the machine file. This module knows how gem5 adds latencies:
 
-- A crossbar of the bus clock waits for its next edge on the way there and on the way back; its own
+- A crossbar of the bus clock waits for its next edge on the way there and on the way back. Its own
   latencies are 0.
-- A cache of the core clock answers `data_latency` after that, or asks on after `tag_latency`.
-- The first word that was asked for ends a fill; later hits in the line wait for the rest of it.
+- A cache of the core clock answers `data_latency` later, or sends the request on `tag_latency`
+  later.
+- A fill ends for the processor with the first word that it requested. Later hits in the line wait
+  for the rest of it.
 
-So a read that misses in L1 takes penalty.l1_miss core clocks, the wait for a bus clock, and the
-first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
+So a read that misses in L1 takes penalty.l1_miss core clocks, then the wait for a bus clock, then
+the first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
 """
 
 from collections.abc import Mapping
@@ -25,11 +27,11 @@ BUS_BYTES = 8  # the data bus of the Pentium (Intel, Pentium Family Developer's 
 
 @dataclass(frozen=True)
 class Cache:
-    """One cache. Latencies are core clocks."""
+    """One cache. All latencies are in core clocks."""
 
     size: int
     ways: int
-    policy: str  # of gem5's replacement policies
+    policy: str  # the name of gem5's replacement policy
     write_allocate: bool
     tag_latency: int
     data_latency: int
@@ -38,7 +40,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class Tlb:
-    """One TLB: 4 KB pages, and large ones where they have an array of their own."""
+    """One TLB: entries for 4 KB pages, and for large pages if they have an array of their own."""
 
     entries: int
     ways: int
@@ -49,7 +51,7 @@ class Tlb:
 
 @dataclass(frozen=True)
 class Parameters:
-    """A machine for gem5. Times are picoseconds, gem5's ticks."""
+    """A machine in gem5's terms. Times are in picoseconds, gem5's ticks."""
 
     name: str
     core_hz: int
@@ -60,7 +62,7 @@ class Parameters:
     l2: Cache | None
     itlb: Tlb
     dtlb: Tlb
-    bus_hold: int  # bus clocks that the bus is busy with a line beside its transfers
+    bus_hold: int  # bus clocks that a line occupies the bus beside its transfers
     memory_bytes: int
     memory_latency: int
     memory_bandwidth: int  # bytes a second
@@ -70,7 +72,8 @@ class Parameters:
 
 
 def derive(values: Values) -> Parameters:
-    """All of it, from the values of a resolved machine; UserError for what gem5 has not."""
+    """All parameters, from the values of a resolved machine. Raises UserError for what gem5 cannot
+    model."""
     core, bus = _hz(values, "cpu.clock_mhz"), _hz(values, "cpu.bus_mhz")
     line = _whole(values, "l1d.line")
     if values["l2.present"] and values["l2.line"] != line:
@@ -109,13 +112,13 @@ def derive(values: Values) -> Parameters:
 
 
 def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
-    """What differs from the machine that the file describes, one line each."""
+    """The differences between gem5's machine and the machine of the file, one line each."""
     found = [
         f"cycles are those of gem5's {cpu} CPU, not of a Pentium: no pairing, no address"
         " generation interlocks, no branch target buffer of the P54C"
     ]
     if cpu == "atomic":
-        found.append("the atomic CPU waits for no access: events count, cycles mean nothing")
+        found.append("the atomic CPU waits for no access: events are valid, cycles are not")
     if values["net.card"] != "none":
         found.append("net.card: no network")
     no_allocate = [
@@ -125,8 +128,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     ]
     if no_allocate and extras:
         found.append(
-            f"{' and '.join(no_allocate)}: a write miss fills no line, but reads it and writes it"
-            " back on the bus where the Pentium writes once"
+            f"{' and '.join(no_allocate)}: a write miss fills no line; it reads the line and"
+            " writes it back on the bus, but the Pentium only writes once"
         )
     elif no_allocate:
         found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
@@ -141,13 +144,13 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
         "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
         "large pages are 2 MB",
         "dram.page, dram.page_miss: no open page, each access takes the pattern of an open one",
-        "single_read, single_write: a single transfer takes what the first of a line takes",
+        "single_read, single_write: a single transfer takes as long as the first of a line",
         "memory.uncached: the ranges are cached",
         "IDE disk: 1 us for each request; DMA through gem5's I/O cache",
-        "caches are cold at the ready marker; what runs from there to the first begin warms them",
+        "caches are cold at the ready marker; the code up to the first begin warms them",
     ]
     if values["disk.count"]:
-        found.append("disk: no SCSI disks and no host adapter; what asks for one says so and ends")
+        found.append("disk: no SCSI disks and no host adapter; a program that needs one ends")
     if values["l1d.write_once"]:
         found.append("l1d.write_once: a line is filled exclusive")
     return found
@@ -184,7 +187,8 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
 
 
 def _tlb(values: Values, name: str, large: str) -> Tlb:
-    """large: the array for large pages; empty: they share the other, as in the code TLB."""
+    """`large`: the name of the array for large pages; empty if they share the other array, as in
+    the code TLB."""
     policy = values[f"{name}.replacement"]
     for array in filter(None, (name, large)):
         if values[f"{array}.replacement"] not in ("lru", "plru"):

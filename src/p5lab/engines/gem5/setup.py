@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one run is given: a JSON file, so that a run can be repeated from its m5out alone."""
+"""The setup of one run: a JSON file. It makes a run repeatable from its m5out alone."""
 
 import json
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ EXTRAS = ("auto", "on", "off")
 
 @dataclass(frozen=True)
 class Setup:
-    """files: kernel (ELF64), job, and of initramfs and disk what there is. The job's first line is
-    what the guest's init is asked to do; a program that it is given follows."""
+    """files: kernel (ELF64) and job; initramfs and disk if the guest has them. The first line of
+    the job is the command for the guest's init. A program may follow it."""
 
     machine: Values
     files: Mapping[str, str]
@@ -28,16 +28,21 @@ class Setup:
     checkpoints: str  # the directory that keeps them
 
     def path(self, role: str) -> Path:
+        """The path of the file with a role. Raises KeyError if there is none."""
         return Path(self.files[role])
 
     def write(self, path: Path) -> None:
+        """Writes the setup to a file."""
         path.write_text(self.text(), encoding="utf-8")
 
     def text(self) -> str:
+        """The setup as JSON."""
         return json.dumps({"schema_version": SCHEMA_VERSION, **asdict(self)}, indent=1) + "\n"
 
     @classmethod
     def read(cls, path: Path) -> "Setup":
+        """The setup in a file. Raises UserError for a file that cannot be read or holds no
+        setup."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             version = data.pop("schema_version")
@@ -54,7 +59,7 @@ class Setup:
             raise UserError(f"{path}: not a setup: {error}") from None
 
     def check(self) -> None:
-        """UserError when a file is not there or a word is unknown."""
+        """Raises UserError for a file that is missing and for an unknown word."""
         for role, name in self.files.items():
             if not Path(name).is_file():
                 raise UserError(f"missing {role}: {name}")

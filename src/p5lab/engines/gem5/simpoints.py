@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The intervals that a SimPoint 3.2 pair of files chooses: NAME.simpoints and NAME.weights."""
+"""The intervals that a pair of files of SimPoint 3.2 chooses: NAME.simpoints and NAME.weights."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,19 +9,20 @@ from p5lab.errors import UserError
 
 @dataclass(frozen=True)
 class Interval:
-    """One of them, and the share of all instructions that it stands for."""
+    """One interval, and the share of all instructions that it stands for (0 to 1)."""
 
     number: int  # from 0
     cluster: int
     weight: float
 
     def start(self, length: int, warm_up: int) -> int:
-        """The instruction that its warm-up begins with."""
+        """The number of the instruction with which its warm-up begins."""
         return max(0, self.number * length - warm_up)
 
 
 def read(simpoints: Path) -> list[Interval]:
-    """The file and the .weights beside it; UserError for what makes no sense."""
+    """The intervals in a file and in the .weights beside it. Raises UserError if one cannot be
+    read, or if they do not fit together."""
     numbers = _pairs(simpoints, int)
     weights = _pairs(simpoints.with_suffix(".weights"), float)
     if numbers.keys() != weights.keys():
@@ -33,7 +34,7 @@ def read(simpoints: Path) -> list[Interval]:
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
-    """VALUE CLUSTER, a line each; cluster -> value."""
+    """The values of a file by cluster. Each line has the form VALUE CLUSTER."""
     found: dict[int, float] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

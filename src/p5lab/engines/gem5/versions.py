@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The gem5 releases that these configurations were tested with, and its CPU models."""
+"""The gem5 releases that these configurations were tested with, and the CPU models of gem5."""
 
 from collections.abc import Collection
 
-TESTED = ("24.0",)  # the first two numbers of a release; configs/gem5/extras has a list of its own
+TESTED = ("24.0",)  # the first two numbers of a release; configs/gem5/extras lists its own releases
 CPUS = {
     "timing": "X86TimingSimpleCPU",
     "atomic": "X86AtomicSimpleCPU",
     "minor": "X86MinorCPU",
     "o3": "X86O3CPU",
 }
-# What a release cannot do although it has the class.
+# CPU models that a release has but cannot use, with the reason.
 BROKEN_CPUS = {
     ("24.0", "minor"): "it fetches no microcode, so that full system stops at the first macro"
     " instruction (gem5 issue 1206)"
@@ -18,19 +18,20 @@ BROKEN_CPUS = {
 
 
 def release(version: str) -> str:
-    """24.0.0.1 -> 24.0; a development version such as [DEVELOP-FOR-24.1] is one of its own."""
+    """The release of a version: 24.0.0.1 -> 24.0. A development version such as [DEVELOP-FOR-24.1]
+    is a release of its own."""
     return ".".join(version.split(".")[:2])
 
 
 def why_not(version: str) -> str:
-    """Why this gem5 is not taken; empty: it is."""
+    """Why a version of gem5 is refused; empty if it is accepted."""
     if release(version) in TESTED:
         return ""
     return f"gem5 {version}: these configurations are tested with {' and '.join(TESTED)}"
 
 
 def why_no_cpu(version: str, cpu: str, objects: Collection[str]) -> str:
-    """Why a CPU model cannot be used with this gem5; empty: it can."""
+    """Why a CPU model cannot be used with this gem5; empty if it can."""
     if CPUS[cpu] not in objects:
         return f"--cpu {cpu}: this gem5 was built without {CPUS[cpu]}"
     if reason := BROKEN_CPUS.get((release(version), cpu)):
