@@ -37,7 +37,7 @@ RunConfig RunConfig::read(Settings& settings) {
     c.machine = c.machine.without_feedback();
   }
   for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
-    if (settings.has(described)) settings.text(described);  // for people, or consumed elsewhere
+    if (settings.has(described)) settings.text(described);  // for people, or read elsewhere
   }
   return c;
 }
@@ -70,7 +70,7 @@ void RunConfig::read_shadows(Settings& settings) {
   }
 }
 
-// The machine's keys, but for those that the shadow sets.
+// Reads a copy of the machine's keys in which the shadow's keys replace some values.
 void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
   const std::string key = prefix + ".set";
   shadow_names.push_back(settings.text(prefix + ".name"));
