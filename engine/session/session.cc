@@ -137,7 +137,8 @@ void Session::serve() {
   std::set<std::string> free = {"run.job", "run.program", "run.server", "run.trace_reads"};
   for (const std::string& key : devices_.job_keys()) free.insert(key);
   const std::string other = own.difference(settings_, free);
-  if (!other.empty()) reject(path_ + ": " + other + ": differs from what was booted");
+  if (!other.empty())
+    reject(path_ + ": " + other + ": differs from the value of the booted machine");
   settings_ = own;
   read_job(settings_);
   if (!settings_.error().empty()) reject(settings_.error());
