@@ -100,9 +100,8 @@ class MissClasses : public AccessListener {
 
   void replace(Cache& cache, uint32_t line, User user);
 
-  Cache caches_[3];  // [Level]
-  std::vector<uint32_t>
-      resident_;  // [set] the line in a direct-mapped L2; empty: L2 is not direct-mapped
+  Cache caches_[3];                 // [Level]
+  std::vector<uint32_t> resident_;  // [set] line of a direct-mapped L2, else empty
   uint32_t colours_ = 1;
   uint32_t epoch_ = 1;  // 1 plus the number of times that all caches were emptied
   uint32_t function_ = 0;
