@@ -7,7 +7,7 @@
 
 namespace p5 {
 
-// Oldest fill: LRU that sees no hits.
+// Replaces the oldest fill: LRU that ignores hits.
 class Fifo : public Lru {
  public:
   static constexpr bool kPairIsLru = false;

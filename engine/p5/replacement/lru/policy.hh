@@ -8,7 +8,7 @@
 
 namespace p5 {
 
-// Exact least recently used (P54C L1: one LRU bit per 2-way set, INTEL-DM ch. 2).
+// Replaces the least recently used way (P54C L1: one LRU bit for each 2-way set, INTEL-DM ch. 2).
 class Lru : public Policy {
  public:
   static constexpr bool kPairIsLru = true;
