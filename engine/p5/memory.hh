@@ -28,8 +28,8 @@ struct BusPattern {
 
   uint32_t burst_total() const { return burst[0] + burst[1] + burst[2] + burst[3]; }
 };
-bool parse_burst(const std::string& text,
-                 uint32_t (*burst)[4]);  // four positive numbers
+// Reads four positive numbers, as in "3-2-2-2". False: the text has another form.
+bool parse_burst(const std::string& text, uint32_t (*burst)[4]);
 
 // The pipe of an instruction. Each pipe has a write buffer [INTEL-DM 3].
 enum class Pipe : uint8_t { U, V };
@@ -45,7 +45,7 @@ struct MemoryConfig {
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
   // Core clocks that a write spends in its buffer before the bus can take it (estimate). If the
   // next store waits for the same buffer, the bus is therefore idle for these clocks. Two stores
-  // that pair use both buffers and do not wait.
+  // that pair fill both buffers and do not leave it idle.
   uint32_t buffer_clocks = 1;
   uint32_t post_buffer = 4;   // 8-byte writes to DRAM that the chip set takes at the
                               // speed of an L2 write before it makes the bus wait
