@@ -149,8 +149,7 @@ TEST_CASE("card: it receives while a driver chooses a page without saying start 
   CHECK(bench.take().size() == 2);
 }
 
-TEST_CASE(
-    "card: what it takes: its own address, broadcasts and groups if told to, all if told to") {
+TEST_CASE("card: it takes its own address; broadcasts, groups and all frames only if enabled") {
   const auto takes = [](uint8_t receive, const Frame& frame, uint8_t groups = 0) {
     NetBench bench;
     bench.start(receive);

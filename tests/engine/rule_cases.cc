@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The cases of rule_cases.hh, in the order of engine/p5/rules.hh.
 #include "rule_cases.hh"
 
 #include "bench.hh"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does LRU replace?
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does pseudo-LRU replace?
 #pragma once
 
 #include <cstdint>

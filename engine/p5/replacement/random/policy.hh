@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does the random policy replace?
 #pragma once
 
 #include <cstdint>
