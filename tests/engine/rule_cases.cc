@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of rule_cases.hh, in the order of engine/p5/rules.hh.
+// The cases that rule_cases.hh declares.
 #include "rule_cases.hh"
 
 #include "bench.hh"
