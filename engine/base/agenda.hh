@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Virtual time, and an agenda: what happens at which time.
+// Which actions run at which virtual time? The unit of virtual time is the picosecond.
 #pragma once
 
 #include <cstdint>

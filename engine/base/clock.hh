@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Converts between clocks of the processor and virtual time.
+// How do clocks of the processor convert to virtual time, and back?
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the files in engine/ declare (p5/keys.toml, devices/NAME/device.toml), as the build has
-// translated it: keys with type and range, rules between keys, whether a machine has a device.
-// One check of the parameter file by them comes before anything is read from it.
+// Is the parameter file right? The build translates the declarations in engine/ (p5/keys.toml,
+// devices/NAME/device.toml) into tables: keys with type and range, rules between keys, and whether
+// a machine has a device. check() compares the whole file with these tables before any part reads
+// its values.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace p5 {
 
 using base::Settings;
 
-// The values of declared keys in a rule. Each was found to have its type before.
+// The values of declared keys, for a rule. check() has tested the type of each value before.
 class Values {
  public:
   explicit Values(Settings& settings) : settings_(settings) {}
@@ -30,29 +31,29 @@ class Values {
   Settings& settings_;
 };
 
-// One key. `pattern`: of texts, a regular expression; `choices`: separated by commas, of a key that
-// takes one of several words; `fallback`: its value where the file has none, or null.
+// One key. `pattern` is a regular expression for a text. `choices` lists the allowed words,
+// separated by commas. `fallback` is the default; null: the file must have the key.
 struct DeclaredKey {
   enum Form : uint8_t { kInteger, kReal, kFlag, kText, kRanges };
 
   const char* name;
   Form form;
-  double low, high;  // of numbers; both ends are allowed
+  double low, high;  // range of a number; both ends are allowed
   const char* choices;
   const char* pattern;
   const char* fallback;
   const char* expected;  // completes "expected ..."
-  bool geometry;         // geometries beside the machine's own may differ in it
+  bool geometry;         // a shadow may have another value
 };
 
-// What has to hold between keys; if it does not, `key` is the wrong one.
+// A relation that must hold between keys. If it does not, the error names `key`.
 struct DeclaredRule {
   const char* key;
   bool (*holds)(const Values& values);
   std::string (*expected)(const Values& values);
 };
 
-// What a folder declares; declared.hh has one for each.
+// The declarations of one folder; declared.hh has one object for each folder.
 struct Declaration {
   const DeclaredKey* keys;
   size_t key_count;
@@ -61,23 +62,24 @@ struct Declaration {
   bool (*present)(const Values& values);  // null: every machine has it
 };
 
-// Checks all keys and rules of a part; the first error is kept in `settings`. Keys that have a
-// default and are not in the file get it.
+// Checks all keys and rules of a part; `settings` keeps the first error. A key that the file lacks
+// gets its default, if it has one.
 void check(Settings& settings, const Declaration& declared);
 
-// Whether the machine has a part; its keys have been checked.
+// Whether the machine has the part. Call it after check().
 bool present(Settings& settings, const Declaration& declared);
 
-// Whether geometries beside the machine's own may differ in a key.
+// Whether the shadows of a machine may have another value for this key.
 bool is_geometry(const Declaration& declared, const std::string& key);
 
-// "0xa0000-0xfffff,0x2000000-0xffffffff"; false: not of this form, or an end before its beginning.
+// Reads "0xa0000-0xfffff,0x2000000-0xffffffff". False: the form is wrong, or a range ends before it
+// begins.
 bool parse_ranges(const std::string& text, std::vector<std::pair<uint32_t, uint32_t>>* ranges);
 
-// Functions of rules.
+// Functions that rules use.
 inline bool power_of_two(int64_t number) { return number > 0 && !(number & (number - 1)); }
-int64_t beats(const std::string& burst);  // 4 of "3-2-2-2"
+int64_t beats(const std::string& burst);  // number of transfers: 4 for "3-2-2-2"
 std::string shown(int64_t number);
-std::string shown(double number);  // three digits
+std::string shown(double number);  // three significant digits
 
 }  // namespace p5

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON text, appended piece by piece. The event stream writes tens of thousands of numbers, so
-// there is no tree of values.
+// How does the engine write JSON? It appends piece by piece and builds no tree of values, because
+// the event stream contains tens of thousands of numbers.
 #pragma once
 
 #include <charconv>
@@ -9,10 +9,10 @@
 
 namespace base {
 
-// A JSON string with its quotes. Control characters and quotes are escaped.
+// Returns a JSON string with its quotes. Quotes, backslashes and control characters are escaped.
 std::string quoted(const std::string& text);
 
-// 0x and at least eight digits.
+// Returns 0x and at least eight digits.
 std::string hex(uint64_t value);
 
 inline void append(std::string* text, uint64_t number) {
@@ -32,10 +32,10 @@ void append_names(std::string* text, const Names& names) {
   *text += ']';
 }
 
-// One object on one line. Members appear in the order in which they are added.
+// One JSON object on one line. Its members stand in the order of the calls.
 class JsonLine {
  public:
-  // The first member says what kind of line it is.
+  // The first member names the kind of line.
   explicit JsonLine(const char* type) { member("type", type); }
   JsonLine(const char* key, const char* value) { member(key, value); }
 
@@ -49,7 +49,7 @@ class JsonLine {
     append(&text_, number);
     return *this;
   }
-  // `json` is JSON already.
+  // `json` must be valid JSON; it is copied unchanged.
   JsonLine& raw(const char* key, const std::string& json) {
     begin(key);
     text_ += json;

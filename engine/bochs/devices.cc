@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Connects the devices of engine/devices to the PC that Bochs emulates: ports, interrupts, PCI
-// functions, memory, timers. It knows none of them by name.
+// How are the devices of engine/devices connected to the PC that Bochs emulates? This file gives
+// them ports, interrupts, PCI functions, memory and timers. It names no device.
 #include <memory>
 #include <string>
 #include <vector>
@@ -115,7 +115,7 @@ class Connection : public device::Pc {
   void cannot_write(const std::string& path) override { session::cannot_write(path); }
   void end(const std::string& reason) override { glue::run().end_run(reason); }
 
-  // Runs what is due, and sets the timer for what comes next.
+  // Runs the actions that are due, and sets the timer for the next one.
   void go_on() {
     base::Agenda& agenda = device_.agenda();
     agenda.run(now());
@@ -124,7 +124,7 @@ class Connection : public device::Pc {
     const Bit64u ticks = clock_.first_clock(next_) - bx_pc_system.time_ticks();
     bx_pc_system.activate_timer_ticks(timer_, ticks, false);
   }
-  // Few reads enter anything in the agenda.
+  // Most reads of a port add nothing to the agenda.
   void go_on_if_changed() {
     if (device_.agenda().next() != next_) go_on();
   }
@@ -135,7 +135,7 @@ class Connection : public device::Pc {
   device::Device& device_;
   const base::Clock clock_;
   int timer_;
-  base::Time next_ = base::kNever;  // what the timer is set for
+  base::Time next_ = base::kNever;  // time for which the timer is set
   std::vector<std::unique_ptr<IsaSlot>> isa_;
   std::vector<std::unique_ptr<PciSlot>> pci_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The disk image mode "private": the image is read once; what the guest writes stays in the memory
-// of this process. The file never changes, and after a fork each process has a disk of its own.
+// How does each process get a disk of its own? In the disk image mode "private" the engine reads
+// the image once, and the guest's writes stay in the memory of this process. The file never
+// changes, and a fork gets its own copy of the disk.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -22,7 +23,7 @@ class PrivateImage : public device_image_t {
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (file) content_.resize(size_t(file.tellg()));
     file.seekg(0).read(content_.data(), std::streamsize(content_.size()));
-    // Bochs says which file could not be opened.
+    // Bochs prints the name of the file that could not be opened.
     if (!file || content_.empty() || content_.size() % kSector) return -1;
     hd_size = content_.size();
     sect_size = kSector;
@@ -53,7 +54,7 @@ class PrivateImage : public device_image_t {
     return ssize_t(count);
   }
 
-  Bit32u get_timestamp() override { return 0; }  // the host's dates are nothing to the guest
+  Bit32u get_timestamp() override { return 0; }  // the guest must not depend on dates of the host
 
  private:
   size_t within(size_t count) const { return std::min(count, content_.size() - size_t(position_)); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Between Bochs and the Pentium model: hooks in, time and counter registers out. What the model
-// sees is in p5/, what a marker does in session/.
+// How do Bochs and the Pentium model work together? Hooks of Bochs call the model; the model
+// supplies the time and the counter registers. The model is in p5/, and session/ executes the
+// markers.
 #include "glue.hh"
 
 #include <algorithm>
@@ -44,8 +45,8 @@ class BochsPlatform : public session::Emulator {
     return entry;
   }
 
-  // The fetch window of Bochs knows the page of the instruction pointer, but is left behind when
-  // a trace is entered by linking; its bounds tell.
+  // The fetch window of Bochs holds the page of the instruction pointer. Linking of traces can
+  // leave an old window behind; the test of its bounds finds that.
   uint32_t code_physical(Linear linear) override {
     const bx_address biased = cpu()->get_instruction_pointer() + cpu()->eipPageBias;
     const bx_address at = biased + linear - code_linear(cpu()->get_instruction_pointer());
@@ -79,9 +80,9 @@ class BochsPlatform : public session::Emulator {
 
 session::Session the_run;
 
-p5::Attribution* attribution;  // null: not asked for, or the guest is not ready yet
-p5::Blocks* blocks;            // null: nobody wants to know them
-bool branches_watched;         // there is one of the two
+p5::Attribution* attribution;  // null: the run does not ask for it, or the guest is not ready yet
+p5::Blocks* blocks;            // null: the run does not ask for them
+bool branches_watched;         // attribution or blocks exist
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   const session::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
@@ -98,7 +99,7 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
 
 #if BX_SUPPORT_X86_64
 
-// One of the first processors of x86-64, with nothing that came later, and the marker leaf.
+// One of the first x86-64 processors, without any later extension, and with the marker leaf.
 class Processor : public athlon64_clawhammer_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
@@ -139,7 +140,7 @@ class Processor : public pentium_t {
 #endif
 
 BochsPlatform platform;
-// In static storage, so that the hooks reach its fields without a pointer.
+// The storage is static, so that the hooks reach the model's fields without a pointer.
 union ModelStorage {
   ModelStorage() {}
   ~ModelStorage() {}
@@ -147,19 +148,19 @@ union ModelStorage {
 } storage;
 p5::Pentium& model = storage.pentium;
 bool model_started;
-Bit64u limit;             // of virtual time, in clocks
+Bit64u limit;             // of virtual time, in core clocks
 bool state_stale = true;  // ring, mode or address space may have changed
 bool delivery_known;      // p5_interrupt() is the tail of an exception or hardware interrupt
 bool breakpoints_stale;   // DR0 to DR3 or DR7 may have changed
-Linear last_linear;       // of the instruction begun last
+Linear last_linear;       // address of the last instruction that began
 bool cmov_allowed;
-bool block_moves;  // repeated string instructions go in blocks
-constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // cpu.cc, of the same name
+bool block_moves;  // repeated string instructions run in blocks
+constexpr Bit32u kRepeatInterval = BX_MAX_TRACE_LENGTH - 1;  // as in Bochs's cpu.cc
 bool booting = true;       // until the boot ROM has loaded the guest
-session::Crossed crossed;  // what last made the state stale
-p5::ClassId last_class;    // of the instruction begun last, with attribution
+session::Crossed crossed;  // the last event that made the state stale
+p5::ClassId last_class;    // class of the last instruction that began, with attribution
 
-// By the number that instructions have for it.
+// Returns the general register with the number that instructions use.
 bx_address general_register(unsigned number) {
 #if BX_SUPPORT_X86_64
   return cpu()->get_reg64(number);
@@ -180,7 +181,7 @@ p5::MachineMode machine_mode() {
                                                          : p5::MachineMode::Prot16;
 }
 
-// What the state has been left for; of a system call of Linux with its number.
+// Returns the cause of the last change of state; for a system call of Linux also its number.
 p5::Attribution::Entrance entrance() {
   const std::string_view kind = crossed.kind ? crossed.kind : "";
   const bool call = kind == "gate" || (kind == "int" && crossed.vector == 0x80);
@@ -280,7 +281,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   }
   if (attribution) attribution->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
-  // Bochs decodes some later instructions whatever processor it plays.
+  // Bochs decodes some later instructions whatever processor it emulates.
   const Bit16u refused = cmov_allowed ? p5::kNotOnPentiumCmov : p5::kNotOnPentium;
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
@@ -309,7 +310,7 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
 }
 
 void p5_before(bxInstruction_c* i) {
-  // Whatever makes the state stale also makes the model fetch anew, so that at_hand() is false.
+  // Every event that makes the state stale also makes the model fetch again, so at_hand() is false.
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_slow(i);
   last_linear = linear;
@@ -330,7 +331,8 @@ void p5_repeat(void) { model.repeat(); }
 
 namespace {
 
-// A page that Bochs may access directly with the rights at hand; null: none, or not to be.
+// A page that Bochs may access directly with the current rights. Null: direct access is impossible
+// or not allowed.
 struct Window {
   Bit8u* host = nullptr;
   Bit32u linear = 0, physical = 0, bytes = 0;  // up to the end of the page
@@ -342,7 +344,7 @@ struct Window {
     const bx_TLB_entry* entry = cpu()->DTLB.get_entry_of(linear, 0);
     if (entry->lpf != (linear & ~0xFFFu)) return;
     physical = Bit32u(entry->ppf | (linear & 0xFFF));
-    // Where Bochs has decoded code it watches each write.
+    // Bochs must see each write to a page in which it has decoded code.
     if (write && pageWriteStampTable.getFineGranularityMapping(physical)) return;
     host = write ? cpu()->v2h_write_byte(linear, cpu()->user_pl)
                  : cpu()->v2h_read_byte(linear, cpu()->user_pl);
@@ -352,7 +354,7 @@ struct Window {
 
 template <class Word>
 void transfer(Bit8u* to, const Bit8u* from, Bit32u words) {
-  for (Bit32u i = 0; i < words; i++) {  // forward, whatever overlaps
+  for (Bit32u i = 0; i < words; i++) {  // forward, also if the ranges overlap
     Word word;
     std::memcpy(&word, from, sizeof word);
     std::memcpy(to, &word, sizeof word);
@@ -371,7 +373,7 @@ void fill(Bit8u* to, Bit32u value, Bit32u words) {
 
 bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
 #if BX_SUPPORT_X86_64
-  if (cpu()->long64_mode()) return false;  // segments are something else there
+  if (cpu()->long64_mode()) return false;  // segments have another meaning there
 #endif
   const Bit32u left = cpu()->get_reg32(BX_32BIT_REG_ECX);
   if (left < 2 || cpu()->get_DF() || cpu()->async_event || !block_moves) return false;
@@ -391,8 +393,8 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
     count = std::min(count, from.bytes / bytes);
   }
   if (count < 2) return false;
-  // Where single iterations would have told Bochs the time, so is it told here, up to the one at
-  // which a timer is due: that one Bochs finishes itself.
+  // Single iterations would report the time to Bochs at fixed steps, and so does the block. The
+  // block ends before the iteration at which a timer is due; Bochs executes that one itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.told != p5_ticked) {
@@ -425,8 +427,8 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
 namespace {
 
 inline void data(Linear linear, Bit32u physical, unsigned length, p5::DataKind kind) {
-  // The first half of an access over a page boundary ends at the boundary; whether it is one
-  // only Bochs's own record of the access tells.
+  // The first half of an access over a page boundary ends at the boundary. Only Bochs's own record
+  // shows whether an access is such a half.
   const auto& split = cpu()->address_xlation;
   const bool first_piece = ((linear + length) & 0xFFF) == 0 && split.pages == 2 &&
                            split.len1 == length && split.paddress1 == physical;
@@ -467,10 +469,10 @@ void p5_far_branch(unsigned what) {
       far_transfer(p5::Crossing::Iret, "iret");
       break;
     case BX_INSTR_IS_INT:
-      break;  // p5_interrupt() has told
+      break;  // p5_interrupt() has reported it
     default:
       far_transfer(p5::Crossing::Gate, "gate");
-      break;  // SYSCALL and SYSENTER too
+      break;  // also SYSCALL and SYSENTER
   }
 }
 
@@ -574,7 +576,7 @@ void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); 
 
 }  // namespace glue
 
-// For the boot ROM's files: outside of DRAM there is no memory.
+// Copies the boot ROM's files into memory. There is no memory outside of DRAM.
 bool BochsPlatform::write_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   while (count) {
     const size_t chunk = std::min<size_t>(count, 0x1000 - (address & 0xFFF));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the files of the glue share.
+// Which functions do the files of the glue share?
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace glue {
 
-// The one run of this process.
+// The only run of this process.
 session::Session& run();
 
-// Counts an event of a device in the ring and address space that runs now.
+// Counts an event of a device in the current ring and address space.
 void count_event(p5::Event event, uint64_t number);
 
-// A card on ISA answers at these ports with 16 bits.
+// Declares that a card on ISA answers at these ports with 16 bits.
 void wide_ports(uint16_t first, uint16_t last);
 
-// Sets the timers of the devices for what is in their agendas (devices.cc).
+// Sets each device's timer to the next action of its agenda (devices.cc).
 void run_agendas();
 
 }  // namespace glue

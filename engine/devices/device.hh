@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a device plugs into the machine. A device is a folder engine/devices/NAME with a class that
-// derives from Device and one line that registers it (Registered). Nothing else names it:
-// engine/session reads its keys and calls it, engine/bochs connects it to the emulated PC.
-// engine/devices/README.md is the recipe.
+// How does a device plug into the machine? A device is a folder engine/devices/NAME. It has a class
+// that derives from Device, and one line that registers the class (Registered). No other file names
+// the device: engine/session reads its keys and calls it, and engine/bochs connects it to the
+// emulated PC. engine/devices/README.md has the recipe.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ using base::Time;
 // Widths of a port access, as bits.
 enum Width : uint8_t { kByte = 1, kWord = 2, kDouble = 4, kAnyWidth = 7 };
 
-// What answers at a range of I/O ports. `port` counts from the first port of the range, `bytes` is
-// the width of the access.
+// A device's answers to accesses in a range of I/O ports. `port` counts from the first port of the
+// range; `bytes` is the width of the access.
 class Ports {
  public:
   virtual ~Ports() = default;
   virtual uint32_t read(uint32_t port, uint32_t bytes) = 0;
   virtual void write(uint32_t port, uint32_t value, uint32_t bytes) = 0;
-  // PCI only: the guest has written the register that holds the number of the interrupt.
+  // PCI only: the guest has written the number of the interrupt into its register.
   virtual void routed(uint8_t irq) { (void)irq; }
 };
 
-// An interrupt line into the machine. A level: it stays as set.
+// An interrupt line into the machine. It is a level: it keeps the last value.
 class Line {
  public:
   virtual ~Line() = default;
@@ -44,54 +44,55 @@ class Line {
 
 // A card on the ISA bus.
 struct IsaCard {
-  const char* name;      // in the emulator's log
-  uint16_t first, last;  // its ports
+  const char* name;      // shown in the emulator's log
+  uint16_t first, last;  // its range of ports
   uint8_t widths;        // of Width
   uint8_t irq;
-  // The ports of these that answer with 16 bits (IOCS16). They cost the time of a 16-bit access.
+  // Ports of this range that answer with 16 bits (IOCS16). An access costs the time of a 16-bit
+  // one.
   uint16_t wide_first = 1, wide_last = 0;
 };
 
 // A function on the PCI bus with one range of I/O ports (BAR 0) and the interrupt INTA.
 struct PciCard {
-  const char* name;         // short
-  const char* title;        // in the emulator's log
-  uint16_t vendor, device;  // of the configuration space
+  const char* name;         // short name
+  const char* title;        // shown in the emulator's log
+  uint16_t vendor, device;  // in the configuration space
   uint8_t revision;
   uint32_t class_code;  // 24 bits: class, subclass, interface
-  uint16_t ports;       // a power of two
+  uint16_t ports;       // number of ports, a power of two
   uint8_t widths;       // of Width
 };
 
-// The PC around a device.
+// The PC, as a device sees it.
 class Pc {
  public:
   virtual ~Pc() = default;
 
-  // Plug a card in. The line that is returned is its interrupt; it lives as long as the PC. The
-  // slots of PCI are given in the order of calls.
+  // Plug a card in and return its interrupt line, which lives as long as the PC. PCI slots are
+  // assigned in the order of the calls.
   virtual Line& plug(const IsaCard& card, Ports& ports) = 0;
   virtual Line& plug(const PciCard& card, Ports& ports) = 0;
 
-  // Bus mastering: the device itself reads and writes the guest's memory, within a page of 4 KB.
-  // The caches are asked about it.
+  // Bus mastering: the device accesses the guest's memory, within one page of 4 KB. The caches see
+  // each access as a snoop.
   virtual void read_memory(uint32_t address, uint8_t* bytes, uint32_t count) = 0;
   virtual void write_memory(uint32_t address, const uint8_t* bytes, uint32_t count) = 0;
 
   virtual Time now() const = 0;
-  // Clocks of the processor and virtual time, one by the other.
+  // Converts between clocks of the processor and virtual time.
   virtual const base::Clock& clock() const = 0;
 
-  // Counts an event in the ring and address space that runs now.
+  // Counts an event in the current ring and address space.
   virtual void count(p5::Event event, uint64_t number) = 0;
 
-  // A new file of the run. What is written to it is flushed and checked at the end of the run.
+  // Creates a file of the run. The engine flushes and checks it at the end of the run.
   virtual std::FILE* create(const std::string& path) = 0;
-  // The run fails, for a reason of one line.
+  // Ends the run as failed; `reason` is one line.
   [[noreturn]] virtual void fail(const std::string& reason) = 0;
-  // The run fails: a file cannot be written (errno says why).
+  // Ends the process because a file cannot be written; errno gives the reason.
   [[noreturn]] virtual void cannot_write(const std::string& path) = 0;
-  // The run ends well, without the guest's program having ended it.
+  // Ends the run with status "ok" although the guest's program has not ended.
   [[noreturn]] virtual void end(const std::string& reason) = 0;
 };
 
@@ -99,25 +100,25 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // Checks and reads all keys of its device.toml, whether the machine has it or not. Errors are
-  // kept in `settings`. Called once.
+  // Checks and reads all keys of its device.toml, even if the machine does not have the device.
+  // `settings` keeps the first error. Called once.
   virtual void read(base::Settings& settings) = 0;
-  // Whether the machine has it, as its device.toml says. Valid after Devices::read().
+  // Whether the machine has the device, by its device.toml. Valid after Devices::read().
   bool present() const { return present_; }
 
-  // The options that may differ between runs that share a boot, and their reading: at the start
-  // and, of runs that share a boot, again in each of them. An option that the machine cannot have
-  // is an error.
+  // Options that may differ between runs that share a boot. The engine reads them at the start, and
+  // again in each run that shares a boot. An option that this machine cannot have is an error.
   virtual std::vector<std::string> job_keys() const { return {}; }
   virtual void read_job(base::Settings& settings) { (void)settings; }
 
-  // Plugs itself into the PC, which outlives it. Called once, and only if it is present.
+  // Plugs the device into the PC, which outlives it. Called once, and only if the device is
+  // present.
   virtual void connect(Pc& pc) = 0;
-  // The guest is ready: what is measured begins. Only if it is present.
+  // The guest is ready and the measurement begins. Called only if the device is present.
   virtual void ready() {}
 
-  // What it is to do, and when. The PC runs it: a timer is set for its next action after each
-  // access to a port and after ready().
+  // The future actions of the device. After ready() and after each access to a port, the PC sets a
+  // timer for the next action, and runs the action when the timer fires.
   Agenda& agenda() { return agenda_; }
 
  protected:
@@ -128,14 +129,14 @@ class Device {
   bool present_ = false;
 };
 
-// A kind of device. Its `order` in device.toml sorts the devices of a machine: it decides their
-// slots on PCI and which timer comes first of those due in the same clock.
+// A kind of device. The `order` of its device.toml sorts the devices of a machine: it decides their
+// PCI slots, and which timer fires first in the same clock.
 struct Kind {
-  p5::Part part;  // the build makes it of the folder's name: scsi -> Scsi
+  p5::Part part;  // the build derives it from the folder: scsi -> Scsi
   std::unique_ptr<Device> (*make)();
 };
 
-// Enters a kind in the list. One static object for each device:
+// Registers a kind. Each device has one static object:
 //
 //   const device::Registered<Disks> registered(p5::Part::Scsi);
 void enter(const Kind& kind);
@@ -146,21 +147,21 @@ struct Registered {
   }
 };
 
-// All kinds, in the order of their device.toml.
+// All kinds, by the `order` of their device.toml.
 const std::vector<Kind>& kinds();
 
 // The devices of one machine.
 class Devices {
  public:
   Devices() = default;  // none
-  // One of each kind.
+  // One device of each kind.
   static Devices all();
 
   void read(base::Settings& settings);
   void read_job(base::Settings& settings);
   std::vector<std::string> job_keys() const;
   void ready();
-  // Those that the machine has, in order.
+  // The devices that the machine has, in order.
   std::vector<Device*> present() const;
 
  private:

@@ -17,7 +17,7 @@ AccessTrace::AccessTrace(std::FILE* file, uint32_t line, uint64_t limit)
   put_word(file_, line);
 }
 
-// Lines have 32 bytes at least, which leaves 5 bits beside their addresses.
+// A line has at least 32 bytes, so the low 5 bits of its address are free for kind and result.
 void AccessTrace::put(Kind kind, uint32_t address, bool hit) {
   if (!full()) put_word(file_, (address & ~31u) | uint32_t(kind) << 1 | hit);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace of the accesses to the caches and their results, for other simulators
-// (docs/reference/formats.md, accesses.bin). The caches are those of a shadow of the machine that
-// is empty when the trace begins.
+// How does another simulator get the accesses to the caches and their results? This trace holds
+// them (docs/reference/formats.md, accesses.bin). Its caches are those of a shadow with the
+// machine's geometry, which is empty when the trace begins.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace p5 {
 
 class AccessTrace : public AccessListener {
  public:
-  // Writes up to `limit` accesses to L1, and what they cause in L2, to `file`.
+  // Writes up to `limit` accesses to L1, and the L2 accesses that they cause, to `file`. `line`:
+  // bytes.
   AccessTrace(std::FILE* file, uint32_t line, uint64_t limit);
 
   bool full() const { return accesses_ > limit_; }

@@ -29,16 +29,16 @@ void Attribution::move(Linear linear, Linear stack) {
   } else if (look_ == Look::Return) {
     return_to(stack);
   } else if (look_ == Look::Jump && stack_ != &entering_ && stack_->key != key_of(stack)) {
-    return_to(stack);  // the processor goes on with another stack
+    return_to(stack);  // the processor has changed to another stack
   }
   look_ = Look::Jump;
   use_node();
 }
 
-// `fetched`: the emulator has the instruction; its page is there.
+// `fetched`: the emulator has just fetched the instruction, so its page is present.
 void Attribution::look_up(Linear linear, bool fetched) {
   Known& known = known_[(linear ^ linear >> 12) % known_.size()];
-  // A module at a fixed place is a kernel, which ring 3 executes nothing of.
+  // Only a kernel is a module at fixed addresses, and ring 3 never executes it.
   const bool kernel = ring_ != 3;
   uint32_t page = kNone - 1, physical = 0;
   if (!kernel) {
@@ -58,7 +58,7 @@ void Attribution::look_up(Linear linear, bool fetched) {
   bytes_ = known.place.bytes;
 }
 
-// What is in a physical page.
+// Returns the page of a module that a physical page contains; 0: none.
 uint32_t Attribution::page_in(uint32_t frame) {
   if (frame >= page_in_.size()) page_in_.resize(frame + 1, kNone);
   if (page_in_[frame] == kNone) {
@@ -85,7 +85,7 @@ Attribution::Stack& Attribution::stack_at(Linear stack) {
 void Attribution::call(Linear stack) {
   const Frame from = stack_->frames.back();
   if (stack_ == &entering_ || stack_->key != key_of(stack)) {
-    // The kernel has got to a stack of its own, or calls on another one.
+    // The kernel has switched to a stack of its own, or a call has moved to another stack.
     Stack& next = stack_at(stack);
     next.frames.assign(1, from);
     next.frames.back().stack = ~Linear(0);
@@ -96,9 +96,9 @@ void Attribution::call(Linear stack) {
   bytes_ = 0;
 }
 
-// Control goes on where the stack pointer is: what lies below it is no more.
+// Control continues at this stack pointer: all frames below it have ended.
 void Attribution::return_to(Linear stack) {
-  // The kernel's first instructions are on a stack that it leaves without a call.
+  // The kernel begins on a stack for entries, which it leaves without a call.
   const bool entering = stack_ == &entering_ && ring_ != 3;
   if (!entering && stack_->key != key_of(stack)) stack_ = &stack_at(stack);
   auto& frames = stack_->frames;
@@ -157,7 +157,7 @@ uint32_t Attribution::node_of(const Key& key) {
   return recent.node;
 }
 
-// What has been counted since the last time belongs to the node in use.
+// Adds the growth of all counts since the last flush to the current node.
 void Attribution::flush() {
   if (classes_ && model_.observer()) model_.observer()->settle();
   if (open_.empty()) return;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Attribution: which function, ring, address space and entrance to the kernel the counts inside the
-// brackets belong to, and on demand which calls led there.
+// Which function, ring, address space and entrance to the kernel do the counts inside the brackets
+// belong to? On request the attribution also reports the calls that led there.
 //
 // The model counts as always. Whenever control passes to another function, ring or address space,
-// the growth of all counts since the last time is added to a node of a tree. The sum of the nodes
-// is therefore exactly what the banks have grown by, for every event (differs()). This is checked
-// before each instruction. What an instruction causes, its fetch included, belongs to the function
-// that the instruction is in. What a delivery costs belongs to what was interrupted, as in the
-// banks.
+// the attribution adds the growth of all counts to a node of a tree. It checks this before each
+// instruction. The sum over the nodes therefore equals the growth of the banks for every event
+// (differs()). All effects of an instruction, its fetch included, belong to the function of the
+// instruction. The cost of a delivery belongs to the interrupted code, as in the banks.
 //
-// Stacks are followed by the stack pointer, not by matching calls with returns: a frame is left
-// when the pointer has come above it. A pointer that has moved to another piece of 8 KB (the size
-// of Linux's kernel stacks, 16 KB on x86-64) is on another stack with frames of its own. If a call
-// moved it, it continues the stack before: either one stack spans two pieces, or a kernel calls on
-// another stack.
+// The attribution follows stacks by the stack pointer; it does not match calls with returns. A
+// frame ends when the pointer rises above it. Each piece of 8 KB (the size of Linux's kernel
+// stacks; 16 KB on x86-64) counts as a stack with frames of its own. If a call moves the pointer to
+// another piece, the new stack continues the old one: either one stack spans two pieces, or a
+// kernel calls on another stack.
 #pragma once
 
 #include <array>
@@ -35,12 +34,12 @@ namespace p5 {
 
 class Attribution {
  public:
-  // Of one node: the events, and behind them the classes of misses.
+  // The counts of one node: the events, then the classes of misses.
   static constexpr size_t kCounts = kEventCount + MissClasses::kCounts;
   using Counts = std::array<uint64_t, kCounts>;
 
-  // Why a ring was entered: how (null: not known), by which vector (-1: none), and the number of a
-  // system call.
+  // Why the processor entered a ring: the kind of entrance (null: unknown), the vector (-1: none),
+  // and the number of a system call.
   struct Entrance {
     const char* kind = nullptr;
     int vector = -1;
@@ -49,48 +48,51 @@ class Attribution {
       return std::tie(kind, vector, number) < std::tie(other.kind, other.vector, other.number);
     }
   };
-  // A function in a ring of an address space, with what the ring was entered for. `parent` is the
-  // node of its caller; 0: not known, or stacks are off.
+  // One function in one ring of one address space, with the entrance to that ring. `parent` is the
+  // node of the caller; 0: unknown, or stacks are off.
   struct Node {
     uint32_t parent, function, bank, entrance;
   };
   using Grown = decltype(Bank::count);
-  // One phase: by node, null where nothing was counted; and by bank, between the markers.
+  // One phase: the counts of each node (null: none), and the growth of each bank between the
+  // markers.
   struct Phase {
     std::vector<std::unique_ptr<Counts>> counts;
     std::vector<Grown> began, grown;
   };
 
-  // What it asks its surroundings.
+  // The guest's memory, as the attribution needs it.
   class Guest {
    public:
     virtual ~Guest() = default;
-    // Where code is in memory; false: nowhere. `fetched`: its page was just fetched from.
+    // Finds the physical address of code. False: no memory has it. `fetched`: the processor has
+    // just fetched from its page.
     virtual bool code(Linear linear, bool fetched, uint32_t* physical) = 0;
-    // 4 KB of memory; null: none.
+    // Returns 4 KB of memory; null: there is none.
     virtual const uint8_t* page(uint32_t physical) = 0;
   };
 
-  // `stacks`: nodes know who called. `classes`: counts the classes of misses; null: nobody does.
+  // With `stacks` each node has its caller. `classes` counts the classes of misses; null: no
+  // classes.
   Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks, MissClasses* classes);
 
-  // An instruction begins.
+  // Call this at the begin of each instruction.
   void at(Linear linear, Linear stack) {
     if (__builtin_expect(linear - first_ >= bytes_, 0)) move(linear, stack);
   }
-  // A near branch of a class is done.
+  // Call this after a near branch of class `cls`.
   void branch(ClassId cls, Linear stack) {
     if (cls == Class::Call || cls == Class::CallInd)
       call(stack);
     else if (cls == Class::Ret || cls == Class::RetImm)
       look_ = Look::Return, bytes_ = 0;
   }
-  // The model has another state, or control goes on elsewhere, at `linear`.
+  // Call this after the model's state has changed or control has moved to `linear` in another way.
   void state(const Entrance& how, Linear linear, Linear stack);
-  // Code in this physical page has changed, or is seen for the first time.
+  // Call this when code in a physical page has changed or is decoded for the first time.
   void decoded(uint32_t physical);
 
-  // A bracket begins and ends, its marker being written.
+  // Call these when a bracket begins and ends, while its marker is written.
   void begin(uint32_t phase);
   void end(uint32_t phase);
 
@@ -99,16 +101,16 @@ class Attribution {
   const std::vector<Entrance>& entrances() const { return entrances_; }
   const Bank& bank(uint32_t number) const { return *banks_[number].bank; }
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
-  // The first event whose sum over the nodes is not what the banks have grown by; empty: none.
+  // The first event whose sum over the nodes differs from the growth of the banks; empty: none.
   std::string differs() const;
 
  private:
   static constexpr uint32_t kNone = ~0u;
   static constexpr unsigned kStackShift = kX86_64 ? 14 : 13;
-  static constexpr uint32_t kDeepest = 200;  // calls; deeper ones count as made by the last of them
+  static constexpr uint32_t kDeepest = 200;  // calls; a deeper call counts for the last caller
 
   struct Frame {
-    Linear stack;  // where its return address is; all ones: the outermost known
+    Linear stack;  // address of its return address; all ones: outermost frame
     uint32_t parent, entrance;
     uint32_t node;
   };
@@ -116,7 +118,7 @@ class Attribution {
     uint64_t key = ~uint64_t(0);
     std::vector<Frame> frames;
   };
-  struct Seen {  // a bank, and what it had when it was looked at last
+  struct Seen {  // a bank and its counts at the last flush
     const Bank* bank;
     Grown count;
   };
@@ -155,7 +157,7 @@ class Attribution {
   }
   Stack& stack_at(Linear stack);
   void return_to(Linear stack);
-  // Who a call from here is made by.
+  // The node that a call from here gets as its parent.
   uint32_t caller() const {
     if (!stacks_) return 0;
     return depths_[node_] < kDeepest ? node_ : nodes_[node_].parent;
@@ -172,14 +174,14 @@ class Attribution {
   const bool stacks_;
   MissClasses* classes_;
 
-  // Where control is: `function_` holds for `bytes_` from `first_` on; 0: look again.
+  // The current position: `function_` covers `bytes_` from `first_` on. 0 bytes: look it up again.
   Linear first_ = 0, bytes_ = 0;
   uint32_t function_ = Functions::kUnknown;
   uint32_t bank_ = 0, node_ = 0;
   uint8_t ring_ = 0;
   Look look_ = Look::Jump;
   std::vector<Known> known_{4096};
-  std::vector<uint32_t> page_in_;  // [physical page] of functions_; kNone: not looked at
+  std::vector<uint32_t> page_in_;  // [physical page] its page of functions_; kNone: unknown
 
   std::vector<Seen> banks_;
   std::unordered_map<const Bank*, uint32_t> bank_numbers_;
@@ -191,11 +193,11 @@ class Attribution {
   std::map<Entrance, uint32_t> entrance_numbers_{{{}, 0}};
 
   std::unordered_map<uint64_t, Stack> stacks_known_;
-  Stack entering_;  // the kernel has been entered, and is on no stack of its own yet
+  Stack entering_;  // for a kernel that has no stack of its own yet
   Stack* stack_ = &entering_;
 
   std::map<uint32_t, Phase> phases_;
-  std::vector<Phase*> open_;  // brackets inside one another count in each
+  std::vector<Phase*> open_;  // nested brackets; each of them counts
   std::array<uint64_t, MissClasses::kCounts> classes_seen_{};
 };
 

@@ -86,9 +86,9 @@ void Blocks::end_interval() {
   begin_gap();
 }
 
-// What comes up to the next interval; nothing, if that begins here.
+// Prepares the instructions before the next interval; there are none if it begins here.
 void Blocks::begin_gap() {
-  if (!clocks_each_) {  // before the first interval: as from reset on
+  if (!clocks_each_) {  // before the first interval: count from reset
     clocks_each_ =
         (model_.counters().total(CyclesBusy) << kFraction) / model_.counters().total(Instructions);
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Basic blocks of what runs inside the brackets, for SimPoint (docs/concepts/simpoint.md). It does
-// one of two things: it writes their frequency vectors, one for each interval of a number of
-// instructions, or it has chosen intervals simulated in detail. In the second case the model is
-// warmed for a number of instructions before each interval and rests otherwise. It includes nothing
-// of Bochs.
+// Which basic blocks run inside the brackets? SimPoint needs them (docs/concepts/simpoint.md). This
+// class does one of two things. It can write frequency vectors, one for each interval of a given
+// number of instructions. Or it can have chosen intervals simulated in detail: the model then warms
+// up for a number of instructions before each interval, and rests at all other times. Nothing here
+// includes Bochs.
 //
-// A block ends at a near branch, taken or not, and where something else changes control or the
-// state of the processor. A block is identified by its address space and its first address. Ring 0
-// is one address space: a kernel is the same in all of them.
+// A block ends at a near branch, taken or not, and at every other change of control or state. Its
+// address space and its first address identify a block. Ring 0 counts as one address space, because
+// the kernel is the same in all of them.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace p5 {
 
 class Blocks {
  public:
-  // From one instruction inside the brackets to another, counted from the first bracket on. The
-  // interval stands for `weight` instructions of the run.
+  // An interval: a range of instructions inside the brackets, counted from the first bracket on. It
+  // represents `weight` instructions of the run.
   struct Interval {
     uint32_t number;
     uint64_t begin, end, weight;
@@ -33,7 +33,8 @@ class Blocks {
   using Snapshot = std::function<void(const char* op, uint32_t number)>;
 
   explicit Blocks(Pentium& model) : model_(model) {}
-  // "number:begin:end:weight ..." in the order of time; false: it is not.
+  // Reads "number:begin:end:weight ...". False: the form is wrong, or the intervals are not in the
+  // order of time.
   static bool parse(const std::string& text, std::vector<Interval>* intervals);
 
   void write_vectors(std::FILE* file, uint64_t interval) {
@@ -42,14 +43,14 @@ class Blocks {
   }
   void sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot);
 
-  void measure(bool on);  // a bracket is open from here on, or none
-  // A near branch, which the model knows already, leads to `next`.
+  void measure(bool on);  // whether a bracket is open from now on
+  // Call this after a near branch to `next`, when the model has counted it.
   void branch(uint64_t next) {
     count();
     start_ = next;
     if (total_ >= switch_) at_switch();
   }
-  // Before and after set_state().
+  // Call leave() before, and enter() after, each set_state().
   void leave() { count(); }
   void enter(uint64_t linear) {
     counted_ = model_.retired_here();
@@ -58,7 +59,7 @@ class Blocks {
     if (total_ >= switch_) at_switch();
   }
   void idle(uint64_t clocks) { gap_clock_ += clocks; }
-  void finish();  // the run has ended
+  void finish();  // call this at the end of the run
 
  private:
   struct Key {
@@ -76,7 +77,7 @@ class Blocks {
   };
   static constexpr size_t kRecent = 4096;
   static constexpr uint64_t kNever = ~uint64_t(0);
-  static constexpr unsigned kFraction = 16;  // bits of clocks_each_ behind the point
+  static constexpr unsigned kFraction = 16;  // fraction bits of clocks_each_
 
   void count() {
     const uint64_t retired = model_.retired_here(), some = retired - counted_;
@@ -99,28 +100,28 @@ class Blocks {
   void warm_up();
 
   Pentium& model_;
-  // Detailed before the first bracket and in intervals, which alone are inside_.
+  // Detailed before the first bracket and in intervals. inside_ is true in intervals only.
   enum class Mode : uint8_t { Detailed, Warming, Resting } mode_ = Mode::Detailed;
   bool measuring_ = false, inside_ = false;
-  uint64_t space_ = 0, start_ = 0;  // of the block under way
-  uint64_t counted_ = 0;            // of retired_here()
+  uint64_t space_ = 0, start_ = 0;  // address space and begin of the current block
+  uint64_t counted_ = 0;            // retired_here() at the last count
   uint64_t total_ = 0;              // instructions inside the brackets
-  uint64_t switch_ = kNever;        // ... at which the next thing happens
-  // Frequency vectors.
+  uint64_t switch_ = kNever;        // value of total_ at which the next interval or gap begins
+  // For frequency vectors.
   std::FILE* file_ = nullptr;
   uint64_t length_ = 0;
   std::unordered_map<Key, uint32_t, Hash> ids_;
   std::vector<Recent> recent_{kRecent};
-  std::vector<uint64_t> counts_;  // [id - 1], of the interval under way
-  // Samples.
+  std::vector<uint64_t> counts_;  // [id - 1] counts of the current interval
+  // For samples.
   std::vector<Interval> intervals_;
   size_t next_ = 0;
   uint64_t warm_up_ = 0;
   Snapshot snapshot_;
-  uint64_t cycles_ = 0, instructions_ = 0;  // where the interval under way began
-  uint64_t weights_ = 0, weighted_ = 0;     // of the intervals so far, and by their clocks each
-  uint64_t clocks_each_ = 0;                // of an instruction between intervals: the mean so far
-  uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since the last interval, and when that ended
+  uint64_t cycles_ = 0, instructions_ = 0;  // at the begin of the current interval
+  uint64_t weights_ = 0, weighted_ = 0;     // sum of weights so far, and of weights times clocks
+  uint64_t clocks_each_ = 0;                // mean clocks of an instruction outside intervals
+  uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since the last interval; clock of its end
 };
 
 }  // namespace p5

@@ -43,7 +43,7 @@ void Bus::add(const CacheConfig& l2) {
 }
 
 void Bus::read_past(uint32_t address) {
-  lines_[(address >> low_) & mask_] = {};  // it is used last only where it is
+  lines_[(address >> low_) & mask_] = {};  // only L2s that have the line use it last
   accesses.push_back({BusAccess::ReadPast, 1, address & line_mask_});
 }
 
@@ -81,7 +81,7 @@ size_t Front::add(const CacheConfig& l2) {
 
 void Front::play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks) {
   for (Bus& bus : buses_) bus.accesses.clear();
-  const PageWalk* walk = walks.data();  // of the next page
+  const PageWalk* walk = walks.data();  // walk of the next page
   for (const Reference& reference : references) {
     const uint32_t address = reference.address;
     switch (reference.kind) {
@@ -153,7 +153,7 @@ void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
   }
   const CacheAccess access = l1d_.access(address, true, fill);
   if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
-  // The others may find a line that the first write has brought in, or made exclusive.
+  // The other writes may find that the first one has brought the line in or made it exclusive.
   const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
   const uint8_t alike = access.filled || owned ? 1 : times;
   if (!access.hit)
@@ -266,7 +266,7 @@ void Front::code_fault(uint32_t linear, const PageWalk& walk, bool present) {
   if (read_tables(walk) && present) itlb_.insert(page);
 }
 
-// False when the page is absent.
+// False: the page is absent.
 bool Front::read_tables(const PageWalk& walk) {
   for (uint32_t i = 0; i < walk.reads; i++) {
     const uint32_t entry = walk.entries[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The front of a shadow: its TLBs and both L1 caches, to which recorded references are played. What
-// the front asks of memory goes to its buses, and from there to the L2s (shadow_l2.hh).
+// How do TLBs and L1 caches of another geometry behave? A front is these parts of a shadow; it
+// plays the references that the chip has recorded. Its buses pass its requests for memory to the
+// L2s (shadow_l2.hh).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace p5 {
 
-// One recorded reference of the chip.
+// One reference of the chip, as recorded.
 struct Reference {
   enum Kind : uint8_t {
     Read,
@@ -39,23 +40,23 @@ struct Reference {
   Fill fill = Fill::Exclusive;  // Read, Write, Code
   bool flag = false;            // Read, Write: L1I may have the line; faults: the page is present;
                                 // FlushCaches: dirty lines are written back; Snoop: for a write
-  uint8_t times = 1;            // number of equal writes, one right after the other
+  uint8_t times = 1;            // equal writes in direct succession
   uint32_t address = 0;         // physical address of a line, linear address of a page, or the
                                 // number of a bank
 };
 
-// The bus between a front and some of its L2s. It filters: an access to the line that was used
-// last, in the set of the smallest of these L2s, hits in each of them and changes nothing. It is
-// dropped.
+// The bus between a front and some of its L2s. It drops accesses that change nothing: an access to
+// the last-used line of a set, in the smallest of these L2s, hits in each of them.
 class Bus {
  public:
-  // For L2s like this one. `filter` false: nothing is dropped.
+  // `l2` is the first L2 on the bus. With `filter` off the bus drops nothing.
   Bus(const CacheConfig& l2, bool filter);
 
-  // Can this L2 share the bus? If line lengths differ, or direct-mapped L2s are mixed with others,
-  // the sets of all have few address bits in common, and the filter would be small.
+  // Whether this L2 can share the bus. The sets of all L2s on a bus must have many address bits in
+  // common, or the filter becomes small. Other line lengths, or a mix of direct-mapped and
+  // associative L2s, would leave few common bits.
   bool suits(const CacheConfig& l2) const;
-  // Another L2. The filter's set is selected by the address bits that all L2s use for theirs.
+  // Adds an L2. The address bits that all L2s use for their sets select the set of the filter.
   void add(const CacheConfig& l2);
 
   void read(uint32_t address) {
@@ -72,13 +73,13 @@ class Bus {
     known = {known.read == address ? address : kNone, known.read == address ? address : kNone};
     accesses.push_back({BusAccess::Write, times, address});
   }
-  // A read that brings no line in.
+  // A read that does not bring the line in.
   void read_past(uint32_t address);
   void invalidate(uint32_t address);
   void flush_caches();
   void use_bank(uint32_t number) { accesses.push_back({BusAccess::UseBank, 1, number}); }
 
-  std::vector<BusAccess> accesses;  // for the L2s
+  std::vector<BusAccess> accesses;  // accesses that the L2s must play
 
  private:
   static constexpr uint32_t kNone = ~0u;
@@ -88,24 +89,25 @@ class Bus {
 
   bool filter_, direct_;
   uint32_t line_;
-  uint32_t low_, high_ = 32;  // first common bit, and the one behind the last
+  uint32_t low_, high_ = 32;  // the first common bit, and the bit after the last
   uint32_t mask_ = 0, line_mask_;
   std::vector<Line> lines_;
 };
 
-// The TLBs and L1 caches of one geometry. They behave as the chip's own.
+// The TLBs and L1 caches of one geometry. They work as the chip's own.
 class Front {
  public:
   Front(const Config& config, bool filter, AccessListener* listener);
 
-  // Adds an L2 behind it. Returns the number of the bus that the L2 is on.
+  // Adds an L2 behind the front. Returns the number of its bus.
   size_t add(const CacheConfig& l2);
 
-  // Plays recorded references; `walks` belong to those that refer to pages, in order. The buses
-  // have what goes on to the L2s afterwards. It is counted here, as reads and writes of an L2.
+  // Plays recorded references. `walks` has one entry for each reference to a page, in order.
+  // Afterwards the buses hold the accesses for the L2s, which the front counts as reads and writes
+  // of an L2.
   void play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks);
   const Bus& bus(size_t number) const { return buses_[number]; }
-  // What the front has counted in a bank.
+  // Returns what the front has counted in a bank.
   MissCounts counts(size_t bank) const {
     return bank < banks_.size() ? banks_[bank] : MissCounts();
   }
@@ -124,7 +126,7 @@ class Front {
   void data_fault(uint32_t linear, const PageWalk& walk, bool present);
   void code_fault(uint32_t linear, const PageWalk& walk, bool present);
   bool read_tables(const PageWalk& walk);
-  // A line crosses the bus.
+  // Transfers a line over the bus.
   void read_line(uint32_t address) {
     (*bank_)[L2Reads]++;
     for (Bus& bus : buses_) bus.read(address);

@@ -73,7 +73,7 @@ Functions::Place Functions::in(uint32_t page, Linear linear) const {
   if (page == 0) return {kUnknown, start, kPageBytes};
   const Linear linked = pages_[page].linear;
   const Place whole = look_up(modules_[pages_[page].module], linked + (linear - start));
-  // What of it is in the page, and where the page is mapped.
+  // The part of the function in this page, and the address of the page.
   const Linear first = std::max(whole.first, linked);
   const Linear end = std::min(whole.first + whole.bytes - linked, Linear(kPageBytes));
   return {whole.function, start + (first - linked), end - (first - linked)};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Functions by address, from a table that the command line tool makes of symbol tables
-// (docs/reference/formats.md, functions.txt). A module is what was linked as one: a kernel at fixed
-// addresses, or a program or library. Pages of the latter are identified by their content. A module
-// is therefore found in any address space and at any address, and the guest's own tables are not
-// needed.
+// Which function does an address belong to? The command line tool makes the table from symbol
+// tables (docs/reference/formats.md, functions.txt). A module is the result of one link: a kernel
+// at fixed addresses, or a program or library. The content of its pages identifies a program or
+// library. A module is therefore found in any address space and at any address, without the tables
+// of the guest.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,33 @@ namespace p5 {
 class Functions {
  public:
   static constexpr uint32_t kPageBytes = 4096;
-  static constexpr uint32_t kUnknown = 0;  // code of no known module
+  static constexpr uint32_t kUnknown = 0;  // code that belongs to no known module
 
   struct Function {
     std::string name, module;
-    bool starts_task = false;  // a new task begins there, on a stack with no past
+    bool starts_task = false;  // a new task begins here, on an empty stack
   };
-  // The function around an address, which holds for `bytes` from `first` on.
+  // The function at an address; it covers `bytes` from `first` on.
   struct Place {
     uint32_t function;
     Linear first, bytes;
   };
 
-  // From the file's text; false with `*error` = "<name>:<line>: what is wrong".
+  // Reads the text of the file. False: `*error` is "<name>:<line>: what is wrong".
   bool parse(const std::string& text, const std::string& name, std::string* error);
 
-  // The place of code at a fixed address; false: it is in no module of that kind.
+  // Looks up code at a fixed address. False: no module with fixed addresses contains it.
   bool at(Linear linear, Place* place) const;
-  // The page of a module that has this content; 0: none.
+  // Returns the page of a module with this content; 0: none.
   uint32_t page(const uint8_t* content) const;
-  // The place of code at `linear`, in a page found by page() or in none (0). It ends with the page.
+  // Looks up code at `linear` in a page that page() has found (0: no page). The place ends with the
+  // page.
   Place in(uint32_t page, Linear linear) const;
 
   const Function& operator[](uint32_t function) const { return functions_[function]; }
   size_t size() const { return functions_.size(); }
 
-  // What identifies a page's content: each 8 bytes, the lowest first, change all that follows.
+  // A hash of a page's content, over words of 8 bytes from the lowest address on.
   static uint64_t digest(const uint8_t* content);
 
  private:
@@ -53,13 +54,13 @@ class Functions {
     uint32_t function;
   };
   struct Module {
-    uint32_t unknown = 0;            // the function of what no symbol covers
-    Linear first = 0, bytes = 0;     // at a fixed place; 0: by its pages
-    std::map<Linear, Range> ranges;  // by first address
+    uint32_t unknown = 0;            // the function for code without a symbol
+    Linear first = 0, bytes = 0;     // range of fixed addresses; 0 bytes: found by its pages
+    std::map<Linear, Range> ranges;  // [first address]
   };
   struct Page {
     uint32_t module;
-    Linear linear;  // as linked
+    Linear linear;  // address at link time
   };
 
   Place look_up(const Module& module, Linear linear) const;

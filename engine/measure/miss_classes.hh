@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Why caches miss, by the classes of Hill [M. D. Hill, Aspects of Cache Memory and Instruction
-// Buffer Performance, Berkeley 1987]. Beside each of L1D, L1I and L2 there is a fully associative
-// cache of the same size with true LRU, which gets the same accesses. A miss of the real cache is
+// Why does a cache miss? The classes are those of Hill [M. D. Hill, Aspects of Cache Memory and
+// Instruction Buffer Performance, Berkeley 1987]. A fully associative cache of the same size with
+// true LRU stands beside each of L1D, L1I and L2, and gets the same accesses. A miss of the real
+// cache is
 //
 //   compulsory  the line has never been in the cache
-//   removed     it was taken away since: by another bus master, a locked access, the other L1, INVD
-//   conflict    the fully associative cache has it
-//   capacity    the fully associative cache does not have it either
+//   removed     another bus master, a locked access, the other L1 or INVD has removed the line
+//   conflict    the fully associative cache has the line
+//   capacity    the fully associative cache does not have the line either
 //
-// Where the fully associative cache misses and the real one hits, a miss is avoided: Hill's
-// conflict misses are `conflict` less `avoided`. Uncached and locked accesses do not go to the
-// caches and are in no class.
+// If the fully associative cache misses and the real one hits, a miss is avoided. Hill's conflict
+// misses are `conflict` less `avoided`. Uncached and locked accesses do not reach the caches and
+// have no class.
 //
-// A direct-mapped L2 also reports who evicted whom: for each conflict miss, the function that
-// brought in the line which took the place.
+// For a direct-mapped L2 the classes also show which function evicts which: each conflict miss
+// names the function that brought in the evicting line.
 #pragma once
 
 #include <array>
@@ -34,16 +35,16 @@ class MissClasses : public AccessListener {
   enum Kind : uint8_t { DataRead, DataWrite, Code, L2Read, L2Write, kKinds };
   enum Class : uint8_t { Compulsory, Capacity, Conflict, Removed, Avoided, kClasses };
   static constexpr size_t kCounts = size_t(kKinds) * kClasses;
-  static std::string name(size_t count);  // "l2_read_misses.conflict"
+  static std::string name(size_t count);  // such as "l2_read_misses.conflict"
 
-  // What a line of L2 was brought in for.
+  // The purpose for which a line came into L2.
   enum class What : uint8_t { Code, Data, Table };
   struct User {
     uint32_t function = 0;
     What what = What::Table;
   };
-  // A conflict miss of `loser`, whose line `winner` has evicted; the colour of both their pages:
-  // the page of L2 that they fall into.
+  // A conflict miss: `loser` misses a line that `winner` has evicted. Both lines lie in pages of
+  // the same colour, which is the number of the 4 KB page of L2 that they map to.
   struct Pair {
     User loser, winner;
     uint32_t colour;
@@ -57,7 +58,7 @@ class MissClasses : public AccessListener {
 
   explicit MissClasses(const Config& config);
 
-  // Which function uses the caches from here on, and whether its misses count.
+  // Sets the function that uses the caches from now on, and whether its misses count.
   void use(uint32_t function, bool counted) {
     function_ = function;
     counted_ = counted;
@@ -74,16 +75,16 @@ class MissClasses : public AccessListener {
   static constexpr uint32_t kNone = ~0u;
 
   struct Line {
-    uint32_t newer = kNone, older = kNone;  // in the order of use, if it is `near`
-    uint32_t filled = 0;                    // in which epoch it came in last; 0: never
+    uint32_t newer = kNone, older = kNone;  // neighbours in the order of use, if `near`
+    uint32_t filled = 0;                    // epoch of the last fill; 0: never filled
     bool near = false;                      // the fully associative cache has it
     bool removed = false;
     User evicted_by;
   };
-  // One level: the fully associative cache, and what is known of each line.
+  // One level: the fully associative cache, and the history of each line.
   struct Cache {
     uint32_t shift = 0, capacity = 0;
-    bool allocates = false;  // on a write
+    bool allocates = false;  // write misses bring the line in
     uint32_t newest = kNone, oldest = kNone, held = 0;
     std::vector<Line> lines;  // [physical line]
 
@@ -99,13 +100,13 @@ class MissClasses : public AccessListener {
 
   void replace(Cache& cache, uint32_t line, User user);
 
-  Cache caches_[3];                 // by Level
-  std::vector<uint32_t> resident_;  // [set] of a direct-mapped L2: the line; empty: it is none
+  Cache caches_[3];                 // [Level]
+  std::vector<uint32_t> resident_;  // [set] line of a direct-mapped L2, else empty
   uint32_t colours_ = 1;
-  uint32_t epoch_ = 1;  // number of times that all caches were emptied, and one
+  uint32_t epoch_ = 1;  // 1 plus the number of times that all caches were emptied
   uint32_t function_ = 0;
   bool counted_ = false;
-  What cause_ = What::Table;  // of the next access to L2
+  What cause_ = What::Table;  // purpose of the next L2 access
   std::array<uint64_t, kCounts> counts_{};
   std::map<Pair, uint64_t> pairs_;
 };

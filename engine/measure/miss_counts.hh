@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a shadow counts by itself (kMissEvents; `depends` in events.toml).
+// Which events does each shadow count by itself? They are kMissEvents (`depends` in events.toml).
 #pragma once
 
 #include <array>

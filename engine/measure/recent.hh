@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The filter of the shadows. Most references change nothing in any geometry; the filter finds them,
-// and they are not recorded.
+// Which references must the shadows record? Most references change nothing in any geometry. This
+// filter finds them, and the shadows do not record them.
 //
-// For each set it keeps the line (or page) that was used last, `first`. It has as many sets as the
-// geometry with the fewest. All other geometries have a multiple of that number, so a line that was
-// used last in its set here was used last in its set there. Another reference to it hits in every
+// The filter keeps the last-used line (or page) of each set, `first`. It has the number of sets of
+// the smallest geometry. Every other geometry has a multiple of that number, so the last-used line
+// of a set here is also the last-used line of its set there. Another reference to it hits in every
 // geometry and changes no replacement order.
 //
-// If all geometries have two ways or more and true or tree LRU, each also holds the line that was
-// used before the last one, `second`. A reference to it hits and only changes the order of the two.
-// That order matters when another line of the set is used, so the reference is recorded only then
-// (untold()).
+// If all geometries have two or more ways and true or tree LRU, each of them also holds the line
+// used before the last one, `second`. A reference to it hits and only changes the order of the two
+// lines. The order matters only when the set uses a third line, so the reference is recorded only
+// then (untold()).
 //
-// The shortcut of the chip's own array is kept no larger than this filter: it holds nothing but the
-// first line of a set. The chip therefore need not ask the filter about what its shortcut answers.
+// The shortcut of the chip's own array is never larger than this filter: it holds only the first
+// line of a set. The chip therefore need not ask the filter about references that its shortcut
+// answers.
 #pragma once
 
 #include <algorithm>
@@ -30,21 +31,21 @@ class Recent {
   static constexpr uint32_t kNone = ~0u;
   struct Entry {
     uint32_t key = kNone;  // number of a line or page
-    // Writes recorded since it came in. After two, every write-back geometry has the line modified:
-    // the first may only make a shared line exclusive.
+    // Recorded writes since the line came in. After two writes every write-back geometry has the
+    // line modified; the first may only make a shared line exclusive.
     uint8_t writes = 0;
   };
 
-  // `two`: all geometries hold the line before the last one as well.
+  // `two`: all geometries also hold the line used before the last one.
   Recent(uint32_t sets, bool two) : mask_(sets - 1), two_(two), sets_(sets) {}
 
-  // The shortcut of the chip's array.
+  // Connects the shortcut of the chip's array.
   void join(Shortcut* shortcut) {
     shortcut_ = shortcut;
     shortcut->narrow(mask_ + 1);
   }
-  // Takes the key out of the shortcut, if the chip has put it there and the filter does not know it
-  // as the first of its set. `writes`: all geometries are write-back.
+  // Removes the key from the chip's shortcut unless it is the first of its set here. `writes`: all
+  // geometries are write-back.
   void limit(uint32_t key, bool writes) {
     const Set& set = sets_[key & mask_];
     if (set.order == Hidden || set.first.key != key)
@@ -53,7 +54,7 @@ class Recent {
       shortcut_->forget_write(key);
   }
 
-  // The entry of a key if a reference to it need not be recorded now; null: it must be.
+  // Returns the entry of a key if a reference to it need not be recorded now. Null: record it.
   Entry* find(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.order == Hidden) return nullptr;
@@ -66,8 +67,8 @@ class Recent {
     return &set.first;
   }
 
-  // Something else in the set of this key is about to be recorded. Returns the key that must be
-  // recorded before it, because the order of the two has changed; kNone: nothing.
+  // The set of this key is about to record another reference. Returns the key that must be recorded
+  // first, because the order of the two lines has changed; kNone: there is none.
   uint32_t untold(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.order != Turned) return kNone;
@@ -75,13 +76,13 @@ class Recent {
     return set.first.key;
   }
 
-  // Is the key the first or the second of its set?
+  // Whether the key is the first or the second of its set.
   bool has(uint32_t key) const {
     const Set& set = sets_[key & mask_];
     return set.first.key == key || set.second.key == key;
   }
 
-  // A reference to the key was recorded, after which every geometry has it.
+  // A reference to the key was recorded, and every geometry now has it.
   Entry& enter(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.first.key != key) {
@@ -94,8 +95,8 @@ class Recent {
     return set.first;
   }
 
-  // A reference to the key was recorded, after which only some geometries have it. `entered`: it
-  // may have come in just now.
+  // A reference to the key was recorded, and only some geometries have it now. `entered`: this
+  // reference may have brought it in.
   void hide(uint32_t key, bool entered) {
     Set& set = sets_[key & mask_];
     if (entered) set.first = {};
@@ -124,13 +125,13 @@ class Recent {
     if (shortcut_) shortcut_->forget_write(key);
   }
 
-  // Every geometry is emptied.
+  // Every geometry becomes empty.
   void clear() {
     std::fill(sets_.begin(), sets_.end(), Set());
     if (shortcut_) shortcut_->clear();
   }
 
-  // Forgets everything; calls `tell` with each key that must be recorded before that.
+  // Forgets everything. Calls `tell` before that, with each key that must be recorded.
   template <class Tell>
   void clear(Tell tell) {
     for (Set& set : sets_) {
@@ -140,15 +141,15 @@ class Recent {
   }
 
  private:
-  // What the geometries used last in this set: `first` (Told), `second`, as the last reference was
-  // not recorded (Turned), or perhaps something else (Hidden; then there is no second).
+  // The line of this set that the geometries used last. Told: `first`. Turned: `second`, because
+  // the last reference was not recorded. Hidden: perhaps another line, and there is no second.
   enum Order : uint8_t { Told, Turned, Hidden };
   struct Set {
     Entry first, second;
     Order order = Told;
   };
 
-  // The first of the set of this key changes.
+  // The first of this key's set changes.
   void leave(uint32_t key) {
     if (shortcut_) shortcut_->forget(key);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The branch target buffer of the P54C: 256 entries, 4-way [INTEL-DM 2]. The key of an entry, the
-// moves of its state and what is never entered were found by measurement [AGN-MA 3.2].
+// What does the branch target buffer of the P54C hold? It has 256 entries, 4-way [INTEL-DM 2].
+// Measurements have shown the key of an entry, the changes of its state, and which branches get no
+// entry [AGN-MA 3.2].
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace p5 {
 
 struct BtbConfig {
   uint32_t entries = 256, ways = 4;
-  // The key of an entry is the instruction in U of the pair before the branch's own; false: the
-  // branch itself, as in simpler models.
+  // True: the key of an entry is the instruction in U of the pair before the branch's pair. False:
+  // the key is the branch itself, as in simpler models.
   bool by_pair = true;
 };
 
@@ -24,19 +25,19 @@ class Btb {
 
   struct Entry {
     uint32_t key = 0, target = 0;
-    uint32_t zeroed = 0;  // pairs executed when the state came to be 0, modulo 2^32
+    uint32_t zeroed = 0;  // number of pairs, modulo 2^32, when the state became 0
     uint8_t state = 0;    // 0 and 1: not taken, 2 and 3: taken
     bool valid = false;
 
     bool predicts_taken() const { return state >= 2 || !rule(Rule::BtbThreshold); }
-    // Does it predict what the branch does?
+    // Whether the prediction of this entry is right for the branch.
     bool predicts(bool taken, uint32_t to) const {
       if (!predicts_taken()) return !taken;
       return taken && (target == to || !rule(Rule::BtbTarget));
     }
   };
 
-  // Null: no entry; then the branch is predicted to fall through.
+  // Returns the entry of a key. Null: there is none, and the branch is predicted not taken.
   Entry* find(uint32_t key) {
     if (!rule(Rule::BtbHit)) return nullptr;
     Entry* set = &entries_[(key & mask_) * ways_];
@@ -46,9 +47,9 @@ class Btb {
     return nullptr;
   }
 
-  // A taken branch moves the state one up, from 0 to 3; one that is not taken moves it one down.
-  // `pairs`: number of pairs executed. A state of 0 that is still on its way to the buffer moves up
-  // like any other.
+  // Changes the state by one: up to 3 for a taken branch, down to 0 for one not taken. `pairs` is
+  // the number of executed pairs. If the state 0 is still on its way to the buffer, a taken branch
+  // moves it up by one like any other state.
   static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
       const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;
@@ -61,14 +62,13 @@ class Btb {
     }
   }
 
-  // A taken branch that had no entry.
+  // Enters a taken branch that has no entry.
   void insert(uint32_t key, uint32_t target);
   void allocate(bool on) { allocates_ = on; }
 
   void flush();
 
-  // False: there is no entry with this key, or with a key in the bytes from `first` on. True: there
-  // may be.
+  // Whether an entry may have this key, or a key in the bytes from `first` on. False is certain.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {
@@ -89,9 +89,9 @@ class Btb {
   std::vector<Entry> entries_;
   uint32_t ways_, mask_;
   bool allocates_ = true;
-  // How many entries have a key with such low bits, and one in such a piece of memory.
+  // Number of entries by the low bits of their key, and by the piece of memory with their key.
   uint16_t keys_[kKeys] = {}, grains_[kGrains] = {};
-  Random replacement_;  // the chip picks a way pseudo-randomly; here by a fixed sequence
+  Random replacement_;  // the chip picks a way pseudo-randomly; the model uses a fixed sequence
 };
 
 }  // namespace p5

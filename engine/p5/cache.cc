@@ -30,7 +30,7 @@ int Cache::take_in(uint32_t line, Fill fill, CacheAccess* result) {
   if (way < 0) {
     way = int(replacement_.victim(set));
     result->victim_dirty = tags[way] & kDirty;
-    result->victim = tags[way] << line_shift_;  // lines have 8 bytes: the state falls out
+    result->victim = tags[way] << line_shift_;  // the shift drops the state bits
   }
   tags[way] = line | (fill == Fill::Shared ? kShared : 0);
   replacement_.fill(set, uint32_t(way));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A set-associative cache: tags and states only, no data and no time. L1I, L1D and the board L2
-// are three of these. Addresses are physical, 32 bit.
+// Which lines does a cache hold, and in which state? A set-associative cache has tags and states
+// only; it holds no data and knows no time. L1I, L1D and the board L2 are such caches. Addresses
+// are physical and have 32 bits.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace p5 {
 
-// What fits together is declared in keys.toml and checked before a cache is made.
+// keys.toml declares the constraints between these values; they are checked before a cache is made.
 struct CacheConfig {
   uint32_t size = 0;  // bytes, power of two
   uint32_t ways = 1;
@@ -22,14 +23,14 @@ struct CacheConfig {
   bool write_allocate = false;  // false: a write miss leaves the cache unchanged (INTEL-DM 2)
 };
 
-// What a line may become [INTEL-DM 3, MESI without the invalid state]: writes to a shared line go
-// to the bus as well, an exclusive one is modified in the cache alone.
+// The state of a line after a fill [INTEL-DM 3, MESI without the invalid state]. A write to a
+// shared line also goes to the bus. A write to an exclusive line changes only the cache.
 enum class Fill : uint8_t { None, Shared, Exclusive };
 
-// What one access did.
+// The result of one access.
 struct CacheAccess {
   bool hit = false;
-  bool filled = false;        // the line was brought in
+  bool filled = false;        // the access brought the line in
   bool through = false;       // a write that goes on to the next level (miss, write-through
                               // or shared line)
   bool victim_dirty = false;  // the replaced line must be written back ...
@@ -38,17 +39,17 @@ struct CacheAccess {
 
 class Cache {
  public:
-  // `quick` false: quick_read() and quick_write() are not used and their state not kept.
+  // With `quick` off, quick_read() and quick_write() must not be used, and their state is not kept.
   explicit Cache(const CacheConfig& config, bool quick = true);
 
-  // True when the access hits in the most recently used line of its set and changes no state:
-  // the inlined way out for nearly all accesses. The caller counts the hit.
+  // True: the access hits in the last-used line of its set and changes no state. Nearly all
+  // accesses take this inline path. The caller counts the hit.
   bool quick_read(uint32_t address) const { return shortcut_.reads(address >> line_shift_); }
   bool quick_write(uint32_t address) const { return shortcut_.writes(address >> line_shift_); }
   Shortcut& shortcut() { return shortcut_; }
 
-  // One read or write inside one line. `fill` is what a line comes in as after a miss (None: it
-  // does not) and what a shared line becomes when it is written (None: it stays shared).
+  // Reads or writes inside one line. `fill` is the state of a line that comes in after a miss
+  // (None: it does not come in), and of a shared line after a write (None: it stays shared).
   CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive) {
     const uint32_t line = address >> line_shift_, set = line & set_mask_;
     CacheAccess result;
@@ -74,26 +75,26 @@ class Cache {
     return result;
   }
 
-  // Is the line there, and dirty? Changes nothing.
+  // Whether the cache holds the line (holds), and whether the line is dirty (dirty). Changes
+  // nothing.
   bool holds(uint32_t address) const { return find(address >> line_shift_) >= 0; }
   bool dirty(uint32_t address) const;
 
-  // Makes a line clean (it was written back); returns whether it was dirty.
+  // Makes a line clean after its write-back. Returns whether it was dirty.
   bool clean(uint32_t address);
 
-  // Another bus master reads a line: it is shared and clean from now on. Returns whether it was
-  // dirty.
+  // Another bus master reads a line, which becomes shared and clean. Returns whether it was dirty.
   bool share(uint32_t address);
 
-  // Drops one line; returns whether it was dirty (the caller writes it back or loses it).
+  // Removes one line. Returns whether it was dirty; the caller writes it back or drops the data.
   bool invalidate(uint32_t address);
 
-  // Drops everything without writing back (INVD); returns the number of dirty lines lost.
+  // Removes all lines without a write-back (INVD). Returns the number of dirty lines.
   uint32_t invalidate_all();
 
  private:
-  // A tag is a line number with two bits of state on top; lines have at least 8 bytes, so kNone
-  // is no line.
+  // A tag is a line number with two bits of state on top. Lines have at least 8 bytes, so no line
+  // has the number kNone.
   static constexpr uint32_t kNone = 0x3FFFFFFF, kLine = 0x3FFFFFFF, kShared = 0x40000000,
                             kDirty = 0x80000000;
 
@@ -109,16 +110,16 @@ class Cache {
     return -1;
   }
   uint32_t& tag(uint32_t line, int way) { return tag_[size_t(line & set_mask_) * ways_ + way]; }
-  int take_in(uint32_t line, Fill fill, CacheAccess* result);  // the way it is in
+  int take_in(uint32_t line, Fill fill, CacheAccess* result);  // returns the way of the line
   int find_invalid(uint32_t set) const;
-  bool settle(uint32_t line, uint32_t state);  // clean, and `state` as well
+  bool settle(uint32_t line, uint32_t state);  // makes the line clean and sets `state`
 
   CacheConfig config_;
   uint32_t line_shift_;
   uint32_t set_mask_;
   uint32_t ways_;
   bool quick_;
-  Shortcut shortcut_;          // writes: to lines that are dirty already
+  Shortcut shortcut_;          // writes: only to lines that are already dirty
   std::vector<uint32_t> tag_;  // [set][way]
   Replacement replacement_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The timing classes, held here once: enumerator and the name that timing.csv uses. Adding a
-// class means one line here and one row there; the loader (timing.hh) refuses a table in which
-// the two differ.
+// Which timing classes are there? This list holds each class once, as an enumerator and as the name
+// in timing.csv. A new class needs one line here and one row there. The loader (timing.hh) rejects
+// a table with other classes.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace p5 {
 
-// Classes the decoder assigns. A name says mnemonic family, then operands: `rr` register (or
-// immediate) only, `rm` memory read into a register, `mr` read-modify-write of memory, `load`,
-// `store`, `imm`. A `.16` class is directly followed by its `.32` class (the decoder adds one).
+// The decoder assigns these classes. A name has the mnemonic family, then the operands: `rr`
+// register (or immediate) only, `rm` memory read into a register, `mr` read-modify-write of memory,
+// `load`, `store`, `imm`. A `.32` class directly follows its `.16` class (the decoder adds one).
 #define P5_DECODED_CLASSES(X)     \
   X(Unknown, "unknown")           \
   X(Nop, "nop")                   \
@@ -247,8 +247,8 @@ namespace p5 {
   X(Fcmov, "fcmov")               \
   X(Fcomi, "fcomi")
 
-// Outcomes that do not follow from the encoding: the engine uses these rows when it sees what
-// happened.
+// Outcomes that do not follow from the encoding. The model uses these rows when it has seen the
+// outcome.
 #define P5_OUTCOME_CLASSES(X)         \
   X(Interrupt, "event.interrupt")     \
   X(Exception, "event.exception")     \
@@ -289,7 +289,7 @@ inline constexpr const char* kClassNames[] = {
 };
 static_assert(sizeof(kClassNames) / sizeof(kClassNames[0]) == std::size_t{Class::Count});
 
-// An integer multiplication.
+// Whether the class is an integer multiplication.
 constexpr bool multiplies(ClassId cls) { return cls >= Class::Mul8 && cls <= Class::ImulRM; }
 
 }  // namespace p5

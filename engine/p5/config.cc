@@ -36,7 +36,7 @@ void read_patterns(Settings& settings, const std::string& prefix, BusPattern* re
   write->single_write = uint32_t(settings.number(prefix + ".single_write"));
 }
 
-// The core runs at a multiple of half the bus clock (3/2, 2/1, 5/2).
+// Reads the ratio of core and bus clock, which is a multiple of one half (3/2, 2/1, 5/2).
 void read_ratio(double core, double bus, MemoryConfig* memory) {
   const auto halves = uint32_t(std::lround(2 * core / bus));
   memory->core_clocks = halves % 2 ? halves : halves / 2;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What all parts of the chip share: the clock, the bank that counts, the machine, the state, and
-// the observer.
+// Which state do all parts of the chip share? It is the clock, the bank that counts, the machine,
+// the processor's state and the observer.
 //
-// Each part keeps a reference to the parts it works with. The inline functions of the hot paths
-// get them as arguments instead: the compiler knows where the parts of a Pentium are and needs no
-// load for them.
+// Each part keeps references to the parts that it works with. The inline functions of the hot paths
+// take these parts as arguments instead: the compiler then knows their addresses inside the Pentium
+// and needs no load.
 #pragma once
 
 #include <cstdint>
@@ -25,47 +25,48 @@ struct Core {
 
   void count(Event event, uint64_t number = 1) { bank->count[event] += number; }
 
-  // Waits until clock `until`, in any case, and counts the time as a stall.
+  // Waits until clock `until` in any case, and counts the time as a stall.
   void stall_until(uint64_t until, Event stall) {
     if (until <= clock) return;
     count(stall, until - clock);
     clock = until;
   }
-  // The same for memory. Without feedback there is nothing to wait for, though the bus can be a few
-  // clocks ahead of the core, which takes back what it has charged too early (REP, x87).
+  // Waits for memory. Without feedback there is no wait: the core takes back clocks that it has
+  // charged too early (REP, x87), so the bus can be a few clocks ahead of it.
   void wait(uint64_t until, Event stall) {
     if (until > clock && config.feedback) stall_until(until, stall);
   }
 
-  // Pairs of instructions executed, modulo 2^32.
+  // Number of executed pairs of instructions, modulo 2^32.
   uint32_t pairs() const {
     return uint32_t(bank->count[Instructions] - bank->count[InstructionsV]);
   }
 
-  // Brings the time up to now into the bank. `bus_busy`: core clocks in which the bus was busy.
+  // Adds the time since the last call to the bank. `bus_busy`: core clocks in which the bus was
+  // busy.
   void fold(uint64_t bus_busy) {
     count(CyclesBusy, clock - folded);
     folded = clock;
     count(BusBusy, bus_busy - folded_busy);
     folded_busy = bus_busy;
   }
-  // Counts in the bank of this address space and ring from here on.
+  // Counts in the bank of this address space and ring from now on.
   void use_bank(Space cr3, uint8_t ring);
 
   uint64_t clock = 0;      // core clocks since power-up
   Bank* bank;              // of the current address space and ring
-  const uint16_t* clocks;  // [class], of the current mode
+  const uint16_t* clocks;  // [class] in the current mode
   bool timing_on = true;   // false: no caches, TLBs or stalls
   Observer* observer = nullptr;
   State state;
-  Config config;         // the machine, without feedback while warming
-  const Config machine;  // as it was described
+  Config config;         // the machine; while warming it has no feedback
+  const Config machine;  // the machine as described
   const TimingTable& timing;
   Platform& platform;
   Counters counters;
-  Bank* ring_banks[4] = {};  // of the current address space; null: not used yet
-  uint64_t folded = 0;       // clocks that the banks have ...
-  uint64_t folded_busy = 0;  // ... and the bus's
+  Bank* ring_banks[4] = {};  // [ring] in the current address space; null: not used yet
+  uint64_t folded = 0;       // clocks that the banks contain
+  uint64_t folded_busy = 0;  // busy clocks of the bus that they contain
 };
 
 }  // namespace p5

@@ -19,11 +19,11 @@ Bank& Counters::bank(Space cr3, uint8_t ring) {
 
 namespace {
 
-// What the chip's errors add to an event code or take away (`codes` in events.toml are what it
-// counts without errors) [INTEL-DM table 16-24].
+// An error of the chip adds another count to an event code, or subtracts it [INTEL-DM table 16-24].
+// `codes` in events.toml have the counts without errors.
 struct Error {
   uint8_t code;
-  bool event;  // of Event, else of Miscount
+  bool event;  // `count` is of Event, otherwise of Miscount
   uint8_t which;
   int8_t times;
 };
@@ -37,7 +37,7 @@ constexpr Error kErrors[] = {
     error(0x01, WriteParts, -1),      error(0x02, DtlbMissFaults, 1),
     error(0x03, MisalignedMisses, 1), error(0x0B, MisalignedStores, 1),
     error(0x0D, ItlbMissFaults, 1),   error(0x1A, MisalignedReads, -1),
-    error(0x1B, StallWriteME, -1),  // EWBE# alone, which no board here uses
+    error(0x1B, StallWriteME, -1),  // EWBE# stalls only, which no board here uses
     error(0x1E, IoReads, 1),          error(0x28, WriteParts, -1),
     error(0x29, MisalignedMisses, 1),
 };
@@ -75,7 +75,7 @@ uint64_t CounterMsrs::read(unsigned counter) const {
 }
 
 void CounterMsrs::write_cesr(uint32_t value) {
-  for (unsigned i = 0; i < 2; i++) value_[i] = read(i);  // writing CESR does not clear counters
+  for (unsigned i = 0; i < 2; i++) value_[i] = read(i);  // CESR clears no counter
   cesr_ = value & kCesrMask;
   for (unsigned i = 0; i < 2; i++) base_[i] = source(i);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counts, split by address space (CR3) and privilege ring, and the P54C's own two counters
-// as views on them.
+// What has happened in each address space (CR3) and privilege ring? The P54C's own two counters are
+// views on these counts.
 #pragma once
 
 #include <array>
@@ -15,21 +15,22 @@
 
 namespace p5 {
 
-enum class Entry : uint8_t { Irq, Fault, Soft };  // how control got to a vector
+enum class Entry : uint8_t { Irq, Fault, Soft };  // how control reached a vector
 
-// What the chip counts wrongly [INTEL-SU erratum 44; chen95, caveats of its event table], so far as
-// it is said what it counts instead: the difference to the right count. docs/reference/counters.md.
+// Wrong counts of the chip, as the difference to the right count [INTEL-SU erratum 44; chen95,
+// caveats of its event table]. The list has only errors for which a source gives the wrong count.
+// See docs/reference/counters.md.
 enum Miscount : uint8_t {
-  WriteParts,      // of misaligned writes, the parts beyond the first: not counted
-  DtlbMissFaults,  // a miss whose access faults: counted twice
+  WriteParts,      // the chip does not count the second part of a misaligned write
+  DtlbMissFaults,  // the chip counts twice a TLB miss whose access faults
   ItlbMissFaults,
-  MisalignedMisses,  // reads of two parts in one line that missed: counted twice
-  MisalignedStores,  // by FST and FSTP: counted twice
-  MisalignedReads,   // that hit the TLB: 2 clocks of waiting counted, not 3
+  MisalignedMisses,  // the chip counts twice a missing read with two parts in one line
+  MisalignedStores,  // the chip counts twice a misaligned FST or FSTP
+  MisalignedReads,   // the chip counts 2 clocks, not 3, if the read hits the TLB
   kMiscountCount
 };
 
-// The events of one ring in one address space.
+// The counts of one ring in one address space.
 struct Bank {
   Space cr3 = 0;
   uint8_t ring = 0;
@@ -40,13 +41,14 @@ struct Bank {
 
 class Counters {
  public:
-  // The bank of a ring in an address space; made at first use, never moved.
+  // Returns the bank of a ring in an address space. The first use creates it; it never moves.
   Bank& bank(Space cr3, uint8_t ring);
 
   // Banks in order of first use.
   const std::vector<std::unique_ptr<Bank>>& banks() const { return banks_; }
 
-  // Sum over all address spaces of the rings whose bit is set in `rings` (bit 0 = ring 0).
+  // Sums an event over all address spaces, for the rings whose bit is set in `rings` (bit 0 = ring
+  // 0).
   uint64_t total(Event event, uint32_t rings = 0xF) const {
     return sum(&Bank::count, event, rings);
   }
@@ -68,11 +70,12 @@ class Counters {
   std::map<std::pair<Space, uint8_t>, Bank*> index_;
 };
 
-// CESR, CTR0 and CTR1 (MSR 11h-13h) [INTEL-DM 16.4]. ES selects the event, CC the rings and
-// whether clocks are counted, PC the pins (kept, without effect). 40-bit counters.
+// The registers CESR, CTR0 and CTR1 (MSR 11h-13h) [INTEL-DM 16.4]. ES selects the event. CC selects
+// the rings, and clocks instead of events. PC selects the pins; it is kept but has no effect. The
+// counters have 40 bits.
 class CounterMsrs {
  public:
-  // `miscounts`: with the chip's errors.
+  // `miscounts`: count with the chip's errors.
   CounterMsrs(const Counters& counters, bool miscounts)
       : counters_(counters), miscounts_(miscounts) {}
 
@@ -81,13 +84,13 @@ class CounterMsrs {
   void write_cesr(uint32_t value);
   void write(unsigned counter, uint64_t value);
 
-  // Is `es` an event code of the P54C?
+  // Whether the P54C has the event code `es`.
   static bool supported(unsigned es);
 
  private:
   static constexpr uint64_t kMask = (uint64_t(1) << 40) - 1;
 
-  uint64_t source(unsigned counter) const;  // the selected event's running total
+  uint64_t source(unsigned counter) const;  // running total of the selected event
 
   const Counters& counters_;
   bool miscounts_;

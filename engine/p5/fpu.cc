@@ -6,7 +6,7 @@
 namespace p5 {
 namespace {
 
-constexpr uint32_t kMultiplyApart = 2;  // FMUL behind FMUL [INTEL-OPT, AGN-IT]
+constexpr uint32_t kMultiplyApart = 2;  // clocks between two FMULs [INTEL-OPT, AGN-IT]
 
 bool divides(ClassId cls) {
   return cls == Class::Fdiv || cls == Class::Fidiv ||
@@ -15,7 +15,8 @@ bool divides(ClassId cls) {
 
 }  // namespace
 
-// By the opcode map of D8-DF [INTEL-DM]: what is read, where the result goes, how the stack moves.
+// Finds, by the opcode map of D8-DF [INTEL-DM], the registers that the instruction reads and
+// writes, and the movement of the stack.
 Fpu::Use Fpu::use_of(const Insn& insn) {
   if (insn.modrm < 0xC0) return use_of_memory(insn);
   const int escape = insn.opcode & 7, reg = insn.modrm >> 3 & 7;
@@ -61,7 +62,7 @@ Fpu::Use Fpu::use_of_memory(const Insn& insn) {
   if (arithmetic) {
     use.sources[0] = 0;
     if (reg == 2 || reg == 3)
-      use.push = reg == 3 ? -1 : 0;  // compare, and pop
+      use.push = reg == 3 ? -1 : 0;  // compare and pop
     else
       use.result = 0;
   } else if (reg == 0 || (escape == 3 && reg == 5) || (escape == 7 && (reg == 4 || reg == 5))) {
@@ -129,7 +130,7 @@ uint64_t Fpu::start(const Insn& insn, uint64_t now) const {
   uint64_t at = rule(Rule::X87Busy) ? std::max(now, free_) : now;
   for (const int8_t source : use.sources) {
     if (source < 0 || !rule(Rule::X87Operand)) continue;
-    // A store wants its operand a clock early [INTEL-OPT].
+    // A store needs its operand one clock early [INTEL-OPT].
     at = std::max(at, ready(source) + (use.store && rule(Rule::X87StoreEarly)));
   }
   if (rule(Rule::X87Multiply) && insn.cls == Class::Fmul) at = std::max(at, multiplier_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When the floating-point unit can begin an instruction and when a register has its result. The
-// unit is a pipeline of its own: most instructions leave the integer pipes before they are done
+// When can the floating-point unit begin an instruction, and when is a result ready? The unit is a
+// pipeline of its own. Most instructions leave the integer pipes before they have ended in the unit
 // [INTEL-OPT, AGN-MA].
 #pragma once
 
@@ -14,23 +14,23 @@ namespace p5 {
 
 class Fpu {
  public:
-  // The first clock, not before `now`, at which the operands of `insn` are there and the unit is
-  // free for it.
+  // Returns the first clock, at `now` or later, at which the operands of `insn` are ready and the
+  // unit is free for it.
   uint64_t start(const Insn& insn, uint64_t now) const;
 
-  // When the last division is done.
+  // The clock at which the last division ends.
   uint64_t divided() const { return divided_; }
 
-  // `insn` begins at clock `at` and takes `clocks`. Later floating-point instructions may use the
-  // last `overlap` of them.
+  // Begins `insn` at clock `at`; it takes `clocks`. Later floating-point instructions may overlap
+  // the last `overlap` clocks.
   void issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap);
 
  private:
-  // Registers counted from the top of the stack before the instruction.
+  // Register numbers count from the top of the stack before the instruction.
   struct Use {
     int8_t sources[2] = {-1, -1};
     int8_t result = -1;
-    int8_t push = 0;  // registers pushed, or popped if negative
+    int8_t push = 0;  // number of registers pushed; negative: popped
     bool store = false, exchange = false;
   };
   static Use use_of(const Insn& insn);
@@ -39,9 +39,9 @@ class Fpu {
   uint64_t& ready(int from_top) { return ready_[(top_ + unsigned(from_top)) & 7]; }
   uint64_t ready(int from_top) const { return ready_[(top_ + unsigned(from_top)) & 7]; }
 
-  uint64_t ready_[8] = {};   // by register
-  uint64_t free_ = 0;        // the unit accepts the next instruction
-  uint64_t multiplier_ = 0;  // ... the next multiplication
+  uint64_t ready_[8] = {};   // [register] clock at which its value is ready
+  uint64_t free_ = 0;        // clock at which the unit accepts the next instruction
+  uint64_t multiplier_ = 0;  // clock at which it accepts the next multiplication
   uint64_t divided_ = 0;
   unsigned top_ = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The two builds of the model. Without P5_X86_64 it is a Pentium. With it, it is the memory
-// hierarchy of that Pentium below an x86-64 processor [AMD64]: the caches and TLBs have the same
-// geometry and count, each instruction takes one clock, and there is no pipeline.
+// Which of its two builds is the model? Without P5_X86_64 it is a Pentium. With P5_X86_64 it is the
+// memory hierarchy of that Pentium below an x86-64 processor [AMD64]. The caches and TLBs then have
+// the same geometry and count; each instruction takes one clock, and there is no pipeline.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ using Space = uint32_t;
 using PageEntry = uint32_t;
 #endif
 
-// Page tables [INTEL-DM 11, AMD64 5.3]: levels, index bits of each level, and the first bit of a
-// large page's number in a linear address (pages of 4 MB, on x86-64 2 MB).
+// Page tables [INTEL-DM 11, AMD64 5.3]: number of levels, index bits of each level, and the lowest
+// linear address bit in the number of a large page (4 MB; on x86-64 2 MB).
 constexpr unsigned kPageLevels = kX86_64 ? 4 : 2;
 constexpr unsigned kTableBits = kX86_64 ? 9 : 10;
 constexpr unsigned kLargePageShift = 12 + kTableBits;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What lies behind the processor's pins: one bus, the board L2, DRAM, and the processor's two
-// write buffers. It answers when data is there; it holds no data.
+// When does data arrive from outside of the processor? Behind its pins are one bus, the board L2,
+// DRAM and the two write buffers of the processor. They model times and hold no data.
 //
-// The bus does one transaction after another and starts each on a bus clock edge (two clock
-// domains, the core at `core_clocks`/`bus_clocks` times the bus clock). A read that the core
-// waits for starts `miss overhead` core clocks after both the core asked and the bus is free:
-// with 4 clocks [INTEL-OPT: minimum] and the burst patterns of the machine this gives the
-// pointer-chase latencies measured on such boards. Reads never overtake writes [INTEL-DM 3].
+// The bus does one transaction after another, and each starts at a bus clock edge. There are two
+// clock domains: the core has `core_clocks` clocks in `bus_clocks` clocks of the bus. A read that
+// the core waits for starts `miss_overhead` core clocks after the core has asked and the bus is
+// free. With 4 clocks [INTEL-OPT: minimum] and the burst patterns of the machine, this gives the
+// pointer-chase latencies that were measured on such boards. Reads never overtake writes [INTEL-DM
+// 3].
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace p5 {
 
-// A burst of four 8-byte transfers in bus clocks, "3-2-2-2"; single transfers apart.
+// Bus clocks of a burst of four 8-byte transfers, "3-2-2-2", and of single transfers.
 struct BusPattern {
   uint32_t burst[4] = {0, 0, 0, 0};
   uint32_t single_read = 0;
@@ -27,33 +28,34 @@ struct BusPattern {
 
   uint32_t burst_total() const { return burst[0] + burst[1] + burst[2] + burst[3]; }
 };
-bool parse_burst(const std::string& text, uint32_t (*burst)[4]);  // four positive numbers
+// Reads four positive numbers, as in "3-2-2-2". False: the text has another form.
+bool parse_burst(const std::string& text, uint32_t (*burst)[4]);
 
-// The pipe that an instruction is in; each has a write buffer [INTEL-DM 3].
+// The pipe of an instruction. Each pipe has a write buffer [INTEL-DM 3].
 enum class Pipe : uint8_t { U, V };
 
 struct MemoryConfig {
   uint32_t core_clocks = 3, bus_clocks = 2;  // 3 core clocks are 2 bus clocks: 90 and 60 MHz
   bool l2_present = true;
   CacheConfig l2;
-  BusPattern l2_read, l2_write;  // burst is the read resp. write-back pattern
+  BusPattern l2_read, l2_write;  // bursts are line fills (read) and write-backs (write)
   BusPattern dram_read, dram_write;
   uint32_t miss_overhead = 4;    // core clocks before a line fill
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
-  // Core clocks that a write is in its buffer before the bus can take it (estimate). A single store
-  // therefore leaves the bus idle where the next one waits for the buffer. Two that pair fill both
-  // buffers and do not.
+  // Core clocks that a write spends in its buffer before the bus can take it (estimate). If the
+  // next store waits for the same buffer, the bus is therefore idle for these clocks. Two stores
+  // that pair fill both buffers and do not leave it idle.
   uint32_t buffer_clocks = 1;
   uint32_t post_buffer = 4;   // 8-byte writes to DRAM that the chip set takes at the
                               // speed of an L2 write before it makes the bus wait
   uint32_t dram_page = 4096;  // bytes of one open DRAM page (row), a power of two
   uint32_t snoop_clocks = 2;  // bus clocks of one inquire cycle
-  uint32_t page_miss = 0;     // bus clocks on top of a DRAM pattern in another page
+  uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
 };
 
-// Division by a small constant that is known only at run time, by multiplication with its
-// reciprocal; exact for dividends below 2^58 and divisors up to 64.
+// Divides by a small constant that is known only at run time: it multiplies with the reciprocal.
+// The quotient is exact for dividends below 2^58 and divisors up to 64.
 class Divider {
  public:
   explicit Divider(uint32_t divisor)
@@ -81,54 +83,54 @@ class Memory {
         posted_(config.post_buffer, 0),
         page_mask_(~(config.dram_page - 1)) {}
 
-  // Core clocks at which the requested 8 bytes and the whole line are there.
+  // The core clocks at which the requested 8 bytes and the whole line arrive.
   struct Line {
     uint64_t first, complete;
   };
   Line read_line(uint32_t address, uint64_t now, Bank& bank);
 
-  // One read of up to 8 bytes that is not a line fill (page tables, locked reads); when its data is
-  // there.
+  // Reads up to 8 bytes without a line fill (page tables, locked reads). Returns the core clock at
+  // which the data arrives.
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.walk_overhead, Fill::Exclusive);
   }
-  // The same of memory that no cache is to take in, though the L2 may have it.
+  // The same for memory that no cache may take in. The L2 may already have it.
   uint64_t read_noncacheable(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.miss_overhead, Fill::None);
   }
 
-  // One transfer to or from uncached space; when it is done.
+  // Makes one transfer to or from uncached space. Returns the core clock at which it ends.
   uint64_t uncached(uint64_t now);
 
-  // A write of up to 8 bytes through the pipe's write buffer; when the core may go on (`now` unless
-  // that is taken).
+  // Writes up to 8 bytes through the pipe's write buffer. Returns the core clock at which the core
+  // may go on: `now`, or later if the buffer is full.
   uint64_t write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank);
-  // The same for another write to the line of the last write_single(), with nothing read in
-  // between: the L2 answers as before.
+  // The same for another write to the line of the last write_single(). Nothing was read in between,
+  // so the L2 answers as before.
   uint64_t write_again(uint64_t now, Pipe pipe, Bank& bank);
   uint64_t write_uncached(uint64_t now, Pipe pipe);
 
-  // A line written back; the core does not wait for it.
+  // Writes a line back. The core does not wait for it.
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
-  // Another bus master's access to a line: the bus is held for the inquire cycle, and the board
-  // cache gives the line away if it is written.
+  // Another bus master accesses a line. The inquire cycle holds the bus, and a write removes the
+  // line from the board cache.
   void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
 
-  // Core clocks in which the bus had something to do, so far.
+  // Core clocks so far in which the bus was busy.
   uint64_t busy() const { return by_unit_.quotient(busy_); }
 
-  // From here on the clocks of another configuration, with the same caches; nothing is under way.
+  // Uses the clocks of another configuration with the same caches. The bus must be idle.
   void use(const MemoryConfig& config);
 
-  // When the write buffers are empty.
+  // The core clock at which the write buffers are empty.
   uint64_t writes_done() const { return writes_[int(newest_)]; }
 
   Cache& l2() { return l2_; }
 
  private:
-  // Time on the bus is counted in 1/bus_clocks of a core clock, so that both clocks have their
-  // edges at whole numbers: core clocks at multiples of unit_, bus clocks at multiples of edge_.
+  // Bus time is counted in 1/bus_clocks of a core clock. All clock edges are then whole numbers:
+  // core clocks at multiples of unit_, bus clocks at multiples of edge_.
   uint64_t start(uint64_t now, uint32_t overhead, uint64_t ready = 0) const {
     uint64_t t = now * unit_;
     if (t < free_ && rule(Rule::BusOne)) t = free_;
@@ -137,29 +139,30 @@ class Memory {
     return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
-  // Bus clocks that DRAM takes for closing its open page and opening that of `address`.
+  // Bus clocks in which DRAM closes its open page and opens that of `address`.
   uint32_t open_page(uint32_t address) {
     if ((address & page_mask_) == page_ || !rule(Rule::PageMiss)) return 0;
     page_ = address & page_mask_;
     return config_.page_miss;
   }
-  // Takes a write buffer once it is empty; when the core may go on.
+  // Waits until a write buffer is empty and uses it. Returns the core clock at which the core may
+  // go on.
   uint64_t take_buffer(uint64_t now, Pipe pipe);
   void release_buffer(uint64_t start, uint64_t end);
   uint64_t finish_write(uint64_t t, uint32_t page_clocks);
   uint64_t post_write(uint64_t now, Pipe pipe, uint32_t page_clocks);
-  // Who answers a read, and how.
+  // The source of a read's data and its timing.
   struct Answer {
     const BusPattern& pattern;
-    uint32_t lead;   // bus clocks on top of the pattern's first
-    uint64_t ready;  // when whoever answers is free
+    uint32_t lead;   // bus clocks in addition to the pattern
+    uint64_t ready;  // time at which the source is free
   };
   Answer dram_answer(uint32_t address) {
     return {config_.dram_read, open_page(address), rule(Rule::PostedFirst) ? dram_free_ : 0};
   }
   Answer read_answer(uint32_t address, Bank& bank, Fill fill);
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank, uint32_t overhead, Fill fill);
-  // The bus is taken from `start` to `end`.
+  // The bus is busy from `start` to `end`.
   void occupy(uint64_t start, uint64_t end) {
     busy_ += end - start;
     free_ = end;
@@ -170,14 +173,14 @@ class Memory {
   Cache l2_;
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
-  uint64_t free_ = 0;            // when the bus is free
-  uint64_t busy_ = 0;            // sum of all times that it was not
-  uint64_t writes_[2] = {0, 0};  // when each write buffer is empty, in core clocks
+  uint64_t free_ = 0;            // time at which the bus is free
+  uint64_t busy_ = 0;            // sum of all times in which it was busy
+  uint64_t writes_[2] = {0, 0};  // core clock at which each write buffer is empty
   Pipe newest_ = Pipe::U;
-  std::vector<uint64_t> posted_;  // when each place of the chip set's post buffer is free
+  std::vector<uint64_t> posted_;  // time at which each entry of the chip set's post buffer is free
   size_t next_posted_ = 0;
   bool last_write_hit_ = false;
-  uint64_t dram_free_ = 0;  // when DRAM has taken the last posted write
+  uint64_t dram_free_ = 0;  // time at which DRAM has done the last posted write
   uint32_t page_mask_;
   uint32_t page_ = 0;  // the open DRAM page
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The interface through which others observe the chip. An observer sees every access to caches and
-// TLBs that changes an array, and everything that empties one. It never changes what the chip does
-// or counts.
+// How can others observe the chip? An observer sees every access to caches and TLBs that changes an
+// array, and every call that empties one. It never changes the chip's behaviour or counts.
 //
-// The chip calls its observer on slow paths only. An access that a shortcut of the chip's arrays
-// answers (shortcut.hh) goes unseen: it hits what was used last in its set. An observer that needs
-// more of them takes entries out of the shortcuts in attach() and in the calls named used_...().
+// The chip calls its observer on slow paths only. The observer does not see an access that a
+// shortcut of the chip's arrays answers (shortcut.hh): such an access hits the last-used entry of
+// its set. An observer that needs more accesses removes entries from the shortcuts in attach() and
+// in the calls named used_...().
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace p5 {
 
-// The page-table entries that the translation of a linear address reads, and what they say.
+// The page-table entries that a translation reads, and their contents.
 struct PageWalk {
   uint32_t entries[kPageLevels] = {};  // physical addresses
   uint8_t reads = 0;                   // number of entries read
@@ -39,40 +39,41 @@ class Observer {
 
   // Called once, before anything else.
   virtual void attach(const Shortcuts&) {}
-  // The chip counts in this bank from here on.
+  // The chip counts in this bank from now on.
   virtual void use(const Bank&) {}
-  // Everything reported so far is to be counted now.
+  // The observer must now count everything reported so far.
   virtual void settle() {}
 
-  // Accesses to cacheable memory, by physical address; `fill` as in Cache::access(). The call comes
-  // before the chip asks its own cache.
+  // Accesses to cacheable memory, by physical address; `fill` as in Cache::access(). The call
+  // precedes the access to the chip's own cache.
   virtual void read(uint32_t /*address*/, Fill) {}
   virtual void write(uint32_t /*address*/, Fill) {}
   virtual void code(uint32_t /*address*/, Fill) {}
-  // The chip's own cache has been asked for this line and may have it in its shortcut now.
+  // The chip's own cache has had an access to this line, and its shortcut may now contain the line.
   virtual void used_line(uint32_t /*address*/) {}
   virtual void used_code(uint32_t /*address*/) {}
   // The chip has counted a write hit that no shortcut answered.
   virtual void counted_write_hit() {}
 
-  // A locked read and write, the update of an accessed or dirty bit, and another bus master's
+  // A locked read and write; the update of an accessed or dirty bit; and another bus master's
   // access to a line.
   virtual void locked(uint32_t /*address*/) {}
   virtual void table_update(uint32_t /*address*/) {}
   virtual void snoop(uint32_t /*address*/, bool /*write*/) {}
-  // Accesses to memory that no cache takes in; `miss` is the event that counts the read as a miss.
+  // Accesses to memory that no cache takes in. `miss` is the event that counts the read as a miss.
   virtual void uncached_read(Event /*miss*/) {}
   virtual void uncached_write() {}
 
   // Translations, by linear address. The chip walks the page tables for data_page() and code_page()
-  // only if the observer does not know the page.
+  // only if the observer does not have the page.
   virtual bool knows_page(Linear) { return true; }
   virtual bool knows_code_page(Linear) { return true; }
   virtual void data_page(Linear, const PageWalk&) {}
   virtual void code_page(Linear, const PageWalk&) {}
-  // The chip's data TLBs have been asked for this page and may have it in their shortcuts now.
+  // The chip's data TLBs have had a look-up of this page, and their shortcuts may now contain the
+  // page.
   virtual void used_page(Linear) {}
-  // A page fault; `present`: a protection fault.
+  // A page fault. `present`: it is a protection fault.
   virtual void page_fault(Linear, bool /*code*/, bool /*present*/, const PageWalk&) {}
 
   virtual void flush_tlbs() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the decoder knows of each opcode. There is one entry for an opcode, or one for each value of
-// ModRM.reg where that selects the operation. Encodings follow the opcode maps of INTEL-DM.
+// What does the decoder know about each opcode? An opcode has one entry, or one for each value of
+// ModRM.reg if that field selects the operation. Encodings follow the opcode maps of INTEL-DM.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum Reg : RegMask {
   kEdi = 1 << 7,
 };
 
-// What follows the opcode and which general registers the operands are.
+// The bytes after the opcode, and the general registers that are operands.
 enum OpBit : uint32_t {
   kModRm = 1 << 0,
   kImm8 = 1 << 1,
@@ -34,26 +34,26 @@ enum OpBit : uint32_t {
   kRelZ = 1 << 5,
   kMoffs = 1 << 6,   // address of 2 or 4 bytes by address size
   kFarPtr = 1 << 7,  // 2 + 2 or 4 bytes by operand size
-  kRmR = 1 << 8,     // ModRM.rm, when a register, is read / written
+  kRmR = 1 << 8,     // reads / writes ModRM.rm, if it is a register
   kRmW = 1 << 9,
-  kRegR = 1 << 10,  // ModRM.reg is read / written
+  kRegR = 1 << 10,  // reads / writes the register ModRM.reg
   kRegW = 1 << 11,
-  kOpR = 1 << 12,  // the register in the opcode's low three bits is read / written
+  kOpR = 1 << 12,  // reads / writes the register in the opcode's low three bits
   kOpW = 1 << 13,
   kRm8 = 1 << 14,  // the register operand is a byte: 4-7 are AH CH DH BH
   kReg8 = 1 << 15,
   kOp8 = 1 << 16,
-  kPushPop = 1 << 17,   // addresses through and updates ESP implicitly
+  kPushPop = 1 << 17,   // uses ESP implicitly as an address and updates it
   kNoAccess = 1 << 18,  // the memory operand is only an address (LEA, INVLPG, NOP)
   kNoMemory = 1 << 19,  // ModRM.mod is ignored: rm is a register (MOV CRn/DRn)
-  kSized = 1 << 20,     // with a 32-bit operand the class is the next one
+  kSized = 1 << 20,     // a 32-bit operand selects the next class
   kThird = 1 << 21,     // another opcode byte precedes ModRM (0F 38, 0F 3A)
 };
 
 constexpr uint32_t kRmRw = kRmR | kRmW;
 constexpr uint32_t kRegRw = kRegR | kRegW;
 constexpr uint16_t kRefused = kNotOnPentium | kNotOnPentiumCmov;
-// Groups: opcodes whose operation ModRM.reg selects.
+// Groups: ModRM.reg selects the operation of these opcodes.
 enum GroupId : uint8_t {
   kNoGroup,
   kAluRm8Imm8,
@@ -83,15 +83,15 @@ enum GroupId : uint8_t {
 };
 
 struct Op {
-  ClassId reg = C::Unknown;  // class without a memory operand
-  ClassId mem = C::Unknown;  // class with one
+  ClassId reg = C::Unknown;  // class without memory operand
+  ClassId mem = C::Unknown;  // class with memory operand
   ClassId rep = C::Unknown;  // string instructions: class with a REP prefix
   uint16_t flags = 0;        // InsnFlag
   uint32_t bits = 0;         // OpBit
-  RegMask reads = 0;         // implicit registers
-  RegMask writes = 0;        // implicit, except what kPushPop does to ESP
-  RegMask address = 0;       // implicit, except the ESP of kPushPop
-  uint8_t segments = 0;      // segment or system-table registers loaded
+  RegMask reads = 0;         // registers read implicitly
+  RegMask writes = 0;        // written implicitly, without the ESP of kPushPop
+  RegMask address = 0;       // used implicitly as address, without the ESP of kPushPop
+  uint8_t segments = 0;      // number of segment or system-table registers loaded
   GroupId group = kNoGroup;
 };
 
@@ -137,13 +137,13 @@ constexpr Op string_op(ClassId once, ClassId rep, RegMask pointers, RegMask read
   return o;
 }
 
-// Encodings of later processors: only their length matters, and that they are refused.
+// Encodings of later processors. Only their length matters, and that the model refuses them.
 constexpr Op refused(uint32_t bits = kModRm) { return op(C::Unknown, bits, 0, 0, kRefused); }
 
 using Map = std::array<Op, 256>;
 using GroupTable = std::array<std::array<Op, 8>, kGroups>;
 
-// The maps of one-byte and two-byte (0F) opcodes, for code of 16 and 32 bits and for that of 64.
+// The maps of one-byte and two-byte (0F) opcodes, for 16-bit and 32-bit code and for 64-bit code.
 extern const Map kOneByte, kTwoByte, kOneByte64, kTwoByte64;
 extern const GroupTable kGroupOps;
 

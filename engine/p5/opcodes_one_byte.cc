@@ -5,7 +5,7 @@ namespace p5::opcodes {
 namespace {
 
 constexpr void arithmetic(Map& m) {
-  // ADD OR ADC SBB AND SUB XOR CMP in six forms each.
+  // ADD OR ADC SBB AND SUB XOR CMP, in six forms each.
   for (int alu = 0; alu < 8; alu++) {
     const bool carry = alu == 2 || alu == 3, compare = alu == 7;
     const ClassId rr = compare ? C::CmpRR : carry ? C::AdcRR : C::AluRR;
@@ -24,7 +24,7 @@ constexpr void arithmetic(Map& m) {
   }
 }
 
-// The others up to 7F, and those beyond that have a register in their low three bits.
+// The other opcodes up to 7F, and later ones with a register in their low three bits.
 constexpr void up_to_7f(Map& m) {
   for (int sreg = 0; sreg < 4; sreg++) {
     m[0x06 + 8 * sreg] = op(C::PushSreg, kPushPop);
@@ -93,7 +93,7 @@ constexpr void from_80_to_bf(Map& m) {
 constexpr void from_c0(Map& m) {
   m[0xC0] = group(kShiftRm8Imm);
   m[0xC1] = group(kShiftRmImm);
-  // A pop count makes the ESP update one that the next address must wait for [AGN-MA].
+  // A pop count writes ESP such that the next address must wait for it [AGN-MA].
   m[0xC2] = op(C::RetImm, kImm16 | kPushPop, 0, kEsp, kBranch);
   m[0xC3] = op(C::Ret, kPushPop, 0, 0, kBranch);
   m[0xC4] = m[0xC5] = loads_segment(mem_only(C::Lds, kRegW));
@@ -146,7 +146,7 @@ constexpr Map one_byte_map() {
   return m;
 }
 
-// 64-bit code [AMD64 vol. 3, B]: what there is no longer, and what took its place.
+// 64-bit code [AMD64 vol. 3, B]: opcodes that no longer exist, and their replacements.
 constexpr Map one_byte_map_64() {
   Map m = one_byte_map();
   for (const int gone : {0x06, 0x07, 0x0E, 0x16, 0x17, 0x1E, 0x1F, 0x27, 0x2F, 0x37, 0x3F, 0x60,

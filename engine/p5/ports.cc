@@ -8,7 +8,7 @@ namespace p5 {
 void Ports::access(uint16_t port, bool write, uint32_t bytes) {
   core_.count(write ? IoWrites : IoReads);
   if (!core_.timing_on) return;
-  // Port accesses wait for the write buffers and are not posted [INTEL-DM 3].
+  // A port access waits for the write buffers and is not posted [INTEL-DM 3].
   const bool pci = port >= 0x1000 || (port >= 0xCF8 && port <= 0xCFF);
   const bool drains = rule(Rule::PortDrains) && core_.config.feedback;
   const uint64_t start = drains ? std::max(core_.clock, caches_.memory.writes_done()) : core_.clock;

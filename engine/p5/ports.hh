@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Port accesses: what they cost on ISA and on PCI.
+// What does a port access cost on ISA and on PCI?
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ class Ports {
   Ports(Core& core, Caches& caches) : core_(core), caches_(caches) {}
 
   void access(uint16_t port, bool write, uint32_t bytes);
-  // A card on ISA answers at these with 16 bits (IOCS16).
+  // Declares that a card on ISA answers at these ports with 16 bits (IOCS16).
   void wide(uint16_t first, uint16_t last) { wide_first_ = first, wide_last_ = last; }
 
  private:
-  uint16_t wide_first_ = 1, wide_last_ = 0;  // none
+  uint16_t wide_first_ = 1, wide_last_ = 0;  // no ports
   Core& core_;
   Caches& caches_;
 };

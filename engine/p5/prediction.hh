@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Branch prediction: what a near branch finds in the branch target buffer (btb.hh), and what a
-// wrong prediction costs.
+// How is a near branch predicted, and what does a wrong prediction cost? The branch target buffer
+// (btb.hh) makes the prediction.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Prediction {
  public:
   Prediction(Core& core, Pipes& pipes);
 
-  // The last instruction is a near branch to `target`; `next` is the address behind it.
+  // The last instruction is a near branch to `target`; `next` is the address after it.
   void branch(Core& core, const Pipes& pipes, Linear linear, Linear target, bool taken,
               bool conditional, Linear next) {
     if (__builtin_expect(foretold_ != kNoPair, 0)) {
@@ -24,7 +24,7 @@ class Prediction {
     }
     const uint32_t key =
         uint32_t(rule(Rule::BtbPairBefore) && by_pair_ ? pipes.pair_before() : linear);
-    // Right behind a mispredicted branch there is no look-up [AGN-MA 3.2].
+    // There is no look-up directly after a mispredicted branch [AGN-MA 3.2].
     Btb::Entry* entry =
         rule(Rule::BtbBehindFlush) && pipes.pair_before() == flushed_ ? nullptr : btb_.find(key);
     flushed_ = kNoPair;
@@ -45,36 +45,37 @@ class Prediction {
     foretell(pipes);
   }
 
-  // An instruction of new code begins. Pairs are not what they were there.
+  // An instruction of new code begins. Its pairs may differ from those at the last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (foretold_ != kNoPair && foretold_ != pipes.pair()) false_hit();
     foretell(pipes);
   }
-  // Is there an entry of code in these bytes? True: there may be.
+  // Whether an entry may belong to code in these bytes. False is certain.
   bool may_hold(Linear first, uint32_t bytes) const {
     return btb_.may_hold(uint32_t(first), bytes);
   }
 
-  // A branch was predicted behind a pair that has passed without one: this costs its clocks now.
+  // A branch was predicted after a pair, and no branch followed. The misprediction costs its clocks
+  // now.
   void settle() {
     if (foretold_ != kNoPair && foretold_ != pipes_.pair() && foretold_ != pipes_.pair_before()) {
       false_hit();
     }
   }
-  // No branch is predicted for the next pair any more.
+  // Drops the prediction for the next pair.
   void forget() { foretold_ = kNoPair; }
   // A CR3 load empties the buffer.
   void load_cr3();
-  // TR12.NBP: nothing is entered in the buffer.
+  // TR12.NBP: the buffer takes no new entries.
   void allocate(bool on) { btb_.allocate(on); }
 
  private:
   static constexpr Linear kNoPair = 1;
 
-  // An entry of the branch target buffer may belong to a pair that has a branch itself, or that was
-  // another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here
-  // that is found out when the next branch comes.
+  // An entry of the buffer may belong to a pair that contains a branch itself, or to a pair that
+  // was split when its code came in. It then predicts a branch in any pair that follows [AGN-MA
+  // 3.2]. The model detects this at the next branch.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(!btb_.may_hold(uint32_t(pair)), 1) || !by_pair_ || pair == flushed_)
@@ -93,8 +94,8 @@ class Prediction {
   }
 
   bool by_pair_;
-  Linear flushed_ = kNoPair;   // pair of the last branch if that was mispredicted
-  Linear foretold_ = kNoPair;  // pair behind which the branch target buffer has a branch
+  Linear flushed_ = kNoPair;   // pair of the last branch, if it was mispredicted
+  Linear foretold_ = kNoPair;  // pair after which the buffer predicts a branch
   Btb btb_;
   Core& core_;
   Pipes& pipes_;

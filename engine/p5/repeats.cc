@@ -14,11 +14,11 @@ bool Repeats::begin(const Insn& insn, Linear linear, Linear next) {
   class_ = insn.cls;
   linear_ = linear;
   behind_ = linear + insn.length;
-  if (again) return false;  // the emulator took a breath between two iterations
+  if (again) return false;  // the emulator has paused between two iterations
   const auto resumed =
       std::find(interrupted_.begin(), interrupted_.end(), std::pair(core_.state.cr3, linear));
   if (resumed != interrupted_.end()) {
-    // Set-up clocks and the fetch come again, but a REP counts as one instruction [chen95].
+    // The set-up clocks and the fetch repeat, but a REP counts as one instruction [chen95].
     interrupted_.erase(resumed);
     core_.bank->count[Instructions] -= rule(Rule::RepOnce);
   }
@@ -26,7 +26,7 @@ bool Repeats::begin(const Insn& insn, Linear linear, Linear next) {
 }
 
 void Repeats::put_off_setup() {
-  // With a count of zero there is no iteration and no set-up.
+  // A REP with a count of zero has no iteration and no set-up.
   const uint32_t base = core_.clocks[class_];
   const uint32_t zero =
       rule(Rule::RepZero) ? std::min<uint32_t>(core_.timing.zero_iterations()[class_], base) : base;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Repeated string instructions: what their iterations cost, and that one which is interrupted and
-// resumed counts once.
+// What do repeated string instructions cost? An instruction that is interrupted and resumed counts
+// once.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ class Repeats {
  public:
   explicit Repeats(Core& core);
 
-  // An instruction begins that may be a REP; `next` is the address behind the last one. False: the
-  // emulator goes on with the REP that is under way, which counts nothing more.
+  // An instruction begins that may be a REP; `next` is the address after the last instruction.
+  // False: the emulator continues the current REP, which counts nothing more.
   bool begin(const Insn& insn, Linear linear, Linear next);
-  // The set-up of the REP that has begun is paid for by its first iteration.
+  // Charges the set-up of the current REP to its first iteration.
   void put_off_setup();
 
-  // Clocks of one iteration; iterated() after each.
+  // Returns the clocks of one iteration. Call iterated() after each.
   uint32_t iteration_clocks(const Core& core) const {
     if (!core.timing_on) return 1;
     return (rule(Rule::RepIteration) ? per_iteration_[class_] : 0) + setup_;
   }
   void iterated() { setup_ = 0; }
 
-  // Is the REP at `linear` still under way? Not once something has retired behind it: the fast
-  // path reports nothing here, and a loop may come back to the same REP.
+  // Whether the REP at `linear` is still in progress. It is not if an instruction has retired after
+  // it. (The fast path reports nothing here, and a loop may come back to the same REP.)
   bool continues(Linear linear, Linear next) const {
     return active_ && linear_ == linear && next == behind_;
   }
   bool active() const { return active_; }
-  // An interrupt or exception; control returns to `resume`. A REP that will be resumed there is not
-  // counted a second time.
+  // An interrupt or exception; control returns to `resume`. A REP that resumes there does not count
+  // a second time.
   void interrupt(Linear resume, Linear next);
 
  private:
@@ -44,9 +44,9 @@ class Repeats {
 
   const uint16_t* per_iteration_;  // [class]
   ClassId class_ = 0;
-  uint32_t setup_ = 0;  // clocks that the first iteration brings
-  Linear linear_ = 0;   // of the REP instruction under way ...
-  Linear behind_ = 0;   // ... and of the instruction behind it
+  uint32_t setup_ = 0;  // set-up clocks that the first iteration must add
+  Linear linear_ = 0;   // address of the current REP
+  Linear behind_ = 0;   // address after the current REP
   bool active_ = false;
   std::vector<std::pair<Space, Linear>> interrupted_;
   Core& core_;

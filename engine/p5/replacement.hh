@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replacement in a set-associative array: which way of a set goes next. The policies are the
-// directories of engine/p5/replacement.
+// Which way of a set is replaced next? The policies are the directories of engine/p5/replacement.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,12 @@
 
 namespace p5 {
 
-// One policy at work, chosen by name; no virtual calls.
+// A policy in use, chosen by name. There are no virtual calls.
 class Replacement {
  public:
-  // One way needs no order, and two ways of LRU, or of what is LRU then, need one bit: what the
-  // P54C's caches and most board caches have is decided here, without asking which policy it is.
+  // One way needs no order. Two ways need one bit if the policy is LRU, or is LRU for two ways. The
+  // caches of the P54C and most board caches have one or two ways, so this class handles both cases
+  // without calling the policy.
   Replacement(const std::string& policy, uint32_t sets, uint32_t ways)
       : pair_(ways == 2 && Policies::pair_is_lru(policy)),
         single_(ways == 1),
@@ -44,7 +44,7 @@ class Replacement {
 
  private:
   bool pair_, single_;
-  std::vector<uint8_t> oldest_;  // [set] of two ways
+  std::vector<uint8_t> oldest_;  // [set] older of two ways
   Policies::Any policy_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rules of the model that apply only sometimes, by name. In the engine every rule holds, at no
-// cost. The tests' build (P5_MUTABLE) can switch one off: each rule has cases in
-// tests/engine/rule_cases.cc that then fail, and others that it must leave alone.
+// Which rules of the model apply only sometimes? In the engine every rule holds, at no cost. The
+// tests' build (P5_MUTABLE) can switch one rule off. tests/engine/rule_cases.cc has cases for each
+// rule: some must fail without the rule, and others must still hold.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The shortcut of a set-associative array: what was used last in each set. To refer to it again
-// hits and changes nothing in the array, and that is what nearly all references do.
+// Which access changes nothing in a set-associative array? The shortcut holds the last-used entry
+// of each set. Another use of this entry hits and changes nothing, and nearly all references are
+// such uses.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +16,21 @@ class Shortcut {
  public:
   explicit Shortcut(uint32_t sets) : mask_(sets - 1), last_(sets) {}
 
-  // Keys are numbers of lines or pages. `writes`: also a write to it changes nothing.
+  // Keys are numbers of lines or pages. `writes`: a write to the key changes nothing either.
   bool reads(Linear key) const { return last_[key & mask_].read == key; }
   bool writes(Linear key) const { return last_[key & mask_].write == key; }
 
-  // The key was used.
+  // The key has been used.
   void set(Linear key, bool writes) { last_[key & mask_] = {key, writes ? key : kNone}; }
   // A write to the key may change something.
   void forget_write(Linear key) {
     if (writes(key)) last_[key & mask_].write = kNone;
   }
-  // So may any use of what is in its place.
+  // Any use of the entry in the key's place may change something.
   void forget(Linear key) { last_[key & mask_] = {}; }
   void clear() { std::fill(last_.begin(), last_.end(), Last()); }
 
-  // For no more sets than that, and empty.
+  // Limits the shortcut to this number of sets, and empties it.
   void narrow(uint32_t sets) {
     mask_ = std::min(mask_, sets - 1);
     clear();

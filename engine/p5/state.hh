@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The state that the system around the chip reports to it, and what the chip asks that system.
+// What do the chip and the system around it need to know about each other?
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace p5 {
 
-// What the model asks its surroundings.
+// The surroundings, as the model uses them.
 class Platform {
  public:
   virtual ~Platform() = default;
-  virtual PageEntry read_physical(uint32_t address) = 0;  // of memory, for page walks
-  virtual uint32_t code_physical(Linear linear) = 0;      // of code that is being executed
+  virtual PageEntry read_physical(uint32_t address) = 0;  // reads memory, for page walks
+  virtual uint32_t code_physical(Linear linear) = 0;      // physical address of code in execution
   virtual uint16_t x87_control() = 0;                     // the x87's control word
 };
 

@@ -17,7 +17,7 @@ constexpr const char* kHeader =
 constexpr size_t kFields = 14;
 constexpr size_t kPairingField = 10;
 
-// The row split at its commas; notes hold none, so the table needs no quoting.
+// Splits the row at its commas. Notes contain no comma, so the table needs no quotes.
 std::vector<std::string_view> split(std::string_view row) {
   std::vector<std::string_view> fields;
   size_t start = 0;
@@ -45,7 +45,7 @@ bool parse_pairing(std::string_view text, Pairing* out) {
   return true;
 }
 
-// Single-character edits that turn `a` into `b`.
+// Number of single-character edits that turn `a` into `b`.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); j++) row[j] = j;
@@ -89,7 +89,7 @@ TimingTable TimingTable::flat() {
   return table;
 }
 
-// Empty when the row is good, otherwise what is wrong with it.
+// Returns an empty text for a good row, otherwise the error.
 std::string TimingTable::parse_row(std::string_view row, std::vector<bool>* seen) {
   static constexpr std::array<const char*, kColumns> kNames = {
       "real",          "v86",  "prot",        "prot_inner", "prot_user",
@@ -111,7 +111,7 @@ std::string TimingTable::parse_row(std::string_view row, std::vector<bool>* seen
     const std::string_view text = fields[1 + column];
     uint16_t value = 0;
     if (text.empty()) {
-      // An unchanged privilege level is the normal case of the two special protected columns.
+      // An empty field of the two special protected columns means the normal protected figure.
       if (column == kInner || column == kUser) value = columns_[kProt][cls];
     } else {
       const auto [end, status] = std::from_chars(text.begin(), text.end(), value);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instruction timing table: timing.csv in arrays that the model indexes by class.
+// How many clocks does an instruction take? timing.csv becomes arrays that the model indexes by
+// class.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +13,40 @@
 
 namespace p5 {
 
-// Execution modes that the sources tell apart. Column order of timing.csv.
+// Execution modes with figures of their own in the sources, in the column order of timing.csv.
 enum class Mode : uint8_t { Real, V86, Prot };
 
 class TimingTable {
  public:
   TimingTable();
 
-  // Every instruction takes one clock and none pairs: where there is no pipeline.
+  // Returns a table in which every instruction takes one clock and none pairs, for a build without
+  // pipeline.
   static TimingTable flat();
 
-  // Reads a table; on failure returns false with one line "<name>:<line>: what is wrong" and
-  // leaves this table unchanged. Every class of classes.hh needs exactly one row.
+  // Reads a table. False: `*error` is one line "<name>:<line>: what is wrong", and this table is
+  // unchanged. Every class of classes.hh needs exactly one row.
   bool load(const std::string& path, std::string* error);
   bool parse(std::string_view text, const std::string& name, std::string* error);
 
-  // Each array has Class::Count entries; clocks. A class that cannot occur in a mode has 0 there
-  // (task switches in real mode).
+  // Each array has Class::Count entries, in clocks. A class that cannot occur in a mode has 0 (task
+  // switches in real mode).
   const uint16_t* clocks(Mode mode) const { return column(Column(mode)); }
-  // Protected mode and the transfer changes the privilege level.
+  // Clocks in protected mode if the transfer changes the privilege level.
   const uint16_t* inner_level() const { return column(kInner); }
-  // Protected mode with CPL > IOPL (I/O: the permission bitmap is read) or CPL 3 (RDTSC).
+  // Clocks in protected mode with CPL > IOPL (I/O reads the permission bitmap) or CPL 3 (RDTSC).
   const uint16_t* user_level() const { return column(kUser); }
-  // On top for each REP iteration, ENTER level, call-gate parameter; 0 for other classes.
+  // Clocks in addition for each REP iteration, ENTER level or call-gate parameter; 0 for other
+  // classes.
   const uint16_t* per_iteration() const { return column(kIteration); }
-  // REP with a count of zero.
+  // Clocks of a REP with a count of zero.
   const uint16_t* zero_iterations() const { return column(kZero); }
-  // Of the clocks, those which later integer (x87) instructions may overlap.
+  // The part of the clocks that later integer (x87) instructions may overlap.
   const uint16_t* int_overlap() const { return column(kIntOverlap); }
   const uint16_t* fp_overlap() const { return column(kFpOverlap); }
 
-  // Pairing of the class before prefixes and displacement + immediate (decode.cc) restrict it.
+  // The pairing of the class. Prefixes and displacement + immediate restrict it further
+  // (decode.cc).
   Pairing pairing(ClassId cls) const { return pairing_[cls]; }
 
  private:
@@ -67,7 +71,7 @@ class TimingTable {
   std::vector<Pairing> pairing_;
 };
 
-// Id of a class name, or Class::Count when there is none.
+// Returns the id of a class name, or Class::Count if there is no such class.
 ClassId class_by_name(std::string_view name);
 
 }  // namespace p5

@@ -6,9 +6,9 @@
 namespace p5 {
 namespace {
 
-constexpr unsigned kPrecisionBit = 8;  // of the x87's control word: 0 24 bits, 2 53, 3 64
+constexpr unsigned kPrecisionBit = 8;  // in the x87's control word: 0 is 24 bits, 2 is 53, 3 is 64
 
-// The row of a division in the precision of the control word.
+// Returns the timing row of a division with the precision of the control word.
 ClassId divide_class(ClassId cls, uint16_t control) {
   const unsigned precision = control >> kPrecisionBit & 3;
   if (precision == 0) return cls == Class::Fdiv ? Class::Fdiv24 : Class::Fidiv24;
@@ -18,10 +18,10 @@ ClassId divide_class(ClassId cls, uint16_t control) {
 
 }  // namespace
 
-// Additions, multiplications, divisions, remainders and roots count once, integer multiplications
-// as well; a transcendental function counts "several" [INTEL-DM 16].
+// Additions, multiplications (also of integers), divisions, remainders and roots count once. A
+// transcendental function counts "several" operations [INTEL-DM 16].
 uint32_t flops(ClassId cls) {
-  constexpr uint32_t kTranscendental = 10;  // estimate: terms of its series
+  constexpr uint32_t kTranscendental = 10;  // estimate: number of terms in its series
   switch (cls) {
     case Class::Fadd:
     case Class::Fmul:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the pipes do with floating-point instructions: which precision a division has, when the unit
-// (fpu.hh) begins, what the integer pipes overlap, and what an FXCH in V costs.
+// How do the pipes execute floating-point instructions? The files answer four questions: the
+// precision of a division, the begin in the unit (fpu.hh), the overlap with the integer pipes, and
+// the cost of an FXCH in V.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace p5 {
 
-// Event 22h: floating-point operations of an instruction of this class.
+// Returns the floating-point operations (event 22h) of an instruction of this class.
 uint32_t flops(ClassId cls);
 
 class X87 {
@@ -22,22 +23,22 @@ class X87 {
   void follow_exchange() {
     if (exchange_in_v_ && core_.bank->count[Instructions] == exchange_in_v_) core_.clock--;
   }
-  // The class that has the timing row of this instruction.
+  // Returns the class with the timing row of this instruction.
   ClassId timing_class(ClassId cls) const;
-  // An instruction begins; the clock in which it does.
+  // Begins an instruction. Returns the clock at which the unit begins it.
   uint64_t begin(const Insn& insn, bool in_v);
-  // It has gone through the pipes since.
+  // Ends an instruction that has passed through the pipes.
   void end(const Insn& insn, bool in_v, uint64_t began);
 
-  // The divider multiplies integers as well [AGN-IT]: waits for it.
+  // Waits for the divider, which also multiplies integers [AGN-IT].
   void wait_for_divider();
-  // Was the last instruction an FST or FSTP to memory?
+  // Whether the last instruction was an FST or FSTP to memory.
   bool stored() const { return core_.bank->count[Instructions] == store_; }
 
  private:
   Fpu fpu_;
-  uint64_t exchange_in_v_ = 0;  // instructions counted when the last FXCH went into V ...
-  uint64_t store_ = 0;          // ... and at the last FST or FSTP to memory
+  uint64_t exchange_in_v_ = 0;  // value of Instructions at the last FXCH in V
+  uint64_t store_ = 0;          // value of Instructions at the last FST or FSTP to memory
   Core& core_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// attribution.jsonl (docs/reference/formats.md): the counts of each phase by function, ring,
-// address space and what the kernel was entered for; with calls, and with the classes of misses
-// where asked for.
+// How is attribution.jsonl written (docs/reference/formats.md)? It has the counts of each phase by
+// function, ring, address space and entrance to the kernel. Calls and classes of misses are
+// optional.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace session {
 
 class AttributionFile {
  public:
-  // The events that are written (counted.hh); `stacks`: nodes know who called; `classes`: null, or
-  // the classes of misses.
+  // `counted` lists the events in the file (counted.hh). With `stacks` each node has its caller.
+  // `classes` counts the classes of misses; null: the file has none.
   AttributionFile(const std::vector<uint32_t>& counted, bool stacks, const p5::MissClasses* classes)
       : counted_(counted), stacks_(stacks), classes_(classes) {}
 
-  // All lines. `found` null: the guest was never ready, and nothing is attributed.
+  // Returns all lines. `found` is null if the guest was never ready; then nothing is attributed.
   std::string text(const p5::Attribution* found);
 
  private:

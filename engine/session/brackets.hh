@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The brackets that markers open and close: phases, one inside the other.
+// Which phases are open? Markers begin and end phases, and phases can nest.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace session {
 
-constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase of the brackets around nothing (p5w.h)
+constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase of the empty brackets (p5w.h)
 
 class Brackets {
  public:
-  // Each returns what is wrong, or an empty text. begin() opens the phase; end() only checks, so
-  // that the phase is still open while its end is written, and close() closes it.
+  // begin() and end() return an error, or an empty text. begin() opens the phase. end() only
+  // checks: the phase stays open while its end is written, until close().
   std::string begin(uint32_t phase);
   std::string end(uint32_t phase) const;
   void close() { open_.pop_back(); }
-  // What is wrong if the run ends here.
+  // The error if the run ends now, or an empty text.
   std::string exit() const;
 
-  // The innermost bracket that is open is a measured one.
+  // Whether the innermost open bracket measures: it is not an empty bracket.
   bool measures() const { return !open_.empty() && open_.back() != kEmpty; }
-  // The outermost one is.
+  // Whether the outermost open bracket measures.
   bool inside() const { return !open_.empty() && open_.front() != kEmpty; }
 
  private:
-  std::vector<uint32_t> open_;  // phases begun and not ended
+  std::vector<uint32_t> open_;  // phases that are open, outermost first
 };
 
 }  // namespace session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which events a run counts and writes.
+// Which events does a run count and write?
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace session {
 
-// Whether the machine has what declares an event: the chip, or a device.
+// Whether the machine has the part that declares an event: the chip or a device.
 using HasPart = std::function<bool(p5::Part part)>;
 
-// The events in the order in which they are written: those that this engine counts and whose part
-// the machine has.
+// Returns the events in the order of the output: this engine counts them, and the machine has their
+// part.
 std::vector<uint32_t> counted_events(const HasPart& has);
 
 }  // namespace session

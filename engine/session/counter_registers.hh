@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the guest reads and writes of the chip's counters: test register 12, CESR, CTR0 and CTR1 by
-// RDMSR and WRMSR, and the time-stamp counter.
+// What does the guest read and write in the chip's counter registers? They are test register 12,
+// CESR, CTR0, CTR1 (by RDMSR and WRMSR) and the time-stamp counter.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@ namespace session {
 
 class CounterRegisters {
  public:
-  // Gets every access: its instruction ("rdmsr", "wrmsr", "rdtsc"), register and value.
+  // Called at every access with the instruction ("rdmsr", "wrmsr", "rdtsc"), the register and the
+  // value.
   using Trace = std::function<void(const char* insn, uint32_t index, uint64_t value)>;
 
   explicit CounterRegisters(p5::Pentium& model) : model_(model) {}
   void trace(Trace trace) { trace_ = std::move(trace); }
 
-  // MSRs 0Eh and 11h to 13h; false for any other.
+  // Access MSRs 0Eh and 11h to 13h. False: the MSR is another one, and nothing has happened.
   bool read(uint32_t index, uint64_t* value);
   bool write(uint32_t index, uint64_t value);
-  // `adjust` is what the guest has added to the counter.
+  // Returns the time-stamp counter in core clocks. `adjust` is the sum that the guest has added to
+  // it.
   uint64_t time_stamp(int64_t adjust);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 using p5::Event;
 using p5::MachineMode;
 
-// The counts in the trace.
+// The events that each line of the trace reports.
 constexpr Event kTraced[] = {p5::CodeMisses,   p5::DataReadMisses, p5::DataWriteMisses,
                              p5::L2ReadMisses, p5::L2WriteMisses,  p5::ItlbMisses,
                              p5::DtlbMisses};
@@ -37,7 +37,7 @@ std::string pair(uint64_t from, uint64_t to) {
 
 }  // namespace
 
-// {"code_misses":N,...}: since reset, over all rings and address spaces.
+// Returns {"code_misses":N,...}: the counts since reset, summed over all rings and address spaces.
 std::string Crossings::counts() const {
   std::string text = "{";
   for (const Event event : kTraced) {
@@ -59,7 +59,7 @@ void Crossings::crossing(const Crossed& how, const p5::State& to, const Register
   const bool reload = how.kind && std::strcmp(how.kind, "cr3") == 0;
   if (from.ring == to.ring && from.cr3 == to.cr3 && from.mode == to.mode && !reload) return;
   const std::string counts = this->counts();
-  // The counters first: they may move the clock.
+  // Read the counters before the clock: reading them may move the clock.
   const uint64_t instructions = model_.counters().total(Event::Instructions);
   base::JsonLine line("kind", how.kind ? how.kind : "mode");
   line.raw("vector", how.vector < 0 ? "null" : std::to_string(how.vector));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The trace of crossings, crossings.jsonl (docs/reference/formats.md): inside the measured
-// brackets, each change of ring, mode or address space, with clock and counts.
+// Where does the guest change ring, mode or address space? crossings.jsonl
+// (docs/reference/formats.md) has a line with clock and counts for each change inside the measured
+// brackets.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace session {
 
-// What moved the processor between rings, modes or address spaces: int, gate, far, iret, interrupt,
-// exception, cr3; the vector of the three that have one, else -1.
+// The cause of a change of ring, mode or address space: int, gate, far, iret, interrupt, exception
+// or cr3. `vector` is -1 except for int, interrupt and exception.
 struct Crossed {
   const char* kind = nullptr;
   int vector = -1;
@@ -30,10 +31,10 @@ class Crossings {
   bool is_open() const { return bool(file_); }
   void finish() { file_.finish(); }
 
-  // A bracket that is not empty: `what` is "begin" or "end".
+  // Writes the begin or end of a bracket that is not empty: `what` is "begin" or "end".
   void bracket(const char* what, uint32_t phase);
-  // The processor goes from the model's state to `to`. It is written if ring, address space or mode
-  // differ, or CR3 is loaded, be it with the same value.
+  // The processor goes from the model's state to `to`. Writes a line if ring, address space or mode
+  // differ, and also at a load of CR3 with the same value.
   void crossing(const Crossed& how, const p5::State& to, const Registers& registers);
 
  private:

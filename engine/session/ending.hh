@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// How the engine's process ends, and the line that says why.
+// How does the engine's process end, and which line gives the reason?
 #pragma once
 
 #include <string>
 
 namespace session {
 
-// Exit status of the engine; 0: the guest has ended its run.
+// Exit status of the engine. Status 0: the guest has ended its run.
 enum ExitStatus : int { kBadInput = 2, kGuestFailed, kTimeLimit, kNoOutput };
 
-// Ends the process: the parameter file or one that it names is wrong. `line` goes to standard
-// error.
+// Ends the process with kBadInput: the parameter file, or a file that it names, is wrong. Prints
+// `line` on standard error.
 [[noreturn]] void reject(const std::string& line);
 
-// Ends the process: a file cannot be written; errno says why.
+// Ends the process with kNoOutput: the file cannot be written. Prints the path and errno's text.
 [[noreturn]] void cannot_write(const std::string& path);
 
 }  // namespace session

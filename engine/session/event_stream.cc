@@ -19,7 +19,7 @@ const char* entry_name(p5::Entry entry) {
   }
 }
 
-// Two hexadecimal digits, behind 0f for the second map.
+// Returns two hexadecimal digits, with 0f before them for a two-byte opcode.
 std::string opcode_name(uint16_t opcode) {
   const std::string digits = base::hex(opcode & 0xFF);
   return (opcode >> 8 ? "0f" : "") + digits.substr(digits.size() - 2);
@@ -54,9 +54,9 @@ void EventStream::read(const char* insn, uint32_t index, uint64_t value) {
   snapshot(false);
 }
 
-// The clock and all counts, behind what line_ has already.
+// Appends the clock and all counts to line_.
 void EventStream::snapshot(bool shadows) {
-  const Banks& banks = model_.counters().banks();  // the counters first: they may move the clock
+  const Banks& banks = model_.counters().banks();  // first: this may move the clock
   line_ += ",\"tsc\":";
   base::append(&line_, model_.clock());
   line_ += ",\"banks\":[";
@@ -69,7 +69,7 @@ void EventStream::snapshot(bool shadows) {
   file_.write(line_);
 }
 
-// [cr3,ring,[counts]] of each; zeros at the end are left out.
+// Appends [cr3,ring,[counts]] for each bank, without the zeros at the end.
 void EventStream::append_banks(const Banks& banks) {
   const char* before = "";
   for (const auto& bank : banks) {
@@ -86,7 +86,7 @@ void EventStream::append_banks(const Banks& banks) {
   }
 }
 
-// [cr3,ring,"irq"|"fault"|"soft",vector,count].
+// Appends [cr3,ring,"irq"|"fault"|"soft",vector,count] for each vector.
 void EventStream::append_vectors(const Banks& banks) {
   const char* before = "";
   for (const auto& bank : banks) {

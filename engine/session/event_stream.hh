@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The event stream of a run, events.jsonl (docs/reference/formats.md): a header, a snapshot of all
-// counts at each marker, notes, and the end.
+// How is the event stream of a run written (events.jsonl, docs/reference/formats.md)? It has a
+// header, a snapshot of all counts at each marker, notes, and an end line.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@ namespace session {
 
 class EventStream {
  public:
-  // Of the model, of these events (counted.hh), and of geometries with these names; `played` is
-  // null if there are none.
+  // `counted` lists the events to write (counted.hh). The names are those of the shadows. `played`
+  // holds the shadows; null: there are none.
   EventStream(p5::Pentium& model, std::vector<uint32_t> counted,
               const std::vector<std::string>& shadow_names, p5::Shadows* played)
       : model_(model), counted_(std::move(counted)), shadows_(shadow_names), played_(played) {}
 
-  // Makes the file and writes the header.
+  // Creates the file and writes the header.
   void open(const std::string& path, uint64_t clock_hz);
 
-  // A snapshot: what a marker of the guest does ("marker"), or where an interval of a sample begins
-  // and ends ("interval").
+  // Writes a snapshot. Its type is "marker" for a marker of the guest, and "interval" for the begin
+  // or end of a sampled interval.
   void marker(const char* type, const char* op, uint32_t arg);
-  // A snapshot without shadows: an access to a counter register.
+  // Writes a snapshot without shadows, at an access to a counter register.
   void read(const char* insn, uint32_t index, uint64_t value);
-  // The last lines: instructions without a row in the timing table, and how the run ended.
+  // Writes the last lines: the instructions without a row in the timing table, and how the run
+  // ended.
   void end(const std::string& status, const std::string& reason, uint32_t guest_status);
 
   const std::vector<uint32_t>& counted() const { return counted_; }
@@ -48,7 +49,7 @@ class EventStream {
   ShadowCounts shadows_;
   p5::Shadows* played_;
   Output file_;
-  std::string line_;  // being written; kept, so that its memory is used again
+  std::string line_;  // the current line; the object keeps it to reuse its memory
 };
 
 }  // namespace session

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that the boot ROM asks for with a marker: they are put into the guest's memory, and the
-// ROM jumps to the entry.
+// Which files does the boot ROM load? The ROM asks for them with a marker. The engine copies them
+// into the guest's memory, and the ROM jumps to their entry.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace session {
 
 class GuestFiles {
  public:
-  // Writes bytes to the guest's memory; false: there is no memory.
+  // Writes bytes to the guest's memory. False: there is no memory at this address.
   using Write = std::function<bool(uint32_t address, const uint8_t* bytes, size_t count)>;
 
   // Reads boot.blob.N ("address offset length|- file"), boot.entry, boot.segment and boot.sp;
-  // errors are kept in `settings`.
+  // `settings` keeps the first error.
   static GuestFiles read(base::Settings& settings);
 
-  // Loads all of them. Returns what is wrong, or an empty text.
+  // Loads all files. Returns an error, or an empty text.
   std::string load(const Write& write) const;
 
-  // The answer to the ROM: EAX says whether there are files, EBX is the entry as CS:IP, ECX the
-  // data segment, EDX the stack pointer.
+  // The answer to the ROM. EAX: whether there are files. EBX: the entry as CS:IP. ECX: the data
+  // segment. EDX: the stack pointer.
   MarkerResult entry() const { return {blobs_.empty() ? 0u : 1u, entry_, segment_, stack_}; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The marker protocol: how a program in the guest speaks to the engine. A marker is CPUID with the
-// leaf kMarkerLeaf in EAX and an operation in ECX (workloads/lib/marker.h is the other side).
+// How does a program in the guest call the engine? A marker is CPUID with the leaf kMarkerLeaf in
+// EAX and an operation in ECX. workloads/lib/marker.h is the guest's side.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,13 @@ struct MarkerCall {
   bool real_mode;
 };
 
-// The registers of the answer.
+// The answer's registers.
 struct MarkerResult {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-// Twelve bytes of a text from `offset` on in EBX, ECX and EDX, with zeros behind its end.
+// Returns twelve bytes of a text from `offset` on in EBX, ECX and EDX. Zeros follow the end of the
+// text.
 MarkerResult twelve_bytes(const std::string& text, size_t offset, uint32_t eax);
 
 }  // namespace session

@@ -23,7 +23,7 @@ void Observers::listen(p5::AccessListener* listener) {
   use(std::make_unique<p5::Shadows>(own, false, listener));
 }
 
-// Null: no geometries from here on.
+// Replaces the shadows; null: there are none from now on.
 void Observers::use(std::unique_ptr<p5::Shadows> shadows) {
   model_.observe(shadows.get());
   shadows_ = std::move(shadows);
@@ -58,12 +58,12 @@ void Observers::end(uint32_t phase, const Brackets& brackets) {
   measure_blocks(brackets);
 }
 
-// Inside any bracket but that around nothing.
+// Measures inside every bracket that is not empty.
 void Observers::measure_blocks(const Brackets& brackets) {
   if (blocks_) blocks_->measure(brackets.inside());
 }
 
-// From the first bracket on that is not empty, until the limit has been reached.
+// Traces from the first bracket that is not empty, until the limit.
 void Observers::trace_accesses(const Brackets& brackets) {
   if (!access_trace_ && brackets.measures()) {
     access_trace_ = std::make_unique<p5::AccessTrace>(accesses_.file(), config_.machine.l1d.line,

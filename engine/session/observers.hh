@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What watches the model in this run: further geometries, the trace of accesses, the classes of
-// misses, basic blocks, attribution. Each exists only if it is asked for.
+// What observes the model in this run? There are shadows (other geometries), the trace of accesses,
+// the classes of misses, basic blocks and attribution. Each exists only if the run asks for it.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,25 @@ namespace session {
 
 class Observers {
  public:
-  // Where an interval of a sample begins and ends.
+  // Called where a sampled interval begins and ends.
   using Interval = std::function<void(const char* op, uint32_t number)>;
 
-  // `config` outlives it, and loses its table of functions to the attribution.
+  // `config` must outlive this object. The attribution takes the table of functions out of it.
   Observers(p5::Pentium& model, RunConfig& config, p5::Attribution::Guest& guest);
 
-  // Makes the files.
+  // Creates the files.
   void open(const Interval& interval);
-  // The guest is ready. What runs before that is not attributed.
+  // The guest is ready. Attribution starts here.
   void ready();
-  // Behind the begin marker and the end marker of a phase. The bracket is in `brackets` from its
-  // begin on, and not any more at its end.
+  // Call these after the begin marker and the end marker of a phase. `brackets` contains the phase
+  // in begin(), and no longer contains it in end().
   void begin(uint32_t phase, const Brackets& brackets);
   void end(uint32_t phase, const Brackets& brackets);
-  // The run ends: all files are written. The attribution has these events.
+  // Writes all files at the end of the run. The attribution reports these events.
   void finish(const std::vector<uint32_t>& counted);
 
-  // The first event whose sum over all functions is not what was counted; empty: none.
+  // The first event whose sum over all functions differs from the model's count; empty: there is
+  // none.
   std::string differs() const { return attribution_ ? attribution_->differs() : ""; }
   p5::Blocks* blocks() { return blocks_.get(); }
   p5::Attribution* attribution() { return attribution_.get(); }
@@ -51,7 +52,7 @@ class Observers {
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
   void use(std::unique_ptr<p5::Shadows> shadows);
-  // The machine's own geometry, with a listener to each access.
+  // Adds a shadow of the machine's own geometry; `listener` sees each of its accesses.
   void listen(p5::AccessListener* listener);
 
   p5::Pentium& model_;

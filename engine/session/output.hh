@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that a run leaves. One that cannot be written ends the process (ending.hh).
+// How does a run write its files? If a file cannot be written, the process ends (ending.hh).
 #pragma once
 
 #include <cstdio>
@@ -9,21 +9,21 @@ namespace session {
 
 class Output {
  public:
-  // Makes an empty file.
+  // Creates an empty file.
   void create(const std::string& path);
   explicit operator bool() const { return file_ != nullptr; }
 
   void write(const std::string& text);
-  // After writing to file() directly.
+  // Call this after writing to file() directly: it ends the process if the write has failed.
   void check() const;
-  // Everything is in the file.
+  // Flushes and closes the file.
   void finish();
 
   std::FILE* file() const { return file_; }
   const std::string& path() const { return path_; }
 
  private:
-  std::FILE* file_ = nullptr;  // null: not asked for
+  std::FILE* file_ = nullptr;  // null: the run does not ask for this file
   std::string path_;
 };
 

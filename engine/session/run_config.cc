@@ -29,7 +29,7 @@ RunConfig RunConfig::read(Settings& settings) {
   c.read_attribution(settings);
   if (kX86_64) {
     if (!c.shadows.empty() || !c.accesses.empty()) {
-      settings.fail("run", "geometries of misses and traces of accesses: not on x86-64");
+      settings.fail("run", "expected no shadows and no run.accesses on x86-64");
     }
     c.machine = c.machine.without_clocks();
   }
@@ -37,7 +37,7 @@ RunConfig RunConfig::read(Settings& settings) {
     c.machine = c.machine.without_feedback();
   }
   for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
-    if (settings.has(described)) settings.text(described);  // for people, or consumed elsewhere
+    if (settings.has(described)) settings.text(described);  // for people, or read elsewhere
   }
   return c;
 }
@@ -58,7 +58,7 @@ void RunConfig::read_accesses(Settings& settings) {
   if (!settings.has("run.accesses")) return;
   accesses = settings.text("run.accesses");
   access_limit = settings.number("run.access_limit");
-  if (settings.has("shadow.0.name")) settings.fail("run.accesses", "expected without shadows");
+  if (settings.has("shadow.0.name")) settings.fail("run.accesses", "expected no shadows beside it");
   if (machine.l1d.line < 32) settings.fail("l1d.line", "expected 32 or more with run.accesses");
 }
 
@@ -70,7 +70,7 @@ void RunConfig::read_shadows(Settings& settings) {
   }
 }
 
-// The machine's keys, but for those that the shadow sets.
+// Reads a copy of the machine's keys in which the shadow's keys replace some values.
 void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
   const std::string key = prefix + ".set";
   shadow_names.push_back(settings.text(prefix + ".name"));
@@ -86,7 +86,7 @@ void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
   const p5::Config config = p5::Config::read(own);
   if (settings.error().empty() && !own.error().empty()) settings.fail(key, own.error());
   if (config.l1d.line != machine.l1d.line || config.l1i.line != machine.l1i.line) {
-    settings.fail(key, "the L1 lines of a shadow are as long as the machine's");
+    settings.fail(key, "expected L1 lines of the machine's length");
   }
   shadows.push_back(config);
 }
@@ -99,11 +99,11 @@ void RunConfig::read_blocks(Settings& settings) {
   }
   if (!settings.has("run.sample")) return;
   if (!p5::Blocks::parse(settings.text("run.sample"), &sample)) {
-    settings.fail("run.sample", "expected `number:begin:end:weight ...` in the order of time");
+    settings.fail("run.sample", "expected `number:begin:end:weight ...` ordered by time");
   }
   warm_up = settings.number("run.warm_up");
   if (!vectors.empty() || !shadow_names.empty() || settings.has("run.accesses")) {
-    settings.fail("run.sample", "expected without run.vectors, shadows and run.accesses");
+    settings.fail("run.sample", "expected no run.vectors, shadows or run.accesses beside it");
   }
 }
 
@@ -112,10 +112,10 @@ void RunConfig::read_attribution(Settings& settings) {
   attribution = settings.text("run.attribution");
   stacks = settings.flag("run.attribution_stacks");
   classes = settings.flag("run.attribution_misses");
-  if (!sample.empty()) settings.fail("run.attribution", "expected without run.sample");
+  if (!sample.empty()) settings.fail("run.attribution", "expected no run.sample beside it");
   if (classes && (kX86_64 || !shadow_names.empty() || settings.has("run.accesses"))) {
     settings.fail("run.attribution_misses",
-                  "expected without shadows and run.accesses, and not on x86-64");
+                  "expected no shadows or run.accesses beside it, and not x86-64");
   }
   const std::string path = settings.text("run.functions");
   std::ifstream file(path, std::ios::binary);

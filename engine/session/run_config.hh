@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is asked of a run: the machine, what is written down about it, and where. Read once from the
-// parameter file; what may differ between runs that share a boot is in job.hh.
+// What must a run do? The configuration holds the machine, the kinds of output and their paths. The
+// engine reads it once from the parameter file. Runs that share a boot may only differ in job.hh.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ struct RunConfig {
   bool cmov = false;         // the instruction CMOV exists
   std::string timing_table;  // path; empty on x86-64, where an instruction costs one clock
   bool timing = true;        // off: no caches, TLBs and stalls
-  // Off: without the short cuts that must change nothing; for tests.
+  // Off: the model skips the short cuts that must change no result; for tests.
   bool fast_paths = true;
-  uint64_t limit = ~uint64_t(0);  // of virtual time, in clocks
-  bool server = false;            // from the ready marker on, serves runs that share the boot
+  uint64_t limit = ~uint64_t(0);  // of virtual time, in core clocks
+  bool server = false;            // after the ready marker, serve runs that share the boot
 
-  // Paths; empty: not asked for.
+  // Paths; empty: the run does not ask for this file.
   std::string events, output, crossings, accesses, vectors, attribution;
 
-  uint64_t access_limit = 0;  // accesses to L1 in the trace of accesses
-  // Geometries beside the machine's own.
+  uint64_t access_limit = 0;  // L1 accesses that the trace of accesses may hold
+  // The shadows: geometries that the run measures beside the machine's own.
   std::vector<std::string> shadow_names;
   std::vector<p5::Config> shadows;
-  // Basic blocks (blocks.hh): the length of an interval with a vector, in instructions; intervals
-  // that are simulated in detail, and the instructions of warming before each.
+  // Basic blocks (blocks.hh), in instructions: the length of an interval that gets a vector, and
+  // the warming before each interval that is simulated in detail.
   uint64_t vector_interval = 0, warm_up = 0;
   std::vector<p5::Blocks::Interval> sample;
-  // Attribution (attribution.hh): with calls, with classes of misses, to these functions.
+  // Attribution (attribution.hh): with calls, with classes of misses, and the table of functions.
   bool stacks = false, classes = false;
   p5::Functions functions;
 
-  // Errors are kept in `settings`.
+  // Reads all keys of a run; `settings` keeps the first error.
   static RunConfig read(base::Settings& settings);
 
  private:

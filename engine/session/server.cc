@@ -39,7 +39,7 @@ struct Request {
   int answer = -1, keep = -1;
 };
 
-// The next request; false at the end of them.
+// Receives the next request. False: there are no more.
 bool receive(Request* request) {
   char path[PATH_MAX];
   alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
@@ -65,7 +65,7 @@ bool receive(Request* request) {
 }
 
 void say(int pipe, const char* what, int number) {
-  // Who asked may be gone; then nobody is left to be told.
+  // The client may be gone. The result of the write does not matter then.
   dprintf(pipe, "%s %d\n", what, number);
 }
 
@@ -74,7 +74,7 @@ struct OpenFile {
   std::string path;
 };
 
-// Regular files that this process has open.
+// Returns the regular files that this process has open.
 std::vector<OpenFile> open_files() {
   std::vector<OpenFile> files;
   DIR* directory = opendir("/proc/self/fd");
@@ -113,13 +113,14 @@ void replace(int descriptor, int by, off_t offset) {
   close(by);
 }
 
-// Moves the files of the server's directory to the current one, and takes leave of shared offsets.
+// Copies the files of the server's directory to the current directory, and opens them with file
+// offsets of their own.
 void take_files(const std::string& below) {
-  std::map<std::string, int> taken;  // what was written: path, descriptor
+  std::map<std::string, int> taken;  // files open for writing: path, descriptor
   for (const OpenFile& file : open_files()) {
     const bool written = (file.flags & O_ACCMODE) != O_RDONLY;
     const bool inside = file.path.compare(0, below.size(), below) == 0;
-    if (written && !inside) continue;  // not of this run: the lock
+    if (written && !inside) continue;  // this run does not own the file (the lock)
     const std::string now = "/proc/self/fd/" + std::to_string(file.descriptor);
     const off_t offset = lseek(file.descriptor, 0, SEEK_CUR);
     if (!written) {
@@ -156,7 +157,7 @@ void become(const Request& request, pid_t server) {
 
 struct Child {
   pid_t pid;
-  int answer, ended;  // `ended` is readable when it has
+  int answer, ended;  // `ended` becomes readable when the child ends
 };
 
 }  // namespace
@@ -180,7 +181,7 @@ void serve() {
     if (!waits[0].revents) continue;
     Request request;
     if (!receive(&request)) _exit(0);
-    std::fflush(nullptr);  // or the child would write it again
+    std::fflush(nullptr);  // otherwise the child would write it again
     const pid_t pid = fork();
     if (pid < 0) die(kNoOutput, "fork");
     if (pid == 0) {

@@ -16,7 +16,7 @@
 namespace session {
 namespace {
 
-// CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]; CMOV is bit 15.
+// CPUID.1:EDX of a P54C: FPU VME DE PSE TSC MSR MCE CX8 [Intel 242480]. CMOV is bit 15.
 constexpr uint32_t kFeatures = 0x1BF, kCmovFeature = 1u << 15;
 
 }  // namespace
@@ -52,7 +52,7 @@ void Session::read_settings() {
     reject(error);
 }
 
-// What may differ between runs that share a boot.
+// Reads the settings that may differ between runs that share a boot.
 void Session::read_job(base::Settings& settings) {
   job_ = Job::read(settings);
   devices_.read_job(settings);
@@ -127,7 +127,7 @@ void Session::ready() {
   observers_->ready();
 }
 
-// From here on every run is a process of its own, with a job of its own.
+// Serves runs. When it returns, this process is a child with a job of its own.
 void Session::serve() {
   server_ = false;
   session::serve();
@@ -137,7 +137,8 @@ void Session::serve() {
   std::set<std::string> free = {"run.job", "run.program", "run.server", "run.trace_reads"};
   for (const std::string& key : devices_.job_keys()) free.insert(key);
   const std::string other = own.difference(settings_, free);
-  if (!other.empty()) reject(path_ + ": " + other + ": differs from what was booted");
+  if (!other.empty())
+    reject(path_ + ": " + other + ": differs from the value of the booted machine");
   settings_ = own;
   read_job(settings_);
   if (!settings_.error().empty()) reject(settings_.error());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One run of the engine, from its parameter file to its exit status. The emulator's glue has one
-// object of this class and reaches everything through it; the parts of a run are the other files of
-// this folder. Nothing here includes the emulator or names a device.
+// How does one run go, from its parameter file to its exit status? The glue of the emulator has one
+// Session and reaches everything through it. The other files of this folder are the parts of a run.
+// Nothing here includes the emulator or names a device.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@
 
 namespace session {
 
-// What executes the instructions.
+// The session's view of the emulator, which executes the instructions.
 class Emulator : public p5::Platform, public p5::Attribution::Guest {
  public:
-  // Puts a part of the guest into its memory; false: there is no memory.
+  // Copies bytes into the guest's memory. False: there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
 };
 
 class Session {
  public:
-  // Reads the file that P5LAB_ENGINE_CONF names, builds the model in `storage`, opens the files.
-  // Any error ends the process with one line and status kBadInput.
+  // Reads the file that P5LAB_ENGINE_CONF names, builds the model in `storage` and opens the output
+  // files. An error ends the process with one line and status kBadInput.
   void start(p5::Pentium* storage, Emulator& emulator);
 
   // --- what the emulator has to know
@@ -52,26 +52,26 @@ class Session {
 
   MarkerResult marker(const MarkerCall& call);
   CounterRegisters& counter_registers() { return *registers_; }
-  // Whether the next crossing goes to the trace: it is asked for, and a bracket is open. Then every
-  // change that may be a crossing is to be reported.
+  // Whether the trace takes the next crossing: the run asks for a trace, and a bracket is open. If
+  // so, the glue must report every change that may be a crossing.
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
-  p5::Blocks* blocks() { return observers_->blocks(); }  // null: nobody wants to know them
-  // Null: not asked for, or the guest is not ready yet.
+  p5::Blocks* blocks() { return observers_->blocks(); }  // null: the run does not ask for them
+  // Null: the run does not ask for it, or the guest is not ready yet.
   p5::Attribution* attribution() { return observers_->attribution(); }
 
   // --- how the run ends
 
   [[noreturn]] void time_is_up();
-  // It ends well, without the guest's program having ended it.
+  // Ends the run with status "ok" although the guest's program has not ended.
   [[noreturn]] void end_run(const std::string& reason);
   [[noreturn]] void fail(const std::string& reason);
   [[noreturn]] void undefined_instruction(p5::Linear linear);
-  void stopped_early();  // the emulator ends without a marker
+  void stopped_early();  // the emulator ended without a marker
 
-  // A warning: the emulator and the model decode different lengths.
+  // Warns that the emulator and the model decode different lengths.
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
-  // A file of a device. It is checked and flushed at the end of the run.
+  // Creates a file for a device. The session checks and flushes it at the end of the run.
   std::FILE* create(const std::string& path);
 
  private:
@@ -90,7 +90,7 @@ class Session {
   [[noreturn]] void finish(const std::string& status, const std::string& reason,
                            uint32_t guest_status, int exit_status);
 
-  std::string path_;  // of the parameter file
+  std::string path_;  // path of the parameter file
   base::Settings settings_;
   RunConfig config_;
   Job job_;
@@ -104,10 +104,10 @@ class Session {
   std::unique_ptr<CounterRegisters> registers_;
   std::unique_ptr<Observers> observers_;
   std::unique_ptr<EventStream> events_;
-  std::unique_ptr<Crossings> crossings_;  // null: not asked for
-  Output output_;                         // of the guest's program
-  std::list<Output> created_;             // by devices
-  bool server_ = false;                   // runs are to be served, and none has begun
+  std::unique_ptr<Crossings> crossings_;  // null: the run does not ask for it
+  Output output_;                         // output of the guest's program
+  std::list<Output> created_;             // files that devices have created
+  bool server_ = false;                   // must serve runs, and none has begun
   bool finished_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the geometries beside the machine's own count, in the event stream: the growth since the
-// marker before.
+// What do the shadows add to the event stream? Each snapshot has their growth since the marker
+// before.
 #pragma once
 
 #include <string>
@@ -16,19 +16,19 @@ class ShadowCounts {
       : names_(names), written_(names.size()) {}
 
   bool any() const { return !names_.empty(); }
-  // ,"shadows":[names],"shadow_events":[...],"stream_events":[...] of the header.
+  // Appends ,"shadows":[names],"shadow_events":[...],"stream_events":[...] to the header.
   void append_header(std::string* line) const;
-  // ,"shadows":[...] of a snapshot: the banks in which any geometry has counted.
+  // Appends ,"shadows":[...] to a snapshot: the banks in which a shadow has counted.
   void append(std::string* line, p5::Shadows& shadows);
 
  private:
   bool append_bank(std::string* line, p5::Shadows& shadows, uint32_t bank, const char* before);
 
   std::vector<std::string> names_;
-  std::vector<std::vector<p5::MissCounts>> written_;  // [shadow][bank] up to the last marker
+  std::vector<std::vector<p5::MissCounts>> written_;  // [shadow][bank] counts at the last marker
 };
 
-// Appends "[cr3,ring," of a bank's entry in a snapshot, after `before`.
+// Appends `before` and "[cr3,ring,", the start of a bank's entry in a snapshot.
 void append_bank(std::string* line, const char* before, const p5::Bank& bank);
 
 }  // namespace session

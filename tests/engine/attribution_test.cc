@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who counts belong to: sums against the banks, stacks told by the stack pointer, entrances.
+// Which nodes get the counts? The sums must equal the banks; also stacks, found by the stack
+// pointer, and entrances.
 #include "engine/measure/attribution.hh"
 
 #include <doctest/doctest.h>
@@ -30,11 +31,11 @@ class System : public Bench, public Attribution::Guest {
 
   bool code(Linear linear, bool, uint32_t* physical) override {
     *physical = linear & 0x01FFFFFF;
-    return linear != kUser + 0x1000;  // a page that is not there
+    return linear != kUser + 0x1000;  // an absent page
   }
   const uint8_t* page(uint32_t) override { return content; }
 
-  // One instruction where control is.
+  // Executes one instruction at the current address.
   void step(const std::string& code = "40", uint32_t data = 0) {
     attribution.at(ip, esp);
     insn(code);
@@ -64,7 +65,7 @@ class System : public Bench, public Attribution::Guest {
     attribution.branch(Class::Jmp, esp);
     ip = target;
   }
-  // Ring, stack and place change by something.
+  // Changes ring, stack and address.
   void cross(const Attribution::Entrance& how, uint8_t ring, uint32_t target, uint32_t stack) {
     change([ring](p5::State& state) { state.ring = ring; });
     ip = target;
@@ -72,7 +73,7 @@ class System : public Bench, public Attribution::Guest {
     attribution.state(how, ip, esp);
   }
 
-  // Instructions of phase 1 by "outermost;...;function" and what they were entered for.
+  // Returns the instructions of phase 1 by "outermost;...;function" and entrance.
   std::map<std::string, uint64_t> instructions() {
     std::map<std::string, uint64_t> found;
     const auto& counts = attribution.phases().at(1).counts;
@@ -110,7 +111,7 @@ class System : public Bench, public Attribution::Guest {
 
 }  // namespace
 
-TEST_CASE("attribution: what functions have counted is what the banks have grown by") {
+TEST_CASE("attribution: the counts of functions equal the growth of the banks") {
   System system(false);
   AddressStream random(1, 8192, 32);
   system.step();  // before the bracket
@@ -129,7 +130,7 @@ TEST_CASE("attribution: what functions have counted is what the banks have grown
       system.attribution.state({"cr3", -1, 0}, system.ip, system.esp);
       system.jump(kMain);
     }
-    if (i % 50 == 0) system.ip = kMain + 0xFC;  // it falls into what is behind it
+    if (i % 50 == 0) system.ip = kMain + 0xFC;  // continues into the next function
     if (i % 50 == 2) system.ip = kMain;
   }
   system.model.counters();
@@ -145,7 +146,7 @@ TEST_CASE("attribution: what functions have counted is what the banks have grown
   const auto found = system.instructions();
   CHECK(found.at("leaf int") > 0);
   CHECK(found.at("behind int") > 0);
-  CHECK(found.at("[unknown]") == 286);  // in ring 3, one each time
+  CHECK(found.at("[unknown]") == 286);  // one in ring 3 each time
 }
 
 TEST_CASE("attribution: a count that is in no function is found") {
@@ -154,7 +155,7 @@ TEST_CASE("attribution: a count that is in no function is found") {
   system.step();
   system.attribution.end(1);
   CHECK(system.attribution.differs() == "");
-  // A bracket that nothing was seen of.
+  // The attribution has not seen this event of the bracket.
   const auto& bank = system.model.bank();
   system.attribution.begin(1);
   const_cast<p5::Bank&>(bank).count[p5::Flops]++;
@@ -163,13 +164,13 @@ TEST_CASE("attribution: a count that is in no function is found") {
   CHECK(system.attribution.differs() == "flops of phase 1");
 }
 
-TEST_CASE("attribution: stacks are told by the stack pointer") {
+TEST_CASE("attribution: the stack pointer identifies stacks") {
   System system(true);
   system.attribution.begin(1);
   system.step();
   system.call(kLeaf);
   system.step();
-  // An interrupt in it, in the same ring.
+  // An interrupt inside the function, in the same ring.
   const uint32_t at = system.ip, stack = system.esp;
   system.cross({"interrupt", 0x30, 0}, 0, kHandler, stack - 12);
   system.step();
@@ -177,7 +178,7 @@ TEST_CASE("attribution: stacks are told by the stack pointer") {
   system.step();
   system.ret();
   system.step();
-  system.jump(kEntry);  // a tail call: in the place of main
+  system.jump(kEntry);  // a tail call replaces main
   system.step();
   system.model.counters();
   system.attribution.end(1);
@@ -198,7 +199,7 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   system.esp = 0xC2001F00;                                // of the task
   system.call(kLeaf);
   system.step();
-  system.esp = 0xC2005F00;  // another task, which is new
+  system.esp = 0xC2005F00;  // a new task
   system.jump(kFork);
   system.step();
   system.esp = 0xC2001EFC;  // and back to the first

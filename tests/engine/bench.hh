@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Pentium model on a bench: the machine of the P90, hand-made instructions and accesses.
+// How do tests use the Pentium model? The bench has the machine of the P90 and takes instructions
+// and accesses by hand.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -50,7 +51,8 @@ class Bench : public p5::Platform {
     model.set_state(state);
   }
 
-  // p5::Platform: memory reads as zero, and code is mapped where it stands, unless told otherwise.
+  // p5::Platform: memory reads as zero, and code has equal linear and physical addresses, unless
+  // the test sets other values.
   uint32_t read_physical(uint32_t address) override { return memory[address]; }
   uint32_t code_physical(uint32_t linear) override {
     const auto page = code_pages.find(linear >> 12);
@@ -64,7 +66,7 @@ class Bench : public p5::Platform {
     model.set_state(state);
   }
 
-  // One instruction at the instruction pointer.
+  // Executes one instruction at the instruction pointer.
   p5::Insn insn(const std::string& hex) {
     p5::Insn decoded = decode_text(hex);
     model.retire(decoded, ip);
@@ -86,7 +88,8 @@ class Bench : public p5::Platform {
     write(address);
   }
 
-  // Clocks of `code` when it and its data are in the caches, and nothing before it interferes.
+  // Returns the clocks of `code` when it and its data are in the caches and nothing before it
+  // interferes.
   uint64_t warm(const std::function<void()>& code) {
     uint64_t clocks = 0;
     for (int pass = 0; pass < 3; pass++) {
@@ -110,7 +113,7 @@ class Bench : public p5::Platform {
   uint64_t count(p5::Event event, uint32_t rings = 0xF) {
     return model.counters().total(event, rings);
   }
-  // How much an event grows while `code` runs.
+  // Returns the growth of an event while `code` runs.
   uint64_t grows(p5::Event event, const std::function<void()>& code) {
     const uint64_t before = count(event);
     code();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The engine's cache against the reference, access by access: hit, fill, write-through, the
-// displaced line and its write-back; with invalidations, cleaning and uncached accesses between.
+// Does the engine's cache agree with the reference at each access? The tests compare hit, fill,
+// write-through, the victim and its write-back, with invalidations, cleaning and uncached accesses
+// between.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -51,7 +52,7 @@ const std::vector<Case> kCases = {
     {{65536, 4, 128, "random", false, false}, "64 KB, random, write-through"},
 };
 
-// Runs both; returns a description of the first difference, or nothing.
+// Runs both and returns a description of the first difference, or an empty text.
 std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t* hits,
                     uint32_t* write_backs) {
   p5::Cache engine(engine_config(geometry));
@@ -70,7 +71,7 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     const bool write = stream.below(3) == 0;
     const bool fill = stream.below(100) != 0;  // 1 in 100 is an uncached access
 
-    // The model leaves the engine's cache alone when these say so: they must be right about it.
+    // The model does not call the engine's cache when these return true, so they must be right.
     const bool quick = write ? engine.quick_write(address) : engine.quick_read(address);
     const reference::Outcome outcome = expected.access(address, write, fill);
     *hits += outcome.hit;
@@ -96,7 +97,7 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
       case 0:
       case 1:
       case 2:
-      case 3:  // a snoop, of an address that may well be cached
+      case 3:  // a snoop of an address that may be cached
         address = stream.next();
         if (expected.invalidate(address) != engine.invalidate(address)) differ("invalidate");
         plain.invalidate(address);
@@ -129,7 +130,7 @@ TEST_CASE("cache reference: 10^6 random accesses in each geometry") {
     const auto& g = test.geometry;
     INFO(test.why, ": ", g.size, " bytes, ", g.ways, "-way, line ", g.line, ", ", g.policy);
     CHECK(compare(g, seed++, &hits, &write_backs) == "");
-    // The comparison means something only when both outcomes are frequent.
+    // The comparison is meaningful only if both outcomes are frequent.
     CHECK(hits > kAccesses / 10);
     CHECK(kAccesses - hits > kAccesses / 10);
     CHECK((write_backs > 100) == g.write_back);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The network card, as a driver sees it through its ports.
+// Does the network card behave as a driver expects at its ports?
 #include "net_bench.hh"
 
 using namespace net;
 
 namespace {
 
-// A frame for the guest from the other station, straight onto the wire.
+// Sends a frame for the guest from the other station, directly onto the wire.
 void from_wire(NetBench* bench, const Frame& frame) {
   bench->network.remote().to_wire(bench->now, std::make_shared<Frame>(frame));
 }
@@ -15,7 +15,7 @@ Frame to_guest(size_t bytes, uint8_t fill = 0x5A) {
   Frame frame(bytes, fill);
   std::copy(kGuestMac.begin(), kGuestMac.end(), frame.begin());
   std::copy(kRemoteMac.begin(), kRemoteMac.end(), frame.begin() + 6);
-  frame[12] = 0x88, frame[13] = 0xB5;  // a type for experiments: the host takes no notice
+  frame[12] = 0x88, frame[13] = 0xB5;  // an experimental type, which the host ignores
   return frame;
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("card: memory is behind the remote DMA, in words, and goes round at th
   bench.write_memory(0x4C00, bytes);
   CHECK(bench.read_memory(0x4C00, 512) == bytes);
   CHECK((bench.in(0x7) & 0x40));  // done
-  CHECK(!bench.line);             // and not asked for
+  CHECK(!bench.line);             // and no interrupt
   // The last page of the ring is followed by its first.
   const Frame last(256, 1), first(256, 2);
   bench.write_memory(0x7F00, last);
@@ -56,7 +56,7 @@ TEST_CASE("card: memory is behind the remote DMA, in words, and goes round at th
   Frame both = last;
   both.insert(both.end(), first.begin(), first.end());
   CHECK(bench.read_memory(0x7F00, 512) == both);
-  // Nothing is behind 8000h; more than the count is not transferred.
+  // There is nothing beyond 8000h, and no more than the count is transferred.
   bench.write_memory(0x9000, last);
   CHECK(bench.read_memory(0x9000, 2) == Frame(2, 0xFF));
   bench.read_memory(0x4C00, 2);
@@ -149,8 +149,7 @@ TEST_CASE("card: it receives while a driver chooses a page without saying start 
   CHECK(bench.take().size() == 2);
 }
 
-TEST_CASE(
-    "card: what it takes: its own address, broadcasts and groups if told to, all if told to") {
+TEST_CASE("card: it takes its own address; broadcasts, groups and all frames only if enabled") {
   const auto takes = [](uint8_t receive, const Frame& frame, uint8_t groups = 0) {
     NetBench bench;
     bench.start(receive);
@@ -179,7 +178,7 @@ TEST_CASE(
 
 TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
   // ether_crc(address) >> 26, most significant bit first: 01-00-5E-00-00-01 is bit 31 of the filter
-  // by Linux's way (make_mc_bits) of taking the sum.
+  // in Linux (make_mc_bits).
   const Address group = {0x01, 0x00, 0x5E, 0x00, 0x00, 0x01};
   uint32_t sum = ~0u;
   for (const uint8_t byte : group) {
@@ -206,8 +205,8 @@ TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
 TEST_CASE("card: a full ring: the frame is given up when it needs the page that is not free") {
   NetBench bench;
   bench.start();
-  // 51 pages are free (the 52nd is the boundary); 1514 bytes take 6 of them: 8 frames, 3 pages
-  // left.
+  // 51 pages are free (the 52nd is the boundary). A frame of 1514 bytes takes 6 of them: 8 frames
+  // fit, and 3 pages remain.
   for (int i = 0; i < 8; i++) {
     from_wire(&bench, to_guest(1514, uint8_t(i)));
     bench.run_until(bench.now + 2 * kMillisecond);
@@ -217,14 +216,14 @@ TEST_CASE("card: a full ring: the frame is given up when it needs the page that 
   const Time begin = bench.now;
   from_wire(&bench, to_guest(1514, 0x99));
   bench.run_until(begin + 2 * kMillisecond);
-  // The third page's end is byte 3 * 256 - 4 of the frame, behind eight of preamble.
+  // The third page ends at byte 3 * 256 - 4 of the frame, after a preamble of eight bytes.
   CHECK(bench.interrupted_at == begin + (8 + 3 * 256 - 4) * 8 * 100'000);
   CHECK((bench.in(0x7) & 0x91) == 0x90);  // overflow and reset state, nothing received
   CHECK(bench.log.misses == 1);
   CHECK(bench.in(0xF) == 1);
   CHECK(bench.in(0xF) == 0);  // reading clears it
   CHECK((bench.in(0xC) & 0x10));
-  // A small one still fits: 64 bytes with header in one page.
+  // A small frame still fits: 64 bytes with header need one page.
   bench.out(0x7, 0x10);
   from_wire(&bench, to_guest(60, 0x77));
   bench.run_until(bench.now + 2 * kMillisecond);
@@ -233,7 +232,7 @@ TEST_CASE("card: a full ring: the frame is given up when it needs the page that 
   for (int i = 0; i < 8; i++) CHECK(frames[size_t(i)] == to_guest(1514, uint8_t(i)));
   CHECK(frames[8] == to_guest(60, 0x77));
   CHECK(!(bench.in(0x7) & 0x80));  // packets have been removed
-  // And there is room again.
+  // There is room again.
   from_wire(&bench, to_guest(1514));
   bench.run_until(bench.now + 2 * kMillisecond);
   CHECK(bench.take().size() == 1);
@@ -280,7 +279,7 @@ TEST_CASE("card: a stopped card hears nothing; a reset ends what comes in, not w
   CHECK(bench.log.seen[3].first == bench.log.seen[2].first + 1'220'800'000 + kGapTime);
 }
 
-TEST_CASE("card: with collisions a driver is told how many there were") {
+TEST_CASE("card: the card reports the number of collisions to the driver") {
   bool seen = false;
   for (uint64_t seed = 0; seed < 20; seed++) {
     Config config = quick_network();
@@ -306,7 +305,7 @@ TEST_CASE("card: the 'send packet' command reads the next packet of the ring") {
   bench.start();
   from_wire(&bench, to_guest(100));
   bench.run_until(kMillisecond);
-  bench.out(0x3, NetBench::kFirstPage);  // as a driver that uses it keeps the boundary
+  bench.out(0x3, NetBench::kFirstPage);  // a driver that uses the command sets the boundary so
   bench.out(0x0, 0x1A);
   CHECK((bench.in(0x8) | bench.in(0x9) << 8) == NetBench::kFirstPage * 256);
   CHECK(bench.network.card().read(Ne2000::kData, 2) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine's parameter file: what is accepted, and what each mistake is answered with.
+// Which parameter files does the engine accept, and how does it answer each mistake?
 #include "engine/p5/config.hh"
 
 #include <doctest/doctest.h>
@@ -88,7 +88,7 @@ std::string replaced(const std::string& from, const std::string& to, std::string
   return text.replace(at, from.size(), to);
 }
 
-// The error of reading a machine from `text`, empty when there is none.
+// Returns the error of reading a machine from `text`, or an empty text.
 std::string error_of(const std::string& text) {
   Settings settings;
   std::string error;
@@ -231,7 +231,7 @@ TEST_CASE("declarations: a part that is not in the file has its defaults") {
   CHECK_FALSE(config.card);
   CHECK(config.wire.bit_rate == 10'000'000);
   CHECK(config.remote.path.loss == 0.5);
-  // What fell back is no difference to a file that has no such key either.
+  // A default is no difference from a file that lacks the key.
   Settings same;
   REQUIRE(same.parse("net.loss = 0.5\n", "engine.conf", &error));
   CHECK(same.difference(settings, {}) == "");
@@ -291,7 +291,7 @@ TEST_CASE("declarations: disks") {
         "engine.conf:16: disk.seek_knee: expected at most the number of cylinders less 2, 598");
 }
 
-// The rule that the command line checks and the curve of the model accept the same.
+// The rule that the command line checks accepts the same values as the curve of the model.
 TEST_CASE("declarations: a drive has a seek curve just where the rule holds") {
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {

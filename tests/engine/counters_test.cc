@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counter registers: every event code of the P54C, and what the chip counts wrongly.
+// Do the counter registers count every event code of the P54C, and miscount as the chip does?
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -10,7 +10,7 @@ using namespace p5;
 
 namespace {
 
-// What counter 0 counts of event `es` in all rings while `code` runs.
+// Returns the count of counter 0 for event `es`, in all rings, while `code` runs.
 uint64_t counted(Bench& bench, uint32_t es, const std::function<void()>& code) {
   bench.model.msrs().write_cesr(es | 3 << 6);
   const uint64_t before = bench.model.msrs().read(0);
@@ -24,7 +24,7 @@ Config exact() {
   return config;
 }
 
-// A page table that maps the first 4 MB where they stand, apart from page 7.
+// A page table with equal linear and physical addresses for the first 4 MB, except page 7.
 void map(Bench& bench) {
   bench.memory[0x1000] = 0x2000 | 1;
   for (uint32_t page = 0; page < 1024; page++) {
@@ -54,7 +54,7 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
   bench.load(0x2000);
   CHECK(counted(bench, 0x07, [&] { bench.model.bus_master(0x2000, 64, false); }) == 2);
   CHECK(counted(bench, 0x08, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
-  // FADD, FMUL, FDIV, FSQRT, MUL, IMUL; not FLD, FXCH, FCHS, ADD.
+  // FADD, FMUL, FDIV, FSQRT, MUL and IMUL count; FLD, FXCH, FCHS and ADD do not.
   CHECK(counted(bench, 0x22, [&] {
           for (const char* hex : {"d8 c1", "d8 c9", "d8 f1", "d9 fa", "f7 e1", "0f af c1", "d9 c0",
                                   "d9 c9", "d9 e0", "01 d8"}) {
@@ -62,7 +62,7 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
           }
         }) == 6);
   CHECK(counted(bench, 0x22, [&] { bench.insn("d9 fe"); }) > 1);  // FSIN: several
-  // A line of 19 bus clocks is 28.5 clocks.
+  // A line takes 19 bus clocks, which are 28.5 core clocks.
   bench.model.idle(1000);
   const uint64_t busy = counted(bench, 0x18, [&] { bench.load(0x100000); });
   CHECK(busy >= 28);
@@ -109,10 +109,10 @@ TEST_CASE("counters: miscounts of misaligned accesses") {  // [INTEL-SU erratum 
     const auto read = [&] { bench.load(0x2002); };
     CHECK(counted(bench, 0x00, read) == 2);
     CHECK(counted(bench, 0x1A, read) == (wrong ? 2 : 3));
-    // Both parts in one line: the second finds it on its way.
+    // Both parts lie in one line: the line is already on its way for the second part.
     CHECK(counted(bench, 0x03, [&] { bench.load(0x100002); }) == (wrong ? 2 : 1));
     CHECK(counted(bench, 0x29, [&] { bench.load(0x110002); }) == (wrong ? 2 : 1));
-    // In two lines it misses twice.
+    // In two lines both parts miss.
     CHECK(counted(bench, 0x03, [&] { bench.load(0x12001E); }) == 2);
     // FST [eax], and MOV.
     const auto store = [&](const char* hex) {
@@ -182,12 +182,12 @@ TEST_CASE("counters: accesses at the addresses in DR0 to DR3") {  // [INTEL-DM 1
   };
   CHECK(matches(everything) == "0000");
   const uint64_t clocks = bench.warm(everything);
-  // Code, 4 bytes written, 4 bytes accessed, 1 byte written; none enabled.
+  // Code, 4 bytes written, 4 bytes accessed, 1 byte written; no breakpoint is enabled.
   constexpr uint32_t kWhat = 0u << 16 | 0xDu << 20 | 0xFu << 24 | 0x1u << 28;
   bench.model.set_breakpoints({Bench::kCode, 0x2004, 0x2004, 0x2008}, kWhat);
   CHECK(matches(everything) == "1121");
-  CHECK(bench.warm(everything) == clocks);  // watching takes no time
-  // An instruction that goes into V is looked at only when enabled.
+  CHECK(bench.warm(everything) == clocks);  // breakpoints cost no clocks
+  // The model compares an instruction in V only if breakpoints are enabled.
   const auto pair = [&] {
     bench.ip = Bench::kCode;
     for (const char* hex : {"f7 df", "89 d8", "89 d9"}) bench.insn(hex);

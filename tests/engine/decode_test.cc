@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hand-made cases of every rule of the decoder. Lengths and classes over the whole opcode space
-// are compared with objdump in tests/unit/test_decode_objdump.py.
+// Does the decoder follow its rules? Each rule has cases made by hand.
+// tests/unit/test_decode_objdump.py compares lengths and classes over the whole opcode space with
+// objdump.
 #include "engine/p5/decode.hh"
 
 #include <doctest/doctest.h>
@@ -414,7 +415,8 @@ TEST_CASE("decode: invalid opcodes are of no class, and uncommon") {
 }
 
 TEST_CASE("decode: every class of an encoding can be reached") {
-  // Over all opcodes and ModRM bytes; what no encoding reaches would be a dead row of the table.
+  // Goes over all opcodes and ModRM bytes. A class that no encoding reaches would be an unused row
+  // of the table.
   std::vector<bool> seen(Class::Count, false);
   for (int map = 0; map < 2; map++) {
     for (int opcode = 0; opcode < 256; opcode++) {

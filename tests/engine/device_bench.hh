@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A PC that writes down what devices do to it, and the devices of a machine in it.
+// How do tests run devices without the emulator? This PC records what devices do to it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -63,7 +63,8 @@ class FakePc : public device::Pc {
 };
 
 struct DeviceBench {
-  // A machine with this network card and number of disks; `more`: lines of the parameter file.
+  // A machine with this network card and this number of disks. `more` are lines of the parameter
+  // file.
   DeviceBench(const std::string& card, int disks, const std::string& more = "") {
     base::Settings settings;
     std::string error;
@@ -71,7 +72,7 @@ struct DeviceBench {
         "net.card = " + card + "\ndisk.count = " + std::to_string(disks) + "\n" + kKeys + more;
     REQUIRE(settings.parse(text, "engine.conf", &error));
     devices.read(settings);
-    // Not every program with this file has these two devices.
+    // A program that includes this file may lack one of the two devices.
     p5::check(settings, p5::declared::scsi);
     p5::check(settings, p5::declared::ne2000);
     REQUIRE(settings.finish() == "");
@@ -80,7 +81,7 @@ struct DeviceBench {
   void connect() {
     for (device::Device* device : devices.present()) device->connect(pc);
   }
-  // Reads the options of a job; the error, or an empty text.
+  // Reads the options of a job. Returns the error, or an empty text.
   std::string job(const std::string& text) {
     base::Settings settings;
     std::string error;

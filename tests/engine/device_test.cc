@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How devices plug in: the list of kinds, what a device declares, its job.
+// How do devices plug in? The tests check the list of kinds, the declarations of a device, and its
+// job.
 #include "engine/devices/device.hh"
 
 #include <doctest/doctest.h>

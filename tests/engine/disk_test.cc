@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The disk drive: geometry, arm, rotation, buffer, write cache. Each is held to what a data sheet
-// of the drive would say.
+// Does the disk drive behave as its data sheet would say? The tests check geometry, arm, rotation,
+// buffer and write cache.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 double ms(Time time) { return double(time) / double(kMillisecond); }
 
-// At the index mark of a later round, with nothing left of what the drive did before.
+// Waits for the index mark of a later round, when earlier work of the drive has ended.
 void settle(DriveBench* bench) {
   const Time turn = bench->drive.geometry().revolution();
   bench->run_until((bench->now / turn + 10) * turn);
@@ -28,7 +28,7 @@ TEST_CASE("disk: sectors are where zones, heads and skew put them") {
   const Geometry& geometry = bench.drive.geometry();
   CHECK(geometry.sectors() == 500 * 4 * 120 + 500 * 4 * 100);
   CHECK(geometry.cylinders() == 1000);
-  // 1 ms of 8.33 ms is 14.4 of 120 sectors, so 15; 12 of 100.
+  // 1 ms of a round of 8.33 ms is 14.4 of 120 sectors, rounded up to 15; it is 12 of 100 sectors.
   Place place = geometry.place(0);
   CHECK((place.cylinder == 0 && place.head == 0 && place.slot == 0 && place.left == 120));
   place = geometry.place(120);
@@ -61,7 +61,7 @@ TEST_CASE("disk: the seek curve goes through the published times") {
   CHECK(problem.empty());
   CHECK(ms(curve.time(1)) == doctest::Approx(0.6));
   CHECK(ms(curve.time(n - 1)) == doctest::Approx(17));
-  // The mean over random pairs, drawn and not calculated.
+  // Measures the mean over random pairs; it does not compute it.
   std::mt19937 random(1);
   double sum = 0;
   const int draws = 200000;
@@ -82,7 +82,8 @@ TEST_CASE("disk: a rotation is 8.333 ms at 7200 rpm") {
   config.read_ahead = false;
   config.command = 0;
   DriveBench bench(config);
-  // The first sector comes by at each index mark; whoever has just missed it waits for a round.
+  // The first sector passes at each index mark. A request that has just missed it waits for a
+  // round.
   bench.run_until(bench.drive.geometry().revolution() * 20 + 1);
   Spent spent;
   bench.read(0, 1, &spent);
@@ -104,7 +105,7 @@ TEST_CASE("disk: random reads take an average seek and half a rotation") {
     seek += ms(spent.seek) / reads;
     rotation += ms(spent.rotation) / reads;
   }
-  // Sectors are not cylinders: more of them are outside, where the zone has longer tracks.
+  // Sectors are not cylinders: the outer zone has longer tracks and therefore more sectors.
   CHECK(seek == doctest::Approx(8).epsilon(0.02));
   CHECK(rotation == doctest::Approx(8.3333 / 2).epsilon(0.02));
 }
@@ -115,7 +116,7 @@ TEST_CASE("disk: sequential reads come at the rate of the media") {
   const Time begin = bench.now;
   for (uint64_t i = 1; i < 100; i++) bench.read(i * 128, 128);
   const double sectors = 99 * 128;
-  // A cylinder is 4 rounds, and 4 times the skew of 15 sectors.
+  // A cylinder takes 4 rounds, and 4 times the skew of 15 sectors.
   const double rate = 4 * 120 / (4 * 120 + 4 * 15.0) * 120 / 8.3333;
   CHECK(sectors / ms(bench.now - begin) == doctest::Approx(rate).epsilon(0.01));
 }
@@ -139,7 +140,7 @@ TEST_CASE("disk: what is in the buffer comes at the rate of the bus") {
   bench.read(64, 128, &spent);
   CHECK(bench.now - begin == round_drive().command + 128 * kBusSector);
   CHECK(spent.seek + spent.rotation + spent.transfer == 0);
-  // A segment is no longer than that, and what has gone by is not in it for ever.
+  // A segment has a limited length, so it loses its oldest sectors.
   settle(&bench);
   bench.read(100000, 8, &spent);
   CHECK(spent.seek > 0);
@@ -152,7 +153,7 @@ TEST_CASE("disk: a write is over when it is on the media") {
   bench.write(3 * 120, 8);
   CHECK(bench.now - begin > round_drive().head_switch + bench.drive.geometry().revolution() / 15);
   CHECK(bench.on_media(3 * 120 + 7, 0xA5));
-  // The next one in a row finds its sectors gone by.
+  // The sectors of the next sequential read have already passed.
   const Time after = bench.now;
   bench.write(3 * 120 + 8, 8);
   CHECK(ms(bench.now - after) == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.001));
@@ -171,11 +172,11 @@ TEST_CASE("disk: with a write cache it is over when the data has come") {
   }
   uint8_t bytes[kSector];
   bench.drive.fetch(240 + 63, bytes);
-  CHECK(bytes[0] == 0xA5);  // whoever asks gets it
+  CHECK(bytes[0] == 0xA5);  // a read returns the new data
   CHECK(!bench.on_media(240 + 63, 0xA5));
   bench.flush();
   CHECK(bench.on_media(240 + 63, 0xA5));
-  // In one go: no round is lost between them.
+  // The two writes follow directly: there is no lost round between them.
   CHECK(ms(bench.now - begin) < 2 * 8.3333 + 2);
 }
 
@@ -186,7 +187,7 @@ TEST_CASE("disk: a full write cache waits for the media") {
   DriveBench bench(config);
   const Time begin = bench.now;
   for (uint64_t i = 0; i < 64; i++) bench.write((i * 7919 % 1000) * 440, 64);
-  // 64 sectors are 3.3 ms on the bus; 60 of these writes have waited for a seek and half a round.
+  // 64 sectors take 3.3 ms on the bus. 60 of these writes have waited for a seek and half a round.
   CHECK(ms(bench.now - begin) > 60 * 10);
   bench.flush();
   for (uint64_t i = 0; i < 64; i++) CHECK(bench.on_media((i * 7919 % 1000) * 440 + 63, 0xA5));
@@ -221,16 +222,15 @@ TEST_CASE("disk: a power cut loses what only the cache has") {
 
 TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
   DriveBench bench;
-  bench.read(0, 64);  // and what follows is read ahead
+  bench.read(0, 64);  // the drive then reads ahead
   settle(&bench);
   bench.write(100, 4);
   Spent spent;
   bench.read(96, 16, &spent);
-  CHECK(spent.rotation > 0);  // the segment was dropped
+  CHECK(spent.rotation > 0);  // the segment is no longer there
 }
 
-TEST_CASE(
-    "disk: of several requests the nearest goes first; by its tag one in its turn or at once") {
+TEST_CASE("disk: the nearest request goes first; a tag can ask for order or for the head") {
   const std::map<Tag, std::vector<int>> orders = {{Tag::Simple, {0, 4, 2, 1, 3}},
                                                   {Tag::Ordered, {0, 2, 1, 3, 4}},
                                                   {Tag::HeadOfQueue, {0, 3, 1, 2, 4}}};
@@ -314,7 +314,7 @@ TEST_CASE("medium: an image of extents") {
   CHECK(std::fread(saved.data(), 1, saved.size(), file) == 4 * kSector);
   std::fclose(file);
   CHECK((saved[kSector] == 0x77 && saved[0] == 0 && saved[2 * kSector] == 0));
-  // What is not such an image is refused.
+  // A file that is no such image is refused.
   for (size_t length : {size_t(3), size_t(20), image.size() - 1}) {
     write({image.begin(), image.begin() + int64_t(length)});
     CHECK(!Medium(64).load(path, &error));

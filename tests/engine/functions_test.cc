@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions by address: at fixed places, and in pages known by their content.
+// Which function does an address belong to, at fixed places and in pages found by their content?
 #include "engine/measure/functions.hh"
 
 #include <doctest/doctest.h>
@@ -22,8 +22,8 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-// A kernel, and a program of two pages whose function `over` begins in the first and ends in the
-// second.
+// A kernel, and a program of two pages. Its function `over` begins in the first page and ends in
+// the second.
 Functions table() {
   Functions functions;
   std::string error;
@@ -71,7 +71,7 @@ TEST_CASE("functions: by the content of a page, wherever it is mapped") {
   CHECK(functions[f.function].module == "/bin/program");
   CHECK(f.first == 0x70000010);
   CHECK(f.bytes == 0x10);
-  // A function that goes on in the next page is looked up again there.
+  // A function that continues in the next page is looked up again there.
   const Functions::Place head = functions.in(first, 0x70000FF8);
   CHECK(functions[head.function].name == "over");
   CHECK(head.first + head.bytes == 0x70001000);

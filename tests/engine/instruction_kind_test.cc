@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// gem5's event tracer tells instructions apart by a table of its own (configs/gem5/extras): what it
-// counts of each beside the instruction must be what the engine's decoder says.
+// Do gem5's event tracer and the engine's decoder agree? The tracer classifies instructions with a
+// table of its own (configs/gem5/extras). Besides the instruction itself it must count the same
+// events as the engine.
 #include "configs/gem5/extras/instruction_kind.hh"
 
 #include <doctest/doctest.h>
@@ -14,7 +15,8 @@ namespace {
 using namespace p5;
 using gem5::p5lab::Kind;
 
-// Beside the instruction itself: branches, segment loads, and whether a code segment is loaded.
+// Counts besides the instruction itself: branches, segment loads, and whether a code segment is
+// loaded.
 struct Counts {
   int branches = 0, segments = 0;
   bool transfer = false;
@@ -41,7 +43,7 @@ Counts counts_of(Kind kind) {
   }
 }
 
-// As Pentium::retire_uncommon(), branch() and transfer() count them.
+// The counts of Pentium::retire_uncommon(), branch() and transfer().
 Counts counts_of(const Insn& insn) {
   if (insn.flags & kFar) return {1, 1, true};
   const bool counted_as_branch = insn.flags & kSerializing || insn.cls == Class::Verr;
@@ -62,7 +64,7 @@ TEST_CASE("gem5's tracer: every opcode counts as the engine counts it") {
         bytes[at] = uint8_t(modrm);
         Insn insn;
         if (!decode(bytes, sizeof bytes, true, timing_table(), &insn)) continue;
-        // Prefixes stand before another opcode; what a Pentium does not have is not executed.
+        // Prefixes precede another opcode. A Pentium does not execute opcodes that it lacks.
         const bool prefix = insn.opcode != opcode || insn.map != map;
         if (prefix || insn.cls == Class::Unknown || insn.flags & kNotOnPentium) continue;
         const Kind kind = map ? gem5::p5lab::two_byte_kind(uint8_t(opcode), uint8_t(modrm), false)

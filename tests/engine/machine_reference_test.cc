@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The assembled model against the reference machine: a random mixture of code, data, locked and
-// misaligned accesses, page-table traffic and invalidations; after each step every memory event
-// must agree. The model's shortcuts (most recently used lines, repeated write misses, the code
-// window) are only right if nobody can tell.
+// Does the assembled model agree with the reference machine? The test mixes code, data, locked and
+// misaligned accesses, page-table traffic and invalidations at random. After each step every memory
+// event must agree. The model's shortcuts (most recently used lines, repeated write misses, the
+// code window) must not change a count.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -60,8 +60,8 @@ const std::vector<Case> kCases = {
       true}},
 };
 
-// 4 KB pages scattered over 32 MB; the second 4 MB of the linear space are one large page, and
-// the page tables can be seen (and written) through the last pages.
+// 4 KB pages are scattered over 32 MB. The second 4 MB of the linear space are one large page. The
+// last pages map the page tables, so that the test can read and write them.
 void make_page_tables(Bench& bench) {
   for (uint32_t region = 0; region < kLinearPages / 1024; region++) {
     bench.memory[kDirectory + 4 * region] =
@@ -94,7 +94,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
     state.paging = state.large_pages = true;
   });
 
-  // Names of the events that the reference has, by the engine's numbers.
+  // Returns the names of the events that the reference has, by the engine's numbers.
   std::vector<std::pair<p5::Event, uint64_t*>> events;
   for (uint32_t event = 0; event < p5::kEventCount; event++) {
     const std::string name = p5::event_name(event);
@@ -187,7 +187,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
       }
     }
   }
-  // The mixture must have exercised everything.
+  // The mixture must have exercised every event.
   for (const auto& [event, count] : events) {
     const bool board = std::string(p5::event_name(event)).rfind("l2_", 0) == 0;
     if (*count < 100 && !(board && !geometry.has_l2) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bus, board L2 and DRAM by themselves: when data is there, and what is counted.
+// When does data arrive from bus, board L2 and DRAM, and what is counted?
 #include "engine/p5/memory.hh"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ MemoryConfig board(uint32_t core, uint32_t bus) {
 }  // namespace
 
 TEST_CASE("memory: a burst in core clocks") {
-  // 3-2-2-2 from L2 after 4 clocks: 3 and 9 bus clocks.
+  // L2 delivers 3-2-2-2 after 4 clocks: the first 8 bytes after 3 bus clocks, the line after 9.
   SUBCASE("core twice the bus") {
     Memory memory(board(2, 1));
     Bank bank;
@@ -36,7 +36,7 @@ TEST_CASE("memory: a burst in core clocks") {
     Memory memory(board(3, 2));
     Bank bank;
     memory.read_line(0x1000, 0, bank);
-    // Bus clocks begin at 0, 1.5, 3 ...: asked at 1500, on the bus from 1504.5 on.
+    // Bus clocks begin at 0, 1.5, 3 ...: a request at 1500 is on the bus from 1504.5 on.
     Memory::Line fill = memory.read_line(0x1000, 1500, bank);
     CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
     CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
@@ -61,7 +61,8 @@ TEST_CASE("memory: writes go through two buffers, one for each pipe") {
   Bank bank;
   memory.read_line(0x1000, 0, bank);
   const uint64_t start = 1000;
-  // A clock in the buffer, on the bus with its next clock, there for 6 bus clocks to L2.
+  // A write is in the buffer for a clock, starts at the next bus clock, and takes 6 bus clocks to
+  // L2.
   CHECK(memory.write_single(0x1000, start, Pipe::U, bank) == start);
   CHECK(memory.write_single(0x1008, start, Pipe::V, bank) == start);
   CHECK(memory.write_single(0x1010, start, Pipe::U, bank) == start + 14);  // the first is gone
@@ -83,8 +84,8 @@ TEST_CASE("memory: writes to DRAM are posted until the chip set's buffer is full
     waits.push_back(go_on - now);
     now = go_on;
   }
-  CHECK(waits[2] == 14);      // at the pace of an L2 write and the clock in the buffer ...
-  CHECK(waits.back() == 18);  // ... in the end at DRAM's: 9 bus clocks
+  CHECK(waits[2] == 14);      // the pace of an L2 write, and the clock in the buffer
+  CHECK(waits.back() == 18);  // later the pace of DRAM: 9 bus clocks
   CHECK(bank.count[L2WriteMisses] == 40);
   CHECK(bank.count[DramWrites] == 40);
 }
@@ -106,7 +107,7 @@ TEST_CASE("memory: a repeated write counts and lasts as the first") {
   CHECK(bank_one.count == bank_two.count);
 }
 
-TEST_CASE("memory: without L2 everything is DRAM's") {
+TEST_CASE("memory: without L2 every access goes to DRAM") {
   MemoryConfig config = board(2, 1);
   config.l2_present = false;
   Memory memory(config);
@@ -133,13 +134,13 @@ TEST_CASE("memory: DRAM keeps one page open") {
   CHECK(line(0x101FE0, 2000) == hit);
   CHECK(line(0x102000, 3000) == miss);
   CHECK(line(0x101020, 4000) == miss);
-  // What L2 answers leaves the page open.
+  // A read that L2 answers leaves the page open.
   CHECK(line(0x102000, 5000) == 4 + 2 * 9);
   CHECK(line(0x101040, 6000) == hit);
-  // A posted write opens its page once for all of a line, and a read waits for DRAM to be done.
+  // Posted writes open the page once for a whole line, and a read waits until DRAM has done them.
   uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
   now = memory.write_again(now, Pipe::U, bank);
-  // On the bus until 7000 + 2 * 14; in DRAM from 7014 on: (9 + 6 + 9) * 2 clocks.
+  // The bus is busy until 7000 + 2 * 14, and DRAM from 7014 on: (9 + 6 + 9) * 2 clocks.
   CHECK(memory.writes_done() == 7000 + 28);
   CHECK(line(0x101060, 7000) == 14 + 48 + miss);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Classes of misses, against a plain model of them: a list for the fully associative cache.
+// Do the classes of misses agree with a plain model? It uses a list as the fully associative cache.
 #include "engine/measure/miss_classes.hh"
 
 #include <doctest/doctest.h>

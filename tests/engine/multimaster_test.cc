@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host adapter and the SCSI commands of the drives, through ports, mailboxes and command blocks
-// as a driver uses them.
+// Do the host adapter and the SCSI commands of the drives work as a driver uses them, through
+// ports, mailboxes and command blocks?
 #include <doctest/doctest.h>
 
 #include <map>
@@ -48,7 +48,7 @@ class Pc : public Host {
     agenda.run(now);
   }
 
-  // As the driver does: code, parameters, answer; then the interrupt is taken back.
+  // Sends code and parameters and reads the answer, as the driver does; then clears the interrupt.
   std::vector<uint8_t> command(uint8_t code, const std::vector<uint8_t>& parameters = {}) {
     card.write_port(1, code, now);
     for (const uint8_t byte : parameters) card.write_port(1, byte, now);
@@ -80,7 +80,7 @@ class Pc : public Host {
     uint8_t tag = 0;  // simple
   };
 
-  // Puts a command block into the next outgoing mailbox; returns its address.
+  // Puts a command block into the next outgoing mailbox. Returns its address.
   uint32_t send(const Send& what) {
     const uint32_t block = kBlocks + kBlock * (sent % kMailboxes), list = block + 0x40;
     std::memset(&memory[block], 0, kBlock);
@@ -106,7 +106,7 @@ class Pc : public Host {
     return block;
   }
 
-  // The next block that comes back, with its completion code; 0: none is there.
+  // Returns the next completed block with its completion code; 0: there is none.
   uint32_t receive(uint8_t* code) {
     const uint32_t mailbox = kMail + 8 * (kMailboxes + received % kMailboxes);
     *code = memory[mailbox + 7];
@@ -116,7 +116,7 @@ class Pc : public Host {
     return get(mailbox);
   }
 
-  // One command from beginning to end; returns the completion code.
+  // Executes one command to its end. Returns the completion code.
   uint8_t run(const Send& what) {
     const uint32_t block = send(what);
     const Time begin = now;
@@ -198,12 +198,12 @@ TEST_CASE("adapter: a sector written is the sector read, over scattered memory")
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 24}, {back + 24, 2000}, {back + 2024, 24}}}) == 1);
   CHECK(std::memcmp(&pc.memory[kData], &pc.memory[back], 2048) == 0);
   CHECK((pc.last.read && pc.last.sectors == 4));
-  // All of the request's time is accounted for.
+  // The four times add up to the whole request.
   const Account& last = pc.last;
   CHECK(last.seek + last.rotation + last.transfer + last.wait + 100 * kMicrosecond == pc.took);
   CHECK(pc.active == 0);
   CHECK(pc.interrupts == 2 + 3);  // the set-up has three
-  // Of the other disk it is not.
+  // The other disk has no such data.
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 2048}}, 2}) == 1);
   CHECK(pc.memory[back] == 0);
 }
@@ -298,7 +298,7 @@ TEST_CASE("adapter: eight requests with tags take less than eight without") {
 }
 
 TEST_CASE("adapter: tags reach the drive") {
-  // After the first, which is under way, the nearest is the last that is sent.
+  // After the first request, which is in progress, the drive sends the nearest one: the last sent.
   const auto order = [](uint8_t tag) {
     Pc pc(true);
     pc.start();
@@ -335,7 +335,7 @@ TEST_CASE("adapter: a flush waits for the cache") {
   CHECK(pc.took > 2 * write);
 }
 
-TEST_CASE("adapter: after a reset nobody hears of what was under way") {
+TEST_CASE("adapter: after a reset the earlier commands end without a report") {
   Pc pc;
   pc.start();
   pc.memory[kData] = 0x11;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Are the rules tested? Every case again with one rule at a time switched off: the cases in which
-// it applies must fail, those that show its limits must hold. Built with P5_MUTABLE.
+// Do the tests cover the rules? Every case runs again with one rule off. The cases in which the
+// rule applies must fail, and those that show its limits must hold. Built with P5_MUTABLE.
 #include <doctest/doctest.h>
 
 #include <sstream>

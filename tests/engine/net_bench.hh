@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A network without a processor: what a driver does with the card, by hand.
+// How do tests drive the network without a processor? The test itself does a driver's work with the
+// card.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -52,7 +53,7 @@ class NetBench : public net::Pc {
     if (on) interrupted_at = now;
   }
 
-  // Everything up to then happens, each thing at its time.
+  // Runs all actions up to this time, each at its own time.
   void run_until(net::Time when) {
     while (agenda.next() <= when) step();
     now = when;
@@ -68,7 +69,8 @@ class NetBench : public net::Pc {
     agenda.run(now);
   }
 
-  // As drivers do: 16 bits, ring from kFirstPage on, all interrupts but the remote DMA's.
+  // Sets the card up as drivers do: 16 bits, ring from kFirstPage on, all interrupts except remote
+  // DMA.
   void start(uint8_t receive = 0x04) {
     in(net::Ne2000::kReset);
     out(0x0, 0x21);
@@ -110,7 +112,7 @@ class NetBench : public net::Pc {
     out(0x5, uint32_t(bytes & 0xFF)), out(0x6, uint32_t(bytes >> 8));
     out(0x0, 0x26);
   }
-  // Until the card says that it has gone.
+  // Waits until the card reports that the frame is sent.
   void send(const net::Frame& frame) {
     load(frame);
     go(frame.size());
@@ -118,7 +120,7 @@ class NetBench : public net::Pc {
     out(0x7, 0x02);
   }
 
-  // What the ring holds, oldest first; each is checked and its pages are given back.
+  // Returns the frames of the ring, oldest first. Checks each of them and frees its pages.
   std::vector<net::Frame> take() {
     std::vector<net::Frame> frames;
     for (;;) {
@@ -206,7 +208,7 @@ inline net::Frame ip_packet(uint8_t protocol, const net::Frame& data) {
   return ethernet(net::kRemoteMac, 0x0800, packet);
 }
 
-// With the sum over the pseudo header; `at`: where in `data` it goes.
+// Computes the sum with the pseudo header and stores it at `at` in `data`.
 inline net::Frame summed(uint8_t protocol, net::Frame data, size_t at) {
   net::Frame pseudo;
   put32(&pseudo, net::kGuestAddress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file server of the remote host, asked as a client would: by calls, byte for byte.
+// Does the file server of the remote host answer calls as a client expects, byte for byte?
 #include <doctest/doctest.h>
 
 #include <random>
@@ -54,7 +54,7 @@ struct Client {
     return server.call(now, 1, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
 
-  // The results, behind what every reply begins with.
+  // Returns the results, which follow the fixed head of every reply.
   std::string ask(uint32_t program, uint32_t procedure, const std::string& arguments) {
     const auto reply = send(message(program, procedure, arguments));
     REQUIRE(reply);
@@ -82,7 +82,7 @@ struct Client {
     return arguments;
   }
 
-  // Handle of a new file or directory.
+  // Returns the handle of a new file or directory.
   std::string make(uint32_t procedure, const std::string& directory, const std::string& name) {
     std::string arguments = named(directory, name);
     put(arguments, 0640);
@@ -107,7 +107,7 @@ struct Client {
     return word(nfs(kSetattr, arguments), 0);
   }
 
-  // Blocks of 8 KB that are free.
+  // Returns the number of free blocks of 8 KB.
   uint32_t free_blocks(const std::string& root) { return word(nfs(17, root), 4); }
 
   std::string read(const std::string& file, uint32_t offset, uint32_t count) {
@@ -178,7 +178,7 @@ TEST_CASE("nfs: who changes something waits for the disk of a synchronous server
     const std::string file = client.make(kCreate, root, "f");
     CHECK(client.ready == client.now + 2 * disk);
     CHECK(client.write(file, 0, "data") == 0);
-    CHECK(client.ready == client.now + 4 * disk);  // one disk, one after the other
+    CHECK(client.ready == client.now + 4 * disk);  // one disk does one write after another
     client.now += net::kSecond;
     CHECK(client.write(file, NfsServer::kDirectBytes, "data") == 0);
     CHECK(client.ready == client.now + 3 * disk);
@@ -196,7 +196,7 @@ TEST_CASE("nfs: a call that comes twice is carried out once") {
   const auto first = client.send(call);
   REQUIRE(first);
   CHECK(word(first->bytes, 6) == 0);
-  CHECK_FALSE(client.send(call));  // it is being worked on
+  CHECK_FALSE(client.send(call));  // the first copy is in progress
   client.now = first->ready;
   const auto again = client.send(call);
   REQUIRE(again);
@@ -205,7 +205,7 @@ TEST_CASE("nfs: a call that comes twice is carried out once") {
   CHECK(client.server.updates() == 1);
 }
 
-TEST_CASE("nfs: what does not fit is refused, and room that is given up is there again") {
+TEST_CASE("nfs: a write without room is refused, and freed room can be used again") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string big = client.make(kCreate, root, "big"),
@@ -217,14 +217,14 @@ TEST_CASE("nfs: what does not fit is refused, and room that is given up is there
   CHECK(client.read(big, capacity - 8192 - 3, 100) == std::string(3, '\0'));
   CHECK(client.free_blocks(root) == 1);
   CHECK(client.write(small, 1, std::string(8192, 'x')) == kNoSpace);
-  CHECK(client.read(small, 0, 1).empty());  // nothing of it
+  CHECK(client.read(small, 0, 1).empty());  // nothing was written
   CHECK(client.write(small, 0, std::string(8192, 'x')) == 0);
   std::string link = client.named(root, "link");
   put(link, "target");
   for (int i = 0; i < 8; i++) put(link, ~0u);
   CHECK(word(client.nfs(kSymlink, link), 0) == kNoSpace);
   CHECK(client.free_blocks(root) == 0);
-  CHECK(client.write(small, 4000, std::string(4000, 'y')) == 0);  // in place
+  CHECK(client.write(small, 4000, std::string(4000, 'y')) == 0);  // overwrites existing data
   CHECK(word(client.nfs(kRemove, client.named(root, "big")), 0) == 0);
   CHECK(client.free_blocks(root) == capacity / 8192 - 1);
   CHECK(word(client.nfs(kSymlink, link), 0) == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an observer of the chip sees, and that observing changes nothing.
+// What does an observer of the chip see? Observing must change nothing.
 #include "engine/p5/observer.hh"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace p5;
 
 namespace {
 
-// Writes down the calls.
+// Records the calls.
 class Log : public Observer {
  public:
   void attach(const Shortcuts&) override { add("attach"); }
@@ -44,7 +44,7 @@ class Log : public Observer {
   void flush_page(Linear linear) override { add("flush page", linear); }
   void flush_caches(bool write_back) override { add(write_back ? "WBINVD" : "INVD"); }
 
-  // The calls since the last time.
+  // Returns the calls since the last time.
   std::vector<std::string> take() { return std::exchange(calls_, {}); }
 
   int reads = 0;  // of the last walk
@@ -67,7 +67,7 @@ struct Observed : Bench {
   Log log;
 };
 
-// Everything at once, the same for each model.
+// Exercises all kinds of accesses, in the same way for each model.
 void exercise(Bench& bench) {
   for (uint32_t i = 0; i < 300; i++) {
     bench.load(0x200000 + i * 52 % 0x4000);
@@ -143,7 +143,7 @@ TEST_CASE("an observer sees translations, faults and flushes") {
   CHECK(bench.log.take() == Calls{"use 3"});
 }
 
-TEST_CASE("observing changes no count and no clock, and ends when it is to") {
+TEST_CASE("observing changes no count and no clock, and can end") {
   Bench alone;
   exercise(alone);
   Observed observed;

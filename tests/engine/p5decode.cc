@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Decodes instructions for tests/unit/test_decode_objdump.py: one line of "16|32|64 <hex bytes>" on
-// standard input gives one line "<length> <prefixes> <class> <flags>" (flags: r refused on the
-// Pentium, R also refused at pentium+cmov, m memory, d displacement, i immediate), or "-" when the
-// bytes hold no whole instruction. The argument is the timing table.
+// Decodes instructions for tests/unit/test_decode_objdump.py. Each line "16|32|64 <hex bytes>" of
+// standard input gives one line "<length> <prefixes> <class> <flags>", or "-" if the bytes hold no
+// whole instruction. The flags are: r refused on the Pentium, R also refused at pentium+cmov, m
+// memory, d displacement, i immediate. The argument is the timing table.
 #include <cstdio>
 #include <iostream>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of the chip alone, without the rest of it.
+// Do the parts of the chip work alone, without the rest of it?
 #include <doctest/doctest.h>
 
 #include "bench.hh"
@@ -8,7 +8,7 @@ using namespace p5;
 
 namespace {
 
-// What every part needs; memory reads as zero.
+// The surroundings of every part; memory reads as zero.
 struct Board : Platform {
   uint32_t read_physical(uint32_t) override { return 0; }
   uint32_t code_physical(uint32_t linear) override { return linear; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The assembled model, fed by hand: instruction clocks, interlocks, miss costs, what is counted
-// and to whom it is charged.
+// Does the assembled model count and charge correctly? The tests give it instructions by hand and
+// check clocks, interlocks, miss costs, events, and the ring and address space that get them.
 #include "engine/p5/pentium.hh"
 
 #include <doctest/doctest.h>
@@ -14,8 +14,8 @@ using namespace p5;
 
 namespace {
 
-// Page tables: a directory at 100000h, whose first entry names the table at 101000h (4 KB pages,
-// linear = physical) and whose second is a 4 MB page.
+// Page tables: the directory at 100000h has two entries. The first is the table at 101000h (4 KB
+// pages, linear = physical); the second is a 4 MB page.
 constexpr uint32_t kDirectory = 0x100000, kTable = 0x101000;
 
 void map_pages(Bench& bench) {
@@ -93,7 +93,7 @@ TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AG
 }
 
 TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
-  // Stride 128 over a ring; each load needs its predecessor's result [lai96, lmbench].
+  // Stride 128 over a ring. Each load needs the result of the one before [lai96, lmbench].
   const auto clocks_per_load = [](uint32_t bytes) {
     Bench bench;
     const uint32_t loads = bytes / 128;
@@ -158,11 +158,11 @@ TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when 
     bench.load(address);
     return bench.model.clock() - start;
   };
-  // 4 clocks and 3 bus clocks at 1.5 (and the alignment to a bus clock) for the first 8 bytes.
+  // The first 8 bytes take 4 clocks and 3 bus clocks at 1.5 (and the alignment to a bus clock).
   const uint64_t first = cost(0x100000);
   CHECK(first >= 1 + 4 + 4);
   CHECK(first <= 1 + 4 + 6);
-  // The same line: its last 6 bus clocks are 9 clocks [INTEL-OPT]; then it is there.
+  // The rest of the line takes 6 bus clocks, which are 9 clocks [INTEL-OPT].
   const uint64_t second = cost(0x100008);
   CHECK(second >= 8);
   CHECK(second <= 10);
@@ -198,7 +198,7 @@ TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
   bench.store(0x300000);
   CHECK(cost([&] { bench.load(0x2000); }) == 1);
   CHECK(cost([&] { bench.store(0x2000); }) > 3);
-  // A read that misses waits too, so it is slower behind a write.
+  // A read that misses also waits, so it is slower after a write.
   quiet();
   const uint64_t alone = cost([&] { bench.load(0x310000); });
   quiet();
@@ -246,13 +246,13 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
     CHECK(bench.grows(L2Writes, [&] { bench.store(0x5000); }) == 1);
     CHECK(bench.grows(L2Writes, [&] { bench.store(0x4000); }) == 0);
   }
-  // The attributes are those of the TLB entry until it is flushed.
+  // A TLB entry keeps its attributes until it is flushed.
   bench.memory[0x2000 + 4 * 6] = 0x6000 | 1;
   CHECK(misses([&] { bench.load(0x6000); }) == 1);
   bench.model.invalidate_page(0x6000);
   CHECK(misses([&] { bench.load(0x6000); }) == 1);
   CHECK(misses([&] { bench.load(0x6000); }) == 0);
-  // Code: 8 bytes at a time, and never taken in.
+  // Code is read 8 bytes at a time, and no cache takes it in.
   bench.memory[0x2000 + 4 * 17] = 0x11000 | 1 | 1 << 4;
   for (int pass = 0; pass < 2; pass++) {
     bench.ip = 0x11000;
@@ -267,7 +267,7 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   bench.load(0x2000);
   bench.load(0x2020);
   bench.store(0x2020);  // modified
-  // It reads both lines: the modified one is written back first; both are shared after it.
+  // The master reads both lines. The modified one is written back first, and then both are shared.
   CHECK(bench.grows(L1dWritebacks, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
   CHECK(bench.count(Snoops) == 2);
   CHECK(bench.count(SnoopHits) == 2);
@@ -277,7 +277,7 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   }) == 0);
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 1);  // and exclusive again
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 0);
-  // It writes: the lines are gone, also from the board cache.
+  // The master writes: the lines leave the caches, the board cache included.
   bench.model.bus_master(0x2010, 32, true);  // a part of each
   CHECK(bench.count(Snoops) == 4);
   CHECK(bench.grows(L2ReadMisses, [&] {
@@ -287,14 +287,13 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   bench.model.bus_master(0x500000, 4, true);
   CHECK(bench.count(Snoops) == 5);
   CHECK(bench.count(SnoopHits) == 4);
-  // Code as well.
+  // The same holds for code.
   bench.ip = Bench::kCode;
   bench.insn("90");
   bench.model.bus_master(Bench::kCode, 32, true);
   bench.model.serialize();
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
-  // The bus is taken: what misses behind 16 lines waits for their inquire cycles, 2 bus clocks
-  // each.
+  // The bus is busy: a miss after 16 lines waits for their inquire cycles, 2 bus clocks each.
   bench.model.idle(1000);
   const auto cost = [&](uint32_t address) {
     const uint64_t start = bench.model.clock();
@@ -355,7 +354,7 @@ TEST_CASE("pentium: page walks") {
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x400000); }) == 1);  // 4 MB page: directory only
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x7FF000); }) == 0);  // the same large page
   CHECK(bench.count(DtlbMisses) == 2);
-  // Walks are no data reads [INTEL-DM 16: events 00h and 03h leave them out].
+  // Walks are not data reads [INTEL-DM 16: events 00h and 03h leave them out].
   CHECK(bench.count(DataReads) == 4);
 
   bench.model.invalidate_page(0x7000);
@@ -394,7 +393,7 @@ TEST_CASE("pentium: code fetch counts lines, misses and what data does to them")
   CHECK(bench.count(CodeReads) == 2);
   bench.ip = 0x8000;
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 0);
-  // A line is in one of the two L1 caches only [INTEL-DM 3].
+  // Only one of the two L1 caches has a line [INTEL-DM 3].
   bench.load(0x8000);
   bench.ip = 0x8000;
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
@@ -740,14 +739,14 @@ TEST_CASE("counters: CESR selects event and rings") {  // [INTEL-DM 16.4]
     CHECK(bench.model.msrs().read(0) == test.instructions);
     CHECK(bench.model.msrs().read(1) == 8);
   }
-  // CC 5 to 7 count clocks, whatever the event; idle ones too.
+  // CC 5 to 7 count clocks, idle ones included, whatever the event.
   select(0x16, 7, 0x16, 5);
   uint64_t start = bench.model.clock();
   run();
   bench.model.idle(50);
   CHECK(bench.model.msrs().read(0) == bench.model.clock() - start);
   CHECK(bench.model.msrs().read(1) < bench.model.msrs().read(0));
-  // Two different events at once.
+  // The two counters have different events.
   select(0x00, 3, 0x01, 3);
   bench.load(0x2000);
   bench.store(0x2000);

@@ -45,7 +45,7 @@ TEST_CASE("branches: one entry's states, and what is counted") {  // [AGN-MA 3.2
   CHECK(bench.count(PipelineFlushes) == 5);
 }
 
-TEST_CASE("branches: 64 sets of 4 ways, told by the low bits of the pair before") {  // [INTEL-DM 2]
+TEST_CASE("branches: 64 sets of 4 ways, by the low bits of the pair before") {  // [INTEL-DM 2]
   Bench bench;
   const auto round = [&](uint32_t branches, uint32_t apart) {
     uint64_t clocks = 0;
@@ -63,7 +63,7 @@ TEST_CASE("branches: 64 sets of 4 ways, told by the low bits of the pair before"
   CHECK(round(250, 65) == 0);
 }
 
-TEST_CASE("branches: told by the branch itself, if the machine says so") {
+TEST_CASE("branches: keys of the branch itself, if the machine has them") {
   Config config = p90();
   config.btb.by_pair = false;
   Bench bench(config);

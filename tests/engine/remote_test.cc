@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The remote host, asked by packets made by hand: its protocols, its services, the time it takes,
-// and what it makes of packets that are wrong.
+// How does the remote host answer packets? The tests check its protocols, its services, its times,
+// and its handling of malformed packets.
 #include <cstdlib>
 
 #include "net_bench.hh"
@@ -17,7 +17,7 @@ uint32_t get32(const Frame& frame, size_t at) {
   return get16(frame, at) << 16 | get16(frame, at + 2);
 }
 
-// A TCP without loss, reordering or windows, for a host that answers at once.
+// A TCP client without loss, reordering or windows, for a host that answers at once.
 class Client {
  public:
   Client(NetBench* bench, uint16_t port, uint16_t own = 2000)
@@ -36,7 +36,7 @@ class Client {
     put(kFin | kAck, "");
     sequence_++;
   }
-  // Takes what has come, for so long; acknowledges data.
+  // Receives data for this time and acknowledges it.
   void listen(Time time = 5 * kMillisecond) {
     const Time until = bench_->now + time;
     while (bench_->now < until) {
@@ -47,7 +47,7 @@ class Client {
     }
   }
 
-  std::string text;  // all that has come
+  std::string text;  // all received data
   uint8_t flags = 0;
   uint32_t acknowledged = 0;
 
@@ -77,7 +77,7 @@ class Client {
   uint32_t sequence_ = 1000, expected_ = 0;
 };
 
-// A bench that has introduced itself.
+// Returns a bench whose address the host already has.
 struct Host : NetBench {
   explicit Host(const Config& config = quick_network()) : NetBench(config) {
     start();
@@ -87,13 +87,13 @@ struct Host : NetBench {
     REQUIRE(frames.size() == 1);
     answer = frames[0];
   }
-  // The answers to one frame.
+  // Returns the answers to one frame.
   std::vector<Frame> ask(const Frame& frame) {
     send(frame);
     run_until(now + 5 * kMillisecond);
     return take();
   }
-  // It is asked who it is, and answers as ever.
+  // An ARP request still gets its answer.
   bool lives() {
     start();
     for (int tries = 0; tries < 3; tries++) {
@@ -212,7 +212,7 @@ TEST_CASE("remote: what TCP echo answers waits for no acknowledgement") {
 }
 
 TEST_CASE("remote: the source gives what was asked for, and closes") {
-  // A host that takes no time for its frames can keep the wire for itself, collision by collision.
+  // A host that takes no time for its frames can keep the wire, collision after collision.
   Config config = quick_network();
   config.wire.collisions = false;
   Host host(config);
@@ -273,7 +273,7 @@ TEST_CASE("remote: arguments of an active service") {
   CHECK(!Arguments().parse({"n=1", "n=2"}));
 }
 
-TEST_CASE("remote: a service connects to the guest, and is told when nobody is there") {
+TEST_CASE("remote: a service connects to the guest, and notices a refusal") {
   struct Caller : Connection {
     Caller(Remote& host, std::string* log) : Connection(host), log_(log) {}
     void opened() override {
@@ -296,7 +296,7 @@ TEST_CASE("remote: a service connects to the guest, and is told when nobody is t
   REQUIRE(frames.size() == 1);
   CHECK(get16(frames[0], 36) == 80);
   CHECK((frames[0][47] == kSyn));
-  // Refused, as by a host without a server.
+  // The guest refuses the connection, as a host without a server does.
   host.send(
       tcp({80, uint16_t(get16(frames[0], 34)), 0, get32(frames[0], 38) + 1, kRst | kAck, ""}));
   host.run_until(host.now + kMillisecond);
@@ -328,12 +328,12 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
                           flags, random() % 2 ? "stats\n" : ""}));
     }
   }
-  // A conversation to disturb.
+  // A conversation that the test disturbs.
   Client client(&host, 7);
   const uint32_t count = fuzz_frames();
   for (uint32_t i = 0; i < count; i++) {
     Frame frame = good[random() % good.size()];
-    const bool sums = random() % 2;  // right again, so that what is inside gets looked at
+    const bool sums = random() % 2;  // correct sums, so that the host reads the contents
     for (uint32_t changes = random() % 6; changes; changes--) {
       const size_t at =
           random() % 4 ? random() % std::min<size_t>(frame.size(), 70) : random() % frame.size();
@@ -362,7 +362,7 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
       }
     }
     host.network.card();
-    // Faster than through the card, which has a test of its own: at the host's end of the wire.
+    // The test uses the host's end of the wire, which is faster; the card has a test of its own.
     host.network.remote().incoming(host.now, host.now, std::make_shared<Frame>(frame));
     host.run_until(host.now + random() % (200 * kMicrosecond));
     if (i % 64 == 0) {
@@ -371,7 +371,7 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
     }
     if (i % 1000 == 999) CHECK(host.lives());
   }
-  host.run_until(host.now + 300 * kSecond);  // all that waits is given up
+  host.run_until(host.now + 300 * kSecond);  // the host gives up everything that waits
   CHECK(host.lives());
   CHECK(command(&host, "reset", 4000) == ".\n");
   const auto answers = host.ask(udp(5000, 7, "hello"));

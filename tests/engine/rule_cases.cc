@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The cases that rule_cases.hh declares.
 #include "rule_cases.hh"
 
 #include "bench.hh"
@@ -13,7 +14,7 @@ struct Row {
   uint64_t expected;
 };
 
-// Clocks of straight code, everything in the caches.
+// Clocks of straight code when everything is in the caches.
 Row code(const char* what, std::vector<std::string> hex, uint64_t clocks) {
   const auto measure = [hex = std::move(hex)] {
     Bench bench;
@@ -23,7 +24,7 @@ Row code(const char* what, std::vector<std::string> hex, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// The machine with a core clock of half a bus clock: whole numbers everywhere.
+// A machine whose core clock is half a bus clock, so that all times are whole numbers.
 Config even() {
   Config config = p90();
   config.memory.core_clocks = 2;
@@ -31,7 +32,7 @@ Config even() {
   return config;
 }
 
-// Waits until nothing is under way, up to a bus clock of even().
+// Waits until the machine is idle, up to a bus clock of even().
 void settle(Bench& bench) { bench.model.idle(1000 + bench.model.clock() % 2); }
 
 uint64_t clocks_of(Bench& bench, const std::function<void()>& action) {
@@ -53,7 +54,7 @@ void rule_has(Rule rule, const std::vector<Row>& applies, const std::vector<Row>
 
 // --- pairing [INTEL-OPT ch. 3, AGN-MA 3.2]: a pair of one-clock instructions takes one clock
 
-// How many of two instructions go into V, in code that comes in or has been there before.
+// Number of instructions, of two, that go into V. The code is new or has run before.
 Row new_code(const char* what, const char* first, bool again, uint64_t in_v) {
   const auto measure = [first, again] {
     Bench bench;
@@ -89,7 +90,7 @@ void pairing() {
             code("three moves: the third begins a pair", {"89 d8", "89 d1", "89 d6"}, 2)});
   rule_has(Rule::PairReadAfterWrite,
            {code("mov eax,ebx; mov ecx,eax", {"89 d8", "89 c1"}, 2),
-            // Apart, the second waits a clock more: AGI.
+            // Without pairing the second instruction waits one clock more (AGI).
             code("mov ecx,edx; mov eax,[ebx+ecx*4+100h]", {"89 d1", "8b 84 8b 00 01 00 00"}, 3)},
            {code("mov ecx,eax; mov eax,ebx: write after read", {"89 c1", "89 d8"}, 1),
             code("cmp eax,ecx; jo: flags do not count", {"39 c8", "70 00"}, 1)});
@@ -122,7 +123,7 @@ void pairing() {
            {new_code("the same again", "89 d8", true, 1)});
   rule_has(Rule::PairColdByte, {new_code("inc eax; mov ecx,edx, coming in", "40", false, 1)},
            {new_code("mov eax,ebx; mov ecx,edx, coming in", "89 d8", false, 0)});
-  // fadd leaves the integer pipes after 1 of its 3 clocks; the exchange takes none.
+  // fadd leaves the integer pipes after 1 of its 3 clocks. The exchange takes no clock.
   rule_has(Rule::PairFxch, {fxch},
            {code("mov ecx,edx; fxch st1; fadd st,st2", {"89 d1", "d9 c9", "d8 c2"}, 3)});
   rule_has(Rule::PairFxAlone, {code("fadd st,st1; mov ecx,edx", {"d8 c1", "89 d1"}, 2)}, {fxch});
@@ -133,7 +134,7 @@ void pairing() {
 
 // --- what a pair costs [AGN-MA 3.4]
 
-// mov ecx,[first] beside mov esi,[second].
+// mov ecx,[first] pairs with mov esi,[second].
 Row two_reads(const char* what, uint32_t first, uint32_t second, uint64_t clocks) {
   const auto measure = [first, second] {
     Bench bench;
@@ -149,8 +150,9 @@ Row two_reads(const char* what, uint32_t first, uint32_t second, uint64_t clocks
 void pair_costs() {
   const std::string add_reg_u = "01 d1", add_load_u = "03 0b", add_store_u = "01 0b";
   const std::string add_reg_v = "01 ee", add_load_v = "03 33", add_store_v = "01 33";
-  // A load with arithmetic takes 2 clocks, one that stores as well 3. Side by side only the first
-  // clock of V's own is hidden, and with a load and arithmetic in U the second as well.
+  // A load with arithmetic takes 2 clocks, and one that also stores takes 3. When they pair, only
+  // the first clock of V's instruction is hidden; if U has a load with arithmetic, the second one
+  // is hidden too.
   rule_has(Rule::PairSerial,
            {code("add r,r; add r,m", {add_reg_u, add_load_v}, 2),
             code("add r,r; add m,r", {add_reg_u, add_store_v}, 3),
@@ -257,10 +259,10 @@ void interlocks() {
 
 constexpr uint32_t kTarget = 0x20000, kElsewhere = 0x21000;
 
-// The same conditional branch behind the same pair, again and again.
+// The same conditional branch follows the same pair again and again.
 class Branch : public Bench {
  public:
-  // The clocks beside the instructions' own.
+  // Clocks in addition to those of the instructions.
   uint64_t operator()(bool taken, uint32_t target = kTarget, const char* before = "f7 df") {
     ip = kCode;
     for (int i = 0; i < 6; i++) insn("f7 df");
@@ -275,7 +277,7 @@ class Branch : public Bench {
   static constexpr uint32_t kBranch = kCode + 7 * 2;
 };
 
-// T taken, N not taken: the clocks of the last.
+// T is taken, N is not taken. Returns the clocks of the last branch.
 Row outcomes(const char* what, const char* pattern, uint64_t clocks) {
   const auto measure = [pattern] {
     Branch branch;
@@ -295,7 +297,7 @@ Row targets(const char* what, uint32_t first, uint32_t second, uint64_t clocks) 
   return {what, measure, clocks};
 }
 
-// There is no return stack: a RET has returned to kTarget, then it returns to `second`.
+// There is no return stack. A RET has returned to kTarget, and then returns to `second`.
 Row returns(const char* what, uint32_t second, uint64_t clocks) {
   const auto measure = [second] {
     Bench bench;
@@ -312,7 +314,8 @@ Row returns(const char* what, uint32_t second, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A branch reached over one of two ways: the pair before it differs, or only the one before that.
+// Two ways lead to a branch. Either the pair directly before the branch differs, or only the pair
+// before that one.
 Row ways(const char* what, bool other_pair, uint64_t clocks) {
   const auto measure = [other_pair] {
     Bench bench;
@@ -331,8 +334,8 @@ Row ways(const char* what, bool other_pair, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A jump whose target is a conditional branch; the jump comes from where it went the last time, or
-// goes another way than then. The clocks of the branch.
+// A jump leads to a conditional branch. The jump goes to its last target, or to another one.
+// Returns the clocks of the branch.
 Row behind(const char* what, bool mispredicted, uint64_t clocks) {
   const auto measure = [mispredicted] {
     Bench bench;
@@ -384,8 +387,8 @@ Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// TNNN leads to state 0. Then the branch is taken again, as part of a loop of so many pairs, and
-// once more: 3 has become of the state, or 1.
+// TNNN leads to state 0. The branch is then taken in a loop of `pairs` pairs, and once more. Its
+// clocks show whether the state has become 3 or 1.
 Row loop(const char* what, int pairs, uint64_t clocks) {
   const auto measure = [pairs] {
     Branch branch;
@@ -405,9 +408,9 @@ Row loop(const char* what, int pairs, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A RET goes to a branch, whose entry thus belongs to the RET, and then to a pair without one: the
-// clocks of that pair, two more and a branch that falls through, or the pipeline flushes there,
-// when RET has come there `times` times.
+// A RET goes to a branch, whose entry therefore belongs to the RET. The RET then goes to a pair
+// without a branch. Measures the clocks of that pair, two more pairs and a branch that is not
+// taken; or the pipeline flushes there, when the RET has come there `times` times.
 Row false_hit(const char* what, const char* outcomes_before, int times, Event event,
               uint64_t expected) {
   const auto measure = [=] {
@@ -423,19 +426,19 @@ Row false_hit(const char* what, const char* outcomes_before, int times, Event ev
       bench.insn("70 10");
       bench.model.branch(bench.ip - 2, kElsewhere, taken, true);
     };
-    const auto plain = [&] {  // where RET has been before: three pairs, then a branch
+    const auto plain = [&] {  // the RET has gone there before: three pairs, then a branch
       for (int i = 0; i < 3; i++) bench.insn("f7 df");
       branch(false);
     };
-    // The code of `plain` comes in, and RET's own target is the one of `plain`.
+    // Loads the code of `plain`, and makes `plain` the target in the RET's own entry.
     ret_to(0x22000);
     plain();
     for (const char* at = outcomes_before; *at; at++) {
-      for (int i = 0; i < 2; i++) ret_to(kTarget);  // the second is predicted right
+      for (int i = 0; i < 2; i++) ret_to(kTarget);  // the second is predicted correctly
       branch(*at == 'T');
     }
     for (int i = 0; i < 6; i++) bench.insn("f7 df");
-    // RET to `plain` is mispredicted now, so the pair behind it is not looked up; once more.
+    // The RET to `plain` is mispredicted now, so the pair after it is not looked up. Once more.
     ret_to(0x22000);
     plain();
     uint64_t last = 0;
@@ -448,8 +451,8 @@ Row false_hit(const char* what, const char* outcomes_before, int times, Event ev
   return {what, measure, expected};
 }
 
-// mov, mov, jmp: once known, the jump's entry belongs to the pair of the two, which are two pairs
-// in code that has just come in. Pipeline flushes there.
+// mov, mov, jmp: once the code has run, the jump's entry belongs to the pair of the two mov. In new
+// code they are two pairs. Measures the pipeline flushes there.
 Row cold_entry(const char* what, bool evict, uint64_t count) {
   const auto measure = [evict] {
     Bench bench;
@@ -469,7 +472,7 @@ Row cold_entry(const char* what, bool evict, uint64_t count) {
   return {what, measure, count};
 }
 
-// A taken branch twice, with TR12 written before.
+// A taken branch executes twice, after a write to TR12.
 Row with_tr12(const char* what, uint32_t value, uint64_t clocks) {
   const auto measure = [value] {
     Branch branch;
@@ -492,7 +495,7 @@ Row pair_with_tr12(const char* what, uint32_t value, uint64_t clocks) {
 void branches() {
   const Row known = outcomes("taken, taken", "TT", 0), first = outcomes("taken at first", "T", 3);
   rule_has(Rule::BtbHit, {known}, {first, outcomes("not taken, without an entry", "N", 0)});
-  // Entered with 3; each N is a state down.
+  // The entry starts in state 3; each N lowers it by one.
   rule_has(Rule::BtbThreshold,
            {outcomes("state 1, not taken", "TNNN", 0), outcomes("state 1, taken", "TNNT", 3)},
            {outcomes("state 2, taken", "TNT", 0), outcomes("state 2, not taken", "TNN", 3)});
@@ -549,11 +552,11 @@ Row divide(const char* what, uint16_t control, std::vector<std::string> hex, uin
 
 void x87() {
   const Row independent = code("fadd st1,st; fadd st2,st", {"dc c1", "dc c2"}, 2);
-  // 3 clocks, of which the next instruction may use 2.
+  // It takes 3 clocks; the next instruction may overlap 2 of them.
   rule_has(Rule::X87Operand, {code("fadd st,st1; fadd st,st2", {"d8 c1", "d8 c2"}, 3 + 1)},
            {independent});
   rule_has(Rule::X87Busy,
-           // 39 clocks, of which later x87 instructions may use 2.
+           // It takes 39 clocks; later x87 instructions may overlap 2 of them.
            {code("fdiv st1,st; fadd st,st2", {"dc f9", "d8 c2"}, 37 + 1)}, {independent});
   rule_has(Rule::X87OverlapX87, {independent}, {code("fchs; fchs", {"d9 e0", "d9 e0"}, 2)});
   rule_has(Rule::X87OverlapInteger,
@@ -563,7 +566,7 @@ void x87() {
   rule_has(Rule::X87Multiply, {code("fmul st1,st; fmul st2,st", {"dc c9", "dc ca"}, 3)},
            {code("fadd st1,st; fmul st2,st", {"dc c1", "dc ca"}, 2)});
   rule_has(Rule::X87StoreEarly,
-           // The sum is there after 3 clocks; the store begins one later and takes 2.
+           // The sum is ready after 3 clocks; the store begins one clock later and takes 2.
            {code("fadd st,st1; mov; mov; fstp [ebx]", {"d8 c1", "89 d1", "89 d6", "d9 1b"}, 6)},
            {code("fadd st,st1; div ecx; fstp [ebx]", {"d8 c1", "f7 f1", "d9 1b"}, 1 + 41 + 2)});
   rule_has(Rule::X87Precision,
@@ -584,7 +587,7 @@ void x87() {
 
 // --- strings, modes and rings [AGN-IT, INTEL-DM 16, UM3]
 
-// nop, then rep movsd: 1, 1 for the prefix, 13 and 1 for each iteration; 6 without any.
+// nop, then rep movsd: 1 clock, 1 for the prefix, 13, and 1 for each iteration; 6 without any.
 Row rep_movs(const char* what, int times, uint64_t clocks) {
   const auto measure = [times] {
     Bench bench;
@@ -597,7 +600,7 @@ Row rep_movs(const char* what, int times, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// Instructions counted for a REP STOS and the interrupt within it, or none.
+// Instructions that a REP STOS counts, with an interrupt within it or without.
 Row rep_counts(const char* what, bool interrupted, uint64_t count) {
   const auto measure = [interrupted] {
     Bench bench;
@@ -674,7 +677,7 @@ Row interrupt_counts(const char* what, bool hardware, uint64_t count) {
 
 using Outcome = std::function<void(Bench&)>;
 
-// A far transfer, of which the model is told `outcome`, from ring 3 to another.
+// A far transfer from ring 3 to another ring; the model gets `outcome`.
 Row far(const char* what, const char* hex, Crossing kind, uint8_t to, const Outcome& outcome,
         uint64_t clocks) {
   const auto measure = [=] {
@@ -703,7 +706,7 @@ Row soft(const char* what, const char* hex, bool taken, const Outcome& outcome, 
   return {what, measure, clocks};
 }
 
-// Clocks of an instruction behind a write miss, on a machine of even().
+// Clocks of an instruction after a write miss, on a machine of even().
 Row behind_write(const char* what, const char* hex, uint64_t clocks) {
   const auto measure = [hex] {
     Bench bench(even());
@@ -766,8 +769,8 @@ void transfers() {
                 44 + 3 * 2)},
            {call_inner,
             far("CALL through a gate within the ring", call, Crossing::Gate, 3, gate(3), 22)});
-  // 19, 21, 23 and 10 for JMP, CALL, INT and IRET, and 85, 87 or 71 for what they lead to; it does
-  // not matter whether the ring changes.
+  // JMP, CALL, INT and IRET take 19, 21, 23 and 10 clocks. The kind of task switch adds 85, 87 or
+  // 71. A change of the ring makes no difference.
   rule_has(Rule::TaskSwitch,
            {far("JMP to a 386 TSS", jmp, Crossing::Gate, 3, task(Task::Tss32), 19 + 85),
             far("CALL to a 386 TSS", call, Crossing::Gate, 0, task(Task::Tss32), 21 + 85),
@@ -805,8 +808,8 @@ void system() {
            {int_80("INT within ring 3", 3, SegmentLoads, 1)});
   rule_has(Rule::SerializingBranch, {grows("mov cr3,eax", "0f 22 d8", Branches, 1)},
            {grows("mov eax,cr3", "0f 20 d8", Branches, 0)});
-  // The store ends at an odd clock: its 12 clocks on the bus begin one later. LGDT itself takes 6
-  // clocks, SGDT 4, and one for the 0F.
+  // The store ends at an odd clock, so its 12 clocks on the bus begin one clock later. LGDT itself
+  // takes 6 clocks, SGDT 4, and the 0F takes one.
   rule_has(Rule::SerializingDrains, {behind_write("lgdt [eax]", "0f 01 10", 1 + 12 + 6 + 1)},
            {behind_write("sgdt [eax]", "0f 01 00", 4 + 1)});
   rule_has(Rule::SerializingRefetch, {fetches("lgdt [eax]", "0f 01 10", 1)},
@@ -822,7 +825,7 @@ void system() {
 
 // --- memory [INTEL-DM 2, 3; INTEL-OPT]
 
-// Clocks of an access to the board; everything in L2 that is below 10000h.
+// Clocks of an access to the board. L2 has everything below 10000h.
 Row board(const char* what, const Config& config, uint64_t clocks,
           const std::function<uint64_t(Memory&, Bank&)>& access) {
   const auto measure = [config, access] {
@@ -834,9 +837,9 @@ Row board(const char* what, const Config& config, uint64_t clocks,
   return {what, measure, clocks};
 }
 
-constexpr uint64_t kQuiet = 1 << 20;  // a clock at which the bus has long been idle
+constexpr uint64_t kQuiet = 1 << 20;  // at this clock the bus has long been idle
 
-// Clocks of `action` on a machine of even(), all of it in L1 but what lies at 300000h and above.
+// Clocks of `action` on a machine of even(). L1 has everything below 300000h.
 Row on_bench(const char* what, uint64_t clocks, const std::function<void(Bench&)>& before,
              const std::function<void(Bench&)>& action) {
   const auto measure = [before, action] {
@@ -855,7 +858,7 @@ Row on_bench(const char* what, uint64_t clocks, const std::function<void(Bench&)
   return {what, measure, clocks};
 }
 
-// Code of a line that comes from L2: the clocks of the nth instruction of 2 bytes.
+// Code of a line that comes from L2. Returns the clocks of the nth instruction of 2 bytes.
 Row code_fill(const char* what, int nth, uint64_t clocks) {
   const auto measure = [nth] {
     Bench bench(even());
@@ -886,7 +889,8 @@ void memory() {
   // 3-2-2-2 from L2, two core clocks each: the first 8 bytes after 6, the line after 18.
   rule_has(Rule::MissOverhead, {board("L2 read", even(), 4 + 6, first(kQuiet))}, {hit});
   rule_has(Rule::BusEdge,
-           // 1.5 clocks each: asked at 0, on the bus from 4.5 (not 4) on; at 1, from 6 (not 5) on.
+           // Bus clocks last 1.5 clocks. A request at 0 is on the bus from 4.5 (not 4) on; one at
+           // 1, from 6 (not 5) on.
            {board("L2 read, between bus clocks", p90(), 5 + 5, first(kQuiet / 3 * 3 + 1))},
            {board("L2 read, at a bus clock", p90(), 4 + 5, first(kQuiet / 3 * 3 + 2))});
   rule_has(Rule::BusOne,
@@ -896,7 +900,7 @@ void memory() {
                     memory.read_line(0x2000, start, bank);  // on the bus from kQuiet on
                     return memory.read_line(0x1000, kQuiet, bank).first - kQuiet;
                   }),
-            // They begin with the bus clock behind the clock that fills their buffers.
+            // Writes start at the first bus clock after the clock that fills their buffers.
             board("read behind two writes of 6 bus clocks", even(), 2 + 24 + 4 + 6,
                   [](Memory& memory, Bank& bank) {
                     memory.write_single(0x2000, kQuiet, Pipe::U, bank);
@@ -915,7 +919,7 @@ void memory() {
   // The first 8 bytes at 6, the line at 18: the fourth instruction ends at 10.
   rule_has(Rule::FillCode, {code_fill("behind the first 8 bytes", 5, 18 - 10 + 1)},
            {code_fill("the end of the first 8 bytes", 4, 1)});
-  // The n-th of writes that the two pipes do in turn.
+  // Clocks of the n-th write, when the two pipes write in turn.
   const auto nth_write = [](uint32_t at, int nth) {
     return [at, nth](Memory& memory, Bank& bank) {
       uint64_t now = kQuiet, last = 0;
@@ -938,7 +942,7 @@ void memory() {
            {board("to DRAM at the pace of L2", even(), 2 + 12, nth_write(0x100000, 3))},
            {board("to DRAM at its own when four wait", even(), 18, nth_write(0x100000, 40)),
             board("to L2", even(), 2 + 12, nth_write(0x1000, 3))});
-  // The first store begins at an odd clock: its 12 clocks on the bus begin one later.
+  // The first store begins at an odd clock, so its 12 clocks on the bus begin one clock later.
   rule_has(Rule::WriteOrder,
            {on_bench("write hit behind a write miss", 1 + 12, store(0x300000), store(0x2000))},
            {on_bench("read hit behind a write miss", 1, store(0x300000), load(0x2000)),
@@ -967,7 +971,7 @@ void memory() {
 
 // --- states of lines, pages and other bus masters [INTEL-DM 3, 6]
 
-// DRAM with pages of 4 KB, 6 bus clocks to open one.
+// DRAM with pages of 4 KB; a page takes 6 bus clocks to open.
 Config pages() {
   Config config = even();
   config.memory.dram_page = 4096;
@@ -981,8 +985,8 @@ Config write_once() {
   return config;
 }
 
-// How much an event grows during `action`, after `before`, in linear pages that are where they
-// stand: page 5 with PWT, page 6 with PCD, all others ordinary.
+// Growth of an event during `action`, after `before`. Linear and physical pages are equal; page 5
+// has PWT, page 6 has PCD, all others are ordinary.
 Row event_of(const char* what, const Config& config, Event event, uint64_t count,
              const std::function<void(Bench&)>& before, const std::function<void(Bench&)>& action) {
   const auto measure = [=] {
@@ -1034,7 +1038,7 @@ void states() {
   rule_has(Rule::PageMiss, {board("another page", pages(), 4 + 38 + 12, line(0x301000, 0x302000))},
            {board("the same page", pages(), 4 + 38, line(0x301000, 0x301020)),
             board("the board cache", pages(), 4 + 18, line(0x301000, 0x2000))});
-  // Posted at once; DRAM takes the write 9 bus clocks from when the bus has brought it.
+  // The write is posted at once. DRAM takes 9 bus clocks for it after its transfer on the bus.
   const auto behind_write = [](uint32_t at) {
     return [at](Memory& memory, Bank& bank) {
       memory.write_single(0x301000, kQuiet, Pipe::U, bank);

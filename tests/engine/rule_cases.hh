@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of the model (engine/p5/rules.hh) case by case. A case that shows a rule at work
-// changes when the rule is off; a case that shows its limits does not.
+// Which cases show each rule of the model (engine/p5/rules.hh)? A case in which the rule applies
+// changes when the rule is off. A case that shows its limits does not change.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every rule of the model, where it applies and where it does not.
+// Does every rule of the model hold where it applies, and change nothing where it does not?
 #include <doctest/doctest.h>
 
 #include "rule_cases.hh"

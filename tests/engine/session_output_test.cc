@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run writes down (engine/session): event stream, crossings, accesses to counter registers.
+// What does a run write (engine/session)? The tests check event stream, crossings, and accesses to
+// counter registers.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -27,7 +28,7 @@ std::vector<std::string> lines(const Scratch& file) {
   return lines;
 }
 
-// A model that counts an instruction as one clock, and the stream of three of its events.
+// A model in which each instruction takes one clock, and the stream of three of its events.
 struct StreamBench : Bench {
   StreamBench() {
     model.set_timing(false);
@@ -57,7 +58,7 @@ TEST_CASE("event stream: header, snapshot, end") {
         "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":90000000,"
         "\"events\":[\"cycles.busy\",\"instructions\",\"data_reads\"],"
         "\"units\":[\"cycles\",\"events\",\"events\"]}");
-  // Zeros at the end of a bank are left out, and so are banks that have nothing.
+  // The stream leaves out zeros at the end of a bank, and banks without counts.
   CHECK(lines[1] ==
         "{\"type\":\"marker\",\"op\":\"begin\",\"arg\":7,\"tsc\":2,"
         "\"banks\":[[4096,0,[2,2]]],\"vectors\":[]}");

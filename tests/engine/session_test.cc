@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The small parts of a run (engine/session), each by itself.
+// Do the small parts of a run (engine/session) work, each by itself?
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -46,7 +46,7 @@ TEST_CASE("brackets: phases open and close in the order of a stack") {
   CHECK(brackets.end(3) == "unbalanced markers: end of phase 3 without its begin");
   CHECK(brackets.exit() == "unbalanced markers: phase 2 was not ended");
   CHECK(brackets.end(2) == "");
-  CHECK(brackets.measures());  // its end is being written
+  CHECK(brackets.measures());  // while its end is written
   brackets.close();
   CHECK(brackets.end(1) == "");
   brackets.close();
@@ -153,7 +153,7 @@ TEST_CASE("counted events: those of a device only if the machine has it") {
   CHECK(none.count("instructions") == 1);
   CHECK(none.count("disk.reads") == 0);
   CHECK(none.count("net.busy") == 0);
-  CHECK(none.count("mode_changes.64bit") == 0);  // of the other engine
+  CHECK(none.count("mode_changes.64bit") == 0);  // an event of the other engine
   CHECK(names({p5::Part::Scsi}).count("disk.wait") == 1);
   CHECK(names({p5::Part::Scsi}).count("net.busy") == 0);
   CHECK(names({p5::Part::Ne2000}).count("net.remote_busy") == 1);

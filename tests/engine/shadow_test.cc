@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shadows against separate runs of each geometry: the same random references, and every miss event
-// equal in every ring and address space; with and without the filter.
+// Do shadows count what separate runs of each geometry count? The random references are the same.
+// Every miss event must be equal in every ring and address space, with the filter and without.
 #include "engine/measure/shadow.hh"
 
 #include <doctest/doctest.h>
@@ -19,8 +19,8 @@ using p5::Config;
 using p5::DataKind;
 using p5::Shadows;
 
-// Page tables in which every fourth 4 MB is a large page, every thirteenth page is absent, and some
-// have PWT or PCD; the page of a linear address is at the same physical one, cut to 32 MB.
+// Page tables: every fourth 4 MB is a large page, every thirteenth page is absent, and some pages
+// have PWT or PCD. A page has equal linear and physical addresses, modulo 32 MB.
 class Tables : public p5::Platform {
  public:
   static constexpr uint32_t kTables = 0x01000000;
@@ -39,8 +39,8 @@ class Tables : public p5::Platform {
   uint16_t x87_control() override { return 0x37F; }
 };
 
-// Everything a geometry has that a shadow may change. `usual`: at least two ways, LRU or its tree,
-// write-back: then the filter goes furthest.
+// A geometry with random values of all keys that a shadow may change. `usual`: at least two ways,
+// LRU or its tree, and write-back; the filter then drops the most references.
 Config random_geometry(AddressStream& random, bool usual) {
   static const char* const policies[] = {"lru", "plru", "fifo", "random"};
   Config config = p90();
@@ -69,7 +69,7 @@ Config random_geometry(AddressStream& random, bool usual) {
   return config;
 }
 
-// The same references for every model that it is given to.
+// Sends the same references to every model.
 class Program {
  public:
   Program(uint32_t seed, p5::Pentium& model)
@@ -99,7 +99,7 @@ class Program {
       case 6:
         if (random_.below(64)) return;
         state_.caching = random_.below(4);
-        if (!state_.caching) model_.flush_caches(true);  // as the manual wants it [INTEL-DM 3]
+        if (!state_.caching) model_.flush_caches(true);  // as the manual requires [INTEL-DM 3]
         return model_.set_state(state_);
       case 7:
         return model_.bus_master(physical(linear()), 4u << random_.below(5), random_.below(2));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Does the timing table load, and does each error name its line?
 #include "engine/p5/timing.hh"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ int line_of(const std::string& text, const std::string& what) {
   return 1 + int(std::count(text.begin(), text.begin() + long(at), '\n'));
 }
 
-// The error of parsing `text`, which must not be a good table.
+// Returns the error of parsing `text`, which must not be a good table.
 std::string error_of(const std::string& text) {
   TimingTable table;
   std::string error;
@@ -49,7 +50,7 @@ std::string error_of(const std::string& text) {
 
 TEST_CASE("timing table: the project's own table loads") {
   const TimingTable& table = timing_table();
-  // One figure of each kind of source [AGN-IT, QTM, CHEN95].
+  // One figure from each kind of source [AGN-IT, QTM, CHEN95].
   CHECK(table.clocks(Mode::Prot)[Class::MovLoad] == 1);
   CHECK(table.clocks(Mode::Prot)[Class::AluMR] == 3);
   CHECK(table.clocks(Mode::Prot)[Class::Div32] == 41);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The engine's TLBs against the reference, access by access: single arrays in several
-// geometries, and the data TLB pair over an address space that mixes 4 KB and 4 MB pages.
+// Do the engine's TLBs agree with the reference at each access? The tests use single arrays in
+// several geometries, and the pair of data TLBs with 4 KB and 4 MB pages mixed.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -29,20 +29,20 @@ const std::vector<Case> kCases = {
     {512, 4, "random"}, {16, 16, "lru"},
 };
 
-// The engine's array beside the reference's.
+// The engine's array and the reference's.
 class Pair {
  public:
   Pair(uint32_t entries, uint32_t ways, const std::string& policy)
       : engine_(config(entries, ways, policy)), expected_(entries, ways, policy) {}
 
-  // Looks a page up in both; false when they disagree.
+  // Looks a page up in both. False: they disagree.
   bool lookup(uint32_t page, bool* hit) {
     const bool quick = engine_.quick(page);
     *hit = expected_.lookup(page);
     return (quick || engine_.lookup(page)) == *hit;
   }
 
-  // Enters a page; false when the engine lost another entry than the reference.
+  // Enters a page. False: the engine has replaced another entry than the reference.
   bool insert(uint32_t page) {
     engine_.insert(page);
     const auto gone = expected_.insert(page);
@@ -61,7 +61,7 @@ class Pair {
     expected_.flush();
   }
 
-  // Equal contents, as far as `pages` tell; tried in a copy, which the look-ups disturb.
+  // Whether both have the same of these `pages`. The look-ups change the order, so they use a copy.
   bool same_contents(const std::vector<uint32_t>& pages) {
     p5::Tlb copy = engine_;
     for (const uint32_t page : pages) {
@@ -128,8 +128,8 @@ TEST_CASE("tlb reference: 10^6 random look-ups in each geometry") {
 }
 
 TEST_CASE("tlb reference: the data TLB pair over mixed page sizes") {
-  // Every third 4 MB region is one large page; CR3 loads flush both arrays, INVLPG drops the page
-  // from both, whichever holds it [INTEL-DM ch. 3].
+  // Every third 4 MB region is one large page. CR3 loads flush both arrays. INVLPG removes the page
+  // from the array that holds it [INTEL-DM ch. 3].
   const auto is_large = [](uint32_t address) { return (address >> 22) % 3 == 0; };
   for (uint32_t seed = 200; seed < 204; seed++) {
     Pair small(64, 4, "plru"), large(8, 4, "plru");
@@ -169,7 +169,8 @@ TEST_CASE("tlb reference: the data TLB pair over mixed page sizes") {
 }
 
 TEST_CASE("tlb: pseudo-LRU is not LRU") {
-  // Uses 0 1 2 3 0 in one 4-way set: LRU would replace 1; the tree points at the other half, 2.
+  // The set of 4 ways sees the pages 0 1 2 3 0. LRU would replace 1; the tree points at the other
+  // half and replaces 2.
   p5::TlbConfig config;
   config.entries = 4;
   p5::Tlb tlb(config);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random address streams with the mixture of locality that exercises a cache: a hot region that
-// fits, a warm one of a few times its size, runs of neighbours, strides that meet in one set, and
-// stray addresses. The generator is fixed, so every host sees the same stream.
+// Which random addresses exercise a cache? The stream mixes a hot region that fits, a warm one of a
+// few times its size, runs of neighbours, strides that meet in one set, and stray addresses. Every
+// host gets the same stream.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 class AddressStream {
  public:
-  // `capacity`: bytes (or pages, in units of `grain`) the structure under test holds.
+  // `capacity`: size of the structure under test, in bytes (or in pages, with units of `grain`).
   AddressStream(uint32_t seed, uint32_t capacity, uint32_t grain)
       : random_(seed), capacity_(capacity), grain_(grain) {}
 
@@ -36,7 +36,7 @@ class AddressStream {
       case 14:
         return last_;
       default:
-        // Now and then the hot region moves, as a program's phase does.
+        // The hot region moves from time to time, as with a phase of a program.
         if (random_() % 4096 == 0) hot_ = uint32_t(random_());
         return last_ = uint32_t(random_());
     }

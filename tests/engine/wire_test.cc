@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The wire: how long a frame takes, who waits for whom, what happens when two begin together; and
-// the way behind it with its faults. The numbers are those of IEEE 802.3.
+// How do stations share the wire, and what does the path behind it do to frames? The tests check
+// times, waits, collisions and faults. The numbers are those of IEEE 802.3.
 #include <map>
 
 #include "net_bench.hh"
@@ -63,7 +63,7 @@ TEST_CASE("wire: a frame of n bytes takes (8 + n + 4) * 8 bits of 100 ns") {
     CHECK(s.b.came[0].last == 7 * kMicrosecond + time);
     CHECK(s.log.wire_busy == time);
   }
-  // The two that everybody knows: 57.6 and 1220.8 us, 67.2 and 1230.4 with the gap.
+  // The well-known times: 57.6 and 1220.8 us; with the gap 67.2 and 1230.4 us.
   Segment2 s;
   CHECK(s.wire.frame_time(60) == 57'600'000);
   CHECK(s.wire.frame_time(1514) == 1'220'800'000);
@@ -90,7 +90,7 @@ TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
   s.run();
   CHECK(s.a.came[0].first == 1'220'800'000 + kGap);
   CHECK(s.log.collisions == 0);
-  // In the gap as well.
+  // The same in the gap.
   Segment2 t;
   t.wire.send(0, t.frame(60), 0);
   t.agenda.at(57'600'000 + kGap / 2, [&](Time now) { t.wire.send(1, t.frame(60), now); });
@@ -112,13 +112,13 @@ TEST_CASE("wire: two that have waited for the same moment collide, then one goes
     REQUIRE(s.b.done.size() == 1);
     CHECK(s.log.collisions >= 1);
     CHECK(s.b.done[0].collisions >= 1);
-    // Preamble and jam, a gap, and whole slots of 51.2 us behind the collision.
+    // A collision takes preamble and jam. A gap and whole slots of 51.2 us follow.
     const Time collided = s.wire.frame_time(100) + kGap, over = collided + 96 * kBit;
     const Time first = std::min(s.b.came[1].first, s.a.came[0].first);
     const Time behind = first - over;
     if (s.log.collisions == 1) CHECK((behind == kGap || behind == 512 * kBit));
     winners[s.b.came[1].first < s.a.came[0].first]++;
-    // They do not overlap.
+    // The frames do not overlap.
     const Time second = std::max(s.b.came[1].first, s.a.came[0].first);
     CHECK(second >= first + kGap);
   }
@@ -140,7 +140,7 @@ TEST_CASE("wire: with collisions off the one that has waited longer goes, then t
 }
 
 TEST_CASE("wire: after 16 collisions a station gives up") {
-  // Another that always begins with it and never waits longer: here, by drawing until it happens.
+  // Two stations begin at the same moment; each seed draws other times to wait.
   uint32_t most = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
     Segment2 s({10'000'000, true, seed});
@@ -189,11 +189,11 @@ TEST_CASE("path: what is lost, doubled and late follows from the seed") {
   CHECK(double(once[1]) == doctest::Approx(10000 * 0.9 * 0.98 * 0.05).epsilon(0.15));
   CHECK(double(once[2]) == doctest::Approx(10000 * 0.9 * 0.02).epsilon(0.25));
   CHECK(first.size() == 10000 - once[0] + once[1]);
-  // Each late one has just been passed, by one that came next and was not lost.
+  // The frame that arrived just before each late one was sent next and was not lost.
   uint64_t late = 0;
   for (size_t i = 1; i < first.size(); i++) late += first[i] < first[i - 1];
   CHECK(late == once[2]);
-  // Which are lost does not depend on what else happens.
+  // The choice of lost frames does not depend on other faults.
   uint64_t alone[3] = {};
   auto kept = drive(1, 0.1, 0, 0, alone);
   CHECK(alone[0] == once[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 32-bit check sequence of Ethernet (IEEE 802.3, 3.2.8), which services use for what they have
-// received as well: a guest can calculate it in ten lines.
+// How is the 32-bit check sequence of Ethernet computed (IEEE 802.3, 3.2.8)? Services also check
+// received bytes with it, because a guest can compute it in ten lines.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace net {
 
-// Goes on from the value for the bytes before; 0 for none.
+// Continues from `before`, the value for the preceding bytes; it is 0 at the start.
 uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count);
 
 }  // namespace net

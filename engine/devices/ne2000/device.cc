@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The network card of a machine, with wire and remote host, as a device that plugs in.
+// How do network card, wire and remote host of a machine plug in as a device?
 #include "../device.hh"
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 
 using p5::Event;
 
-// As NE2000s came from the factory.
+// The factory setting of an NE2000.
 constexpr uint16_t kPort = 0x300;
 constexpr uint8_t kIrq = 3;
 
@@ -61,7 +61,7 @@ class Counts : public Observer {
   std::FILE* capture_ = nullptr;
 };
 
-// The card in its slot.
+// The card, plugged into a slot.
 class Slot : public device::Ports, public Pc {
  public:
   Slot(const Config& config, Agenda& agenda, device::Pc& pc)
@@ -106,7 +106,7 @@ class Ethernet : public device::Device {
     slot_ = std::make_unique<Slot>(config_, agenda_, pc);
   }
 
-  // From here on each frame on the wire goes to the capture file, if one is asked for.
+  // From now on each frame on the wire goes to the capture file, if the run asks for one.
   void ready() override {
     if (!capture_.empty()) slot_->counts().capture(pc_->create(capture_));
   }
@@ -115,7 +115,7 @@ class Ethernet : public device::Device {
   Config config_;
   device::Pc* pc_ = nullptr;
   std::unique_ptr<Slot> slot_;
-  std::string capture_;  // path; empty: none
+  std::string capture_;  // path of the capture; empty: no capture
 };
 
 const device::Registered<Ethernet> registered(p5::Part::Ne2000);

@@ -52,7 +52,7 @@ uint8_t Dp8390::read(uint32_t index) {
     case 0:
       switch (index) {
         case 0x1:
-          return 0;  // CLDA: where the local DMA is between two frames
+          return 0;  // CLDA: position of the local DMA between two frames
         case 0x2:
           return current_;
         case 0x3:
@@ -71,7 +71,7 @@ uint8_t Dp8390::read(uint32_t index) {
           return rsr_;
         case 0xD:
         case 0xE:
-          return 0;  // frames with errors: this wire has none
+          return 0;  // frames with errors: this wire delivers none
         case 0xF: {
           const uint8_t value = missed_;  // reading clears it
           missed_ = 0;
@@ -128,7 +128,7 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
       break;
     case 0x3:
       boundary_ = value;
-      // After an overflow RST stays until a packet has been removed.
+      // After an overflow RST stays set until the driver has removed a packet.
       if (running_) isr_ &= uint8_t(~kRst);
       break;
     case 0x4:
@@ -175,9 +175,10 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 }
 
 void Dp8390::command(uint8_t value, Time now) {
-  // TXP stays until the frame is over; writing a 0 does nothing to it.
+  // TXP stays set until the frame has ended; writing 0 does not clear it.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
-  // STA starts it, STP stops it; with neither, as drivers write to choose a page, it goes on.
+  // STA starts the card and STP stops it. Drivers write neither to select a page; then nothing
+  // changes.
   if (value & kStop) {
     running_ = false;
     if (!sending_ && !coming_) stopped();
@@ -187,12 +188,12 @@ void Dp8390::command(uint8_t value, Time now) {
   }
   const uint8_t remote = value & kRemote;
   if (remote == kSendPacket) {
-    // The next packet of the ring: the length is in its header.
+    // The next packet of the ring; its header contains the length.
     rsar_ = uint16_t(boundary_ * kPage);
     rbcr_ = uint16_t(board_.read_memory(uint16_t(rsar_ + 2)) |
                      board_.read_memory(uint16_t(rsar_ + 3)) << 8);
   }
-  // Drivers look for their interrupt by a transfer of nothing.
+  // Drivers find their interrupt by a transfer of 0 bytes.
   if ((remote == kRemoteRead || remote == kRemoteWrite) && rbcr_ == 0 && running_) {
     raise(kRdc);
   }
@@ -211,7 +212,8 @@ void Dp8390::transmit(Time now) {
   }
   sending_ = true;
   command_ |= kTransmit;
-  // The local DMA reads it as it goes; a driver that changes it meanwhile gets the old one sent.
+  // The frame is copied here. (The real local DMA reads it during transmission.) If a driver
+  // changes the memory meanwhile, the old frame is sent.
   auto frame = std::make_shared<Frame>(tbcr_);
   for (uint32_t i = 0; i < tbcr_; i++) {
     (*frame)[i] = board_.read_memory(uint16_t(tpsr_ * kPage + i));
@@ -230,7 +232,7 @@ void Dp8390::transmit(Time now) {
 
 void Dp8390::sent(Time now, uint32_t collisions, bool aborted) {
   on_wire_ = false;
-  if (next_) {  // a reset came in between, and this is the first frame after it
+  if (next_) {  // the first frame after a reset during transmission
     on_wire_ = true;
     wire_.send(station_, std::exchange(next_, nullptr), now);
   } else if (sending_) {
@@ -261,7 +263,7 @@ bool Dp8390::accepts(const Frame& frame) const {
     return rcr_ & kBroadcast;
   }
   if (!(rcr_ & kMulticast)) return false;
-  // The six highest bits of the check sequence over the address, first bit first.
+  // The six highest bits of the address's check sequence, first bit first.
   uint32_t check = ~crc32(0, frame.data(), kAddressBytes), hash = 0;
   for (int bit = 0; bit < 6; bit++, check >>= 1) hash = hash << 1 | (check & 1);
   return multicast_[hash >> 3] >> (hash & 7) & 1;
@@ -286,8 +288,8 @@ void Dp8390::incoming(Time first, Time last, const FramePtr& frame) {
   });
 }
 
-// The local DMA has come to a page that it has not written yet. The page that the boundary pointer
-// names still holds what the driver has not taken.
+// The local DMA needs a new page for the frame. The driver has not yet taken the contents of the
+// page at the boundary pointer, so reception stops there.
 void Dp8390::need_page(uint32_t page, Time) {
   if (page) page_ = next_page(page_);
   if (page_ == boundary_) {
@@ -341,7 +343,7 @@ void Dp8390::miss() {
 void Dp8390::advance() {
   const uint16_t step = dcr_ & kWord ? 2 : 1;
   rsar_ = uint16_t(rsar_ + step);
-  if (rsar_ == uint16_t(pstop_ * kPage)) rsar_ = uint16_t(pstart_ * kPage);  // the ring goes on
+  if (rsar_ == uint16_t(pstop_ * kPage)) rsar_ = uint16_t(pstart_ * kPage);  // wrap around the ring
   rbcr_ = rbcr_ > step ? uint16_t(rbcr_ - step) : 0;
   if (rbcr_ == 0) raise(kRdc);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// National Semiconductor's DP8390 network interface controller: registers, remote DMA,
-// transmission, and the ring of 256-byte pages that it receives into [DP8390D/NS32490D data sheet,
-// 1995; Linux's drivers/net/ethernet/8390 for how it is used].
+// How does National Semiconductor's DP8390 network controller work? It has registers, remote DMA,
+// transmission, and a ring of 256-byte pages for received frames [DP8390D/NS32490D data sheet,
+// 1995; Linux's drivers/net/ethernet/8390 for its use].
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace net {
 
 using Address = std::array<uint8_t, 6>;
 
-// What the controller sees behind its pins.
+// The board around the controller: its memory and its interrupt pin.
 class Board {
  public:
   virtual ~Board() = default;
@@ -21,12 +21,12 @@ class Board {
   virtual void interrupt(bool on) = 0;
 };
 
-// Frames that have come for the guest.
+// Observes the frames that arrive for the guest.
 class CardWitness {
  public:
   virtual ~CardWitness() = default;
   virtual void received(size_t bytes) = 0;
-  virtual void missed() = 0;  // for lack of room in the ring
+  virtual void missed() = 0;  // the ring had no room
 };
 
 class Dp8390 : public Station {
@@ -42,7 +42,7 @@ class Dp8390 : public Station {
   uint8_t read(uint32_t index);
   void write(uint32_t index, uint8_t value, Time now);
 
-  // Remote DMA: one transfer of the bus, a byte or a word as DCR says.
+  // Remote DMA: one bus transfer, of a byte or a word as DCR selects.
   uint16_t read_data();
   void write_data(uint16_t value);
 
@@ -77,11 +77,11 @@ class Dp8390 : public Station {
   std::array<uint8_t, 8> multicast_;
   bool line_ = false;
   bool running_ = false;
-  bool sending_ = false;  // a frame has been given to the wire, or goes round inside
-  bool on_wire_ = false;  // the wire has a frame of ours, be it one from before a reset
-  FramePtr next_;         // what goes after that one
-  uint32_t epoch_ = 0;    // of the resets
-  // The frame that is coming in, and how many pages it has.
+  bool sending_ = false;  // a frame is on the wire, waits for it, or is in loopback
+  bool on_wire_ = false;  // the wire has a frame of this card, perhaps from before a reset
+  FramePtr next_;         // the frame to send after that one
+  uint32_t epoch_ = 0;    // number of resets
+  // The frame in reception, and the number of its pages.
   FramePtr coming_;
   uint32_t coming_number_ = 0;
   Time coming_first_ = 0;

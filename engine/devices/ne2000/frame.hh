@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What goes over the wire, and the time in which it does (engine/base/agenda.hh).
+// What is a frame, and how long does it take on the wire? Times are those of engine/base/agenda.hh.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using base::kNever;
 using base::kSecond;
 using base::Time;
 
-// Addresses, type and data; preamble and frame check sequence are the wire's.
+// Addresses, type and data. The wire adds preamble and frame check sequence.
 using Frame = std::vector<uint8_t>;
 using FramePtr = std::shared_ptr<const Frame>;
 

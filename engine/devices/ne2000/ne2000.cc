@@ -6,7 +6,7 @@ namespace net {
 Ne2000::Ne2000(const Address& address, Wire& wire, uint32_t station, Agenda& agenda, Pc& pc,
                CardWitness& witness)
     : pc_(pc), chip_(wire, station, agenda, *this, witness) {
-  constexpr uint8_t kSigned = 0x57;  // "W" in both last bytes: an NE2000 with 16 bits
+  constexpr uint8_t kSigned = 0x57;  // "W" in the last two bytes marks a 16-bit NE2000
   for (uint32_t i = 0; i < prom_.size() / 2; i++) {
     prom_[2 * i] = prom_[2 * i + 1] = i < address.size() ? address[i] : i >= 14 ? kSigned : 0;
   }
@@ -21,7 +21,7 @@ void Ne2000::write_memory(uint16_t address, uint8_t value) {
   if (address >= kRam && address < kRam + kRamBytes) ram_[address - kRam] = value;
 }
 
-// The bus splits what is wider than a register or the data port.
+// The bus splits an access that is wider than a register or the data port.
 uint32_t Ne2000::read(uint32_t port, uint32_t bytes) {
   uint32_t value = 0;
   if (port >= kData && port < kReset) {
@@ -45,7 +45,7 @@ void Ne2000::write(uint32_t port, uint32_t value, uint32_t bytes, Time now) {
     if (bytes > 2) chip_.write_data(uint16_t(value >> 16));
     return;
   }
-  // Writing the reset port ends the reset that reading it began.
+  // A write to the reset port ends the reset; a read of the port began it.
   for (uint32_t i = 0; i < bytes && port + i < Dp8390::kRegisters; i++) {
     chip_.write(port + i, uint8_t(value >> 8 * i), now);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Novell's NE2000: a DP8390 with 16 KB of memory, a PROM with the station's address, a data port of
-// 16 bits and a port that resets it. Memory is behind the remote DMA: the PROM at 0, with each byte
-// twice because the bus is a word wide, the RAM from 4000h on [Linux,
+// How does Novell's NE2000 card use the DP8390? The card adds 16 KB of memory, a PROM with the
+// station's address, a 16-bit data port and a reset port. The remote DMA reads the PROM at 0 (each
+// byte twice, because the bus is a word wide) and accesses the RAM from 4000h on [Linux,
 // drivers/net/ethernet/8390/ne.c].
 #pragma once
 

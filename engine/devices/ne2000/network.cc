@@ -28,7 +28,7 @@ Config Config::read(base::Settings& settings) {
   path.reorder = settings.real("net.reorder");
   c.remote.packet = microseconds(settings, "net.remote.cpu_us_per_packet");
   c.remote.kilobyte = microseconds(settings, "net.remote.cpu_us_per_kb");
-  // The run's, not the machine's.
+  // The seed belongs to the run, not to the machine.
   if (settings.has("net.seed")) c.wire.seed = path.seed = settings.number("net.seed");
   return c;
 }

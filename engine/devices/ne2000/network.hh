@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The network of a machine: card, wire and remote host, as the flat parameter file has them.
+// What is the network of a machine? It has a card, a wire and a remote host; the keys are those of
+// the parameter file.
 #pragma once
 
 #include <memory>
@@ -13,15 +14,15 @@
 namespace net {
 
 struct Config {
-  bool card = false;  // net.card: "ne2000"; otherwise there is no network at all
+  bool card = false;  // net.card is "ne2000"; otherwise there is no network
   WireConfig wire;
   RemoteConfig remote;
 
-  // Reads all keys net.*; errors are kept in `settings`.
+  // Reads all keys net.*; `settings` keeps the first error.
   static Config read(base::Settings& settings);
 };
 
-// What is told of it while it goes on.
+// Observes wire, card and remote host.
 class Observer : public Witness, public CardWitness, public RemoteWitness {};
 
 class Network {

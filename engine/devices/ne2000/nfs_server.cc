@@ -9,8 +9,8 @@ namespace {
 constexpr uint32_t kNfs = 100003, kMount = 100005;  // programs (RFC 1094, 2.1 and A.1)
 constexpr uint32_t kHandle = 32, kNameMax = 255, kPathMax = 1024, kDataMax = 8192;
 constexpr uint32_t kRegular = 1, kDirectory = 2, kLink = 5;             // ftype
-constexpr uint32_t kTypeBits[] = {0, 0100000, 0040000, 0, 0, 0120000};  // of the mode, by ftype
-constexpr uint32_t kUnset = 0xffffffff;                                 // in sattr
+constexpr uint32_t kTypeBits[] = {0, 0100000, 0040000, 0, 0, 0120000};  // mode bits by ftype
+constexpr uint32_t kUnset = 0xffffffff;   // a field of sattr that does not change
 constexpr uint32_t kEpoch = 800'000'000;  // 9 May 1995: the time at power-up
 enum {
   kOk = 0,
@@ -46,7 +46,7 @@ constexpr size_t kKnown = 256;
 
 }  // namespace
 
-// XDR (RFC 4506). What is missing reads as 0 and is remembered.
+// Reads XDR (RFC 4506). Missing data reads as 0 and sets bad().
 class NfsServer::In {
  public:
   In(const uint8_t* bytes, size_t count) : at_(bytes), end_(bytes + count) {}
@@ -133,7 +133,7 @@ NfsServer::File* NfsServer::find(uint32_t number) {
   return found == files_.end() ? nullptr : &found->second;
 }
 
-// One name less; the last takes the file with it.
+// Removes one name of a file. The last name removes the file.
 void NfsServer::drop(uint32_t number) {
   File& file = files_.at(number);
   if (file.type != kDirectory && --file.links > 0) return;
@@ -141,7 +141,8 @@ void NfsServer::drop(uint32_t number) {
   files_.erase(number);
 }
 
-// Something has changed: the answer waits for so many writes of the disk, one after the other.
+// Counts a change. On a synchronous server the answer waits for these disk writes, done in
+// sequence.
 void NfsServer::update(bool sync, uint32_t disk_writes) {
   updates_++;
   if (!sync) return;
@@ -155,7 +156,7 @@ std::optional<NfsServer::Reply> NfsServer::call(Time now, uint64_t client, const
   In in(bytes, count);
   const uint32_t xid = in.word(), type = in.word(), rpc = in.word();
   const uint32_t program = in.word(), version = in.word(), procedure = in.word();
-  for (int part = 0; part < 2; part++) {  // credential, verifier: whoever asks is believed
+  for (int part = 0; part < 2; part++) {  // credential and verifier are ignored
     in.word();
     in.text(400);
   }
@@ -219,11 +220,11 @@ void NfsServer::attributes(uint32_t number, Out& out) {
 
 NfsServer::Wanted NfsServer::wanted(In& in) {
   const Wanted asked{in.word(), in.word(), in.word(), in.word()};
-  for (int word = 0; word < 4; word++) in.word();  // times: the server's own
+  for (int word = 0; word < 4; word++) in.word();  // ignores the times: the server sets its own
   return asked;
 }
 
-// Whether a file may become so long; it then is.
+// Gives a file a new size. False: the server has no room for it, and nothing changes.
 bool NfsServer::resize(File& file, uint64_t size) {
   const uint64_t others = held_ - file.data.size();
   if (others + size > kCapacity) return false;
@@ -286,7 +287,7 @@ NfsServer::Status NfsServer::rename(File& from, const std::string& name, File& t
   return kOk;
 }
 
-// What enters a name into a directory, or takes one away.
+// Executes the procedures that add a name to a directory or remove one.
 NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) {
   const uint32_t linked = procedure == kHardLink ? in.handle() : 0;
   const uint32_t number = in.handle();
@@ -311,7 +312,7 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
     other->modified = other->changed = now_;
   } else if (name.empty() || name == "." || name == "..") {
     return kExists;
-  } else if (procedure == kCreate && there) {  // only its size may be set
+  } else if (procedure == kCreate && there) {  // of an existing file only the size is set
     const uint32_t file = directory->names.at(name);
     const Wanted asked = wanted(in);
     if (in.bad()) return kIo;
@@ -358,8 +359,8 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
   return kOk;
 }
 
-// Cookies are positions in the order of names; what comes and goes between two calls moves them, as
-// on many a server of the time.
+// A cookie is a position in the sorted list of names. Names that are added or removed between two
+// calls therefore move it, as on many servers of the time.
 void NfsServer::read_directory(uint32_t number, In& in, Out& out) {
   const uint32_t cookie = in.word();
   const uint32_t room = std::min(in.word(), kDataMax);
@@ -386,7 +387,23 @@ void NfsServer::read_directory(uint32_t number, In& in, Out& out) {
   out.word(next >= entries.size());
 }
 
-// False: there is no such procedure.
+// LOOKUP: finds a name in a directory.
+void NfsServer::look_up(uint32_t number, In& in, Out& out) {
+  const File* file = find(number);
+  const std::string name = in.text(kNameMax);
+  const auto found = file->names.find(name);
+  const bool self = name == "." || name == "..";
+  if (file->type != kDirectory || (!self && found == file->names.end())) {
+    out.word(file->type != kDirectory ? kNotDirectory : kNoEntry);
+    return;
+  }
+  const uint32_t other = name == "." ? number : name == ".." ? file->parent : found->second;
+  out.word(kOk);
+  out.handle(other ? other : number);
+  attributes(other ? other : number, out);
+}
+
+// Executes one procedure of NFS. False: there is no such procedure.
 bool NfsServer::nfs(uint32_t procedure, In& in, Out& out) {
   if (procedure >= kCreate && procedure <= kRmdir) {
     Out result;
@@ -421,20 +438,9 @@ bool NfsServer::nfs(uint32_t procedure, In& in, Out& out) {
       answer(status);
       break;
     }
-    case kLookup: {
-      const std::string name = in.text(kNameMax);
-      const auto found = file->names.find(name);
-      const bool self = name == "." || name == "..";
-      if (file->type != kDirectory || (!self && found == file->names.end())) {
-        out.word(file->type != kDirectory ? kNotDirectory : kNoEntry);
-        break;
-      }
-      const uint32_t other = name == "." ? number : name == ".." ? file->parent : found->second;
-      out.word(kOk);
-      out.handle(other ? other : number);
-      attributes(other ? other : number, out);
+    case kLookup:
+      look_up(number, in, out);
       break;
-    }
     case kReadlink:
       out.word(file->type == kLink ? uint32_t(kOk) : uint32_t(kIo));
       if (file->type == kLink) out.text(file->data);
@@ -459,7 +465,7 @@ bool NfsServer::nfs(uint32_t procedure, In& in, Out& out) {
       answer(in.bad() ? Status(kIo) : write(*file, offset, data));
       break;
     }
-    default:  // STATFS: transfers, block, blocks, free, free for all
+    default:  // STATFS: transfer size, block size, blocks, free, free for all
       for (const uint32_t word :
            {uint32_t(kOk), kDataMax, 8192u, uint32_t(kCapacity >> 13),
             uint32_t((kCapacity - held_) >> 13), uint32_t((kCapacity - held_) >> 13)}) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A file server: NFS version 2 (RFC 1094) and the mount protocol version 1 (its appendix A) by ONC
-// RPC (RFC 5531), files in memory. It knows no network: calls come in, answers go out, each with
-// the time at which it is ready.
+// How does the file server answer a call? It implements NFS version 2 (RFC 1094) and version 1 of
+// the mount protocol (its appendix A) over ONC RPC (RFC 5531), with files in memory. It knows no
+// network: it takes calls and returns answers, each with the time at which it is ready.
 //
-// Two trees are exported, of the two servers of lai96 section 8.2: from "/async" every answer is
-// ready at once, as of Linux 1.2.8, whose server writes to its disk later; from "/sync" an answer
-// to a call that changes something is ready when the disk has it, as NFS asks for and SunOS 4.1.4
-// does it.
+// The server exports two trees, which stand for the two servers of lai96 section 8.2. Below
+// "/async" every answer is ready at once: so does Linux 1.2.8, whose server writes to its disk
+// later. Below "/sync" the answer to a change is ready when the data is on the disk: so NFS
+// requires, and so does SunOS 4.1.4.
 #pragma once
 
 #include <deque>
@@ -21,10 +21,10 @@ namespace net {
 
 class NfsServer {
  public:
-  // A disk write is as long as a random access to lai96's disks (14 ms, section 7.1). How many a
-  // change takes: an estimate after ousterhout90 section 9, up to three a block. Data and i-node of
-  // a written block, the indirect block too where the file has one (behind 12 blocks of 8 KB, FFS);
-  // directory and i-node of what is made or removed.
+  // The time of one disk write: a random access on lai96's disks (14 ms, section 7.1). The number
+  // of writes for a change is an estimate after ousterhout90 section 9, up to three for a block. A
+  // written block needs its data and its i-node, and the indirect block if the file has one (more
+  // than 12 blocks of 8 KB, FFS). A file that is made or removed needs directory and i-node.
   static constexpr Time kDiskWrite = 14 * kMillisecond;
   static constexpr uint32_t kDirectBytes = 12 * 8192;
   static constexpr uint64_t kCapacity = 64 << 20;  // bytes of all files
@@ -37,29 +37,29 @@ class NfsServer {
 
   NfsServer();
 
-  // The answer to one call of a client; none to what is no call, and to one that is being worked
-  // on.
+  // Returns the answer to one call of a client. There is none for bytes that are no call, and none
+  // for a repeated call whose first copy is still in progress.
   std::optional<Reply> call(Time now, uint64_t client, const uint8_t* bytes, size_t count);
 
   uint64_t calls() const { return calls_; }
-  uint64_t updates() const { return updates_; }  // calls that changed something
-  uint64_t writes() const { return writes_; }    // of the disk that somebody waited for
+  uint64_t updates() const { return updates_; }  // number of calls with a change
+  uint64_t writes() const { return writes_; }    // number of disk writes that an answer waited for
 
  private:
   struct File {
     uint32_t type, mode, uid = 0, gid = 0, links = 1;
     Time accessed, modified, changed;
     bool sync;
-    std::string data;                       // of a file, or the target of a symbolic link
-    std::map<std::string, uint32_t> names;  // of a directory
+    std::string data;                       // content of a file, or target of a symbolic link
+    std::map<std::string, uint32_t> names;  // entries of a directory
     uint32_t parent = 0;
   };
-  struct Known {  // calls and their answers, for those that are sent twice
+  struct Known {  // a call with its answer, for repeated calls
     uint64_t client;
     uint32_t xid;
     Reply reply;
   };
-  struct Wanted {  // of a file's attributes
+  struct Wanted {  // attributes that a client wants to set
     uint32_t mode, uid, gid, size;
   };
   class In;
@@ -76,6 +76,7 @@ class NfsServer {
   Status rename(File& from, const std::string& name, File& to, const std::string& other);
   Status write(File& file, uint32_t offset, const std::string& data);
   void read_directory(uint32_t number, In& in, Out& out);
+  void look_up(uint32_t number, In& in, Out& out);
   static Wanted wanted(In& in);
   bool resize(File& file, uint64_t size);
   Status set_attributes(File& file, const Wanted& asked);

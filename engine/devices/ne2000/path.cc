@@ -6,7 +6,8 @@
 namespace net {
 
 void Path::send(const FramePtr& frame, Time now) {
-  // Three draws for each frame: what becomes of one does not move what becomes of those behind it.
+  // Each frame takes three random numbers, so the fate of one frame does not change that of the
+  // next.
   const bool lost = random_.chance(config_.loss);
   const bool doubled = random_.chance(config_.duplicate);
   const bool late = random_.chance(config_.reorder);

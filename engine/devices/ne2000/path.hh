@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What lies between the wire and the remote host, one direction of it: a delay, and by seed the
-// faults of a network. A lost frame is nowhere behind it, a doubled one is there twice, one out of
-// order comes behind the next, or after a while if there is none.
+// What happens to frames between the wire and the remote host, in one direction? They get a delay
+// and, chosen by a seed, the faults of a network. A lost frame disappears and a doubled one arrives
+// twice. A reordered frame arrives after the next one, or after a while if no frame follows.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace net {
 
 struct PathConfig {
   Time latency = 0;
-  double loss = 0, duplicate = 0, reorder = 0;  // probabilities, of each frame
+  double loss = 0, duplicate = 0, reorder = 0;  // probabilities for each frame
   uint64_t seed = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers by seed, the same on every host. Each part that draws has a stream of its own, so that
-// what one draws does not depend on how often another does.
+// Where do random numbers come from? They follow from a seed and are the same on every host. Each
+// part has a stream of its own, so its numbers do not depend on how often other parts draw.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Random {
   uint32_t below(uint32_t power_of_two) { return bits() & (power_of_two - 1); }
 
  private:
-  std::mt19937_64 engine_;  // which numbers it gives, the standard says
+  std::mt19937_64 engine_;  // the C++ standard defines its numbers
 };
 
 }  // namespace net

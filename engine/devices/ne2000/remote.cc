@@ -47,7 +47,8 @@ struct Stack {
     return ERR_OK;
   }
 
-  // The interface is up without saying so: nothing is on the wire before the guest is.
+  // The interface starts without an announcement: nothing may be on the wire before the guest
+  // sends.
   static err_t start(netif* interface) {
     std::copy(kRemoteMac.begin(), kRemoteMac.end(), interface->hwaddr);
     interface->hwaddr_len = ETH_HWADDR_LEN;
@@ -158,7 +159,7 @@ Remote::Remote(const RemoteConfig& config, Wire& wire, uint32_t station, Agenda&
   static bool initialized = false;
   host = this;
   if (initialized)
-    sys_restart_timeouts();  // tests: another host, and time begins again
+    sys_restart_timeouts();  // for tests: time begins again with each new host
   else
     lwip_init();
   initialized = true;
@@ -171,7 +172,7 @@ Remote::Remote(const RemoteConfig& config, Wire& wire, uint32_t station, Agenda&
   enter(0, [] {});
 }
 
-// lwIP's own lists outlive it.
+// lwIP's own lists outlive this object.
 Remote::~Remote() {
   netif_set_down(netif_.get());
   while (tcp_active_pcbs) {
@@ -187,7 +188,7 @@ Remote::~Remote() {
 
 // --- time ---------------------------------------------------------------------------------------
 
-// All that touches the stack goes through here.
+// Every use of the stack goes through here.
 void Remote::enter(Time now, const std::function<void()>& action) {
   now_ = now;
   depth_++;
@@ -205,7 +206,7 @@ void Remote::schedule() {
   if (when >= due_) return;
   due_ = when;
   agenda_.at(when, [this](Time then) {
-    if (due_ != then) return;  // another was entered for an earlier time
+    if (due_ != then) return;  // lwIP has asked for an earlier time since
     due_ = kNever;
     enter(then, [] { sys_check_timeouts(); });
   });
@@ -232,7 +233,7 @@ void Remote::incoming(Time, Time last, const FramePtr& frame) {
   agenda_.at(last, [this, frame](Time then) { in_.send(frame, then); });
 }
 
-// The card takes what is for this host or for all, and of a length that Ethernet allows.
+// The card accepts frames for this host or for all hosts, if Ethernet allows their length.
 void Remote::arrived(Time now, const FramePtr& frame) {
   if (frame->size() < kMinFrame || frame->size() > kMaxFrame) return;
   const bool own = std::equal(kRemoteMac.begin(), kRemoteMac.end(), frame->begin());
@@ -333,7 +334,7 @@ void Connection::send(const void* bytes, size_t count) {
   push();
 }
 
-// As much as TCP takes now.
+// Gives TCP as much data as it accepts now.
 void Connection::push() {
   if (ended_ || !pcb_) return;
   const bool open = pcb_->state == ESTABLISHED || pcb_->state == CLOSE_WAIT;
@@ -344,7 +345,7 @@ void Connection::push() {
     const uint8_t more = count < unsent() ? TCP_WRITE_FLAG_MORE : 0;
     if (tcp_write(pcb_, waiting_.data() + taken_, u16_t(count), TCP_WRITE_FLAG_COPY | more) !=
         ERR_OK) {
-      break;  // its queue is full; when something has been acknowledged there is room again
+      break;  // TCP's queue is full; an acknowledgement makes room
     }
     taken_ += count;
   }
@@ -354,7 +355,7 @@ void Connection::push() {
   }
   tcp_output(pcb_);
   if (!closing_ || unsent()) return;
-  // What TCP still has to do it does alone, and may free the block at once.
+  // TCP completes the close alone, and may free the block at once.
   tcp_pcb* pcb = pcb_;
   Stack::disown(pcb);
   if (tcp_close(pcb) != ERR_OK) return Stack::own(this, pcb);  // poll() tries again

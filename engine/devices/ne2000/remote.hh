@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The host at the other end of the wire: its network card, its processor, and the TCP/IP stack lwIP
-// driven in virtual time. There is one in a process, because lwIP is one.
+// How does the host at the other end of the wire behave? It has a network card, a processor and the
+// TCP/IP stack lwIP, driven in virtual time. A process has only one such host, because lwIP's state
+// is global.
 #pragma once
 
 #include <deque>
@@ -18,16 +19,16 @@ struct pbuf;
 
 namespace net {
 
-// An IPv4 address or a port is a number in the host's order: 10.0.0.2 is 0x0A000002.
+// Addresses of IPv4 and ports are numbers in the host's byte order: 10.0.0.2 is 0x0A000002.
 constexpr uint32_t kGuestAddress = 0x0A000002, kRemoteAddress = 0x0A000001;
 constexpr uint32_t kNetMask = 0xFFFFFF00;
-// Both of the locally administered kind.
+// Both are locally administered addresses.
 constexpr Address kGuestMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x02};
 constexpr Address kRemoteMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x01};
 
 struct RemoteConfig {
   PathConfig path;
-  Time packet = 0, kilobyte = 0;  // the processor's time for a packet, in or out, and for its bytes
+  Time packet = 0, kilobyte = 0;  // processor time for each packet and for each KB
 };
 
 class Connection;
@@ -37,13 +38,13 @@ struct Endpoint {
   uint16_t port = 0;
 };
 
-// Who wants to know what it does.
+// Observes the remote host.
 class RemoteWitness {
  public:
   virtual ~RemoteWitness() = default;
-  virtual void remote_busy(Time from, Time until) = 0;  // its processor
-  virtual void fault(Fault fault) = 0;                  // of the way to it and back
-  // lwIP found what it holds for impossible, or a service cannot be had. It does not return.
+  virtual void remote_busy(Time from, Time until) = 0;  // the time in which its processor works
+  virtual void fault(Fault fault) = 0;                  // a fault on the path to it or back
+  // An assertion of lwIP has failed, or a service cannot start. This call must not return.
   virtual void fail(const std::string& what) = 0;
 };
 
@@ -57,26 +58,26 @@ class Remote : public Station {
 
   Time now() const { return now_; }
   void at(Time when, std::function<void()> action);
-  // The processor works so long; what is sent from here on goes after it.
+  // The processor works for this time. Data sent from now on leaves after it.
   void work(Time duration);
   uint32_t random() { return random_.bits(); }
 
   using Accept = std::function<std::unique_ptr<Connection>()>;
   void listen(uint16_t port, Accept accept);
-  // The connection is the host's until it is over. `from` 0: any free port.
+  // Opens a connection, which the host owns until it ends. `from` 0: any free port.
   Connection& connect(const Endpoint& to, std::unique_ptr<Connection> connection);
 
   using Datagram = std::function<void(const Endpoint& from, const uint8_t* bytes, size_t count)>;
   void bind_udp(uint16_t port, Datagram take);
-  // From a port that has been bound. False: it is larger than UDP allows, or nobody answers to the
-  // address and the packets that wait for it are too many.
+  // Sends a datagram from a bound port. False: it is larger than UDP allows, or too many packets
+  // wait for an address that does not answer.
   bool send_udp(uint16_t port, const Endpoint& to, const uint8_t* bytes, size_t count);
 
   // --- for the wire
 
   void sent(Time now, uint32_t collisions, bool aborted) override;
   void incoming(Time first, Time last, const FramePtr& frame) override;
-  // Behind what waits already.
+  // Sends a frame after all frames that already wait.
   void to_wire(Time now, const FramePtr& frame);
 
  private:
@@ -99,11 +100,11 @@ class Remote : public Station {
   RemoteWitness& witness_;
   Random random_;
   Path in_, out_;
-  std::deque<FramePtr> queue_;  // for the wire; the first is on it if `sending_`
+  std::deque<FramePtr> queue_;  // frames for the wire; the first is on it if `sending_`
   bool sending_ = false;
-  Time now_ = 0, free_ = 0;  // the processor is free from then on
-  Time due_ = kNever;        // of lwIP's own timers
-  uint32_t depth_ = 0;       // of calls into the stack
+  Time now_ = 0, free_ = 0;  // free_: time from which the processor is idle
+  Time due_ = kNever;        // next time of lwIP's own timers
+  uint32_t depth_ = 0;       // nested calls into the stack
   std::unique_ptr<netif> netif_;
   std::vector<std::unique_ptr<Connection>> connections_, over_;
   std::vector<std::unique_ptr<Accept>> listeners_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A service of the remote host: what a program there does for the guest. One file each in
-// services/, entered in the table of services/table.cc; docs/concepts/network.md says what each one
-// speaks.
+// What is a service of the remote host? It is the part of a program there that the guest talks to.
+// Each service is a file in services/ and an entry in services/table.cc; docs/concepts/network.md
+// describes their protocols.
 //
-// A passive service listens from the start. An active one begins something when the guest asks the
-// control service for it (`run NAME key=value ...`) and answers when it is over.
+// A passive service listens from the start. An active service starts when the guest sends the
+// control service a `run NAME key=value ...` line, and answers when it has ended.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,16 @@
 
 namespace net {
 
-// The key=value words of a `run` line. What is wrong with them, or left over, is one line.
+// The key=value words of a `run` line. problem() describes the first wrong or unused word in one
+// line.
 class Arguments {
  public:
-  // False: a word is not key=value, or a key is there twice.
+  // False: a word is not key=value, or a key occurs twice.
   bool parse(const std::vector<std::string>& words);
 
   uint64_t number(const std::string& key, uint64_t otherwise);
   std::string text(const std::string& key, const std::string& otherwise);
-  // The first thing that is wrong, after all keys have been asked for; empty: nothing.
+  // The first error; empty: there is none. Call it after all keys have been read.
   std::string problem();
 
  private:
@@ -34,10 +35,10 @@ class Arguments {
   std::string problem_;
 };
 
-// What a service has received since `reset`, as `stats` tells it.
+// What a service has received since `reset`, as `stats` reports it.
 struct Received {
-  uint64_t bytes = 0, pieces = 0;  // pieces: connections or datagrams
-  uint32_t check = 0;              // crc32() of all bytes, in the order of arrival
+  uint64_t bytes = 0, pieces = 0;  // pieces: number of connections or datagrams
+  uint32_t check = 0;              // crc32() over all bytes, in the order of arrival
 
   void add(const uint8_t* data, size_t count);
   std::string line(const std::string& name) const;  // "NAME bytes=N pieces=N crc=HEX\n"
@@ -45,29 +46,29 @@ struct Received {
 
 class Service {
  public:
-  // Takes the answer's lines, each with its newline. It is called once, at any later time.
+  // Receives the answer's lines, each with its newline. It is called once, at any later time.
   using Answer = std::function<void(const std::string& lines)>;
 
   virtual ~Service() = default;
   virtual void reset() {}
-  virtual std::string stats() const { return ""; }  // lines
-  // What is wrong with the arguments, and nothing was begun; empty: nothing is, and `answer` will
-  // be called. Without a value: it is a passive one.
+  virtual std::string stats() const { return ""; }  // lines for `stats`
+  // Starts an active service. Returns an error, and then nothing has started; or an empty text, and
+  // `answer` is called later. No value: the service is passive.
   virtual std::optional<std::string> run(Arguments&, const Answer&) { return std::nullopt; }
 };
 
 using Make = std::unique_ptr<Service> (*)(Remote& host);
 
-// All services, by name; made in this order.
+// All services with their names, in the order of their creation.
 const std::vector<std::pair<const char*, Make>>& services();
 
-// The services of one host. It is the first of them itself: port 7000 for commands.
+// The services of one host. This class itself is the control service on port 7000.
 class Services {
  public:
   explicit Services(Remote& host);
   void reset();
   std::string stats() const;
-  // One line of the control port; `answer` gets lines, the last of which is "." alone.
+  // Executes one line of the control port. `answer` gets lines; the last one is a single ".".
   void command(const std::string& line, const Service::Answer& answer);
 
  private:

@@ -13,7 +13,8 @@ namespace {
 constexpr uint16_t kControl = 7000;
 constexpr size_t kLongestLine = 4096;
 
-// One guest that gives commands: one line each, answered in their order.
+// A connection of a guest that sends commands, one on each line. The answers come in the same
+// order.
 class Control : public Connection {
  public:
   Control(Remote& host, Services& services) : Connection(host), services_(services) {}
@@ -38,7 +39,7 @@ class Control : public Connection {
       line_.erase(0, end + 1);
       if (!line.empty() && line.back() == '\r') line.pop_back();
       asked_ = true;
-      // Who asked may have gone when the answer comes.
+      // The connection may be gone when the answer comes.
       services_.command(line,
                         [this, alive = std::weak_ptr<char>(alive_)](const std::string& lines) {
                           if (alive.expired()) return;
@@ -54,8 +55,8 @@ class Control : public Connection {
 
   Services& services_;
   std::string line_;
-  bool over_ = false;   // no more commands will come
-  bool asked_ = false;  // and not answered yet
+  bool over_ = false;   // the guest will send no more commands
+  bool asked_ = false;  // a command waits for its answer
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A TCP connection of the remote host, over lwIP's raw interface. A service derives from it.
+// How does a service use a TCP connection? It derives from this class, which uses lwIP's raw
+// interface.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +21,21 @@ class Connection {
 
   virtual void opened() {}
   virtual void received(const uint8_t* bytes, size_t count) = 0;
-  // The other side has acknowledged something: unsent() may be less.
+  // The other side has acknowledged data, so unsent() may be smaller.
   virtual void room() {}
-  // The other side sends no more.
+  // The other side will send no more.
   virtual void finished() { close(); }
-  // It is over and will be deleted: closed on both sides, or refused, reset or given up (`failed`).
+  // The connection has ended and will be deleted. `failed`: it was refused, reset or given up.
   virtual void gone(bool failed) { (void)failed; }
 
   // --- what a service does with it
 
-  // Without limit: what TCP cannot take yet waits here.
+  // Takes any number of bytes. Data that TCP cannot take yet waits here.
   void send(const void* bytes, size_t count);
   void send(const std::string& text) { send(text.data(), text.size()); }
-  size_t unsent() const { return waiting_.size() - taken_; }  // not yet given to TCP
-  void close();                                               // after what has been sent
-  void abort();                                               // with a reset, at once
+  size_t unsent() const { return waiting_.size() - taken_; }  // bytes that TCP has not taken yet
+  void close();                                               // closes after all data has been sent
+  void abort();                                               // ends at once with a reset
   void no_delay();
   Endpoint peer() const;
 
@@ -51,7 +52,7 @@ class Connection {
 
   tcp_pcb* pcb_ = nullptr;
   std::string waiting_;
-  size_t taken_ = 0;  // of what waits
+  size_t taken_ = 0;  // bytes of waiting_ that TCP has taken
   bool closing_ = false, ended_ = false, aborted_ = false;
 };
 

@@ -14,9 +14,9 @@ void Wire::send(uint32_t number, FramePtr frame, Time now) {
   agenda_.at(std::max(now, free()), [this](Time then) { contend(then); });
 }
 
-// Whoever is ready now, and the wire has been free for a gap.
+// Starts the stations that are ready, if the wire has been free for a gap.
 void Wire::contend(Time now) {
-  if (now < free()) return;  // who has taken it asks again for all
+  if (now < free()) return;  // the current sender will call this again
   uint32_t ready = 0, first = kStations;
   for (uint32_t i = 0; i < kStations; i++) {
     if (!stations_[i].frame || stations_[i].ready > now) continue;
@@ -47,8 +47,8 @@ void Wire::transmit(uint32_t number, Time now) {
   agenda_.at(free(), [this](Time then) { contend(then); });
 }
 
-// Both have sent their preambles when they see it, and jam [IEEE 802.3, 4.2.4.1]; each draws from
-// twice as many slots as the time before [4.2.3.2.5].
+// Both stations detect the collision after their preambles, and jam [IEEE 802.3, 4.2.4.1]. Each
+// then draws a time to wait; the number of slots doubles with each collision [4.2.3.2.5].
 void Wire::collide(Time now) {
   used_ = true;
   until_ = now + time(kPreamble * 8 + kJamBits);

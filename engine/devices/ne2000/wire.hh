@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One Ethernet segment, half duplex (IEEE 802.3, 4.2): who has something to send waits until the
-// wire has been free for a gap; who then begins together collides, jams and draws a time to wait.
-// The segment is so short that a signal takes no time: nobody begins while another sends, so those
-// collide who have waited for the same moment.
+// How do the stations share one half-duplex Ethernet segment (IEEE 802.3, 4.2)? A station that has
+// a frame waits until the wire has been free for a gap. Stations that then begin at the same time
+// collide, jam and draw a time to wait. The segment is so short that a signal takes no time, so no
+// station begins while another sends. Only stations that have waited for the same moment collide.
 #pragma once
 
 #include <array>
@@ -13,29 +13,29 @@
 namespace net {
 
 struct WireConfig {
-  uint64_t bit_rate = 10'000'000;  // a second
-  bool collisions = true;          // off: of two who begin together the one that has waited longer
-                                   // does, and the other after it
+  uint64_t bit_rate = 10'000'000;  // bits a second
+  bool collisions = true;          // off: the longer wait goes first
   uint64_t seed = 0;
 };
 
-// What is attached to the wire.
+// A station on the wire.
 class Station {
  public:
   virtual ~Station() = default;
-  // The frame that it gave is over: `collisions` before it went, or so many that it did not go.
+  // The station's frame has ended, after this number of collisions. `aborted`: it was not sent,
+  // because there were too many.
   virtual void sent(Time now, uint32_t collisions, bool aborted) = 0;
-  // Another's frame is coming in, from its first bit to the last of its check sequence.
+  // A frame of another station arrives, from its first bit to the last bit of its check sequence.
   virtual void incoming(Time first, Time last, const FramePtr& frame) = 0;
 };
 
-// Who wants to know what was on the wire.
+// Observes the wire.
 class Witness {
  public:
   virtual ~Witness() = default;
-  virtual void busy(Time from, Time until) = 0;  // frame or collision
+  virtual void busy(Time from, Time until) = 0;  // a frame or a collision
   virtual void collision(Time now) = 0;
-  // It has gone, from its first bit at `first` on.
+  // A frame has been sent; `first` is the time of its first bit.
   virtual void frame(Time first, const Frame& frame, uint32_t station) = 0;
 };
 
@@ -50,10 +50,11 @@ class Wire {
 
   void attach(uint32_t number, Station* station) { stations_[number].station = station; }
 
-  // One frame at a time: the next may follow in sent(), or later.
+  // Sends a frame. A station may have one frame at a time: it gives the next one in sent() or
+  // later.
   void send(uint32_t number, FramePtr frame, Time now);
 
-  // Of a number of bits, and of a frame with preamble and check sequence.
+  // The time of a number of bits, and of a frame with preamble and check sequence.
   Time time(uint64_t bits) const {
     return Time((unsigned __int128)bits * kSecond / config_.bit_rate);
   }
@@ -64,7 +65,7 @@ class Wire {
     Station* station = nullptr;
     FramePtr frame;
     uint32_t collisions = 0;
-    Time ready = 0;  // no sooner, after a collision; or since when it waits
+    Time ready = 0;  // after a collision: earliest begin; otherwise: begin of the wait
     Random backoff{0, 0};
   };
 
@@ -77,7 +78,7 @@ class Wire {
   Agenda& agenda_;
   Witness& witness_;
   std::array<Sender, kStations> stations_;
-  Time until_ = 0;  // the wire is or was in use
+  Time until_ = 0;  // end of the last use
   bool used_ = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A SCSI bus: one at a time, and among those who wait the highest ID [SCSI-2 6.1.2].
+// Which device gets the SCSI bus? One device uses the bus at a time; of those that wait, the
+// highest ID comes next [SCSI-2 6.1.2].
 #pragma once
 
 #include <map>
@@ -12,7 +13,7 @@ class Bus {
  public:
   explicit Bus(Agenda& agenda) : agenda_(agenda) {}
 
-  // Calls `granted` when the bus is this device's; release() ends that.
+  // Calls `granted` when the device gets the bus. The device keeps it until release().
   void request(uint32_t id, Time now, Agenda::Action granted) {
     waiting_.emplace(priority(id), std::move(granted));
     grant(now);
@@ -23,7 +24,7 @@ class Bus {
   }
 
  private:
-  // 7 first, down to 0, then 15 down to 8: smaller numbers here are served first.
+  // The bus serves the smallest number first: IDs 7 down to 0, then 15 down to 8.
   static uint32_t priority(uint32_t id) { return id < 8 ? 7 - id : 8 + 15 - id; }
 
   void grant(Time now) {

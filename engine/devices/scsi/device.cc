@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The SCSI host adapters of a machine and their disks, as a device that plugs in.
+// How do the SCSI host adapters and disks of a machine plug in as a device?
 #include "../device.hh"
 
 #include <cstdio>
@@ -22,13 +22,13 @@ uint32_t number(const uint8_t* bytes) {
   return uint32_t(bytes[0] | bytes[1] << 8 | bytes[2] << 16) | uint32_t(bytes[3]) << 24;
 }
 
-// What the adapters report: counted for all disks together.
+// Counts what the adapters report, for all disks together.
 class Accounts {
  public:
   explicit Accounts(device::Pc& pc) : pc_(pc) {}
 
-  // Requests of all disks that are under way: some disk is busy as long as there is one. The busy
-  // time is counted at the end of each request, not only when the last one ends.
+  // Counts the requests in progress on all disks. The disks are busy while there is at least one.
+  // The busy time is counted at the end of each request, not only at the end of the last one.
   void begun(Time now) {
     if (active_++ == 0) busy_since_ = now;
   }
@@ -123,7 +123,8 @@ class Disks : public device::Device {
     }
   }
 
-  // The power cut, if one is asked for: the run ends, and only the media keep what they have.
+  // Schedules the power cut, if the run asks for one. It ends the run, and only the media keep
+  // their data.
   void ready() override {
     if (!cut_us_) return;
     agenda_.at(pc_->now() + cut_us_ * kMicrosecond, [this](Time now) {
@@ -137,7 +138,7 @@ class Disks : public device::Device {
   }
 
  private:
-  static uint32_t id(uint32_t number) {  // all but the adapter's own
+  static uint32_t id(uint32_t number) {  // skips the adapter's own ID
     return number < MultiMaster::kId ? number : number + 1;
   }
 
@@ -159,7 +160,7 @@ class Disks : public device::Device {
   std::unique_ptr<Accounts> accounts_;
   std::vector<std::unique_ptr<Adapter>> adapters_;
   std::vector<std::unique_ptr<Drive>> drives_;
-  uint64_t cut_us_ = 0;  // after the ready marker; 0: never
+  uint64_t cut_us_ = 0;  // time from the ready marker; 0: no power cut
   std::string cut_image_;
 };
 

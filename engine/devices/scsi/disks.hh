@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The disks of a machine, as the flat parameter file has them (engine/base/settings.hh).
+// Which disks does a machine have? The keys are those of the parameter file
+// (engine/base/settings.hh).
 #pragma once
 
 #include <string>
@@ -14,13 +15,13 @@ struct Config {
   bool tagged_queueing = false;
   DriveConfig drive;
   std::string vendor, product;
-  std::string image;    // content of the first disk; empty: blank, as the others
-  Time adapter = 0;     // the host adapter's own work on a request
+  std::string image;    // content of the first disk; empty: all disks are blank
+  Time adapter = 0;     // time of the host adapter for a request
   Time select = 0;      // arbitration, selection, message and command on the SCSI bus
   Time reselect = 0;    // arbitration, reselection, messages and status
-  Time bus_sector = 0;  // a sector on the SCSI bus
+  Time bus_sector = 0;  // time of one sector on the SCSI bus
 
-  // Checks all keys and reads them; the first error is kept in `settings`.
+  // Checks and reads all keys; `settings` keeps the first error.
   static Config read(base::Settings& settings);
 };
 

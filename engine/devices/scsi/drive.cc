@@ -36,7 +36,7 @@ void Drive::start(RequestPtr request, Time now) {
   request->arrived = now;
   if (!request->write && from_buffer(request, now)) return;
   if (request->write) {
-    // What is read ahead of it is out of date.
+    // A write makes read-ahead data of these sectors invalid.
     for (Segment& segment : segments_) {
       if (!overlap(request->first, request->count, segment.first, segment.buffered.size()))
         continue;
@@ -57,7 +57,7 @@ void Drive::start(RequestPtr request, Time now) {
   next(now);
 }
 
-// What the buffer holds, or will hold as the head goes on reading, needs no wait for the queue.
+// A read that the buffer answers, or will answer as the head reads on, need not wait in the queue.
 bool Drive::from_buffer(const RequestPtr& request, Time now) {
   if (request->tag == Tag::Ordered && (active_ || !queue_.empty())) return false;
   for (const RequestPtr& other : queue_) {
@@ -86,7 +86,7 @@ bool Drive::from_buffer(const RequestPtr& request, Time now) {
   return false;
 }
 
-// A read goes to the bus so late that the bus never waits for the media.
+// Starts the transfer of a read late enough that the bus never waits for the media.
 void Drive::send(const RequestPtr& request, Time now) {
   Time when = now;
   for (size_t i = 0; i < request->buffered.size(); i++) {
@@ -101,7 +101,7 @@ void Drive::taken(const Request& request, Time now) {
   if (!config_.read_ahead || !filling_ || active_) return;
   if (end < filling_->first || end > filling_->end()) return;
   fill(filling_, end + segment_size(), now);
-  // As much is kept of what was sent as fits beside what is still to come.
+  // The segment keeps the sectors already sent as far as they fit beside those still to come.
   const uint64_t size = filling_->buffered.size(), keep = 2 * uint64_t(segment_size());
   if (size <= keep) return;
   filling_->buffered.erase(filling_->buffered.begin(),
@@ -123,7 +123,7 @@ void Drive::fetch(uint64_t sector, uint8_t* bytes) const {
     std::memcpy(bytes, &request->data[(sector - request->first) * kSector], kSector);
     return true;
   };
-  // The newest wins. What is still in the queue has not been done.
+  // The newest cached write wins. Writes that wait in the queue have not been done yet.
   for (auto it = dirty_.rbegin(); it != dirty_.rend(); ++it) {
     if (holds(*it)) return;
   }
@@ -143,7 +143,7 @@ void Drive::cut_power(Time now) {
 
 // --- the mechanism ----------------------------------------------------------------------------
 
-// Gives the mechanism something to do, if it is free and there is something.
+// Starts the next request or cached write, if the mechanism is free.
 void Drive::next(Time now) {
   if (active_) return;
   const RequestPtr request = choose();
@@ -164,8 +164,9 @@ void Drive::next(Time now) {
     read_media(request, begin);
 }
 
-// The head of the queue, or the shortest seek among the commands that may be done now; then what
-// the cache holds, which goes before a write that found no room in it.
+// Chooses the request for the mechanism: the head of the queue, or the shortest seek among the
+// allowed requests. After these come cached writes; they go before a write that the cache has no
+// room for.
 RequestPtr Drive::choose() {
   size_t best = queue_.size();
   for (size_t i = 0; i < queue_.size(); i++) {
@@ -182,7 +183,7 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    // Nothing goes before the head of the queue, nor before an ordered one that has become it.
+    // No request passes the head of the queue, or an ordered request that has become the first.
     if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();
@@ -206,7 +207,7 @@ void Drive::read_media(const RequestPtr& request, Time begin) {
   send(request, begin);
   agenda_.at(segment->buffered.back(), [this, request, segment](Time now) {
     active_ = nullptr;
-    // Unless a write has made it worthless in the meantime.
+    // A later write may have made the segment invalid.
     if (config_.read_ahead && segment->end() == request->first + request->count) {
       filling_ = segment;
       fill(segment, segment->first + segment_size(), now);
@@ -242,8 +243,8 @@ void Drive::written(const Request& request) {
 
 // --- the buffer -------------------------------------------------------------------------------
 
-// Reads on into a segment, up to the sector `end`: without a pause, if the head has not yet come to
-// the end of what was asked for before.
+// Continues to read into a segment, up to the sector `end`. There is no pause if the head has not
+// yet reached the end of the former read-ahead.
 void Drive::fill(Segment* segment, uint64_t end, Time now) {
   end = std::min(end, sectors());
   if (end <= segment->end()) return;
@@ -251,7 +252,7 @@ void Drive::fill(Segment* segment, uint64_t end, Time now) {
   mechanism_.pass(segment->end(), uint32_t(end - segment->end()), begin, false, &segment->buffered);
 }
 
-// The head is wanted elsewhere: what it would have read after `now` is not read.
+// The head must go elsewhere, so read-ahead ends: sectors after `now` are not read.
 void Drive::stop_filling(Time now) {
   if (!filling_) return;
   auto& buffered = filling_->buffered;
@@ -268,7 +269,7 @@ Drive::Segment* Drive::oldest() {
                             [](const Segment& a, const Segment& b) { return a.used < b.used; });
 }
 
-// Sectors in the buffer that are not yet on the media.
+// Number of sectors in the buffer that are not yet on the media.
 uint32_t Drive::unwritten() const {
   uint32_t sum = 0;
   for (const RequestPtr& request : dirty_) sum += request->count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A disk drive behind its interface: queue, buffer with read-ahead, write cache, mechanism. It is
-// told of commands and says when it has something for the bus.
+// How does a disk drive work behind its interface? It has a queue, a buffer with read-ahead, a
+// write cache and a mechanism. It gets commands and reports when it needs the bus.
 #pragma once
 
 #include <deque>
@@ -21,19 +21,19 @@ struct DriveConfig {
   } read_seek = {}, write_seek = {};
   uint32_t knee = 0;  // cylinders
   Time head_switch = 0;
-  Time command = 0;     // the drive's own work on a request, before it acts
-  uint32_t buffer = 0;  // sectors, all segments together
+  Time command = 0;     // time of the drive's controller for a request
+  uint32_t buffer = 0;  // sectors in all segments together
   uint32_t segments = 1;
   bool read_ahead = true;
   bool write_cache = false;
 };
 
-// Where the time of a request went.
+// The parts of the time of a request.
 struct Spent {
   Time seek = 0, rotation = 0, transfer = 0;
 };
 
-// The queue tag that a request came with; one without a tag is alone anyway.
+// The queue tag of a request. A request without a tag is the only one of its target.
 enum class Tag : uint8_t { Simple, HeadOfQueue, Ordered };
 
 struct Request {
@@ -41,25 +41,25 @@ struct Request {
   Tag tag = Tag::Simple;
   uint64_t first = 0;
   uint32_t count = 0;
-  // When each sector is in the drive's buffer: of a write set by who sends it, of a read by the
-  // drive.
+  // The time at which each sector is in the drive's buffer. The sender sets it for a write, the
+  // drive for a read.
   std::vector<Time> buffered;
-  std::vector<uint8_t> data;  // of a write, sent sector by sector up to those times
-  // The drive wants the bus: a read can be sent from now on without a pause, a write is done.
+  std::vector<uint8_t> data;  // of a write; each sector arrives at its time in `buffered`
+  // Called when the drive needs the bus: it can send a read without a pause, or a write has ended.
   Agenda::Action ready;
-  Spent spent;          // when `ready` is called
-  Time bus_sector = 0;  // that long a sector takes on the bus
+  Spent spent;          // valid when `ready` is called
+  Time bus_sector = 0;  // time of one sector on the bus
 
-  // The drive's own.
+  // Only the drive uses these.
   Time arrived = 0;
-  bool cached = false;     // acknowledged before it is on the media
-  std::vector<Time> ends;  // on the media
+  bool cached = false;     // acknowledged before its data is on the media
+  std::vector<Time> ends;  // time at which each sector has passed on the media
 };
 using RequestPtr = std::shared_ptr<Request>;
 
 class Drive {
  public:
-  // `problem`: why there is no such drive.
+  // If the drive is impossible, `problem` gets the reason.
   Drive(const DriveConfig& config, Agenda& agenda, std::string* problem);
 
   uint64_t sectors() const { return geometry_.sectors(); }
@@ -68,21 +68,21 @@ class Drive {
   bool write_cache() const { return config_.write_cache; }
 
   void start(RequestPtr request, Time now);
-  // The host has all of a read: there is room in the buffer again.
+  // The host has all data of a read, so the buffer has room again.
   void taken(const Request& request, Time now);
-  // Once nothing is left that is not on the media, what was kept in the cache included.
+  // Calls `done` when all data, the cached writes included, is on the media.
   void flush(Time now, Agenda::Action done);
-  // A sector as the host sees it, whether it is on the media yet or not.
+  // Reads a sector as the host sees it, including writes that are not on the media yet.
   void fetch(uint64_t sector, uint8_t* bytes) const;
-  // Nothing but the media survives.
+  // Cuts the power: only data on the media survives.
   void cut_power(Time now);
 
  private:
-  // Part of the buffer: consecutive sectors, and when each of them is in it.
+  // A part of the buffer: consecutive sectors, and the time at which each one is there.
   struct Segment {
     uint64_t first = 0;
     std::vector<Time> buffered;
-    uint64_t used = 0;  // the larger, the later
+    uint64_t used = 0;  // number of the last use
     uint64_t end() const { return first + buffered.size(); }
   };
 
@@ -104,13 +104,13 @@ class Drive {
   Medium medium_;
   Mechanism mechanism_;
   Agenda& agenda_;
-  std::deque<RequestPtr> queue_;  // for the mechanism, in the order of arrival
-  std::deque<RequestPtr> dirty_;  // acknowledged from the cache, not yet begun on the media
-  RequestPtr active_;             // what the mechanism is at
+  std::deque<RequestPtr> queue_;  // waits for the mechanism, in the order of arrival
+  std::deque<RequestPtr> dirty_;  // cached writes that the mechanism has not begun
+  RequestPtr active_;             // the mechanism works on it
   std::vector<Segment> segments_;
-  Segment* filling_ = nullptr;  // where read-ahead goes, up to the end of its times
+  Segment* filling_ = nullptr;  // segment of the read-ahead in progress
   uint64_t uses_ = 0;
-  std::vector<Agenda::Action> flushed_;  // to be told once all is written
+  std::vector<Agenda::Action> flushed_;  // called when all data is on the media
 };
 
 }  // namespace disk

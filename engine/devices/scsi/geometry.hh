@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a sector is: zones of cylinders with the same number of sectors on each track, and the
-// angle at which each sector begins.
+// Where on the disk is a sector? Zones are cylinders with the same number of sectors on each track.
+// A place also has the angle at which its sector begins.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct Zone {
 
 struct Place {
   uint32_t cylinder = 0, head = 0;
-  uint32_t slot = 0;     // counted from the index mark, skew included
-  uint32_t sectors = 0;  // of this track
-  uint32_t left = 0;     // sectors from this one to the last of the track, both included
+  uint32_t slot = 0;     // counted from the index mark, with skew
+  uint32_t sectors = 0;  // on this track
+  uint32_t left = 0;     // sectors left on the track, this one included
 };
 
 class Geometry {
  public:
-  // The first sector of a track comes later under the head than that of the track before it, by
-  // `track_skew` or, where the cylinder changes, `cylinder_skew`, both rounded up to whole sectors.
+  // Skew moves the first sector of a track behind that of the track before it. It is `track_skew`,
+  // or `cylinder_skew` if the cylinder changes. Both are rounded up to whole sectors.
   Geometry(std::vector<Zone> zones, uint32_t heads, Time revolution, Time track_skew,
            Time cylinder_skew);
 
@@ -37,14 +37,14 @@ class Geometry {
   Time revolution() const { return revolution_; }
   Place place(uint64_t sector) const;
 
-  // Time from the index mark to the beginning of a slot. Slots may be counted on beyond the mark.
+  // Time from the index mark to the begin of a slot. Slot numbers may go on beyond the mark.
   Time angle(uint32_t slot, uint32_t sectors) const { return revolution_ * slot / sectors; }
 
  private:
   struct Band {
     Zone zone;
-    uint32_t cylinder;                   // its first
-    uint64_t sector;                     // its first
+    uint32_t cylinder;                   // its first cylinder
+    uint64_t sector;                     // its first sector
     uint32_t track_skew, cylinder_skew;  // sectors
   };
   std::vector<Band> bands_;
@@ -53,7 +53,7 @@ class Geometry {
   Time revolution_;
 };
 
-// "351x130,351x126": zones from the outside in. False: not of that form.
+// Reads "351x130,351x126": the zones from the outside in. False: the form is wrong.
 bool parse_zones(const std::string& text, std::vector<Zone>* zones);
 
 }  // namespace disk

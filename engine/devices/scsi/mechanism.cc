@@ -20,7 +20,7 @@ Pass Mechanism::pass(uint64_t first, uint32_t count, Time now, bool write, std::
     }
     cylinder_ = place.cylinder;
     head_ = place.head;
-    // Slots count on beyond the index mark, so that no time is lost to rounding on a track.
+    // Slot numbers go on beyond the index mark, so that rounding loses no time on a track.
     const Time index = start - geometry_.angle(place.slot, place.sectors);
     const uint32_t passed = std::min(count, place.left);
     for (uint32_t i = 1; i <= passed; i++) {
@@ -52,7 +52,7 @@ Time Mechanism::switch_time(const Place& to, bool write) const {
   return d ? moves.seek.time(d) : moves.head_switch;
 }
 
-// From `now` until the slot of `place` comes by.
+// Time from `now` until the slot of `place` reaches the head.
 Time Mechanism::until(const Place& place, Time now) const {
   const Time turn = geometry_.revolution();
   return (geometry_.angle(place.slot, place.sectors) + turn - now % turn) % turn;

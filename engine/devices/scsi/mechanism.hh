@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arm and platters: what it takes until a run of sectors has passed under the heads.
+// How long do arm and platters take until a run of sectors has passed under the heads?
 #pragma once
 
 #include <vector>
@@ -10,13 +10,14 @@
 namespace disk {
 
 struct Pass {
-  Time seek = 0, rotation = 0, transfer = 0;  // the last with the track switches on the way
-  Time start = 0;                             // the first sector begins
+  Time seek = 0, rotation = 0, transfer = 0;  // transfer includes the track switches
+  Time start = 0;                             // begin of the first sector
 };
 
 class Mechanism {
  public:
-  // Heads settle longer for a write than for a read: that has a curve and a head switch of its own.
+  // Heads settle longer for a write than for a read, so each has its own seek curve and head
+  // switch.
   struct Moves {
     SeekCurve seek;
     Time head_switch;
@@ -24,15 +25,15 @@ class Mechanism {
   Mechanism(const Geometry& geometry, Moves read, Moves write)
       : geometry_(geometry), read_(std::move(read)), write_(std::move(write)) {}
 
-  // Moves from `now` on, and passes `count` sectors; the first does not begin before `not_before`.
-  // When each of them ends is appended to `ends`.
+  // Moves the heads from `now` on and passes `count` sectors. The first sector begins at
+  // `not_before` or later. Appends the end of each sector to `ends`.
   Pass pass(uint64_t first, uint32_t count, Time now, bool write, std::vector<Time>* ends,
             Time not_before = 0);
 
-  // The heads are at this sector: a pass was left there.
+  // Places the heads at this sector, where a pass has stopped.
   void stand_at(uint64_t sector);
 
-  uint32_t distance(uint64_t sector) const;  // in cylinders, from where the arm is
+  uint32_t distance(uint64_t sector) const;  // cylinders between the arm and the sector
 
  private:
   Time switch_time(const Place& to, bool write) const;

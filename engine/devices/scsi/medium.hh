@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is on the platters. Only what has been written takes memory, so that disks of gigabytes are
-// cheap to have and to fork.
+// Which data is on the platters? Only written sectors take memory, so a disk of gigabytes costs
+// little memory and forks fast.
 #pragma once
 
 #include <array>
@@ -20,10 +20,12 @@ class Medium {
   void read(uint64_t sector, uint8_t* bytes) const;
   void write(uint64_t sector, const uint8_t* bytes);
 
-  // Fills in the extents of an image (guest-images/parts/rootfs/mkscsi.py). False with `*error`.
+  // Loads the extents of an image (guest-images/parts/rootfs/mkscsi.py). False: `*error` has the
+  // reason.
   bool load(const std::string& path, std::string* error);
 
-  // Writes sectors to a file; what was never written stays a hole. False: it cannot be written.
+  // Writes sectors to a file; sectors never written become holes. False: the file cannot be
+  // written.
   bool save(const std::string& path, uint64_t first, uint64_t count) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace disk {
 namespace {
 
-// Ports, reading and writing.
+// I/O ports, for reading and for writing.
 enum : uint32_t { kStatus = 0, kData = 1, kInterrupt = 2, kGeometry = 3 };
 enum : uint8_t {
   kInvalid = 0x01,
@@ -18,7 +18,7 @@ enum : uint8_t {
 enum : uint8_t { kInterruptReset = 0x20, kSoftReset = 0x40, kHardReset = 0x80 };
 enum : uint8_t { kMailLoaded = 0x01, kCommandComplete = 0x04, kInterruptValid = 0x80 };
 constexpr uint8_t kExtendedTranslation = 0x80;
-// How long a reset is seen by the driver. The card's own diagnostics took about a second.
+// Time for which the driver sees a reset. The card's own diagnostics took about a second.
 constexpr Time kDiagnosticTime = 150 * kMicrosecond;
 constexpr Time kRetry = 10 * kMicrosecond;
 
@@ -52,7 +52,7 @@ enum : uint8_t {
   kBlockFormat = 0x96
 };
 
-// How many parameters a command has; -1: no such command.
+// Number of parameter bytes of a command; -1: no such command.
 int parameters(uint8_t code) {
   switch (code) {
     case kTestComplete:
@@ -90,7 +90,7 @@ int parameters(uint8_t code) {
   }
 }
 
-// Of an outgoing mailbox, an incoming one, and a command block.
+// Codes of an outgoing mailbox, an incoming mailbox and a command block.
 enum : uint8_t { kFree = 0, kStart = 1, kAbort = 2 };
 enum : uint8_t { kDoneGood = 1, kAbortNotFound = 3, kDoneError = 4 };
 enum : uint8_t {
@@ -102,7 +102,7 @@ enum : uint8_t {
 };
 enum : uint8_t { kSelectionTimeout = 0x11, kDataOverrun = 0x12, kInvalidOpcode = 0x16 };
 constexpr uint32_t kMailboxBytes = 8, kBlockBytes = 40, kCdbBytes = 12, kListBytes = 8;
-constexpr uint32_t kListLimit = 8192;  // segments of one command
+constexpr uint32_t kListLimit = 8192;  // bytes in the segment list of one command
 
 uint32_t little(const uint8_t* bytes) {
   return bytes[0] | uint32_t(bytes[1]) << 8 | uint32_t(bytes[2]) << 16 | uint32_t(bytes[3]) << 24;
@@ -151,7 +151,7 @@ void MultiMaster::write_port(uint32_t port, uint8_t value, Time now) {
   if (parameters_.size() == expected_) execute(now);
 }
 
-// Also forgets what it was doing: commands on their way end without anybody being told.
+// Also drops the commands in progress: they end without a report.
 void MultiMaster::reset(Time now) {
   diagnostic_until_ = now + kDiagnosticTime;
   initialized_ = invalid_ = busy_ = false;
@@ -232,9 +232,9 @@ void MultiMaster::execute(Time) {
       return sized(std::move(bytes));
     }
     case kPciInformation:
-      return answer({6, config_.irq, 0x83, 0});  // no ISA ports; terminated
+      return answer({6, config_.irq, 0x83, 0});  // no ISA ports; terminated bus
     case kPeriods:
-      return sized(std::vector<uint8_t>(kTargets, 10));  // of 10 ns
+      return sized(std::vector<uint8_t>(kTargets, 10));  // in units of 10 ns
     case kTargets16:
       return answer({uint8_t(present), uint8_t(present >> 8)});
     case kInstalled0:
@@ -267,7 +267,7 @@ void MultiMaster::execute(Time) {
       interrupts_ = parameters_[0] == 1;
       break;
     default:
-      break;  // nothing that would make a difference here
+      break;  // has no effect in this model
   }
   end_command(true);
 }
@@ -278,14 +278,14 @@ uint16_t MultiMaster::installed() const {
   return present;
 }
 
-// The part that the driver reads: the set-up that AutoSCSI keeps, from 64 on.
+// Returns the bytes that the driver reads: the set-up of AutoSCSI, from 64 on.
 uint8_t MultiMaster::local_ram(uint32_t address) const {
   switch (address) {
     case 64 + 14:
       return kId;
     case 64 + 15:
-      return 0x27;  // terminated, parity, resets the bus
-    // Permitted for all targets: wide, fast and synchronous transfers, disconnection.
+      return 0x27;  // terminated bus, parity, resets the bus
+    // All targets may use wide, fast and synchronous transfers, and disconnection.
     case 64 + 21:
     case 64 + 22:
     case 64 + 23:
@@ -316,13 +316,14 @@ std::vector<uint8_t> MultiMaster::setup(uint32_t length) const {
 
 // --- the mailboxes ----------------------------------------------------------------------------
 
-// When the firmware has done half of its work on a request. It does one thing at a time.
+// Returns the time at which the firmware has done half of its work on a request. The firmware does
+// one thing at a time.
 Time MultiMaster::firmware(Time now) {
   return firmware_free_ = std::max(now, firmware_free_) + config_.firmware / 2;
 }
 
-// Takes a command out of the next outgoing mailbox; or out of any, unless told to keep to the
-// order.
+// Takes a command from the next outgoing mailbox. Without the strict order that the driver can set,
+// it takes one from any outgoing mailbox.
 void MultiMaster::look(Time now) {
   for (uint32_t tried = 0; tried < (strict_ ? 1 : count_); tried++) {
     const uint32_t mailbox = mailboxes_ + (out_ + tried) % count_ * kMailboxBytes;
@@ -380,7 +381,7 @@ MultiMaster::JobPtr MultiMaster::load(uint32_t block) {
 
 // --- the SCSI bus -----------------------------------------------------------------------------
 
-// Sends a target its next command. Without a tag it has one at a time.
+// Sends the next command to a target. A command without a tag is the only one of its target.
 void MultiMaster::dispatch(uint32_t id, Time now) {
   while (!waiting_[id].empty()) {
     const JobPtr job = waiting_[id].front();
@@ -390,7 +391,7 @@ void MultiMaster::dispatch(uint32_t id, Time now) {
     active.jobs++;
     active.untagged = !job->tagged;
     if (!targets_[id]) {
-      // The adapter knows from its own inquiry who is there.
+      // The adapter's own inquiry has found out which targets exist.
       job->adapter_status = kSelectionTimeout;
       finish(job, now);
       continue;
@@ -424,11 +425,11 @@ void MultiMaster::select(const JobPtr& job, Time now) {
     read(job, now);
 }
 
-// All that does not concern the media is done without leaving the bus.
+// Commands that do not use the media complete without leaving the bus.
 void MultiMaster::reply(const JobPtr& job, Time now) {
   Command& command = job->command;
   if (command.status == kCheckCondition) {
-    // The adapter fetches the sense data by itself.
+    // The adapter itself fetches the sense data.
     std::vector<uint8_t> sense = targets_[job->id]->take_sense();
     sense.resize(job->sense_bytes);
     if (alive(*job) && !sense.empty()) {
@@ -438,7 +439,7 @@ void MultiMaster::reply(const JobPtr& job, Time now) {
   }
   const uint32_t bytes = uint32_t(command.reply.size());
   if (bytes) copy(job.get(), command.reply.data(), bytes, true);
-  job->overrun = false;  // shorter or longer than the host has room for is no error here
+  job->overrun = false;  // sense data of another length is no error
   now += config_.bus_sector * (bytes + command.parameters) / kSector + config_.reselect;
   agenda_.at(now, [this, job](Time then) { release(job, then); });
 }
@@ -465,7 +466,7 @@ void MultiMaster::read_sector(const JobPtr& job, uint32_t index, Time now) {
   });
 }
 
-// The data goes to the drive's buffer at once, while the arm is on its way.
+// The data goes to the drive's buffer at once, while the arm moves.
 void MultiMaster::write(const JobPtr& job, Time now) {
   Request& request = *job->request;
   request.data.resize(size_t(request.count) * kSector);
@@ -482,7 +483,7 @@ void MultiMaster::write(const JobPtr& job, Time now) {
   targets_[job->id]->drive().start(job->request, now);
 }
 
-// The target comes back with nothing but its status.
+// The target reconnects and sends only its status.
 void MultiMaster::status(const JobPtr& job, Time now) {
   bus_.request(job->id, now, [this, job](Time granted) {
     agenda_.at(granted + config_.reselect, [this, job](Time then) { release(job, then); });
@@ -541,7 +542,7 @@ void MultiMaster::post(const JobPtr& job, Time now) {
   raise(kMailLoaded);
 }
 
-// The next bytes of a transfer, to or from the segments in the host's memory.
+// Copies the next bytes of a transfer, to or from the segments in the host's memory.
 void MultiMaster::copy(Job* job, uint8_t* bytes, uint32_t count, bool to_memory) {
   while (count && alive(*job)) {
     if (job->segment >= job->segments.size()) {

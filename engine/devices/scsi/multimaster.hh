@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A host adapter with the programming interface of BusLogic's MultiMaster cards: four ports, and
-// mailboxes and command blocks in the host's memory. It plays a BT-956C with firmware 4.28D: PCI,
-// fast and wide SCSI, 15 targets. What is known of the interface is what Linux's driver says of it
-// (drivers/scsi/BusLogic.h).
+// How does the SCSI host adapter work? It has the programming interface of BusLogic's MultiMaster
+// cards: four ports, and mailboxes and command blocks in the host's memory. It models a BT-956C
+// with firmware 4.28D: PCI, fast and wide SCSI, 15 targets. The source for the interface is Linux's
+// driver (drivers/scsi/BusLogic.h).
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace disk {
 
-// What a request that is over has cost. All of its time is one of the four.
+// The costs of a completed request. The four times add up to its whole duration.
 struct Account {
   bool read = false, write = false;
   uint32_t sectors = 0;
   Time seek = 0, rotation = 0, transfer = 0, wait = 0;
 };
 
-// The PC around the adapter.
+// The PC, as the adapter sees it.
 class Host {
  public:
   virtual ~Host() = default;
@@ -34,8 +34,8 @@ class Host {
 };
 
 struct MultiMasterConfig {
-  uint8_t irq = 0;    // as PCI has it
-  Time firmware = 0;  // the adapter's own work on a request: half before it, half behind it
+  uint8_t irq = 0;    // the number that PCI has assigned
+  Time firmware = 0;  // work on a request, half before it and half after it
   Time select = 0, reselect = 0, bus_sector = 0;
 };
 
@@ -56,17 +56,17 @@ class MultiMaster {
   struct Segment {
     uint32_t address, bytes;
   };
-  // A command control block that is being worked on.
+  // A command control block in progress.
   struct Job {
     uint32_t block = 0, epoch = 0;
     uint8_t opcode = 0;
     uint32_t id = 0, lun = 0;
-    bool abort = false;  // of a command that has long ended
+    bool abort = false;  // aborts a command that has already ended
     bool tagged = false;
     Tag tag = Tag::Simple;
     std::vector<uint8_t> cdb;
     std::vector<Segment> segments;
-    uint32_t segment = 0, offset = 0;  // how far the data has come
+    uint32_t segment = 0, offset = 0;  // position of the transfer
     bool overrun = false;
     uint32_t sense_address = 0, sense_bytes = 0;
     uint8_t adapter_status = 0, target_status = 0;
@@ -110,23 +110,23 @@ class MultiMaster {
   std::array<std::deque<JobPtr>, kTargets> waiting_;
   struct Active {
     uint32_t jobs = 0;
-    bool untagged = false;  // one that has the target to itself
+    bool untagged = false;  // a command that is the only one of its target
   };
   std::array<Active, kTargets> active_ = {};
 
-  // The ports.
+  // State of the ports.
   Time diagnostic_until_ = 0;
-  bool initialized_ = false;  // it knows its mailboxes
+  bool initialized_ = false;  // the driver has set the mailboxes up
   bool invalid_ = false, busy_ = false, quiet_ = false, interrupts_ = true;
   uint8_t code_ = 0, interrupt_ = 0;
   uint32_t expected_ = 0;
   std::vector<uint8_t> parameters_;
   std::deque<uint8_t> answer_;
 
-  // The mailboxes.
+  // State of the mailboxes.
   uint32_t mailboxes_ = 0, count_ = 0, out_ = 0, in_ = 0;
   bool strict_ = false, extended_luns_ = false;
-  uint32_t epoch_ = 0;  // of the jobs that a reset has not ended
+  uint32_t epoch_ = 0;  // number of resets; jobs of an older epoch end silently
   Time firmware_free_ = 0;
 };
 

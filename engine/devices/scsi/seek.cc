@@ -10,9 +10,9 @@ namespace {
 
 struct Curve {
   double n, knee, single, full;
-  double e = 0, b = 0;  // slopes: beyond the knee, of the root
+  double e = 0, b = 0;  // slopes: beyond the knee, and of the root
 
-  // Both ends are given; the slope beyond the knee says where the branches meet.
+  // Both ends of the curve are given. The slope beyond the knee decides where the branches meet.
   void set(double slope) {
     e = slope;
     b = (full - single - e * (n - 1 - knee)) / (std::sqrt(knee) - 1);
@@ -20,7 +20,7 @@ struct Curve {
   double time(double d) const {
     return d <= knee ? single + b * (std::sqrt(d) - 1) : full - e * (n - 1 - d);
   }
-  // Of all pairs of different cylinders, n - d of n * (n - 1) / 2 are d apart.
+  // A disk of n cylinders has n * (n - 1) / 2 pairs; n - d of them are d cylinders apart.
   double average() const {
     double sum = 0;
     for (double d = 1; d < n; d++) sum += (n - d) * time(d);

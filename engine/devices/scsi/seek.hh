@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How long the arm takes, by the number of cylinders: a + b * sqrt(d) up to the knee, while it
-// speeds up and slows down, c + e * d beyond it, where it coasts [Ruemmler and Wilkes 1994].
+// How long does the arm take for a number of cylinders d? Up to the knee it takes a + b * sqrt(d),
+// while it speeds up and slows down. Beyond the knee it takes c + e * d, because it coasts
+// [Ruemmler and Wilkes 1994].
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,17 @@
 
 namespace disk {
 
-// The number of cylinders of zones as the parameter file has them: 702 of "351x130,351x126".
+// Returns the number of cylinders in a list of zones: 702 for "351x130,351x126".
 int64_t cylinders(const std::string& zones);
 
-// The mean time of a seek between two cylinders drawn at random, in the unit of the times given: of
-// one cylinder, of all of them, and of `knee` cylinders.
+// Returns the mean seek time between two random cylinders. The result has the unit of the given
+// times, which are for one cylinder, for all cylinders and for `knee` cylinders.
 double mean_seek(const std::string& zones, double knee, double single, double full, double at_knee);
 
 class SeekCurve {
  public:
-  // The curve through the published times: of one cylinder, of all of them, and the average of
-  // seeks between cylinders drawn at random. `problem` says why there is none.
+  // Makes the curve from the published times: for one cylinder, for all cylinders, and the average
+  // between random cylinders. If there is no such curve, `problem` gets the reason.
   SeekCurve(uint32_t cylinders, uint32_t knee, Time single, Time average, Time full,
             std::string* problem);
 

@@ -51,7 +51,7 @@ void pad(uint8_t* to, size_t length, const std::string& text) {
 }  // namespace
 
 Command Target::decode(const uint8_t* cdb, uint32_t length, uint32_t lun) {
-  // The length of a block is that of its group.
+  // The group of the operation code decides the length of a block.
   const uint8_t code = cdb[0];
   const uint32_t needed = code < 0x20 ? 6 : code < 0x60 ? 10 : 12;
   if (length < needed) return check(kIllegalRequest, kInvalidField);
@@ -75,7 +75,7 @@ Command Target::decode(const uint8_t* cdb, uint32_t length, uint32_t lun) {
     case kWrite10:
       return access(big(cdb + 2, 4), big(cdb + 7, 2),
                     code == kRead10 ? Command::Read : Command::Write);
-    case kVerify10: {  // without a comparison; what is on the media can always be read
+    case kVerify10: {  // the drive compares nothing; media can always be read
       Command command = access(big(cdb + 2, 4), big(cdb + 7, 2), Command::Reply);
       if (cdb[1] & 2) return check(kIllegalRequest, kInvalidField);
       return command;
@@ -91,7 +91,7 @@ Command Target::decode(const uint8_t* cdb, uint32_t length, uint32_t lun) {
       return mode_sense(cdb, false);
     case kModeSense10:
       return mode_sense(cdb, true);
-    case kModeSelect6: {  // nothing of this drive can be changed
+    case kModeSelect6: {  // no parameter of this drive can be changed
       Command command;
       command.parameters = cdb[4];
       return command;
@@ -116,7 +116,7 @@ Command Target::access(uint64_t first, uint32_t count, Command::Kind kind) {
 Command Target::inquiry(const uint8_t* cdb, uint32_t lun) const {
   std::vector<uint8_t> data(36);
   data[0] = lun ? 0x7F : 0x00;  // no such unit: a disk, connected
-  data[2] = data[3] = 2;        // SCSI-2, as is the form of this answer
+  data[2] = data[3] = 2;        // SCSI-2, also the format of this answer
   data[4] = uint8_t(data.size() - 5);
   data[7] = uint8_t(0x10 | (tagged_queueing_ ? 0x02 : 0));  // synchronous transfer, queueing
   pad(&data[8], 8, vendor_);

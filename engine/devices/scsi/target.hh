@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A disk as a SCSI target: commands in, data and status out [SCSI-2, X3.131-1994].
+// Which data and status does a disk return for a SCSI command? [SCSI-2, X3.131-1994]
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace disk {
 
 enum Status : uint8_t { kGood = 0x00, kCheckCondition = 0x02 };
 
-// What a command needs of the bus.
+// A decoded command: the data and the parameters that go over the bus.
 struct Command {
   enum Kind { Reply, Read, Write, Flush } kind = Reply;
   uint64_t first = 0;
   uint32_t count = 0;
   std::vector<uint8_t> reply;  // to the initiator
-  uint32_t parameters = 0;     // bytes that it sends and nobody looks at
+  uint32_t parameters = 0;     // parameter bytes from the host that the target ignores
   Status status = kGood;
 };
 
@@ -30,10 +30,10 @@ class Target {
 
   Drive& drive() { return drive_; }
 
-  // What is to be done for a command descriptor block. A check condition leaves sense data behind.
+  // Decodes a command descriptor block. A check condition leaves sense data behind.
   Command decode(const uint8_t* cdb, uint32_t length, uint32_t lun);
 
-  // The sense data of the last check condition, which it then forgets.
+  // Returns the sense data of the last check condition and clears it.
   std::vector<uint8_t> take_sense();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Virtual time and the agenda of engine/base, by the names that the disks use.
+// Under which names do the disks use virtual time and the agenda of engine/base?
 #pragma once
 
 #include "agenda.hh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replacement policies by their names.
+// How does the model find a replacement policy by its name?
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ template <class... Each>
 struct PolicyList {
   using Any = std::variant<Each...>;
 
-  // Whether a policy of the list is least recently used where a set has two ways.
+  // Whether a policy of the list is least recently used for a set of two ways.
   static bool pair_is_lru(const std::string& policy) {
     return ((policy == PolicyName<Each>::name && Each::kPairIsLru) || ...);
   }
 
-  // A policy of the list.
+  // Holds one policy of the list.
   static Any make(const std::string& policy, uint32_t sets, uint32_t ways) {
     std::optional<Any> made;
     ((policy == PolicyName<Each>::name ? void(made.emplace(Each(sets, ways))) : void()), ...);

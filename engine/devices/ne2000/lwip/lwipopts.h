@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lwIP as the host at the other end of the wire: IPv4 alone, no threads, no sockets. Its sizes are
-// those of a workstation of the time with much memory, so that what limits a transfer is the guest,
-// the wire or the host's processor (docs/concepts/network.md).
+// How is lwIP configured as the remote host? It has IPv4 only, no threads and no sockets. Its sizes
+// are those of a workstation of the time with much memory. A transfer is therefore limited by the
+// guest, the wire or the host's processor (docs/concepts/network.md).
 #ifndef P5NET_LWIPOPTS_H
 #define P5NET_LWIPOPTS_H
 
@@ -19,27 +19,28 @@
 #define LWIP_STATS 0
 #define LWIP_SINGLE_NETIF 1
 
-// Memory comes from the process: a guest that wants all of it has to send it first.
+// The process supplies the memory. A guest can only use it up by sending as many bytes.
 #define MEM_LIBC_MALLOC 1
 #define MEMP_MEM_MALLOC 1
 #define MEM_ALIGNMENT 8
 #define MEM_SIZE (64 * 1024 * 1024)
-#define MEMP_NUM_TCP_SEG 8192  // checked against the queue of a connection, not a limit here
+#define MEMP_NUM_TCP_SEG 8192  // lwIP compares it with a connection's queue; it limits nothing here
 
-// Ethernet: an address that is asked for holds back all packets for it, not the last alone.
+// All packets for an address wait while ARP asks for it, not only the last one.
 #define ARP_QUEUEING 1
 #define ARP_QUEUE_LEN 64
 #define ETHARP_TRUST_IP_MAC 0
 #define ETHARP_SUPPORT_STATIC_ENTRIES 0
 
-// Datagrams of up to 64 KB come in fragments (NFS over UDP), several at a time.
+// Datagrams of up to 64 KB arrive in fragments (NFS over UDP), several at a time.
 #define IP_REASSEMBLY 1
 #define IP_FRAG 1
 #define IP_REASS_MAX_PBUFS 1024
 #define MEMP_NUM_REASSDATA 32
 
-// 1460 bytes a segment, and the largest whole number of segments that a window without scaling
-// (RFC 793) has. No time stamps and no SACK: few systems of 1995 had them.
+// A segment has 1460 bytes. The window is the largest whole number of segments that fits without
+// window scaling (RFC 793). There are no time stamps and no SACK, because few systems of 1995 had
+// them.
 #define TCP_MSS 1460
 #define TCP_WND (44 * TCP_MSS)
 #define TCP_SND_BUF (44 * TCP_MSS)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `run sdbase-clients port= clients= transactions= records=`: the clients of
-// workloads/net/sdbase.c. `run xclients port= clients= type= steps=`: those of
-// workloads/net/sxipc.c. Each client has a connection of its own and waits for its answers; all
-// begin at once.
+// Which clients use the guest's database and X servers? `run sdbase-clients port= clients=
+// transactions= records=` starts the clients of workloads/net/sdbase.c. `run xclients port=
+// clients= type= steps=` starts those of workloads/net/sxipc.c. All clients begin at once. Each has
+// a connection of its own and waits for its answers.
 #include "../../../workloads/lib/sdbase.h"
 #include "../../../workloads/lib/sxipc.h"
 #include "service.hh"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kClientsMax = 250;
 
-// So many clients of one run, and what they have found.
+// The clients of one run that are still active, and their results.
 struct Crowd {
   std::string name, unit;
   uint64_t left, right = 0, failed = 0;
@@ -103,7 +103,7 @@ class XClient : public Connection {
   void gone(bool) override { crowd_->over(host_.now(), done_); }
 
  private:
-  // Batches up to one that has an answer.
+  // Sends batches up to the first one that has an answer.
   void go_on() {
     uint8_t batch[SXIPC_BATCH_MAX];
     for (wanted_ = at_ = 0; wanted_ == 0 && step_ < steps_; step_++) {
@@ -124,7 +124,7 @@ class XClient : public Connection {
   bool ended_ = false, done_ = false, wrong_ = false;
 };
 
-// What both kinds of run have in common.
+// The common part of both kinds of run.
 class Clients : public Service {
  public:
   explicit Clients(Remote& host) : host_(host) {}
@@ -148,7 +148,7 @@ class Clients : public Service {
  protected:
   virtual std::string name() const = 0;
   virtual std::string unit() const = 0;
-  // Its own arguments; what is wrong with them.
+  // Reads the arguments of this kind of run. Returns an error, or an empty text.
   virtual std::string read(Arguments& arguments) = 0;
   virtual std::unique_ptr<Connection> client(const std::shared_ptr<Crowd>& crowd,
                                              uint32_t number) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Port 7, TCP and UDP: what comes goes back (RFC 862), at once: a piece that fills no segment does
-// not wait for the acknowledgement of the last one (Nagle's algorithm is off), which the guest may
-// delay.
+// Port 7, TCP and UDP: returns all data at once (RFC 862). Nagle's algorithm is off, so a piece
+// smaller than a segment does not wait for the acknowledgement of the piece before. The guest may
+// delay that acknowledgement.
 #include "service.hh"
 #include "tcp.hh"
 

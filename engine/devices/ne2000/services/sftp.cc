@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `run sftp port= direction=put|get bytes= buffer=`: the client of workloads/net/sftp.c, one file.
-// A request is 32 characters, the number of bytes and spaces; then the bytes go one way or the
-// other, and both sides close. What is put is what workloads/lib/data.h makes of key 0, handed to
-// TCP in pieces of `buffer` bytes.
+// `run sftp port= direction=put|get bytes= buffer=`: the client of workloads/net/sftp.c, for one
+// file. A request has 32 characters: the number of bytes, then spaces. The bytes follow in one of
+// the directions, and both sides close. A put sends the data that workloads/lib/data.h makes from
+// key 0, in pieces of `buffer` bytes.
 #include <algorithm>
 #include <cstdio>
 
@@ -14,7 +14,7 @@ namespace net {
 namespace {
 
 constexpr size_t kRequest = 32, kAhead = 1 << 16;
-constexpr uint32_t kStep = 2246822519u;  // data.h: from one word of a sector to the next
+constexpr uint32_t kStep = 2246822519u;  // word to word, as in data.h
 
 uint8_t contents(uint64_t at) {
   const uint64_t sector = at / 512, word = at % 512 / 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Port 9, TCP and UDP: what comes is counted and thrown away (RFC 863).
+// Port 9, TCP and UDP: counts the received data and discards it (RFC 863).
 #include "service.hh"
 #include "tcp.hh"
 

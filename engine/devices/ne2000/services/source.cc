@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Port 19, TCP: the first line says how many bytes are wanted, in decimal; they come, and the
-// connection is closed. Byte number i is the exclusive or of the three low bytes of i.
+// Port 19, TCP: the guest's first line has the number of bytes that it wants, in decimal. The
+// service sends them and closes. Byte number i is the exclusive or of the three low bytes of i.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -33,7 +33,7 @@ class Stream : public Connection {
     room();
   }
 
-  // The other side may have closed its half; who has asked gets an answer.
+  // The other side may have closed its half. It still gets its answer.
   void finished() override {
     if (!asked_) close();
   }

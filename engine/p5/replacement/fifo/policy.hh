@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does first in, first out replace?
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 namespace p5 {
 
-// Oldest fill: LRU that sees no hits.
+// Replaces the oldest fill: LRU that ignores hits.
 class Fifo : public Lru {
  public:
   static constexpr bool kPairIsLru = false;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does LRU replace?
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace p5 {
 
-// Exact least recently used (P54C L1: one LRU bit per 2-way set, INTEL-DM ch. 2).
+// Replaces the least recently used way (P54C L1: one LRU bit for each 2-way set, INTEL-DM ch. 2).
 class Lru : public Policy {
  public:
   static constexpr bool kPairIsLru = true;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does pseudo-LRU replace?
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace p5 {
 
-// Binary-tree pseudo-LRU (P54C TLBs: 3 bits per 4-way set, INTEL-DM ch. 2).
+// Replaces by a binary tree, pseudo-LRU (P54C TLBs: 3 bits for each 4-way set, INTEL-DM ch. 2).
 class Plru : public Policy {
  public:
   static constexpr bool kPairIsLru = true;
@@ -27,7 +28,7 @@ class Plru : public Policy {
   }
 
  private:
-  // Tree node n has children 2n+1 and 2n+2; a bit of 1 means "the victim is on the right".
+  // Tree node n has the children 2n+1 and 2n+2. A bit of 1 means "the victim is on the right".
   void point_away(uint32_t set, uint32_t way) {
     uint32_t bits = tree_[set];
     uint32_t node = 0;
@@ -40,7 +41,7 @@ class Plru : public Policy {
   }
 
   uint32_t ways_;
-  std::vector<uint32_t> tree_;  // [set], up to 8 ways = 7 bits
+  std::vector<uint32_t> tree_;  // [set] tree bits; up to 8 ways need 7
 };
 
 }  // namespace p5

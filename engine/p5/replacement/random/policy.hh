@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Which way does the random policy replace?
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace p5 {
 
-// A 16-bit Galois LFSR (taps B400h, seed ACE1h), stepped once per replacement, so that equal runs
-// choose equal victims.
+// Replaces by a 16-bit Galois LFSR (taps B400h, seed ACE1h). It steps once for each replacement, so
+// equal runs choose equal victims.
 class Random : public Policy {
  public:
   Random(uint32_t /*sets*/, uint32_t ways) : ways_(ways) {}
