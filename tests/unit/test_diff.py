@@ -81,7 +81,7 @@ def test_runs_without_counts_and_too_few_runs(lab, p5lab):  # noqa: F811
     (bad,) = execute(lab, LARGE)
     status, out, err = p5lab("diff", good.id, bad.id)
     assert (status, out) == (1, "")
-    assert f"run {bad.id} is failed, it has no counts" in err
+    assert f"run {bad.id} is failed and has no counts" in err
     assert p5lab("diff", good.id, good.id[:6])[0] == 2
 
 
