@@ -281,7 +281,8 @@ class Comparison:
             if note["what"] == "unknown-class"
         }
         return [
-            f"Run {run}: instruction {name} has no timing class; it was counted as 1 clock, {count} times"
+            f"Run {run}: instruction {name} has no timing class; it was counted as 1 clock, {count}"
+            " times"
             for (run, name), count in found.items()
         ]
 
