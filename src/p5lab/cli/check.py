@@ -53,7 +53,7 @@ def add(commands: options.Commands) -> None:
         help="compare the embedded engine with gem5",
         description="Runs the same guest, programs and machine on the embedded engine and on your"
         " gem5 (P5LAB_GEM5), and compares the count of each event in a bracket. Architectural"
-        " counts must agree within 1 %%, misses of L1 within 5 %%. The exit status is 1 if a count"
+        " counts must agree within 1 %, misses of L1 within 5 %. The exit status is 1 if a count"
         " does not agree and no experiment explains the difference.",
     )
     both.add_argument(

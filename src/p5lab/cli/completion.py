@@ -11,8 +11,8 @@ from p5lab.describe.keys import BY_NAME
 from p5lab.lab import Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-# Shell commands that list the names of each kind. They use tools that every host has: to start
-# Python at each TAB takes too long. `{root}` is the checkout.
+# Shell commands that list the names of each kind. They use tools that every host has, because
+# Python takes too long to start at each TAB. `{root}` is the checkout.
 NAMES = {
     "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
     "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",

@@ -38,7 +38,7 @@ EXAMPLES = {
     "build": ("build", "build build/engine/p5bochs"),
     "doctor": ("doctor", "doctor --json"),
     "docs": ("docs", "docs matrix machine-keys", "docs --check"),
-    "bench": ("bench", "bench -n 1 --profile"),  # its help text is its own: bench/run.py
+    "bench": ("bench", "bench -n 1 --profile"),  # bench/run.py prints its help
     "test": (
         "test",
         "test unit test_cli",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from p5lab.execute.cluster import Tls, Wanted
 from p5lab.host.processors import cores
 from p5lab.present import counts
 
-SCHEMA_VERSION = 1  # of what print_json prints
+SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 

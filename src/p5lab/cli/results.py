@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`list`, `show`, `diff`, `query`, `keys` and `gc`: the commands that read or remove results."""
+"""`list`, `show`, `diff`, `query`, `gc` and `keys`: the commands that show or remove results."""
 
 import argparse
 import contextlib
@@ -109,7 +109,7 @@ def add(commands: options.Commands) -> None:
         "--max-size",
         type=gc.parse_size,
         metavar="SIZE",
-        help="also remove the files unused for longest until the cache has at most SIZE (500M)",
+        help="remove the longest unused files until the cache is smaller (an example: 500M)",
     )
     options.add_json(clean)
     clean.set_defaults(command=_gc)

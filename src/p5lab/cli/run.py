@@ -75,7 +75,10 @@ def add(commands: options.Commands) -> None:
     )
     shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
     shown.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: results/EXPERIMENT.html"
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write (default: results/EXPERIMENT.html)",
     )
     shown.add_argument(
         "--export",

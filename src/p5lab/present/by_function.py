@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 def of_run(directory: Path) -> "pd.DataFrame | None":
     """Returns the counts in a run directory, as p5stats.attribution.Attribution.frame() makes them.
     None: the run was made without --attribute."""
-    from p5stats import attribution  # to load pandas takes half a second
+    from p5stats import attribution  # loading pandas takes half a second
 
     path = directory / ATTRIBUTION
     return attribution.read(path).frame() if path.is_file() else None

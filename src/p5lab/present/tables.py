@@ -44,7 +44,7 @@ class Grid:
             )
         for number, row in enumerate(self.rows):
             table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
-        # On a terminal that is too narrow lines wrap, so that no digit is cut off.
+        # On a terminal that is too narrow, lines wrap, so that no digit is cut off.
         needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
         width = console.width
         console.width = max(needed, width)
