@@ -39,9 +39,9 @@ def add(commands: options.Commands) -> None:
     disk = commands.add_parser(
         "image",
         help="make the root file system and disk of a distribution",
-        description="Makes the root file system of a distribution and the disk of the guest that boots"
-        " it. The files come from a mirror, with mmdebstrap, or from a tarball. The command needs no"
-        " root rights.",
+        description="Makes the root file system of a distribution and the disk of the guest that"
+        " boots it. The files come from a mirror, with mmdebstrap, or from a tarball. The command"
+        " needs no root rights.",
     )
     disk.add_argument("distribution", help="debian or ubuntu")
     disk.add_argument("--suite", default="", help="default: the suite in the guest's file")

@@ -109,7 +109,8 @@ def add(commands: options.Commands) -> None:
         "--max-size",
         type=gc.parse_size,
         metavar="SIZE",
-        help="remove the longest unused files until the cache is smaller (an example: 500M)",
+        help="also remove the files unused for the longest time, until the cache has at most SIZE,"
+        " such as 500M",
     )
     options.add_json(clean)
     clean.set_defaults(command=_gc)
