@@ -170,7 +170,7 @@ class Cell:
 
     @property
     def iterations(self) -> int:
-        """The number of iterations that each seed measured."""
+        """The number of iterations in the first seed's run."""
         return self.seeds[0].iterations
 
     @cached_property
@@ -303,7 +303,7 @@ class Comparison:
         return [question for question in self.questions if question.what == what]
 
     def why_missing(self, question: Question, system: System) -> str:
-        """Returns why a cell is missing: failed, cannot, or `-` for a run that nobody made."""
+        """Returns why a cell is missing: failed, cannot, or `-` if there is no run."""
         if any(
             head(stored.record) == question.what and system in System.all_of(stored.record)
             for stored in self.failed
