@@ -86,6 +86,17 @@ def add(commands: options.Commands) -> None:
     options.add_format(ask)
     ask.set_defaults(command=_query)
 
+    _add_gc(commands)
+
+    keys = commands.add_parser("keys", help="list all machine keys with unit and meaning")
+    keys.add_argument(
+        "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
+    )
+    options.add_json(keys)
+    keys.set_defaults(command=_keys)
+
+
+def _add_gc(commands: options.Commands) -> None:
     clean = commands.add_parser(
         "gc",
         help="remove results and cached files that nobody needs",
@@ -114,13 +125,6 @@ def add(commands: options.Commands) -> None:
     )
     options.add_json(clean)
     clean.set_defaults(command=_gc)
-
-    keys = commands.add_parser("keys", help="list all machine keys with unit and meaning")
-    keys.add_argument(
-        "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
-    )
-    options.add_json(keys)
-    keys.set_defaults(command=_keys)
 
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:

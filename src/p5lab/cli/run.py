@@ -91,6 +91,10 @@ def add(commands: options.Commands) -> None:
     options.add_json(shown)
     shown.set_defaults(command=_report, name="report")
 
+    _add_rerun(commands)
+
+
+def _add_rerun(commands: options.Commands) -> None:
     again = commands.add_parser(
         "rerun",
         help="repeat a run from its record",
