@@ -142,11 +142,11 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     assert cli.main(["report", "tests", "--output", str(output)], lab) == 0
     said = capsys.readouterr()
     assert said.out.startswith("Page: page.html, ")
-    assert said.err.count("Not there: ") == 2
-    assert "Not there: call, other, p90-premiere2, seed 1" in said.err
+    assert said.err.count("Not stored: ") == 2
+    assert "Not stored: call, other, p90-premiere2, seed 1" in said.err
     assert "`./p5lab run tests` with the same options" in said.err
     text = " ".join(Document(output.read_text(encoding="utf-8")).texts)
-    assert "2 runs of the experiment are not there: call, other, p90-premiere2, seed 1" in text
+    assert "2 runs of the experiment are missing: call, other, p90-premiere2, seed 1" in text
     assert "1 runs have failed: chase" in text
 
 
@@ -172,7 +172,7 @@ def test_no_results_name_the_command(lab, capsys):
     output = lab.root / "page.html"
     assert cli.main(["report", "tests", "--output", str(output)], lab) == 1
     assert capsys.readouterr().err == (
-        "p5lab: no results of tests: expected those of `./p5lab run tests` with the same options\n"
+        "p5lab: no results of tests: run `./p5lab run tests` with the same options first\n"
     )
     assert not output.exists()
 

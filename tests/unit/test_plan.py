@@ -75,7 +75,7 @@ def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
     lab.engine.unlink()
     status, out, err = p5lab("plan", "tests")
     assert status == 0
-    assert "cannot be told: missing engine" in err
+    assert "does not know which runs are stored: missing engine" in err
     assert "2 to run" in out
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""`validate`, `cross-check` and `matrix`: the model against what was measured and against gem5, and
-which benchmarks run where."""
+"""`validate`, `cross-check` and `matrix`.
+
+The first compares the model with published numbers, the second with gem5. The third shows which
+benchmarks run on which guests.
+"""
 
 import argparse
 
@@ -14,20 +17,20 @@ from p5lab.present import counts
 
 
 def add(commands: options.Commands) -> None:
+    """Adds `validate`, `matrix` and `cross-check` to the command line."""
     proof = commands.add_parser(
         "validate",
-        help="published numbers beside modelled ones",
-        description="Runs what the claims of configs/claims.toml need, on"
-        " the machine each was measured on, and prints the published and"
-        " the modelled number. A claim that does not hold is a result, not"
-        " a failure.",
+        help="compare published numbers with modelled ones",
+        description="Makes the runs that the claims of configs/claims.toml need, each on the"
+        " machine that the claim is about. Prints the published number and the modelled number of"
+        " each claim. A claim that does not hold is a result, not a failure.",
     )
-    proof.add_argument("--source", metavar="PAPER", help="the claims of one paper")
+    proof.add_argument("--source", metavar="PAPER", help="only the claims of this paper")
     proof.add_argument(
-        "--all", action="store_true", help="also plain inputs, and what cannot be tested"
+        "--all", action="store_true", help="also show plain inputs and claims that cannot be tested"
     )
     proof.add_argument(
-        "--strict", action="store_true", help="exit status 1 when a claim does not hold"
+        "--strict", action="store_true", help="exit with status 1 if a claim does not hold"
     )
     options.add_jobs(proof)
     options.add_workers(proof)
@@ -37,32 +40,33 @@ def add(commands: options.Commands) -> None:
 
     where = commands.add_parser(
         "matrix",
-        help="which guests run which benchmarks, and why not",
-        description="The benchmarks of the papers and the guests: how many"
-        " runs the papers' experiments ask of each, and what cannot run and"
-        " why.",
+        help="show which guests run which benchmarks",
+        description="Shows a table of the papers' benchmarks and the guests. A cell has the number"
+        " of runs that the papers' experiments make, or says why the guest cannot run the"
+        " benchmark.",
     )
     options.add_format(where)
     where.set_defaults(command=_matrix)
 
     both = commands.add_parser(
         "cross-check",
-        help="the same programs on both engines, compared",
-        description="Runs the same guest, programs and machine on the"
-        " embedded engine and on your gem5 (P5LAB_GEM5), and compares each"
-        " event of a bracket: architectural counts must agree within 1 %%,"
-        " misses of L1 within 5 %%. Exit status 1: some do not, and no"
-        " experiment explains it.",
+        help="compare the embedded engine with gem5",
+        description="Runs the same guest, programs and machine on the embedded engine and on your"
+        " gem5 (P5LAB_GEM5), and compares the count of each event in a bracket. Architectural"
+        " counts must agree within 1 %, misses of L1 within 5 %. The exit status is 1 if a count"
+        " does not agree and no experiment explains the difference.",
     )
     both.add_argument(
         "experiment",
         nargs="?",
         default=agreement.EXPERIMENT,
-        help="whose programs (default: %(default)s)",
+        help="run the programs of this experiment (default: %(default)s)",
     )
     both.add_argument("--guest", default=agreement.GUEST, help="default: %(default)s")
     both.add_argument("--machine", default=agreement.MACHINE, help="default: %(default)s")
-    both.add_argument("--workload", action="append", default=[], help="only these")
+    both.add_argument(
+        "--workload", action="append", default=[], help="only this one; may be repeated"
+    )
     both.add_argument(
         "--seed",
         "--seeds",
@@ -70,14 +74,14 @@ def add(commands: options.Commands) -> None:
         default=(),
         dest="seeds",
         metavar="N,...",
-        help="page placement",
+        help="seeds of the page placement",
     )
     both.add_argument(
         "--explain",
         nargs="*",
         metavar="NAME",
-        help="also run the experiments that can remove what differs; of these only"
-        f" NAME: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
+        help="also run the experiments that can remove a difference, or only those named;"
+        f" the names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
     )
     options.add_jobs(both)
     options.add_workers(both)

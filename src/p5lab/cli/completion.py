@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`completion`: what a shell needs to complete commands, options and names."""
+"""`completion`: a script with which a shell completes commands, options and names."""
 
 import argparse
 import shlex
@@ -11,8 +11,8 @@ from p5lab.describe.keys import BY_NAME
 from p5lab.lab import Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-# The names of each kind, by tools that every host has: starting Python at each TAB takes too long.
-# `{root}` is the checkout.
+# Shell commands that list the names of each kind. They use tools that every host has, because
+# Python takes too long to start at each TAB. `{root}` is the checkout.
 NAMES = {
     "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
     "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",
@@ -21,17 +21,18 @@ NAMES = {
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
-# The options that take KEY=VALUE, and what they take beside machine keys.
+# The options that take KEY=VALUE, and the words they accept in addition to machine keys.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 
 def add(parsers: options.Commands) -> None:
+    """Adds `completion` to the command line."""
     complete = parsers.add_parser(
         "completion",
-        help="what a shell needs to complete commands, options and names",
-        description="Prints a script for the shell: commands and options, and the names of"
-        " experiments, machines, guests, workloads and runs of this checkout as they are when TAB"
-        " is pressed. Machine keys are completed after --set and --sweep.",
+        help="print a completion script for a shell",
+        description="Prints a script with which the shell completes commands and options. It also"
+        " completes the names of experiments, machines, guests, workloads and runs that this"
+        " checkout has when TAB is pressed. After --set and --sweep it completes machine keys.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)
@@ -43,8 +44,8 @@ def _completion(args: argparse.Namespace, lab: Lab) -> int:
 
 
 def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
-    """The completion script of a shell for all commands."""
-    import shtab  # here: no other command needs it
+    """Returns the completion script of a shell (one of SHELLS) for all commands of `parser`."""
+    import shtab  # imported here because no other command needs it
 
     for one in commands(parser).values():
         for action in one._actions:
@@ -60,7 +61,7 @@ def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
 
 
 def _words(names: list[str], option: str) -> str:
-    """A command that prints words, one in a line, in every shell."""
+    """Returns a command that prints one word a line in every shell."""
     return f"echo {' '.join([*names, *_KEYS[option]])} | xargs -n 1 echo"
 
 
@@ -69,7 +70,7 @@ def _tell(action: argparse.Action, complete: dict[str, Any]) -> None:
 
 
 def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parsers of its commands, by name."""
+    """Returns the parsers of a parser's commands, by the name of the command."""
     return {
         name: one
         for action in parser._actions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `--help` shows at its end: a few command lines of each command, which a test parses."""
+"""Examples of each command, which `--help` shows at its end. A test parses every one."""
 
 EXAMPLES = {
     "run": (
@@ -38,7 +38,7 @@ EXAMPLES = {
     "build": ("build", "build build/engine/p5bochs"),
     "doctor": ("doctor", "doctor --json"),
     "docs": ("docs", "docs matrix machine-keys", "docs --check"),
-    "bench": ("bench", "bench -n 1 --profile"),  # its help text is its own: bench/run.py
+    "bench": ("bench", "bench -n 1 --profile"),  # bench/run.py prints its help
     "test": (
         "test",
         "test unit test_cli",
@@ -56,12 +56,12 @@ EXAMPLES = {
 }
 EXIT_STATUS = """exit status:
   0    done
-  1    something that ran has failed: a run, a build, a check, a file that cannot be read
-  2    bad input: what was asked for makes no sense, and nothing was run
-  130  stopped by the user (Ctrl-C, SIGTERM); what was finished is kept"""
+  1    a run, a build or a check has failed, or a file cannot be read
+  2    bad input; nothing was run
+  130  stopped by the user (Ctrl-C, SIGTERM); finished runs are kept"""
 
 
 def of(command: str) -> str:
-    """The end of a command's help; empty where there is no example."""
+    """Returns the end of a command's help text, empty if the command has no example."""
     lines = EXAMPLES.get(command, ())
     return "\n".join(["examples:", *(f"  ./p5lab {line}" for line in lines)]) if lines else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds and runs what a command needs, and tells how it went."""
+"""Builds and runs what a command needs, and reports how the runs ended."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ from p5lab.lab import Lab
 def executor(
     args: argparse.Namespace, lab: Lab
 ) -> Callable[[list[experiment.Run]], list[runner.Result]]:
-    """`execute` as the command line asks (options.add_jobs, add_workers, add_no_build), for
-    commands that find out on their way what to run."""
+    """Returns `execute` with the options of the command line filled in (options.add_jobs,
+    add_workers, add_no_build). It is for commands that find out step by step what to run."""
     workers = options.workers(args)
     return lambda runs: execute(
         lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
@@ -37,7 +37,14 @@ def execute(
     fail_fast: bool = False,
     workers: cluster.Wanted | None = None,
 ) -> list[runner.Result]:
-    """Builds what the runs need and runs what is not there yet: here, or on `workers`."""
+    """Builds what the runs need and makes the runs that are not stored yet, here or on `workers`.
+
+    Returns the results in the order of the runs. Raises UserError for a guest without its image
+    and for a build that fails.
+
+    no_build: use the build products as they are. jobs: runs at a time. force: repeat stored runs.
+    fork: let runs share a boot where they can. fail_fast: start no run after one has failed.
+    """
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
     if not no_build:
@@ -71,10 +78,10 @@ def execute(
 
 
 def tell_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
-    """Names the runs that did not work; whether there are any."""
+    """Prints the runs that failed, each with its reason. Returns whether there are any."""
     bad = [result for result in results if result.status not in ("ok", "queued")]
     if left := sum(result.status == "queued" for result in results):
-        Progress().say(f"p5lab: {left} runs were not begun, because one failed (--fail-fast)")
+        Progress().say(f"p5lab: {left} runs were not started because one failed (--fail-fast)")
     for result in bad:
         Progress().say(
             f"p5lab: {result.run.label}: {result.status}: {result.reason}"

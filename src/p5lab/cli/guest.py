@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`shell` and `image`: a guest by itself."""
+"""`shell` opens the console of a guest; `image` makes the root file system of a distribution."""
 
 import argparse
 from pathlib import Path
@@ -17,12 +17,13 @@ from p5lab.lab import Lab
 
 
 def add(commands: options.Commands) -> None:
+    """Adds `shell` and `image` to the command line."""
     console = commands.add_parser(
         "shell",
-        help="the console of a simulated machine, here",
-        description="Boots a guest and hands its serial console to this"
-        " terminal; Ctrl-A x leaves. Lines of a file or pipe are typed"
-        " one by one, and the end of the input ends the session.",
+        help="open the console of a guest in this terminal",
+        description="Boots a guest and connects its serial console to this terminal. Ctrl-A x"
+        " leaves. If the input is a file or a pipe, its lines are typed one by one, and its end"
+        " ends the session.",
     )
     console.add_argument("guest", help="a name that `p5lab list guests` shows")
     options.add_system(console)
@@ -30,44 +31,44 @@ def add(commands: options.Commands) -> None:
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: one clock an instruction, no caches, TLBs or stalls",
+        help="off: an instruction takes one clock; no caches, TLBs or stalls",
     )
     options.add_no_build(console)
     console.set_defaults(command=_shell)
 
     disk = commands.add_parser(
         "image",
-        help="the root file system of a guest that is a distribution",
-        description="Has mmdebstrap make the root file"
-        " system of a distribution from a mirror, or takes a tarball of it,"
-        " and makes the disk of the guest that boots it. No root is needed.",
+        help="make the root file system and disk of a distribution",
+        description="Makes the root file system of a distribution and the disk of the guest that"
+        " boots it. The files come from a mirror, with mmdebstrap, or from a tarball. The command"
+        " needs no root rights.",
     )
     disk.add_argument("distribution", help="debian or ubuntu")
-    disk.add_argument("--suite", default="", help="default: the one in the guest's file")
+    disk.add_argument("--suite", default="", help="default: the suite in the guest's file")
     disk.add_argument(
         "--mirror",
         default="",
         metavar="URL",
-        help="default: the one of this host's apt configuration",
+        help="default: the mirror in this host's apt configuration",
     )
     disk.add_argument(
         "--keyring",
         type=Path,
         metavar="FILE",
-        help="by which the mirror is signed; default: as apt on this host has it",
+        help="the keys that sign the mirror (default: those of apt on this host)",
     )
     disk.add_argument(
         "--tarball",
         type=Path,
         metavar="FILE",
-        help="instead of a mirror: a root file system, such as ubuntu-base",
+        help="take the root file system from this tarball, such as ubuntu-base, not from a mirror",
     )
-    disk.add_argument("--sha256", default="", metavar="DIGEST", help="of the tarball")
+    disk.add_argument("--sha256", default="", metavar="DIGEST", help="SHA-256 of the tarball")
     disk.add_argument(
         "--size",
         type=image.parse_size,
         default=image.DEFAULT_SIZE,
-        help="of the disk (default: 128M)",
+        help="size of the disk (default: 128M)",
     )
     options.add_json(disk)
     disk.set_defaults(command=_image)

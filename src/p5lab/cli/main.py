@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line. What its exit status means: commands/examples.py."""
+"""The command line. cli/examples.py says what the exit status means."""
 
 import argparse
 import functools
@@ -18,16 +18,21 @@ from p5lab.lab import Lab
 from p5stats import StatsError
 
 GROUPS = (run, check, simpoint, guest, results, upkeep, completion)
-STATUS_STOPPED = 130  # 128 and the number of SIGINT, as shells have it
+STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
 def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
-    """Runs one command; every error a user can cause ends as one line on stderr."""
+    """Runs one command and returns its exit status. Every error that a user can cause ends as one
+    line on stderr.
+
+    argv: the words of the command, by default those of the process. lab: by default the lab of this
+    checkout.
+    """
     signal.signal(signal.SIGTERM, _terminated)
     words = list(sys.argv[1:] if argv is None else argv)
     lab = lab or Lab.here()
     try:
-        if words[:1] == ["bench"]:  # a program of its own, with options of its own
+        if words[:1] == ["bench"]:  # bench is a separate program with its own options
             return subprocess.run(
                 [sys.executable, lab.root / "bench/run.py", *words[1:]]
             ).returncode
@@ -45,7 +50,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
         return STATUS_STOPPED
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; nothing is left to say
+        sys.stderr.close()  # the reader of our output has gone
         return STATUS_FAILED
 
 
@@ -54,14 +59,14 @@ def _terminated(number: int, frame: object) -> NoReturn:
 
 
 class _Help(argparse.HelpFormatter):
-    """Fills descriptions, and leaves a text that has lines of its own as it is."""
+    """Wraps descriptions, but keeps the lines of a text that has line breaks."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with the house's errors: one line, the nearest valid name."""
+    """argparse that raises UserError: one line, with the nearest valid name."""
 
     def __init__(self, *, prog: str, description: str | None = None) -> None:
         super().__init__(
@@ -78,24 +83,25 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Of all commands: each sets `command`, what main calls with the arguments and the lab."""
+    """Returns the parser of all commands. Each command sets `command`, the function that main calls
+    with the arguments and the lab."""
     return _made()[0]
 
 
 def names() -> tuple[str, ...]:
-    """Of all commands."""
+    """Returns the names of all commands."""
     return _made()[1]
 
 
 @functools.cache
 def _made() -> tuple[argparse.ArgumentParser, tuple[str, ...]]:
     top = _Parser(prog="p5lab", description="A simulated Pentium PC laboratory.")
-    top.set_defaults(parser=top)  # which completion reads
+    top.set_defaults(parser=top)  # completion reads it
     top.add_argument("--version", action="version", version=f"p5lab {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     for group in GROUPS:
         group.add(commands)
-    usage = commands.add_parser("help", help="this, or more about one command")
+    usage = commands.add_parser("help", help="show this text, or the help of one command")
     usage.add_argument("topic", nargs="?", choices=list(commands.choices), metavar="COMMAND")
     usage.set_defaults(command=_help)
     for name, command in commands.choices.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 import argparse
 import json
@@ -14,44 +14,44 @@ from p5lab.execute.cluster import Tls, Wanted
 from p5lab.host.processors import cores
 from p5lab.present import counts
 
-SCHEMA_VERSION = 1  # of what print_json prints
+SCHEMA_VERSION = 1  # version of the JSON that print_json prints
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
-    """What the command line changes in an experiment: the options that `run` and `plan` read."""
+    """Adds the options that change an experiment; `run`, `plan` and `report` have them."""
     parser.add_argument(
         "--program",
         type=Path,
         metavar="FILE",
-        help="instead of an experiment: a static x86 program, or guest:PATH, a"
-        " program of a guest that is a distribution",
+        help="run this static x86 program instead of an experiment; guest:PATH is a program of"
+        " the guest itself, which must be a distribution",
     )
-    parser.add_argument("--args", default="", metavar='"A B"', help="its arguments")
+    parser.add_argument("--args", default="", metavar='"A B"', help="arguments of the program")
     _add_selection(parser)
     parser.add_argument(
         "--engine",
         default=engine.DEFAULT,
         metavar="NAME",
-        help="what counts (default: %(default)s). gem5: your own, P5LAB_GEM5; native: the"
-        " programs on this host itself",
+        help="the engine that counts (default: %(default)s). gem5: your own gem5, P5LAB_GEM5;"
+        " native: runs the programs on this host",
     )
     observation.add_options(parser)
     parser.add_argument(
         "--feedback",
         choices=("on", "off"),
-        help="off: caches, TLBs and bus count, and cost no clocks",
+        help="off: caches, TLBs and bus are counted but cost no clocks",
     )
     parser.add_argument(
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: one clock an instruction, no caches, TLBs or stalls",
+        help="off: an instruction takes one clock; no caches, TLBs or stalls",
     )
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    """Machines, guests, workloads and seeds in place of the experiment's."""
+    """Adds the options that replace machines, guests, workloads and seeds of the experiment."""
     parser.add_argument(
         "--set",
         action="append",
@@ -66,14 +66,24 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=V,V,...",
         dest="sweeps",
-        help="run with each of these values of a machine key, or of"
-        " a workload's parameter (parameters.NAME); several multiply",
+        help="run with each of these values of a machine key or of a workload's parameter"
+        " (parameters.NAME); several --sweep run all combinations",
     )
     parser.add_argument(
-        "--machine", action="append", default=[], help="instead of the experiment's"
+        "--machine",
+        action="append",
+        default=[],
+        help="use this machine, not the experiment's; may be repeated",
     )
-    parser.add_argument("--guest", action="append", default=[], help="instead of the experiment's")
-    parser.add_argument("--workload", action="append", default=[], help="only these")
+    parser.add_argument(
+        "--guest",
+        action="append",
+        default=[],
+        help="use this guest, not the experiment's; may be repeated",
+    )
+    parser.add_argument(
+        "--workload", action="append", default=[], help="only this workload; may be repeated"
+    )
     parser.add_argument(
         "--seed",
         "--seeds",
@@ -81,21 +91,22 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=(),
         dest="seeds",
         metavar="N,...",
-        help="page placement; instead of the experiment's",
+        help="seeds of the page placement, instead of the experiment's",
     )
 
 
 def add_only(parser: argparse.ArgumentParser) -> None:
+    """Adds --only, which selects runs by a part of their name."""
     parser.add_argument(
         "--only",
         metavar="TEXT",
         default="",
-        help="of these only the runs whose name has TEXT in it (* and ? stand for"
-        " any text and any letter)",
+        help="only the runs whose name contains TEXT (* stands for any text, ? for any letter)",
     )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Adds --jobs, the number of runs at a time; the default is the number of cores."""
     parser.add_argument(
         "--jobs",
         type=positive("--jobs"),
@@ -106,39 +117,43 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Where runs are executed, beside this process (docs/reference/clusters.md)."""
+    """Adds the options that run on Dask workers (docs/reference/clusters.md)."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--workers",
         type=positive("--workers"),
         default=0,
         metavar="N",
-        help="run on so many Dask workers on this machine, instead of --jobs",
+        help="run on N Dask workers on this machine, instead of --jobs",
     )
     where.add_argument(
         "--scheduler",
         default="",
         metavar="ADDRESS",
-        help="run on the workers of this Dask scheduler, such as tcp://host:8786,"
-        " or of the scheduler that wrote this file (docs/reference/clusters.md)",
+        help="run on the workers of this Dask scheduler: an address such as tcp://host:8786, or"
+        " the file that the scheduler wrote (docs/reference/clusters.md)",
     )
     parser.add_argument(
         "--ship",
         action="store_true",
-        help="with them: send inputs and results, and use no shared file system",
+        help="send inputs and results to the workers, without a shared file system",
     )
     for what, text in (
-        ("ca", "the authority's certificate"),
-        ("cert", "our certificate"),
-        ("key", "its key"),
+        ("ca", "certificate of the authority"),
+        ("cert", "certificate of this side"),
+        ("key", "key of this side's certificate"),
     ):
         parser.add_argument(
-            f"--tls-{what}", type=Path, metavar="FILE", help=f"with them: {text} (PEM)"
+            f"--tls-{what}",
+            type=Path,
+            metavar="FILE",
+            help=f"{text}, for the connection to the workers (PEM)",
         )
 
 
 def workers(args: argparse.Namespace) -> Wanted | None:
-    """What the options of add_workers say; None: runs are executed here."""
+    """Returns the workers that the options of add_workers ask for; None: execute the runs here.
+    Raises UserError for options that need others."""
     files = (args.tls_ca, args.tls_cert, args.tls_key)
     if not args.workers and not args.scheduler:
         if args.ship or any(files):
@@ -150,7 +165,7 @@ def workers(args: argparse.Namespace) -> Wanted | None:
 
 
 def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FORMATS) -> None:
-    """How the results are printed: `form` of the arguments."""
+    """Adds --format and --json, which set `form` of the arguments to one of `forms`."""
     parser.add_argument(
         "--format",
         choices=forms,
@@ -162,30 +177,31 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Of a command that knows tables and JSON only, this alone."""
+    """Adds --json alone, for a command that prints only tables and JSON."""
     parser.add_argument(
         "--json",
         action="store_const",
         const="json",
         default="table",
         dest="form",
-        help="for programs (docs/reference/formats.md)",
+        help="print JSON for programs (docs/reference/formats.md)",
     )
 
 
 def print_json(what: dict[str, object]) -> None:
-    """The answer of a command to a program."""
+    """Prints the answer of a command as JSON, with its schema_version."""
     print(json.dumps({"schema_version": SCHEMA_VERSION, **what}, indent=1))
 
 
 def add_no_build(parser: argparse.ArgumentParser) -> None:
+    """Adds --no-build, which uses the build products as they are."""
     parser.add_argument(
-        "--no-build", action="store_true", help="take the build products as they are"
+        "--no-build", action="store_true", help="use the build products as they are"
     )
 
 
 def add_system(parser: argparse.ArgumentParser) -> None:
-    """One machine with one placement of pages."""
+    """Adds the options of one machine with one seed: --machine, --set and --seed."""
     parser.add_argument(
         "--machine", default=experiment.PROGRAM_MACHINE, help="default: %(default)s"
     )
@@ -198,12 +214,12 @@ def add_system(parser: argparse.ArgumentParser) -> None:
         help="change a machine key",
     )
     parser.add_argument(
-        "--seed", type=seeds.parse, default=(0,), metavar="N", help="page placement"
+        "--seed", type=seeds.parse, default=(0,), metavar="N", help="seed of the page placement"
     )
 
 
 def one_seed(args: argparse.Namespace, command: str) -> int:
-    """The seed of add_system."""
+    """Returns the seed of add_system. Raises UserError if the option has several numbers."""
     if len(args.seed) != 1:
         raise UserError(f"--seed: expected one number for {command}")
     return int(args.seed[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`list`, `show`, `diff`, `query`, `keys` and `gc`: what there is, and what can go."""
+"""`list`, `show`, `diff`, `query`, `gc` and `keys`: the commands that show or remove results."""
 
 import argparse
 import contextlib
@@ -23,7 +23,7 @@ from p5lab.present.tables import MISSING, Grid
 
 LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
 KINDS = "|".join(LISTS)
-# Of a record, what `list runs --json` has.
+# The fields of a record that `list runs --json` prints.
 RUN = (
     "run",
     "experiment",
@@ -38,23 +38,24 @@ RUN = (
 
 
 def add(commands: options.Commands) -> None:
-    show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS))
+    """Adds `list`, `show`, `diff`, `query`, `gc` and `keys` to the command line."""
+    show = commands.add_parser("list", help="list " + ", ".join(LISTS))
     show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
     options.add_json(show)
     show.set_defaults(command=_list)
 
-    one = commands.add_parser("show", help="one run: inputs, status, counts")
+    one = commands.add_parser("show", help="show one run: inputs, status, counts")
     one.add_argument("run", help="the first characters of a run's id")
     one.add_argument(
         "--crossings",
         action="store_true",
-        help="of a run with --trace crossings: who ran, and how each passed control"
-        " on, in a typical bracket of each phase",
+        help="for a run with --trace crossings: the programs and kernel parts that ran in a"
+        " typical bracket of each phase, and how each passed control on",
     )
     one.add_argument(
         "--timeline",
         action="store_true",
-        help="of a run with --trace crossings: the same step by step, with the misses of each",
+        help="for a run with --trace crossings: each step of that bracket with its misses",
     )
     _add_attribution(one)
     options.add_format(one)
@@ -62,39 +63,50 @@ def add(commands: options.Commands) -> None:
 
     apart = commands.add_parser(
         "diff",
-        help="what differs between runs",
-        description="Prints what the runs were made of and what they"
-        " counted, as far as it is not the same: means of one bracket, the"
-        " ratio to the first run, and for each 1000 instructions.",
+        help="show what differs between runs",
+        description="Prints the inputs and the counts that differ between the runs. Counts are"
+        " means over the brackets, with the ratio to the first run and the number per 1000"
+        " instructions.",
     )
     apart.add_argument(
         "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of an id"
     )
-    apart.add_argument("--rings", action="store_true", help="each privilege ring for itself")
+    apart.add_argument("--rings", action="store_true", help="count each privilege ring separately")
     options.add_format(apart)
     apart.set_defaults(command=_diff)
 
     ask = commands.add_parser(
         "query",
-        help="a question to all results, in SQL",
-        description="Answers a question in the SQL of DuckDB. `runs` has a"
-        " row for each run, `counts` the counts of all ok ones"
+        help="query all results in SQL",
+        description="Answers a query in the SQL of DuckDB. The table `runs` has a row for each"
+        " run. The table `counts` has the counts of all runs with status ok"
         " (docs/reference/formats.md).",
     )
     ask.add_argument("sql", metavar="SQL")
     options.add_format(ask)
     ask.set_defaults(command=_query)
 
+    _add_gc(commands)
+
+    keys = commands.add_parser("keys", help="list all machine keys with unit and meaning")
+    keys.add_argument(
+        "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
+    )
+    options.add_json(keys)
+    keys.set_defaults(command=_keys)
+
+
+def _add_gc(commands: options.Commands) -> None:
     clean = commands.add_parser(
         "gc",
         help="remove results and cached files that nobody needs",
-        description="Shows what can go and how much it takes: runs that"
-        " failed, were never run, or were superseded by a later run of the"
-        " same; cached downloads and build products that were not used for"
-        " a while. Only --yes removes it. What is running is left alone.",
+        description="Shows what can be removed and its size: runs that failed, that never started,"
+        " or that a later run of the same kind replaces; cached downloads and build products that"
+        " were not used for some time. Removes them only with --yes. Never removes a run that is"
+        " still running.",
     )
-    clean.add_argument("--yes", action="store_true", help="remove it")
-    clean.add_argument("--list", action="store_true", dest="each", help="name every one of them")
+    clean.add_argument("--yes", action="store_true", help="remove them")
+    clean.add_argument("--list", action="store_true", dest="each", help="list every item")
     clean.add_argument("--results", action="store_true", help="results only")
     clean.add_argument("--cache", action="store_true", help="the cache only")
     clean.add_argument(
@@ -102,58 +114,55 @@ def add(commands: options.Commands) -> None:
         type=gc.parse_days,
         default=gc.DAYS,
         metavar="DAYS",
-        help="cached files not used for so long (default: %(default)s)",
+        help="remove cached files not used for this number of days (default: %(default)s)",
     )
     clean.add_argument(
         "--max-size",
         type=gc.parse_size,
         metavar="SIZE",
-        help="and the longest unused, down to such as 500M in all",
+        help="also remove the files unused for the longest time, until the cache has at most SIZE,"
+        " such as 500M",
     )
     options.add_json(clean)
     clean.set_defaults(command=_gc)
-
-    keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
-    keys.add_argument(
-        "--markdown", action="store_true", help="as docs/reference/machine-keys.md has them"
-    )
-    options.add_json(keys)
-    keys.set_defaults(command=_keys)
 
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attribution",
         action="store_true",
-        help="of a run with --attribute: the functions with the largest counts",
+        help="for a run with --attribute: the functions with the largest counts",
     )
     parser.add_argument(
         "--evictions",
         action="store_true",
-        help="of a run with --attribute misses: who evicted whom from a direct-mapped L2",
+        help="for a run with --attribute misses: who evicted whom from a direct-mapped L2",
     )
     parser.add_argument(
         "--speedscope",
         type=Path,
         metavar="FILE",
-        help="of a run with --attribute stacks: write its call stacks, weighted by"
-        " --event, for https://www.speedscope.app",
+        help="for a run with --attribute stacks: write its call stacks, weighted by --event, to a"
+        " file for https://www.speedscope.app",
     )
     parser.add_argument(
         "--by",
         default="function,module",
         metavar="WHAT,...",
-        help=f"of {', '.join(by_function.BY)} (default: %(default)s)",
+        help=f"group counts by any of {', '.join(by_function.BY)} (default: %(default)s)",
     )
     parser.add_argument(
-        "--event", default=by_function.EVENT, metavar="NAME", help="default: %(default)s"
+        "--event",
+        default=by_function.EVENT,
+        metavar="NAME",
+        help="event to show (default: %(default)s)",
     )
     parser.add_argument(
         "--top",
         type=options.positive("--top"),
         default=by_function.ROWS,
         metavar="N",
-        help="so many rows (default: %(default)s)",
+        help="number of rows (default: %(default)s)",
     )
 
 
@@ -231,7 +240,7 @@ def _query(args: argparse.Namespace, lab: Lab) -> int:
     columns, rows = index.query(lab, args.sql)
     if args.form == "json":
         found = [dict(zip(columns, row, strict=True)) for row in rows]
-        # Dates and the like have no form of their own in JSON.
+        # JSON has no type for dates.
         print(json.dumps({"schema_version": 1, "rows": found}, indent=1, default=str))
     elif args.form == "csv":
         cells = ([for_terminal(x) if isinstance(x, str) else x for x in row] for row in rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`run`, `plan`, `rerun` and `report`: experiments."""
+"""`run`, `plan`, `rerun` and `report`: the commands that run and present experiments."""
 
 import argparse
 import fnmatch
@@ -21,11 +21,12 @@ from p5lab.present import counts, diff, page, planned
 
 
 def add(commands: options.Commands) -> None:
+    """Adds `run`, `plan`, `report` and `rerun` to the command line."""
     run = commands.add_parser(
         "run",
         help="run an experiment and print its counts",
-        description="Builds what is not up to date, runs what has not been"
-        " run yet and prints the counts.",
+        description="Builds what is out of date, makes the runs that are not stored yet, and prints"
+        " the counts.",
     )
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
@@ -34,18 +35,18 @@ def add(commands: options.Commands) -> None:
     options.add_only(run)
     ending = run.add_mutually_exclusive_group()
     ending.add_argument(
-        "--fail-fast", action="store_true", help="begin no further run when one has failed"
+        "--fail-fast", action="store_true", help="start no further run after one has failed"
     )
     ending.add_argument(
-        "--keep-going", action="store_true", help="run all there is, whatever fails (the default)"
+        "--keep-going", action="store_true", help="make all runs even if some fail (the default)"
     )
     run.add_argument(
-        "--force", action="store_true", help="run again what is there; fails when the events differ"
+        "--force", action="store_true", help="repeat stored runs; fail if the events differ"
     )
     run.add_argument(
         "--no-fork",
         action="store_true",
-        help="boot anew for each run, not once for all that can share",
+        help="boot the guest for each run; runs do not share a boot",
     )
     options.add_no_build(run)
     options.add_format(run)
@@ -53,10 +54,10 @@ def add(commands: options.Commands) -> None:
 
     ahead = commands.add_parser(
         "plan",
-        help="the runs of an experiment, and how long they take",
-        description="Shows what `p5lab run` would do with the same options:"
-        " every run, whether it is there already, and an estimate of the"
-        " host time of what is left. Runs and builds nothing.",
+        help="show the runs of an experiment and how long they take",
+        description="Shows what `p5lab run` would do with the same options: every run, whether it"
+        " is stored already, and an estimate of the host time of the other runs. Runs and builds"
+        " nothing.",
     )
     ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(ahead)
@@ -67,30 +68,39 @@ def add(commands: options.Commands) -> None:
 
     shown = commands.add_parser(
         "report",
-        help="a page about an experiment, with figures",
-        description="Writes one HTML file about the results that are there"
-        " (options as of `p5lab run`): the papers' figures, published"
-        " values, claims, the machine, the runs. It needs nothing but"
-        " itself. Runs nothing.",
+        help="write an HTML page about an experiment",
+        description="Writes one HTML file about the stored results of an experiment: the papers'"
+        " figures, published values, claims, the machine, the runs. The options select runs as in"
+        " `p5lab run`. The file needs no other file and no network. Runs nothing.",
     )
     shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
     shown.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: results/EXPERIMENT.html"
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write (default: results/EXPERIMENT.html)",
     )
     shown.add_argument(
-        "--export", type=Path, metavar="DIR", help="also each figure as PNG, SVG and CSV"
+        "--export",
+        type=Path,
+        metavar="DIR",
+        help="also write each figure as PNG, SVG and CSV into this directory",
     )
     options.add_choice(shown)
     options.add_only(shown)
     options.add_json(shown)
     shown.set_defaults(command=_report, name="report")
 
+    _add_rerun(commands)
+
+
+def _add_rerun(commands: options.Commands) -> None:
     again = commands.add_parser(
         "rerun",
-        help="a run again, from its record",
-        description="Runs again what a run directory records: fails when"
-        " the events differ. Where engine, guest or program are others by"
-        " now it is another run, and the difference is shown.",
+        help="repeat a run from its record",
+        description="Repeats a run from the record in its directory. Fails if the events differ."
+        " If the engine, the guest or the program has changed since then, the result is a new run,"
+        " and the command shows the difference.",
     )
     again.add_argument("run", help="the first 4 or more characters of an id")
     options.add_no_build(again)
@@ -99,7 +109,8 @@ def add(commands: options.Commands) -> None:
 
 
 def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
-    """The runs that a command line asks for (options.add_choice, options.add_only)."""
+    """Returns the runs that the command line selects (options.add_choice, options.add_only). Raises
+    UserError if it selects none, or names both an experiment and a program or neither."""
     choice = experiment.Filter(
         machines=tuple(args.machine),
         guests=tuple(args.guest),
@@ -141,8 +152,8 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
     alone = capabilities(args.engine).alone
     if workers and alone:
         raise UserError(
-            f"--engine {args.engine}: expected without --workers and --scheduler: it measures"
-            " this host, one run at a time"
+            f"--engine {args.engine}: expected without --workers and --scheduler: this engine"
+            " measures this host, one run at a time"
         )
     expansion = _expansion(args, lab)
     for remark in engines.get(args.engine).examine(lab, expansion.runs):
@@ -179,7 +190,7 @@ def _plan(args: argparse.Namespace, lab: Lab) -> int:
     try:
         ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
     except UserError as error:
-        Progress().say(f"What is there already cannot be told: {error}")
+        Progress().say(f"The plan does not know which runs are stored: {error}")
         ahead = plan.make(lab, runs, None, args.jobs)
     planned.show(counts.stdout(), ahead, args.form)
     return 0
@@ -197,7 +208,7 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
     if result.id == before.id:
         Progress().say(f"Run {before.id}: the same events again.")
         return 0
-    Progress().say(f"Run {before.id} is now run {result.id}: it is made of something else.")
+    Progress().say(f"Run {before.id} is now run {result.id}: its inputs have changed.")
     after = store.find(lab, result.id)
     if before.status == "ok":
         diff.show(counts.stdout(), diff.between([before, after]), args.form)
@@ -208,11 +219,9 @@ def _report(args: argparse.Namespace, lab: Lab) -> int:
     output = args.output or lab.results / f"{args.experiment}.html"
     written = page.write(lab, args.experiment, _expansion(args, lab), output, args.export)
     for run in written.missing:
-        Progress().say(f"Not there: {run.label}")
+        Progress().say(f"Not stored: {run.label}")
     if written.missing:
-        Progress().say(
-            f"`./p5lab run {args.experiment}` with the same options makes what is not there."
-        )
+        Progress().say(f"`./p5lab run {args.experiment}` with the same options makes these runs.")
     if args.form == "json":
         options.print_json(
             {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`simpoint`: long runs estimated from a few intervals."""
+"""`simpoint`: estimates a long run from a few of its intervals."""
 
 import argparse
 from pathlib import Path
@@ -15,58 +15,61 @@ from p5lab.present import counts, samples
 
 
 def add(commands: options.Commands) -> None:
+    """Adds `simpoint` to the command line."""
     points = commands.add_parser(
         "simpoint",
-        help="a long run estimated from a few intervals of it",
-        description="Writes basic-block vectors of each workload, clusters"
-        " them as SimPoint 3.2 does, simulates one interval of each"
-        " cluster in detail, and prints the weighted estimate.",
+        help="estimate a long run from a few of its intervals",
+        description="Records the basic-block vectors of each workload and clusters them as SimPoint"
+        " 3.2 does. Simulates one interval of each cluster in detail and prints the weighted"
+        " estimate.",
     )
     points.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
     points.add_argument(
         "--vectors",
         type=Path,
         metavar="FILE",
-        help="instead of workloads: only cluster the vectors of this file, such as"
-        " gem5's simpoint.bb.gz, and write .simpoints and .weights beside it",
+        help="cluster the vectors of this file, such as gem5's simpoint.bb.gz, and write"
+        " .simpoints and .weights beside it; run no workload",
     )
     points.add_argument(
         "--parameter",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="of the workloads; may be repeated",
+        help="set a parameter of the workloads; may be repeated",
     )
     points.add_argument(
         "--interval",
         metavar="N",
         type=options.positive("--interval"),
         default=sampling.INTERVAL,
-        help="instructions of an interval (default: %(default)s)",
+        help="instructions in an interval (default: %(default)s)",
     )
     points.add_argument(
         "--max-k",
         metavar="K",
         type=options.positive("--max-k"),
         default=sampling.MAX_K,
-        help="clusters at most (default: %(default)s)",
+        help="largest number of clusters (default: %(default)s)",
     )
     points.add_argument(
         "--warm-up",
         type=options.positive("--warm-up"),
         default=sampling.WARM_UP,
         metavar="N",
-        help="instructions before each interval that keep caches,"
-        " TLBs and branch target buffer warm (default: %(default)s)",
+        help="instructions before each interval that warm caches, TLBs and branch target buffer"
+        " (default: %(default)s)",
     )
     points.add_argument(
-        "--full", action="store_true", help="the full run as well, and with it the error"
+        "--full",
+        action="store_true",
+        help="also make the full run and print the error of the estimate",
     )
     points.add_argument(
         "--simpoint",
         type=Path,
         metavar="PROGRAM",
-        help="cluster with this SimPoint 3.2 (default: P5LAB_SIMPOINT, else ours)",
+        help="cluster with this SimPoint 3.2 program (default: P5LAB_SIMPOINT, or p5lab's own)",
     )
     points.add_argument("--guest", default=experiment.PROGRAM_GUEST, help="default: %(default)s")
     options.add_system(points)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`build`, `doctor`, `bench`, `docs` and `test`."""
+"""`build`, `doctor`, `bench`, `test` and `docs`: the commands that keep a checkout in order."""
 
 import argparse
 
@@ -13,44 +13,48 @@ from p5lab.lab import Lab
 
 
 def add(commands: options.Commands) -> None:
-    """Adds the commands that keep a checkout in order."""
+    """Adds `build`, `doctor`, `bench`, `test` and `docs` to the command line."""
     make = commands.add_parser("build", help="build engine, guests and workloads")
     make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
     make.set_defaults(command=_build)
 
-    look = commands.add_parser("doctor", help="what is missing here")
+    look = commands.add_parser("doctor", help="check this host and checkout for what is missing")
     options.add_json(look)
     look.set_defaults(command=lambda args, lab: doctor.show(lab, as_json=args.form == "json"))
 
-    commands.add_parser("bench", help="speed of the engine on this host")  # see cli.main
+    commands.add_parser(
+        "bench", help="measure the speed of the engine on this host"
+    )  # see cli.main
 
     test = commands.add_parser(
         "test",
         help="run all tests, or a part of them",
         description="Without a part: builds everything, checks style and types, runs all tests."
         " unit: the Python tests, which need no build. engine: the C++ tests; builds only these."
-        " e2e: the tests that boot guests; builds everything. NAME selects the tests of a part"
-        " that have it in their name or in that of their file. tests/README.md says more.",
+        " e2e: the tests that boot guests; builds everything. NAME selects the tests with NAME in"
+        " their own name or in the name of their file. tests/README.md says more.",
     )
     test.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
     test.add_argument(
-        "--full", action="store_true", help="also large counts, whole documents and tests of speed"
+        "--full",
+        action="store_true",
+        help="also run tests with large counts, of whole documents and of speed",
     )
     test.add_argument(
         "words",
         nargs="*",
         metavar="PART NAME ARGUMENT",
-        help="a part, part of a test's name, and after -- arguments for pytest (engine: doctest)",
+        help="a part, a piece of a test's name; after --, arguments for pytest or doctest (engine)",
     )
     test.set_defaults(command=_test)
 
     docs = commands.add_parser(
         "docs",
-        help="make the generated documents anew",
-        description="Runs what the documents show and writes their tables, keys and pictures anew;"
-        " the text between them stays. Without a name: all documents, which takes long if"
-        " nothing has run yet. Documents that need a gem5 are left out if P5LAB_GEM5 is not"
-        " set.",
+        help="update the generated documents",
+        description="Makes the runs that the documents show and updates their tables, keys and"
+        " pictures. The text between these does not change. Without a name it updates all"
+        " documents, which takes long if no run is stored. It leaves out documents that need gem5"
+        " if P5LAB_GEM5 is not set.",
     )
     docs.add_argument(
         "names",
@@ -61,7 +65,7 @@ def add(commands: options.Commands) -> None:
     docs.add_argument(
         "--check",
         action="store_true",
-        help="write nothing; exit status 1 when a document is out of date",
+        help="write nothing; exit with status 1 if a document is out of date",
     )
     options.add_jobs(docs)
     options.add_workers(docs)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What is reported: tables, comparisons, differences, timelines and pages."""
+"""How results are presented: tables, comparisons, differences, timelines and pages."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts by function: what `./p5lab show RUN --attribution` prints of a run with --attribute."""
+"""Counts by function: the tables that `./p5lab show RUN --attribution` prints."""
 
 import argparse
 import json
@@ -24,23 +24,26 @@ SCHEMA_VERSION = 1
 
 
 def of_run(directory: Path) -> "pd.DataFrame | None":
-    """What a run has counted, as p5stats.attribution.Attribution.frame() has it; None: it has not
-    counted by function."""
-    from p5stats import attribution  # pandas takes half a second
+    """Returns the counts in a run directory, as p5stats.attribution.Attribution.frame() makes them.
+    None: the run was made without --attribute."""
+    from p5stats import attribution  # loading pandas takes half a second
 
     path = directory / ATTRIBUTION
     return attribution.read(path).frame() if path.is_file() else None
 
 
 def top(frame: "pd.DataFrame", by: tuple[str, ...], event: str, rows: int) -> "pd.DataFrame":
-    """p5stats.attribution.top()."""
+    """Returns the `rows` largest counts of an event, grouped by `by` (p5stats.attribution.top)."""
     from p5stats import attribution
 
     return attribution.top(frame, by, event, rows)
 
 
 def write_speedscope(stored: Stored, path: Path, event: str) -> None:
-    """Writes the call stacks of a run with --attribute stacks for speedscope."""
+    """Writes the call stacks of a run, weighted by `event`, as a file for speedscope.
+
+    Raises UserError if the run has no stacks or no such event, or if the file cannot be written.
+    """
     from p5stats import attribution
 
     source = stored.directory / ATTRIBUTION
@@ -57,7 +60,8 @@ def write_speedscope(stored: Stored, path: Path, event: str) -> None:
 
 
 def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
-    """Prints the largest counts as table, markdown, csv or json."""
+    """Prints the largest counts as table, markdown, csv or json; `args` are those of `p5lab show`.
+    Raises UserError if the run has no counts by function, and for an unknown --by or --event."""
     frame = of_run(stored.directory)
     if frame is None:
         raise UserError(f"run {stored.id} has no {ATTRIBUTION}: expected a run with --attribute")
@@ -79,7 +83,8 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
 
 
 def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -> None:
-    """Prints who evicted whom from the L2, the most frequent pairs first."""
+    """Prints who evicted whom from the L2, the most frequent pairs first. Raises UserError if the
+    run has no evictions."""
     from p5stats import attribution
 
     path = stored.directory / ATTRIBUTION
@@ -102,7 +107,7 @@ def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -
 
 
 def _print(console: Console, title: str, found: "pd.DataFrame", form: str) -> None:
-    """A table whose last columns are count and share; `{}` in the title is the sum."""
+    """Prints a table whose last columns are count and share. The sum replaces `{}` in the title."""
     *names, _, _ = found.columns
     grid = Grid(title.format(int(found["count"].sum())), [*names, "count", "share"])
     for row in found.itertuples(index=False):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the runs of an experiment measured, side by side: one cell for each question (a workload's
-phase) and system (a guest on a machine), over all placement seeds."""
+"""The measurements of an experiment's runs, side by side.
+
+A comparison has one cell for each question (a phase of a workload) and each system (a guest on a
+machine). A cell holds the measurements of all placement seeds.
+"""
 
 import math
 from collections.abc import Container, Iterator, Sequence
@@ -20,17 +23,19 @@ from p5lab.keep.store import Stored
 from p5stats import StatsError, compare, tidy
 
 CYCLES, TIME = "busy cycles", "microseconds"
-LOWEST, HIGHEST = ", lowest", ", highest"  # iteration of a phase, of CYCLES and of TIME
+LOWEST, HIGHEST = ", lowest", ", highest"  # iteration of a phase, for CYCLES and TIME
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
-BATCH = 50  # runs that are read and counted as one table
+BATCH = 50  # runs read and counted as one table
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One phase of one run, for its machine or a shadow of it: the metrics of one operation, and
-    how far its iterations spread in cycles and time. corrected: whether an empty bracket was
-    subtracted."""
+    """One phase of one run, on its machine or on a shadow of the machine.
+
+    values: the metrics of one operation, and the lowest and highest iteration in cycles and time.
+    corrected: whether an empty bracket was subtracted.
+    """
 
     stored: Stored
     system: "System"
@@ -41,11 +46,14 @@ class Measured:
 
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
-    """For each ok run all its phases, corrected for the empty bracket, per operation."""
+    """Yields the phases of each run, per operation and corrected for the empty bracket.
+
+    All runs must have status ok. Raises StatsError for a run without brackets.
+    """
     undivided = {
         one.record["engine"] for one in runs if not engine.recorded(one.record["engine"]).rings
     }
-    # What a table operation costs, it costs for one run as for many.
+    # A table operation costs the same for one run as for many.
     for batch in _batches(runs):
         tables = [tidy.read_run(stored.directory) for stored in batch]
         for stored, (frame, _) in zip(batch, tables, strict=True):
@@ -61,7 +69,7 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
 
 
 def _batches(runs: Sequence[Stored]) -> Iterator[list[Stored]]:
-    """Not too many at a time for the memory, and none of them twice."""
+    """Yields groups of at most BATCH runs, to limit memory. No group has a run twice."""
     batch: dict[str, Stored] = {}
     for stored in runs:
         if len(batch) == BATCH or stored.id in batch:
@@ -77,7 +85,7 @@ def _phases(
 ) -> list[Measured]:
     workload = stored.record["workload"]
     operations = workload["operations"]
-    moved = workload.get("bytes", 0)  # records of older versions do not have it
+    moved = workload.get("bytes", 0)  # records of older versions lack it
     vector = stored.record["guest"]["clock_vector"]
     events = list(counts.columns)
     brackets = counts.to_numpy(float)
@@ -96,7 +104,7 @@ def _phases(
                 & (of["feedback"] == system.feedback)
             ]
             if not len(rows):
-                continue  # the empty bracket
+                continue  # the phase is the empty bracket
             found = values(rows.mean(axis=0))
             each = [values(row, (CYCLES, TIME)) for row in rows]
             for name in (CYCLES, TIME):
@@ -108,7 +116,7 @@ def _phases(
 
 @dataclass(frozen=True)
 class System:
-    """What the columns of a comparison are."""
+    """A column of a comparison: a guest on a machine, with a geometry, feedback and an engine."""
 
     guest: str
     machine: str
@@ -118,6 +126,7 @@ class System:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "System":
+        """Returns the system of a run, from the run's record."""
         machine = record["machine"]
         feedback = tidy.YES if record["feedback"] == "on" else tidy.NO
         return cls(
@@ -130,7 +139,7 @@ class System:
 
     @classmethod
     def all_of(cls, record: dict[str, Any]) -> "list[System]":
-        """The run's own, and its shadows'."""
+        """Returns the system of a run and those of its shadows."""
         own = cls.of(record)
         shadows = record["machine"].get("shadows", {})
         return [own, *(replace(own, geometry=name, feedback=tidy.NO) for name in shadows)]
@@ -138,7 +147,11 @@ class System:
 
 @dataclass(frozen=True)
 class Question:
-    """What the rows are. `phase` is what the program calls it; a workload may have several."""
+    """A row of a comparison.
+
+    what: the start of the run's label (see `head`). phase: the name that the program gives to the
+    bracket; a workload may have several.
+    """
 
     what: str
     phase: str
@@ -146,21 +159,23 @@ class Question:
 
 @dataclass(frozen=True)
 class Cell:
-    """The answer of one system to one question; a Measured for each seed."""
+    """The answer of one system to one question: one Measured for each seed."""
 
     seeds: list[Measured]
 
     @property
     def record(self) -> dict[str, Any]:
+        """The record of the first seed's run."""
         return self.seeds[0].stored.record
 
     @property
     def iterations(self) -> int:
+        """The number of iterations in the first seed's run."""
         return self.seeds[0].iterations
 
     @cached_property
     def metrics(self) -> dict[str, list[float]]:
-        """Every metric, a value for each seed."""
+        """The values of each metric, one for each seed. NaN: not counted, or a division by zero."""
         values: dict[str, list[float]] = {}
         for measured in self.seeds:
             for name, value in measured.values.items():
@@ -168,21 +183,26 @@ class Cell:
         return values
 
     def has(self, metric: str) -> bool:
-        """Whether the engine counts it, and there was something to divide by."""
+        """Whether any seed has a value of the metric."""
         return not all(map(math.isnan, self.metrics[metric]))
 
     def mean(self, metric: str) -> float:
+        """Returns the mean over the seeds, in the metric's unit; NaN if a seed has no value."""
         values = self.metrics[metric]
         return sum(values) / len(values)
 
     def spread(self, metric: str) -> tuple[float, float]:
-        """The lowest and the highest seed."""
+        """Returns the values of the lowest and the highest seed."""
         values = self.metrics[metric]
         return min(values), max(values)
 
 
 class Comparison:
-    """The runs of an experiment in order; `cannot` are those that a guest cannot do."""
+    """The runs of an experiment as a table of questions and systems.
+
+    questions and systems: rows and columns, in the order of the runs. seeds: the placement seeds.
+    failed: the runs without results. cannot: the runs that a guest cannot do.
+    """
 
     def __init__(self, runs: Sequence[Stored], cannot: Sequence[Cannot] = ()) -> None:
         self.cannot = list(cannot)
@@ -199,7 +219,7 @@ class Comparison:
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
                 cells.setdefault(measured.system, []).append(measured)
-        # A guest that began with other workloads must not change the order of the rows.
+        # The rows follow the experiment, even if a guest ran its workloads in another order.
         order = list(dict.fromkeys(head(stored.record) for stored in runs))
         self.questions = sorted(found, key=lambda question: order.index(question.what))
         self._cells = {
@@ -210,12 +230,12 @@ class Comparison:
 
     @property
     def has_shadows(self) -> bool:
-        """Whether there are geometries that have misses and nothing else."""
+        """Whether the runs had shadows: geometries that count misses and nothing else."""
         return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
 
     @property
     def not_counted(self) -> list[str]:
-        """What a host did not count and why, each once."""
+        """What a host did not count, with the reason; each note once."""
         found = (
             f"{note['what'].capitalize()} ({note['reason']})"
             for cell in self._cells.values()
@@ -226,7 +246,7 @@ class Comparison:
 
     @property
     def deviations(self) -> list[str]:
-        """In what a gem5 differs from the machine it is to be, each once."""
+        """How gem5 differs from the machine it models; each difference once."""
         found = (
             note["reason"]
             for cell in self._cells.values()
@@ -237,7 +257,7 @@ class Comparison:
 
     @property
     def without_clocks(self) -> list[str]:
-        """Guests whose processor has no clocks to show, each once."""
+        """A note for each guest whose processor the engine models without clocks."""
         found = []
         for cell in self._cells.values():
             guest, isa = (
@@ -246,14 +266,14 @@ class Comparison:
             )
             if isa in engine.recorded(cell.record["engine"]).without_clocks:
                 found.append(
-                    f"Guest {guest} ran on a processor of {isa}: its events are counted, a"
-                    " Pentium's cycles and times it has none"
+                    f"Guest {guest} ran on a processor of {isa}: its events are counted, but it has"
+                    " no cycles or times of a Pentium"
                 )
         return list(dict.fromkeys(found))
 
     @property
     def not_timed(self) -> list[str]:
-        """Instructions that the timing table has no class for, each once for a run."""
+        """Instructions without a class in the timing table, each once for a run."""
         found = {
             (cell.record["run"], note["name"]): note["count"]
             for cell in self._cells.values()
@@ -261,24 +281,29 @@ class Comparison:
             if note["what"] == "unknown-class"
         }
         return [
-            f"Run {run}: instruction {name} has no timing class, taken for 1 clock {count} times"
+            f"Run {run}: instruction {name} has no timing class; it was counted as 1 clock, {count}"
+            " times"
             for (run, name), count in found.items()
         ]
 
     def cell(self, question: Question, system: System) -> Cell | None:
+        """Returns the cell of a question and a system; None: there is no result."""
         return self._cells.get((question, system))
 
     def cells(self, question: Question) -> list[Cell | None]:
+        """Returns the row of a question, in the order of `systems`."""
         return [self.cell(question, system) for system in self.systems]
 
     def any_cell(self, question: Question) -> Cell:
+        """Returns the first cell of a question's row; each question has at least one."""
         return next(cell for cell in self.cells(question) if cell)
 
     def phases(self, what: str) -> list[Question]:
+        """Returns the questions with the same `what`, one for each phase."""
         return [question for question in self.questions if question.what == what]
 
     def why_missing(self, question: Question, system: System) -> str:
-        """A word for a cell that is not there."""
+        """Returns why a cell is missing: failed, cannot, or `-` if there is no run."""
         if any(
             head(stored.record) == question.what and system in System.all_of(stored.record)
             for stored in self.failed
@@ -290,8 +315,10 @@ class Comparison:
         return "-"
 
     def names(self) -> dict[System, str]:
-        """The systems by what tells them apart, in lines. Where that is an overlay, the machine as
-        its file has it goes by its own name."""
+        """Returns a short name for each system, with only the parts that differ, one a line.
+
+        If only overlays differ, the machine without an overlay has the name of its file.
+        """
         fields = ("guest", "machine", "geometry", "feedback", "engine")
         differ = [
             name for name in fields if len({getattr(one, name) for one in self.systems}) > 1
@@ -302,7 +329,7 @@ class Comparison:
         }
 
     def table(self) -> Iterator[dict[str, Any]]:
-        """One row for each question, system and metric: what programs read. Missing is None."""
+        """Yields a row for each question, system and metric, for programs. None: no value."""
         units = {metric.name: metric.unit for metric in compare.metrics(0)}
         units |= {name + end: units[name] for name in (CYCLES, TIME) for end in (LOWEST, HIGHEST)}
         for question in self.questions:
@@ -340,7 +367,7 @@ class Comparison:
 
 
 def head(record: dict[str, Any]) -> str:
-    """The run's label without what is the same everywhere in a small experiment."""
+    """Returns the start of a run's label, up to the comma: the workload and its parameters."""
     return str(record["label"]).split(", ")[0]
 
 

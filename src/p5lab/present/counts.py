@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The counts of an experiment, for people and for programs."""
+"""Prints the counts of an experiment, for people and for programs."""
 
 import csv
 import io
@@ -19,16 +19,16 @@ from p5lab.present.tables import Grid
 
 FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 120
-NO_LIMIT = 1 << 20  # columns, where nothing wraps
+NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 EXPLANATION = (
-    "Mean of one operation over the iterations. Cycles, instructions and accesses of the markers'"
-    " own set-up (empty bracket) are subtracted, as chen95 subtracts Null. A dash: nothing to"
-    " divide by, or not counted."
+    "Mean of one operation over the iterations. The cycles, instructions and accesses of the"
+    " markers themselves (empty bracket) are subtracted, as chen95 subtracts Null. A dash: not"
+    " counted, or a division by zero."
 )
 
 
 def stdout() -> Console:
-    """Where results go. A file or pipe has no width of its own; COLUMNS decides there too."""
+    """Returns the console for results. A file or pipe gets PIPED_WIDTH unless COLUMNS is set."""
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED_WIDTH
@@ -38,7 +38,11 @@ def stdout() -> Console:
 def experiment(
     console: Console, runs: Sequence[Stored], cannot: Sequence[Cannot] = (), form: str = "table"
 ) -> None:
-    """The report on an experiment's runs, those that failed among them."""
+    """Prints the counts of an experiment's runs.
+
+    runs: all runs, also the failed ones. cannot: the runs that a guest cannot do. form: one of
+    FORMATS.
+    """
     found = Comparison(runs, cannot)
     if form == "csv":
         print(as_csv(found), end="")
@@ -55,26 +59,31 @@ def experiment(
 
 
 def notes(found: Comparison) -> list[str]:
-    """What stands below the tables, a sentence or more each."""
+    """Returns the notes below the tables; each is one or more sentences."""
     lines = [EXPLANATION] if found.questions else []
     if found.has_shadows:
         lines.append(
-            "Every geometry was asked for what the first one executed; only that one has cycles."
+            "All geometries count the accesses of the same run. Only the first geometry has cycles."
         )
     elif len(found.systems) > 1 and found.questions:
         first = found.names()[found.systems[0]].replace("\n", ", ")
-        lines.append(f"Ratios are to {first}; of times where nothing else is said.")
+        lines.append(f"Ratios are to {first}. They compare times unless the table says otherwise.")
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
-        lines.append(f"Means over the seeds {seeds}; the lowest and the highest seed beside them.")
+        lines.append(
+            f"Means over the seeds {seeds}. The lowest and the highest seed stand beside them."
+        )
     lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
     return lines + [f"Not run: {reason}." for reason in found.cannot]
 
 
 def grids(found: Comparison, width: int) -> list[Grid]:
-    """One system and seed: benchmarks side by side. Several: the systems side by side, first in
-    one line for each benchmark, then benchmark by benchmark."""
+    """Returns the tables of a comparison for a terminal of `width` characters.
+
+    With one system and one seed the benchmarks stand side by side. Otherwise the systems stand side
+    by side: first a summary with one line for each benchmark, then a table for each benchmark.
+    """
     if found.has_shadows:
         return [several_systems.misses(found, question) for question in last_points(found)]
     if len(found.systems) > 1 or len(found.seeds) > 1:
@@ -100,7 +109,7 @@ def grids(found: Comparison, width: int) -> list[Grid]:
 
 
 def as_csv(found: Comparison) -> str:
-    """A row for each benchmark, system and metric; what is missing is empty."""
+    """Returns CSV with a row for each benchmark, system and metric. A missing value is empty."""
     text = io.StringIO()
     rows = list(found.table())
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
@@ -110,7 +119,8 @@ def as_csv(found: Comparison) -> str:
 
 
 def as_json(found: Comparison) -> str:
-    """The same rows, what is missing is null; and what was not run."""
+    """Returns JSON with the rows of the CSV, the failed runs and the runs that a guest cannot do. A
+    missing value is null."""
     return json.dumps(
         {
             "schema_version": comparison.SCHEMA_VERSION,

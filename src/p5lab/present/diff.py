@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What differs between runs: what they were made of, and what they counted."""
+"""What differs between runs: their inputs and their counts."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ DIGEST = 12  # characters of a digest that are shown
 
 @dataclass(frozen=True)
 class Made:
-    """Something that the runs were made of and that is not the same in all; None: one lacks it."""
+    """An input that is not the same in all runs. None: this run does not have it."""
 
     what: str
     values: tuple[str | None, ...]
@@ -32,10 +32,10 @@ class Made:
 
 @dataclass(frozen=True)
 class Counted:
-    """An event of a phase, of which the runs counted different numbers: means over the iterations.
+    """An event of a phase whose counts differ between the runs.
 
-    `ratio` is to the first run, `per_1000` to 1000 instructions of the same ring. NaN: not counted
-    there, or nothing to divide by.
+    values: means over the iterations. ratio: to the first run. per_1000: per 1000 instructions of
+    the same ring. NaN: not counted, or a division by zero.
     """
 
     phase: str
@@ -49,17 +49,22 @@ class Counted:
 
 @dataclass(frozen=True)
 class Difference:
+    """The inputs and the counts that differ between `runs`."""
+
     runs: tuple[Stored, ...]
     made: list[Made]
     counted: list[Counted]
 
 
 def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
-    """Compares runs that are ok; `rings`: each privilege ring for itself."""
+    """Compares runs. rings: count each privilege ring separately.
+
+    Raises UserError for a run whose status is not ok.
+    """
     for stored in runs:
         if stored.status != "ok":
             raise UserError(
-                f"run {stored.id} is {stored.status}, it has no counts: {stored.record['reason']}",
+                f"run {stored.id} is {stored.status} and has no counts: {stored.record['reason']}",
                 status=STATUS_FAILED,
             )
     made = [dict(_made_of(stored.record)) for stored in runs]
@@ -68,7 +73,7 @@ def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
 
 
 def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Everything that identifies a run, by names for people; each fact once."""
+    """Yields name and value of every input that identifies a run, each once."""
     yield "engine", record["engine"]
     yield "machine", record["machine"]["name"]
     yield from record["machine"]["values"].items()
@@ -80,10 +85,10 @@ def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "feedback", record["feedback"]
     for role, digest in record["identity"]["digests"].items():
         yield f"file {role}", digest[:DIGEST]
-    # Machine keys stand in the engine's settings again, and so does the job.
-    told = {*record["machine"]["values"], "run.job"}
+    # The engine's settings repeat the machine keys and the job.
+    listed = {*record["machine"]["values"], "run.job"}
     for name, value in _flat(record["identity"]["settings"], ""):
-        if name.rpartition("engine.conf.")[2] not in told and not name.startswith("job."):
+        if name.rpartition("engine.conf.")[2] not in listed and not name.startswith("job."):
             yield name, value
     for name, value in record["versions"].items():
         yield f"version of {name}", str(value)
@@ -105,7 +110,7 @@ def _different(made: Sequence[Mapping[str, str]]) -> Iterator[Made]:
 
 
 def _counts(stored: Stored, rings: bool) -> pd.Series:
-    """Mean over the iterations of each phase. Index: phase, ring, event, unit."""
+    """Returns the means over the iterations. Index: phase, ring, event, unit."""
     frame, _ = tidy.read_run(stored.directory)
     own = frame[frame["geometry"] == stored.record["machine"]["geometry"]]
     iterations = own.groupby("phase")["iteration"].nunique()
@@ -172,7 +177,7 @@ def _document(found: Difference) -> dict[str, Any]:
 
 
 def grids(found: Difference) -> list[Grid]:
-    """What the runs are, what they were made of, and the events of each phase."""
+    """Returns tables: the runs, their different inputs, and the different events of each phase."""
     names = [stored.id[:8] for stored in found.runs]
     runs = Grid("", ["run", "what"])
     for stored in found.runs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people are shown of results and cached files that nobody needs."""
+"""Prints the results and cached files that `./p5lab gc` can remove."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from p5lab.present.tables import Grid
 
 
 def show(console: Console, items: Sequence[Item], *, each: bool) -> None:
-    """What gc found: a line a kind, or one for everything."""
+    """Prints what gc found: a line for each kind, or with `each` a line for each item."""
     grid = Grid("", ["what", "size"] if each else ["what", "number", "size"])
     for why in dict.fromkeys(item.why for item in items):
         kind = [item for item in items if item.why == why]

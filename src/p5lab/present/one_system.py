@@ -8,7 +8,7 @@ from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, TIME, Cell
 from p5lab.present.tables import Grid, number
 from p5stats import compare
 
-# The columns of a curve's table, the most telling first: a narrow terminal shows the first ones.
+# The columns of a curve's table, the most important first. A narrow terminal shows only the first.
 CURVE_HEADS = {
     "MB/s": "MB/s",
     "busy cycles": "cycles",
@@ -27,7 +27,8 @@ METRICS = [metric.name for metric in compare.metrics(0)]
 
 
 def metrics(columns: Sequence[Cell], width: int) -> list[Grid]:
-    """Metrics down, benchmarks across: as many tables as the width asks for."""
+    """Returns tables with a row for each metric and a column for each benchmark. Benchmarks that do
+    not fit into `width` characters go into further tables."""
     room = max((width - LABEL_WIDTH) // COLUMN_WIDTH, 1)
     return [
         _metrics(columns[first : first + room], columns) for first in range(0, len(columns), room)
@@ -48,8 +49,10 @@ def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
 
 
 def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
-    """Label and metric of each row: what none of them has is left out. How far the iterations
-    spread stands below the cycles, or below the time where no cycles are counted."""
+    """Returns label and metric of each row, without metrics that no cell has.
+
+    The lowest and highest iteration stand below the cycles, or below the time without cycles.
+    """
     found = []
     spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME
     for name in METRICS:
@@ -61,7 +64,7 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
 
 
 def curve(points: Sequence[Cell], width: int) -> Grid:
-    """One row for each point."""
+    """Returns a table with a row for each point of a curve, at most `width` characters wide."""
     record = points[0].record
     shown = [name for name in CURVE_HEADS if any(cell.has(name) for cell in points)]
     shown = shown[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]

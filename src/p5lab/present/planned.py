@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people and programs are shown of a plan: its runs, and how long the others take."""
+"""Prints a plan: its runs, and how long the missing ones take."""
 
 import csv
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people are shown of run directories: all about one, or one line for each."""
+"""Prints run directories: one in full, or one line for each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from p5lab.present.tables import MISSING
 
 
 def one(console: Console, stored: Stored, form: str = "table") -> None:
-    """Everything about one run; for programs its numbers."""
+    """Prints everything about one run. A `form` for programs prints only its counts."""
     record = stored.record
     if form != "table" and record["identity"]:
         counts.experiment(console, [stored], form=form)
@@ -61,7 +61,7 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
 
 
 def _job(settings: dict[str, Any]) -> str:
-    """What the guest was told; each engine has its own settings, and older runs had others."""
+    """Returns the job of the guest. Its place depends on engine and version of the record."""
     for part in (settings.get("job"), settings.get("engine.conf")):
         if isinstance(part, dict) and "run.job" in part:
             return str(part["run.job"])
@@ -73,7 +73,7 @@ def _note(note: dict[str, Any]) -> str:
 
 
 def each(console: Console, stored: Sequence[Stored]) -> None:
-    """One line a run."""
+    """Prints a table with one line for each run."""
     table = Table(box=box.SIMPLE_HEAD)
     for head in ("run", "experiment", "status", "what", "wall s", "reason"):
         table.add_column(head, overflow="fold")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of runs that were estimated from a few intervals (p5lab.execute.sampling)."""
+"""Tables of runs that p5lab.execute.sampling estimated from a few intervals."""
 
 import json
 from typing import Any
@@ -13,13 +13,13 @@ from p5stats.simpoint import BUSY, INSTRUCTIONS
 
 NOTE = (
     "Estimates are means over the chosen intervals, weighted by the instructions they stand for."
-    " Clock drift: virtual time inside the brackets of the sampled run against the full run. Host"
-    " seconds: wall time of each run, boot included."
+    " Clock drift: virtual time inside the brackets, sampled run compared with full run. Host"
+    " seconds: wall time of each run, including the boot."
 )
 
 
 def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
-    """For people, or for programs as JSON."""
+    """Prints the estimates as table, markdown or json. found: the records by label."""
     if form == "json":
         rows = [{"label": label, **record} for label, record in found.items()]
         print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))
@@ -34,7 +34,7 @@ def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
 
 
 def points(chosen: Chosen) -> Grid:
-    """The chosen intervals."""
+    """Returns a table of the chosen intervals: cluster, weight and length in instructions."""
     grid = Grid(
         f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals",
         ["interval", "cluster", "weight", "instructions"],
@@ -50,7 +50,7 @@ def points(chosen: Chosen) -> Grid:
 
 
 def summary(found: dict[str, dict[str, Any]]) -> Grid:
-    """One row for each workload."""
+    """Returns a table with a row for each workload: size, CPI, error and host time."""
     grid = Grid(
         "",
         [
@@ -86,7 +86,7 @@ def summary(found: dict[str, dict[str, Any]]) -> Grid:
 
 
 def _rates(label: str, record: dict[str, Any]) -> Grid:
-    """All events that happen, for 1000 instructions."""
+    """Returns a table of all events that occur, per 1000 instructions."""
     grid = Grid(f"{label}: events per 1000 instructions", ["", "estimate", "full", "error"])
     for event, rate in record["events"].items():
         if event != INSTRUCTIONS and max(rate["estimate"], rate.get("full", 0)) > 0:

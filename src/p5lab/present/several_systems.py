@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of several systems side by side: one line for each benchmark, then each by itself."""
+"""Tables of several systems side by side: a summary of all benchmarks, and one for each."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
 
-# Of several systems, each metric of a curve side by side.
+# The metrics of a curve that a table of several systems shows.
 CURVES_COMPARED = ("busy cycles", "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
-# chen95 has tables of single events; what each is there.
+# Events that have a table of their own, with their place in chen95.
 EVENT_TABLES = {
     "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
     "segment loads": "Segment register loads (chen95 table 7)",
@@ -34,7 +34,7 @@ RATIO_WIDTH, SPREAD_WIDTH = 9, 21
 
 
 def last_points(found: Comparison) -> list[Question]:
-    """All questions, of a curve the last point only."""
+    """Returns all questions, but only the last point of each curve."""
     return [
         question
         for question in found.questions
@@ -44,14 +44,17 @@ def last_points(found: Comparison) -> list[Question]:
 
 
 def _label(found: Comparison, question: Question) -> str:
-    """A question in one line: its phase where there are several."""
+    """Returns a name for a question, with its phase if the workload has several."""
     several = len(found.phases(question.what)) > 1
     return f"{question.what}, {question.phase}" if several else question.what
 
 
 def summary(found: Comparison, width: int) -> list[Grid]:
-    """One line a benchmark: time and busy cycles of each system, and the ratio of times. Where no
-    system has either, the instructions."""
+    """Returns tables with a row for each benchmark, at most `width` characters wide.
+
+    A row has time and busy cycles of each system, and the ratio of times to the first system. If no
+    system has a time, the tables show instructions and their ratio.
+    """
     names = list(found.names().values())
     seeds = len(found.seeds) > 1
     timed = any(cell and cell.has(TIME) for q in found.questions for cell in found.cells(q))
@@ -80,7 +83,8 @@ def summary(found: Comparison, width: int) -> list[Grid]:
 
 
 def events(found: Comparison, width: int) -> list[Grid]:
-    """One table an event: benchmarks down, systems across."""
+    """Returns a table for each event of EVENT_TABLES: a row for each benchmark, a column for each
+    system."""
     result = []
     names = list(found.names().values())
     for metric, title in EVENT_TABLES.items():
@@ -97,7 +101,8 @@ def events(found: Comparison, width: int) -> list[Grid]:
 
 
 def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid]:
-    """All metrics of one question: systems across, each beside its ratio to the first."""
+    """Returns tables of all metrics of one question: a column for each system, and its ratio to the
+    first system."""
     workload = found.any_cell(question).record["workload"]
     names, cells = list(found.names().values()), found.cells(question)
     seeds = len(found.seeds) > 1
@@ -133,7 +138,10 @@ def _compared(
 
 
 def curves(found: Comparison, what: str, width: int) -> list[Grid]:
-    """A row a point; each metric with all systems side by side, cycles with their ratio."""
+    """Returns a table with a row for each point of a curve.
+
+    Each metric has a column for each system. Cycles also have ratios to the first system.
+    """
     questions = found.phases(what)
     workload = found.any_cell(questions[0]).record["workload"]
     names = [name.replace("\n", " ") for name in found.names().values()]
@@ -173,7 +181,7 @@ def curves(found: Comparison, what: str, width: int) -> list[Grid]:
 
 
 def misses(found: Comparison, question: Question) -> Grid:
-    """A row a geometry; of a curve the last point."""
+    """Returns a table of misses with a row for each geometry."""
     workload = found.any_cell(question).record["workload"]
     grid = Grid(
         f"{_label(found, question)}: misses of one {workload['operation']}",
@@ -200,7 +208,10 @@ def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool)
 
 
 def _chunks(count: int, room: int) -> list[list[int]]:
-    """The systems in as many tables as the width asks for, the first in each: ratios are to it."""
+    """Returns the numbers of the systems in each table, at most `room` of them.
+
+    Every table begins with the first system, because ratios are to it.
+    """
     others = list(range(1, count))
     step = max(room - 1, 1)
     return [[0, *others[i : i + step]] for i in range(0, len(others), step)] or [[0]]

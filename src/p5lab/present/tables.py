@@ -18,20 +18,22 @@ MISSING = "-"
 
 @dataclass
 class Grid:
-    """A title, column heads (with line breaks), and rows; the first column names the row."""
+    """A table of texts. Heads may have line breaks; the first column names the row."""
 
     title: str
     heads: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
-    dim: set[int] = field(default_factory=set)  # rows that only explain the one above
+    dim: set[int] = field(default_factory=set)  # numbers of rows that only explain the row above
     points: bool = False  # the first column holds the points of a curve
 
     def add(self, *cells: str, dim: bool = False) -> None:
+        """Adds a row. dim: show it dimmed, because it explains the row above."""
         if dim:
             self.dim.add(len(self.rows))
         self.rows.append(cells)
 
     def print(self, console: Console) -> None:
+        """Prints the table. It may be wider than the console, so that no number is cut off."""
         if self.title:
             console.print(markup(self.title), style="italic")
         table = Table(box=box.SIMPLE_HEAD)
@@ -42,7 +44,7 @@ class Grid:
             )
         for number, row in enumerate(self.rows):
             table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
-        # On a terminal too narrow for two columns lines wrap; no digit is ever cut off.
+        # On a terminal that is too narrow, lines wrap, so that no digit is cut off.
         needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
         width = console.width
         console.width = max(needed, width)
@@ -50,6 +52,7 @@ class Grid:
         console.width = width
 
     def markdown(self) -> str:
+        """Returns the table in Markdown, with the title in bold above it."""
         lines = [f"**{_safe(self.title)}**", ""] if self.title else []
         lines.append(_pipes([head.replace("-\n", "").replace("\n", " ") for head in self.heads]))
         lines.append(
@@ -69,12 +72,12 @@ def _pipes(cells: Sequence[str]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text for Markdown, in which a tag would be one."""
+    """Returns text for Markdown, with HTML tags escaped."""
     return html.escape(for_terminal(text), quote=False)
 
 
 def number(value: float) -> str:
-    """Four significant digits, thousands separated, a dash for what does not exist."""
+    """Returns a number with four significant digits and separated thousands; MISSING for NaN."""
     if math.isnan(value):
         return MISSING
     if value == 0:
@@ -86,12 +89,12 @@ def number(value: float) -> str:
 
 
 def ratio(value: float, reference: float) -> float:
-    """NaN where there is nothing to divide by."""
+    """Returns value / reference; NaN if the reference is zero."""
     return value / reference if reference else float("nan")
 
 
 def times(value: float) -> str:
-    """A ratio: two decimals, one when it is large."""
+    """Returns a ratio as text: two decimals, one from 10 on, two digits below 0.1."""
     if math.isnan(value):
         return MISSING
     if 0 < abs(value) < 0.1:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens in a call, step by step: `./p5lab show RUN --timeline` of a run with --trace
-crossings."""
+"""The steps of a call: `./p5lab show RUN --timeline` for a run with --trace crossings."""
 
 import csv
 import json
@@ -27,8 +26,11 @@ MISSES = {
 
 
 def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
-    """A row for each step: `at` (clocks since the bracket began), `runs`, `clocks`, misses by
-    column (None where the trace has none), `until`."""
+    """Yields a row for each step of a bracket.
+
+    at: clocks since the start of the bracket. runs: who runs. clocks: the length of the step.
+    until: the crossing that ends it. MISSES: their counts, or None if the trace has no misses.
+    """
     at = 0
     for step in bracket.steps:
         misses = {
@@ -40,7 +42,10 @@ def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
 
 
 def show(console: Console, stored: Stored, form: str) -> None:
-    """Prints a typical bracket of each phase as table, markdown, csv or json."""
+    """Prints a typical bracket of each phase as table, markdown, csv or json.
+
+    Raises UserError if the run was made without --trace crossings.
+    """
     path = stored.directory / CROSSINGS
     if not path.is_file():
         raise UserError(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab report`: one self-contained HTML page about an experiment, from the results that are
-there (docs/start/reading-a-report.md)."""
+"""`./p5lab report`: one self-contained HTML page about the stored results of an experiment
+(docs/start/reading-a-report.md)."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from p5lab.present import by_function
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose
 
-RELATIVE = "ousterhout90"  # experiments whose pages have its MIPS-relative speeds
+RELATIVE = "ousterhout90"  # pages of these experiments show the paper's MIPS-relative speeds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written, and the runs of the experiment that were not there."""
+    """The files written, and the runs of the experiment that were not stored."""
 
     page: Path
     exported: list[Path]
@@ -36,9 +36,12 @@ class Written:
 def write(
     lab: Lab, name: str, expansion: Expansion, output: Path, export: Path | None = None
 ) -> Written:
-    """Writes the page of experiment `name`, whole or not at all, and with `export` each figure into
-    that directory as PNG, SVG and CSV. UserError when there are no results."""
-    # Altair and vl-convert take a second to load; no other command needs them.
+    """Writes the page of experiment `name` to `output`, completely or not at all.
+
+    export: a directory for each figure as PNG, SVG and CSV. Raises UserError if no run of the
+    expansion is stored or a file cannot be written.
+    """
+    # Altair and vl-convert take a second to load, and no other command needs them.
     from p5lab.present.page import (
         document,
         figures,
@@ -53,7 +56,7 @@ def write(
     )
     if not results.found:
         raise UserError(
-            f"no results of {name}: expected those of `./p5lab run {name}` with the same options",
+            f"no results of {name}: run `./p5lab run {name}` with the same options first",
             status=STATUS_FAILED,
         )
     found = Comparison(results.shown, expansion.cannot)
@@ -87,7 +90,7 @@ def write(
 
 
 def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
-    """The newest run that asks the same and has counted by function, and those counts; or none."""
+    """Returns the newest run of the same kind with counts by function, and these counts; or []."""
     for stored in one.stored:
         if stored.status == "ok" and (counts := by_function.of_run(stored.directory)) is not None:
             return [(stored, counts)]
@@ -95,8 +98,10 @@ def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
 
 
 def _claims(lab: Lab, name: str, results: Results) -> list[published.Claim]:
-    """Those about the machines shown that this experiment measures, that are read from the
-    machine's file, or that cannot be tested."""
+    """Returns the claims about the machines of the page.
+
+    Leaves out claims that another experiment measures.
+    """
     machines = {one.run.machine.name for one in results.found}
     return [
         claim

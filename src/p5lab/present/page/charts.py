@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Figures as Altair charts: a panel for each metric, all of one width, so that a page can set them
-side by side or one below the other without making any letter smaller."""
+"""Figures as Altair charts, with a panel for each metric.
+
+All panels have the same width. A page can place them side by side or one below the other and keep
+the size of the letters.
+"""
 
 import json
 import math
@@ -14,23 +17,23 @@ import pandas as pd
 from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.tables import number
 
-WIDTH = 344  # of a panel in pixels: two margins less than the narrowest phone
-PLOT_WIDTH = 240  # the same without the labels beside it, where a figure stands alone
+WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
+PLOT_WIDTH = 240  # width without labels, in a figure that stands alone
 CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
 LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
-LETTER, LINE_HEIGHT = 6.4, 15  # a letter's mean width and a line's height in pixels, at 12 pixels
+LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter, height of a line; in pixels
 LABEL_LINES = 2
-# Eight colours that differ in lightness too; each figure also has shapes. Every one is used for one
-# thing only, so that a page can have others in the dark (page.css).
+# Eight colours that also differ in lightness; figures use shapes as well. Each colour has one use
+# only, so that page.css can replace it on a dark page.
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
-# Metrics like Arial's: letters take the same room wherever the chart is made and shown.
+# Fonts with Arial's widths, so that texts need the same room on every host.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-LOG_FROM = 32  # times: dots that span more stand on a logarithmic axis
+LOG_FROM = 32  # largest over smallest value from which the axis of dots is logarithmic
 TICKS = 5
-SIDE_BY_SIDE = 3  # series that have room within a row
-# 20k and 2M, but 0.02 where d3 would write 20m.
+SIDE_BY_SIDE = 3  # number of series that fit into a row
+# Prints 20k and 2M, but 0.02 for what d3 prints as 20m.
 NUMBER = "format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"
 BYTES = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
@@ -40,7 +43,7 @@ BYTES = (
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric of a figure. description: what there is to see, in words and numbers."""
+    """The chart of one metric. description: the chart in words and numbers, for screen readers."""
 
     metric: str
     title: str
@@ -50,8 +53,11 @@ class Panel:
 
 
 def panels(figure: Figure) -> list[Panel]:
-    """A panel for each metric of a figure. The charts are not checked against Vega-Lite's schema:
-    that would take longer than all the rest, and a test does it."""
+    """Returns a panel for each metric of a figure.
+
+    Does not check the charts against Vega-Lite's schema: that takes longer than all other work. A
+    test checks them.
+    """
     with alt.utils.schemapi.debug_mode(False):
         return _panels(figure)
 
@@ -69,7 +75,7 @@ def _panels(figure: Figure) -> list[Panel]:
 
 
 def single(panel: Panel) -> dict[str, Any]:
-    """One panel as Vega-Lite, without title and legend, which the page has."""
+    """Returns a panel as Vega-Lite without title and legend; the page has its own."""
     with alt.utils.schemapi.debug_mode(False):
         chart = panel.chart.properties(
             width=WIDTH, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
@@ -78,7 +84,7 @@ def single(panel: Panel) -> dict[str, Any]:
 
 
 def whole(figure: Figure) -> dict[str, Any]:
-    """The figure by itself as Vega-Lite, with title, legend and names of the metrics."""
+    """Returns a whole figure as Vega-Lite, with title, legend and the names of the metrics."""
     with alt.utils.schemapi.debug_mode(False):
         named = [
             panel.chart.properties(title=f"{panel.title} ({panel.unit})", width=PLOT_WIDTH)
@@ -90,11 +96,11 @@ def whole(figure: Figure) -> dict[str, Any]:
 
 
 def _config(*, legend: bool) -> dict[str, Any]:
-    """What all charts have in common."""
+    """Returns the configuration that all charts share."""
     return {
         "font": FONT,
         "background": "white" if legend else "transparent",
-        # The browser's letters may be wider than those that were measured.
+        # The letters of a browser may be wider than LETTER.
         "padding": {"left": 10, "top": 2, "right": 4, "bottom": 2},
         "view": alt.ViewConfig(stroke=None),
         "axis": alt.AxisConfig(
@@ -154,7 +160,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
-    # Series of equal values would hide one another.
+    # Series with equal values would cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
     labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
@@ -179,7 +185,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_point(shape="diamond", size=130, color=INK, strokeWidth=1.5)
             .encode(x=x)
         )
-    # Numbers have no room where more is published than modelled.
+    # Numbers have no room if a panel has many published values.
     if len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2:
         layers.append(
             base.transform_filter(modelled)
@@ -237,16 +243,16 @@ def _curve(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
 
 
 class _Labels:
-    """The names beside an axis; long ones go on in a second line."""
+    """The names beside an axis. A long name continues on a second line."""
 
     def __init__(self, names: pd.Series, limit: int) -> None:
-        """limit: of a line, in pixels."""
+        """limit: the longest line in pixels."""
         self._limit = limit
         self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
 
     @property
     def axis(self) -> dict[str, Any]:
-        """Of the Axis that has them."""
+        """The arguments for alt.Axis."""
         axis: dict[str, Any] = {"labelLimit": self._limit}
         if self.height:
             axis["labelExpr"] = f"({json.dumps(self._lines)})[datum.label]"
@@ -254,19 +260,20 @@ class _Labels:
 
     @property
     def width(self) -> float:
-        """Of the longest line, in pixels."""
+        """The width of the longest line in pixels."""
         longest = max(len(line) for lines in self._lines.values() for line in lines)
         return min(self._limit, LETTER * longest)
 
     @property
     def height(self) -> int:
-        """That a name needs, in pixels; 0: none has more than one line."""
+        """The height of the tallest name in pixels; 0: all names have one line."""
         most = max(map(len, self._lines.values()))
         return LINE_HEIGHT * most + 4 if most > 1 else 0
 
 
 def _wrapped(name: str, letters: int) -> list[str]:
-    """What is too long for the last line is cut by whoever draws it."""
+    """Returns the lines of a name, at most LABEL_LINES. The renderer cuts a last line that is too
+    long."""
     lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
     if len(lines) > LABEL_LINES:
         lines[LABEL_LINES - 1 :] = [" ".join(lines[LABEL_LINES - 1 :])]
@@ -274,7 +281,7 @@ def _wrapped(name: str, letters: int) -> list[str]:
 
 
 def _top(data: pd.DataFrame, labels: _Labels) -> float:
-    """Where an axis of bars ends, so that the number at the end of each bar has room."""
+    """Returns the end of an axis of bars that leaves room for the number after each bar."""
     plot = WIDTH - labels.width - 20
     ends = [
         row["end"] / (1 - min(0.6, (LETTER * len(row["label"]) + 8) / plot))
@@ -284,7 +291,7 @@ def _top(data: pd.DataFrame, labels: _Labels) -> float:
 
 
 def _chart(data: pd.DataFrame) -> alt.Chart:
-    """Of rows as they are: all types are given, so Altair need not look for them."""
+    """Returns a chart of rows. The encodings give all types, so Altair need not infer them."""
     rows = data.astype(object).where(data.notna(), None).to_dict("records")
     return alt.Chart(alt.InlineData(values=rows))
 
@@ -294,7 +301,7 @@ def _layer(layers: list[alt.Chart], height: float) -> alt.LayerChart:
 
 
 def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """What is drawn, with a label for each mark and a text that says all of it."""
+    """Returns the rows to draw, each with a short label and a full text."""
     data = rows.assign(
         end=rows["highest seed"].fillna(rows["value"]).fillna(0),
         label=[
@@ -323,7 +330,7 @@ def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def _text(row: pd.Series) -> str:
-    """One mark in words."""
+    """Returns a mark in words."""
     where = dict.fromkeys(part for part in (row["benchmark"], row["phase"], row["series"]) if part)
     what = row["why"] if math.isnan(row["value"]) else f"{number(row['value'])} {row['unit']}"
     if row["kind"] == PUBLISHED:
@@ -334,7 +341,7 @@ def _text(row: pd.Series) -> str:
 
 
 def _description(figure: Figure, rows: pd.DataFrame) -> str:
-    """A panel in words: every bar, or where each curve begins and ends."""
+    """Returns a panel in words: every bar or dot, or start and end of each curve."""
     modelled = rows[rows["kind"] == MODELLED]
     parts = []
     if figure.form == "curve":
@@ -359,7 +366,7 @@ def _spread(data: pd.DataFrame) -> alt.Chart:
 
 
 def _spreads(data: pd.DataFrame) -> bool:
-    """Whether seeds differ."""
+    """Whether the values of any mark differ between seeds."""
     return bool((data["lowest seed"] < data["highest seed"]).any())
 
 
@@ -380,12 +387,12 @@ def _few_ticks(values: list[float] | None = None) -> alt.Axis:
 
 
 def _thinned(steps: list[float]) -> list[float]:
-    """So few that their labels have room."""
+    """Returns at most TICKS of the steps, so that their labels have room."""
     return steps[:: math.ceil(len(steps) / TICKS)]
 
 
 def _powers(base: int, low: float, high: float) -> list[float]:
-    """Of `base`, from the first that is not below `low`."""
+    """Returns the powers of `base` from `low` to `high`."""
     first, last = math.ceil(math.log(low, base) - 1e-9), math.floor(math.log(high, base) + 1e-9)
     return [float(base) ** power for power in range(first, last + 1)]
 

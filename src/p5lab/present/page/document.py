@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The page as HTML: what it says, and the template that says it (page.html).
+"""The contents of the page, and its HTML from the template page.html.
 
-Texts that come from results or files are untrusted: the template escapes all of them, and the
-content security policy of the page allows its own style sheet and nothing else. The charts are SVG
-without script, so there is nothing that could be run.
+Texts from results or files are untrusted, so the template escapes all of them. The content security
+policy of the page allows its own style sheet and nothing else. The charts are SVG without script,
+so the page has nothing to execute.
 """
 
 import base64
@@ -31,13 +31,13 @@ from p5lab.present.tables import MISSING, Grid, number
 from p5stats.claims import INPUT, UNTESTABLE
 
 HERE = Path(__file__).parent
-GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # of charts.SHAPES
+GLYPHS = ("●", "■", "▲", "◆", "▼", "✚")  # the characters for charts.SHAPES
 RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 
 @dataclass(frozen=True)
 class Section:
-    """One heading; `left`: how many columns of its tables are texts."""
+    """A heading with its text and tables. left: the number of columns with texts in its tables."""
 
     id: str
     title: str
@@ -50,7 +50,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with its panels drawn."""
+    """A figure whose panels are drawn as SVG."""
 
     id: str
     title: str
@@ -66,7 +66,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Page:
-    """What the template is given."""
+    """The contents of a page, as the template reads them."""
 
     name: str
     title: str
@@ -80,13 +80,14 @@ class Page:
 
     @property
     def contents(self) -> list[tuple[str, str]]:
+        """Identifier and title of each section, for the table of contents."""
         parts = [("summary", "At a glance")] if self.summary else []
         parts += [("figures", "Figures")] if self.figures else []
         return [*parts, *((one.id, one.title) for one in self.sections), ("runs", "Runs")]
 
 
 def render(page: Page) -> str:
-    """The HTML. The same page gives the same bytes."""
+    """Returns the HTML of a page. The same page gives the same bytes."""
     style = (HERE / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment = jinja2.Environment(
@@ -116,8 +117,10 @@ def make(
     validation: pd.DataFrame,
     runs: Sequence[Stored],
 ) -> Page:
-    """What there is to say. validation: the judged claims, as `validate.evaluate` gives them; runs:
-    all that the figures are of."""
+    """Returns the contents of the page of experiment `name`.
+
+    validation: the judged claims of `validate.evaluate`. runs: the runs that the figures show.
+    """
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method
     sections = [
@@ -150,8 +153,8 @@ def _lead(name: str, results: Results, found: Comparison) -> str:
     compared = f" Compared: {systems}." if len(found.systems) > 1 else ""
     return (
         f"Experiment {name}: {len(results.found)} runs, guest {', '.join(guests)}, machine"
-        f" {', '.join(machines)}.{compared}{seeds} All numbers are those of the model of the"
-        " machine; published ones are marked as such."
+        f" {', '.join(machines)}.{compared}{seeds} All numbers come from the model of the"
+        " machine, except those marked as published."
     )
 
 
@@ -160,7 +163,7 @@ def _warnings(name: str, results: Results) -> list[str]:
     if results.missing:
         labels = "; ".join(run.label for run in results.missing)
         lines.append(
-            f"{len(results.missing)} runs of the experiment are not there: {labels}."
+            f"{len(results.missing)} runs of the experiment are missing: {labels}."
             f" ./p5lab run {name} makes them."
         )
     failed = [stored for stored in results.shown if stored.status != "ok"]
@@ -199,7 +202,7 @@ def _drawn(figure: Figure) -> Drawn:
 
 
 def _published(rows: pd.DataFrame) -> str:
-    """A claim that a figure marks, in words."""
+    """Returns a published value that a figure marks, in words."""
     first = rows.iloc[0]
     if math.isnan(first["value"]):
         return f"{first['claim']}, {first['why']} {_bytes(first['point'])} ({first['series']})"
@@ -220,8 +223,10 @@ def _bytes(size: float) -> str:
 
 
 def _table(figure: Figure) -> tuple[Grid, int]:
-    """The numbers of a figure: a row for each benchmark, phase and series, a column a metric; and
-    how many columns name the row."""
+    """Returns the numbers of a figure and the number of columns that name a row.
+
+    The table has a row for each benchmark, phase and series, and a column for each metric.
+    """
     modelled = figure.frame[figure.frame["kind"] == MODELLED]
     keys = ["benchmark", "phase", "series"]
     shown = [key for key in keys if modelled[key].nunique() > 1] or ["series"]
@@ -245,7 +250,7 @@ def _cell(row: pd.Series) -> str:
 
 def _events(found: Comparison) -> Section | None:
     tables = several_systems.events(found, counts.NO_LIMIT)
-    text = ["One operation of each benchmark; ratios are to the first system."]
+    text = ["Counts of one operation of each benchmark. Ratios are to the first system."]
     return Section("events", "Single events", text, tables) if tables else None
 
 
@@ -253,7 +258,9 @@ def _method(runs: Sequence[Stored]) -> Section | None:
     if not counter_method.applies(runs):
         return None
     grids = [counter_method.grid(name, rows) for name, rows in counter_method.rows(runs).items()]
-    return Section("method", "The method of chen95 beside the engine", counter_method.NOTES, grids)
+    return Section(
+        "method", "The method of chen95 and the counts of the engine", counter_method.NOTES, grids
+    )
 
 
 def _counts(found: Comparison) -> Section | None:
@@ -279,7 +286,7 @@ def _claims(validation: pd.DataFrame) -> Section | None:
     if len(plain):
         folded.append(
             (
-                f"Numbers that the machine's file has as published ({len(plain)})",
+                f"Published numbers that the machine's file contains ({len(plain)})",
                 validate.grids(plain, everything=True),
             )
         )
@@ -289,9 +296,10 @@ def _claims(validation: pd.DataFrame) -> Section | None:
             grid.add(row["quantity"], validate.published(row), row["reason"], row["source"])
         folded.append((f"Published numbers that cannot be tested here ({len(untestable)})", [grid]))
     text = [
-        "What the papers print about the hardware, beside what the model makes of it. Input: a"
-        " parameter of the model; fitted: a parameter was chosen to meet it; predicted: nothing"
-        " was. Exact numbers hold within 5 %, about and up to within 10 %, bounds as they are."
+        "Numbers that the papers print about the hardware, and those of the model. Input: the"
+        " number is a parameter of the model. Fitted: a parameter was chosen to meet the number."
+        " Predicted: no parameter was chosen for it. A claim holds if the model is within 5 % of an"
+        " exact number, or within 10 % of a number with about or up to. A bound has no tolerance."
     ]
     return Section(
         "claims",
@@ -304,7 +312,7 @@ def _claims(validation: pd.DataFrame) -> Section | None:
 
 
 def _itemized(notes: Sequence[str]) -> list[str]:
-    """Notes of several lines, a heading and its items, as one line for each item."""
+    """Splits notes that have a heading and items into one line for each item."""
     lines = []
     for note in notes:
         head, *items = note.split("\n- ")
@@ -313,7 +321,7 @@ def _itemized(notes: Sequence[str]) -> list[str]:
 
 
 def _machines(results: Results) -> Section:
-    """Every machine key with the source of its value; what an overlay sets stands beside it."""
+    """Returns every machine key with value and source; notes name what overlays change."""
     by_name: dict[str, Stored] = {}
     overlays: dict[str, dict[str, None]] = {}
     for one in results.found:
@@ -338,7 +346,7 @@ def _machines(results: Results) -> Section:
         notes += [
             f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
         ]
-    said = ["What the model was told. An estimate is marked as one in its source."]
+    said = ["The parameters of the model. The source of an estimate says that it is one."]
     return Section(
         "machine",
         "The machine" if len(folded) == 1 else "The machines",
@@ -352,8 +360,8 @@ def _machines(results: Results) -> Section:
 def _notes(results: Results, found: Comparison) -> Section:
     notes = counts.notes(found)
     notes += [
-        f"Run {one.shown.id} was made when the file of machine"
-        f" {one.shown.record['machine']['name']} had other values: {', '.join(one.changed)}."
+        f"The file of machine {one.shown.record['machine']['name']} has changed since run"
+        f" {one.shown.id}. These keys had other values: {', '.join(one.changed)}."
         for one in results.found
         if one.changed
     ]
@@ -362,14 +370,13 @@ def _notes(results: Results, found: Comparison) -> Section:
         digest = stored.record["identity"]["digests"].get("engine", "")
         builds.setdefault(stored.record["engine"], set()).add(digest)
     notes += [
-        f"The runs are of {len(digests)} builds of engine {engine}."
+        f"The runs used {len(digests)} builds of engine {engine}."
         for engine, digests in builds.items()
         if len(digests) > 1
     ]
     notes.append(
-        "Numbers are those of a model. docs/evidence/claims.md says how well it meets what was"
-        " published,"
-        " and the README what it does not model."
+        "All numbers come from a model. docs/evidence/claims.md compares it with published numbers."
+        " docs/concepts/limits.md lists what it does not model."
     )
     return Section("limits", "Limits and notes", notes=notes)
 
@@ -387,12 +394,12 @@ def _run(stored: Stored) -> list[str]:
 
 
 def _lines(text: str) -> Markup:
-    """A head of several lines."""
+    """Returns a column head with its line breaks as HTML."""
     return Markup("<br>").join(escape(_printable(part)) for part in text.split("\n"))
 
 
 def _printable(value: object) -> object:
-    """Texts without control characters, which HTML cannot have."""
+    """Removes control characters from texts, because HTML cannot contain them."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return for_terminal(value, lines=True)
     return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A figure as data: what is drawn, before anything is drawn."""
+"""A figure as data, before it is drawn."""
 
 import math
 from collections.abc import Sequence
@@ -40,19 +40,20 @@ COLUMNS = (
     "why",
     "runs",
 )
-NAMES = ("benchmark", "phase", "series", "claim")  # of COLUMNS
-WIDE_RANGE = 32  # of the values of an axis: from there on it is logarithmic
+NAMES = ("benchmark", "phase", "series", "claim")  # the COLUMNS whose texts may come from a user
+WIDE_RANGE = 32  # largest over smallest value from which an axis is logarithmic
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn, as data.
+    """A figure as data.
 
-    form: bars (series down), dots (benchmarks down, series by colour) or curve (`point` across).
-    frame: COLUMNS, a row for each mark; a value that is not there is NaN and has a word in `why`.
-    Published values are rows of their own, `kind` PUBLISHED, `claim` their source and `why` how
-    firmly they are printed: one for each phase for which they hold, or with a `point` and no value.
-    axis: what `point` is; is_size: in bytes; log: drawn so.
+    form: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
+    or curve (`point` on the horizontal axis).
+    frame: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` says why.
+    A published value has `kind` PUBLISHED, its source in `claim` and how exact it is in `why`. It
+    has a row for each phase for which it holds, or one row with a `point` and no value.
+    axis: the name of the horizontal axis. is_size: it is in bytes. log: it is logarithmic.
     """
 
     id: str
@@ -67,23 +68,23 @@ class Figure:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics of its marks, in their order; each has a panel."""
+        """The metrics of the marks, in their order. Each metric has a panel."""
         return list(dict.fromkeys(self.frame["metric"]))
 
     @property
     def series(self) -> list[str]:
-        """The names of what is compared, in the order of the marks."""
+        """The names of the modelled series, in the order of the marks."""
         modelled = self.frame[self.frame["kind"] == MODELLED]
         return list(dict.fromkeys(modelled["series"]))
 
 
 def title_of(metric: str) -> str:
-    """What a metric is called above its panel."""
+    """Returns the title of a metric's panel."""
     return TITLES.get(metric, metric)
 
 
 def mark(**given: object) -> dict[str, Any]:
-    """A row of COLUMNS, with these columns filled in (their names with `_` for a space)."""
+    """Returns a row of COLUMNS. given: columns to fill in, with `_` for a space in the name."""
     empty: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     empty |= dict.fromkeys(("point", "value", "lowest seed", "highest seed"), math.nan)
     empty |= {"kind": MODELLED}
@@ -91,7 +92,10 @@ def mark(**given: object) -> dict[str, Any]:
 
 
 def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of COLUMNS. Names may come from a guest or from a user's file."""
+    """Returns rows as a table of COLUMNS.
+
+    Removes control characters from NAMES: these texts may come from a guest or a user's file.
+    """
     clean = [
         {key: for_terminal(value) if key in NAMES else value for key, value in row.items()}
         for row in rows

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The figures of an experiment, in the forms of the papers: bars for each system (chen95's figures
-1 to 12), curves over the size of an array or a numeric parameter (chen95's figure 4, lai96's 1 to
-13, talagala97's A4), and all benchmarks on one logarithmic axis."""
+"""The figures of an experiment, in the forms that the papers use.
+
+- bars for each system, as in chen95's figures 1 to 12;
+- curves over the size of an array or a numeric parameter, as in chen95's figure 4, lai96's figures
+  1 to 13 and talagala97's A4;
+- all benchmarks on one logarithmic axis.
+"""
 
 import functools
 import math
@@ -17,7 +21,7 @@ from p5lab.present.page.marks import Marks
 from p5stats import StatsError, claims
 from p5stats.claims import Claim
 
-# chen95's figures: cycles, instructions, references, and misses for each reference or instruction.
+# chen95's figures: cycles, instructions, references, and misses per reference or instruction.
 BARS = (
     CYCLES,
     "instructions",
@@ -48,14 +52,17 @@ RATES = (
 CURVES = (BANDWIDTH, CYCLES, "read misses/reference", "L2 misses", "DTLB misses")
 LEVELS = (CYCLES,)
 SIZE = "size of the array, bytes"
-SWEEP_POINTS = 3  # from so many values on a parameter makes a curve
+SWEEP_POINTS = 3  # number of values from which a parameter makes a curve
 
 
 def of(
     found: Comparison, published: Sequence[Claim] = (), sources: dict[str, str] | None = None
 ) -> list[Figure]:
-    """All figures of a comparison. published: claims whose values are marked where they are what a
-    curve shows; sources: where a workload comes from, by its name."""
+    """Returns all figures of a comparison.
+
+    published: claims to mark in the figures of the metric that they are about. sources: the origin
+    of each workload, by its name.
+    """
     return list(_Maker(found, published, sources or {}).figures())
 
 
@@ -105,9 +112,8 @@ class _Maker:
             "dots",
             rows,
             [
-                "One operation of each benchmark, on logarithmic axes where the values span more"
-                " than"
-                f" a factor of {WIDE_RANGE}. {operations}."
+                "One operation of each benchmark. An axis is logarithmic if its values span more"
+                f" than a factor of {WIDE_RANGE}. {operations}."
             ],
             questions,
         )
@@ -130,8 +136,11 @@ class _Maker:
         )
 
     def _curves(self) -> Iterator[Figure]:
-        """Of one system all variants of a workload in one figure; of several a figure for each
-        variant, with the systems in it."""
+        """Yields the figures of curves.
+
+        With one system a figure has all variants of a workload. With several systems each variant
+        has a figure, which shows all systems.
+        """
         whats = [what for what in self._whats() if self._is_curve(what)]
         if len(self.found.systems) > 1:
             groups = [[what] for what in whats]
@@ -154,7 +163,7 @@ class _Maker:
         rows = []
         for metric in self.marks.shown(CURVES, questions):
             if metric == CYCLES and workload["bytes"]:
-                continue  # the papers print a bandwidth in its place
+                continue  # the papers print a bandwidth instead
             for question in questions:
                 for row in self.marks.drawn(question, metric, question.what):
                     if math.isnan(row["point"]):
@@ -170,7 +179,7 @@ class _Maker:
         return self._figure(name, title, "curve", rows, caption, questions, axis, log=True)
 
     def _levels(self, what: str) -> Figure:
-        """Phases that are no sizes, such as the sequences of `pairing`."""
+        """Returns a figure of phases that are not sizes, such as the sequences of `pairing`."""
         questions = self.found.phases(what)
         workload = self._workload(questions[0])
         rows = [
@@ -189,8 +198,10 @@ class _Maker:
         )
 
     def _sweeps(self, questions: Sequence[Question]) -> dict[tuple[str, str], list[Question]]:
-        """Benchmarks that differ in one numeric parameter only, by workload and parameter, in the
-        order of its values."""
+        """Returns the groups of benchmarks that differ in one numeric parameter only.
+
+        Keys are workload and parameter. Benchmarks are in the order of the parameter's values.
+        """
         by_phase: dict[tuple[str, str], list[Question]] = {}
         for question in questions:
             by_phase.setdefault((self._name(question.what), question.phase), []).append(question)
@@ -253,15 +264,15 @@ class _Maker:
         )
 
     def _means(self, cells: Sequence[Cell]) -> list[str]:
-        """Of what the values are means, and what was subtracted."""
+        """Returns sentences for a caption: the number of iterations, and what was subtracted."""
         iterations = _range({cell.iterations for cell in cells})
         operations = _range({int(cell.record["workload"]["operations"]) for cell in cells})
         each = f" of {operations} operations each" if operations != "1" else ""
         corrected = {measured.corrected for cell in cells for measured in cell.seeds}
-        subtracted = "the empty bracket, the markers' own set-up, is subtracted"
+        subtracted = "the empty bracket (the cost of the markers) is subtracted"
         if False in corrected:
             subtracted = (
-                "the empty bracket is subtracted where there is one"
+                "an empty bracket is subtracted from the runs that have one"
                 if True in corrected
                 else "there is no empty bracket, and nothing is subtracted"
             )
@@ -269,13 +280,13 @@ class _Maker:
         lines = [f"Means over {iterations} iteration{plural}{each}; {subtracted}."]
         if len(self.found.seeds) > 1:
             lines.append(
-                f"Each is the mean over the page placements of {len(self.found.seeds)} seeds; the"
-                " thin line goes from the lowest seed to the highest."
+                f"Each value is the mean over the page placements of {len(self.found.seeds)} seeds."
+                " The thin line goes from the lowest seed to the highest."
             )
         return lines
 
     def _id(self, name: str) -> str:
-        """A name for links and files, not used before."""
+        """Returns a new name for links and files, different from all others."""
         base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "figure"
         name, count = base, 1
         while name in self._ids:
@@ -324,7 +335,8 @@ def _range(values: set[int]) -> str:
 
 
 def _bracket(record: dict[str, Any]) -> str:
-    """What was bracketed, as a sentence; its description sets parameters in back quotes."""
+    """Returns the description of a bracket as a sentence. Replaces each parameter in back quotes by
+    its value."""
     parameters = record["parameters"]
     text = re.sub(
         r"`(\w+)`",

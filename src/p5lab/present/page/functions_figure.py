@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions in which a run spent its cycles, as a figure."""
+"""A figure of the functions that took the most cycles of a run."""
 
 import re
 from collections.abc import Hashable, Mapping
@@ -16,8 +16,11 @@ CYCLES_EVENT, TOP_FUNCTIONS = "cycles.busy", 20
 
 
 def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
-    """The functions of a run that took the most cycles. counts:
-    `p5lab.present.by_function.of_run`."""
+    """Returns a figure of the functions that took the most cycles.
+
+    label: the name of the run. run: its identifier. counts: the table of
+    `p5lab.present.by_function.of_run`.
+    """
     inside = counts[counts["phase"] != EMPTY_PHASE]
     top = by_function.top(inside, ("function", "module", "ring"), CYCLES_EVENT, TOP_FUNCTIONS)
     marks = [
@@ -32,9 +35,9 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
         for row in top.to_dict("records")
     ]
     caption = (
-        f"The {TOP_FUNCTIONS} functions of guest and programs that took the most cycles, with the"
-        " module they are of and the ring they ran in. Sums over all brackets, nothing subtracted;"
-        " all functions together have the cycles of the counters.",
+        f"The {TOP_FUNCTIONS} functions of guest and programs that took the most cycles, with their"
+        " module and ring. The counts are sums over all brackets; nothing is subtracted. The sum"
+        " over all functions equals the cycles of the counters.",
     )
     name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
     return Figure(name, f"{label}: by function", "bars", frame(marks), caption, runs=(run,))
@@ -42,5 +45,5 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
 
 def _function(row: Mapping[Hashable, Any]) -> str:
     if not row["module"]:
-        return str(row["function"])  # the last row, of all others
+        return str(row["function"])  # the last row sums all other functions
     return f"{row['function']} ({row['module']}, ring {row['ring']})"

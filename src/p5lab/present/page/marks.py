@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The marks of figures: what was measured, and beside it what is published."""
+"""The marks of figures: measured values and published values."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
 
 @dataclass
 class Marks:
-    """Rows of p5lab.present.page.figure.COLUMNS, for a comparison and the claims about it."""
+    """Makes rows of p5lab.present.page.figure.COLUMNS from a comparison and the claims about it."""
 
     found: Comparison
     claims: Sequence[Claim]
@@ -25,12 +25,12 @@ class Marks:
         self.names = {system: name.replace("\n", ", ") for system, name in names.items()}
 
     def drawn(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
-        """A row for each system, and what is published."""
+        """Yields a row for each system, and the rows of published values."""
         yield from self.systems(question, metric, label)
         yield from self._published(question, metric, label)
 
     def systems(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
-        """A row for each system."""
+        """Yields a row for each system; one without a value has the reason in `why`."""
         for system in self.found.systems:
             cell = self.found.cell(question, system)
             row = self._row(question, metric, label, system)
@@ -57,7 +57,10 @@ class Marks:
         )
 
     def shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
-        """Those that two systems have, or the only one, and that are not zero throughout."""
+        """Returns the metrics worth a panel.
+
+        At least two systems have such a metric (or the only system), and it is not always zero.
+        """
         cells = {
             system: [cell for question in questions if (cell := self.found.cell(question, system))]
             for system in self.found.systems
@@ -74,7 +77,7 @@ class Marks:
         return [metric for metric in metrics if is_shown(metric)]
 
     def _published(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
-        """What claims say of this phase: a level, or that a plateau ends or begins at its size."""
+        """Yields the claims about a phase: a level, or the size where a plateau begins or ends."""
         for system in self.found.systems:
             cell = self.found.cell(question, system)
             for claim in self.claims if cell else ():
@@ -96,7 +99,7 @@ class Marks:
 
 
 def _is_of(claim: Claim, cell: Cell) -> bool:
-    """Whether a cell is of what a claim measures, on the machine as its file has it."""
+    """Whether a claim is about a cell. The cell must be of the machine without overlays."""
     measure, record = claim.measure, cell.record
     if measure is None or measure.less or measure.over:
         return False
@@ -111,7 +114,7 @@ def _is_of(claim: Claim, cell: Cell) -> bool:
 
 
 def _metric(claim: Claim, cell: Cell) -> str:
-    """The metric that a claim's measure is, in the same unit; empty: none of those drawn."""
+    """Returns the metric that a claim measures in the same unit; empty: no figure draws it."""
     measure, record = claim.measure, cell.record
     assert measure is not None
     workload, parameters = record["workload"], record["parameters"]

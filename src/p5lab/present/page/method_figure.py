@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""chen95's method beside what the engine counted, as a figure."""
+"""A figure that compares chen95's method with the counts of the engine."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,9 +9,13 @@ from p5stats import method
 
 
 def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
-    """What chen95's method gives for each operation, what the engine counted of the same
-    executions, and what it counts where no counter is touched; a panel for each event. rows: by
-    operation, as `p5lab.evidence.counter_method.rows` has them; runs: their ids."""
+    """Returns a figure with a panel for each event and three values for each operation.
+
+    The values are the result of chen95's method, the engine's counts of the same executions, and
+    the engine's counts without reading any counter.
+
+    rows: those of `p5lab.evidence.counter_method.rows`. runs: the identifiers of the runs.
+    """
     ways = {
         "by the method": "method",
         "by the engine": "engine",
@@ -32,14 +36,15 @@ def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
         for series, way in ways.items()
     ]
     caption = (
-        "One operation each. By the method: the mean counter reading less that around nothing, what"
-        " the paper would print. By the engine: its brackets in the same executions. Undisturbed:"
-        " its brackets where no counter is touched. The axis is logarithmic where the values span"
-        f" more than a factor of {WIDE_RANGE}; then what is not above zero is in the table only.",
+        "Values of one operation. By the method: the mean counter reading minus that of an empty"
+        " operation, as the paper would print it. By the engine: the engine's counts of the same"
+        " executions. Undisturbed: the engine's counts without reading any counter. The axis is"
+        f" logarithmic if the values span more than a factor of {WIDE_RANGE}; the table then has"
+        " the values that are not above zero.",
     )
     return Figure(
         "method",
-        "The method of chen95, and what the engine counted",
+        "The method of chen95 and the counts of the engine",
         "dots",
         frame(marks),
         caption,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ousterhout90's question: does a benchmark get faster as fast as the hardware?"""
+"""A figure for ousterhout90's question: do benchmarks get faster as fast as hardware?"""
 
 import re
 from collections.abc import Sequence
@@ -14,32 +14,35 @@ from p5stats.claims import Claim
 
 RELATIVE, RELATIVE_ID = "MIPS-relative speed", "mips-relative"
 MEAN = "geometric mean"
-# Claims of ousterhout90's tables 2 to 10 that are relative speeds, one for each machine and system.
+# Claims of ousterhout90's tables 2 to 10 with a relative speed, one for each machine and system.
 _RELATIVE_CLAIM = re.compile(r"ousterhout90-([a-z-]+)-relative (.*)")
-_TABLES = {"read": "file-read"}  # of their ids, what the workload is called here
+_TABLES = {"read": "file-read"}  # part of a claim's id -> name of our workload
 _REMOTE = (" NFS", " AFS", " Diskless", " Remote")
 CAPTION = (
-    "How fast each benchmark is for the speed of its processor; 1 is a Microvax II under"
-    " Ultrix. ousterhout90 rates its machines in MIPS by a VAX-11/780. A Pentium is rated here"
-    " by its clock, 112 MIPS at 66 MHz: an estimate, the same for all systems of one machine."
-    " Published are its machines with local disks. The geometric mean is over the benchmarks"
-    " shown; what ran on several file systems counts once, by their geometric mean. The points"
-    " of the paper's own figure are lost."
+    "The speed of each benchmark divided by the speed of its processor, relative to a Microvax II"
+    " under Ultrix, which is 1. ousterhout90 rates its machines in MIPS relative to a VAX-11/780."
+    " This figure rates a Pentium by its clock: 112 MIPS at 66 MHz. That is an estimate, the same"
+    " for all systems of one machine. Published values are those of the paper's machines with"
+    " local disks. The geometric mean is over the benchmarks shown; a benchmark that ran on several"
+    " file systems counts once, with its geometric mean over them. The points of the paper's own"
+    " figure are lost."
 )
 
 
 def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
-    """The question as the paper's figure 1 asks it: the speed of each benchmark for the speed of
-    the processor, a Microvax II being 1, and the geometric mean over them; beside what it prints of
-    its machines with local disks. Nothing where fewer than two of its benchmarks are there."""
+    """Returns the paper's figure 1 for our systems, or [] with fewer than two of its benchmarks.
+
+    The figure has the MIPS-relative speed of each benchmark (a Microvax II is 1) and the geometric
+    mean. It also has the published values of the paper's machines with local disks.
+    """
     asked = [
         (base, question)
         for base in papers.MVAX2_BASES
         for question in found.questions
         if question.phase == base.phase and _name_of(found, question) == base.workload
     ]
-    # Beside the last of several file systems stands what is published: experiments go from those
-    # without a disk to those of the paper's systems.
+    # Published values stand beside the last of several file systems. Experiments put file systems
+    # without a disk first and those of the paper's systems last.
     benchmarks = {base.workload: question.what for base, question in asked}
     if len(benchmarks) < 2:
         return []
@@ -58,7 +61,7 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
 
 @dataclass
 class _Modelled:
-    """What was run: a mark for each cell; the speeds by series and workload; the runs, as keys."""
+    """The modelled values: marks of the cells, speeds by series and workload, runs as keys."""
 
     marks: list[dict[str, Any]] = field(default_factory=list)
     speeds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
@@ -110,7 +113,7 @@ def _mark(benchmark: str, series: str, value: float, runs: str) -> dict[str, Any
 
 
 def _published(published: Sequence[Claim], benchmarks: dict[str, str]) -> list[dict[str, Any]]:
-    """What the paper prints of these benchmarks, and the mean of each of its machines."""
+    """Returns marks of the paper's values for these benchmarks, and the mean of each machine."""
     same = {"series": PUBLISHED, "metric": RELATIVE, "unit": "times", "kind": PUBLISHED}
     marks = []
     by_machine: dict[str, list[float]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The runs that a page shows: of each that the experiment asks for the last one."""
+"""The stored runs that a page shows: the newest one for each run of the experiment."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,22 @@ Asks = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """What is stored of a run that was asked for, never empty: what worked before what failed, the
-    newest first."""
+    """A run of the experiment, and the stored runs of the same kind.
+
+    stored is never empty. Runs that are ok come before failed ones, and newer before older ones.
+    """
 
     run: Run
     stored: list[Stored]
 
     @property
     def shown(self) -> Stored:
+        """The stored run that the page shows."""
         return self.stored[0]
 
     @property
     def changed(self) -> list[str]:
-        """Machine keys whose values are others by now."""
+        """The machine keys whose values have changed since the run."""
         now = self.run.machine.canonical("engine", "bochsrc")
         values = self.shown.record["machine"]["values"]
         return [key for key, value in values.items() if now.get(key) != value]
@@ -34,19 +37,23 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """In the experiment's order; `missing` has no run that has ended."""
+    """The runs of an experiment in its order. missing: runs without a stored run that has ended."""
 
     found: list[Found]
     missing: list[Run]
 
     @property
     def shown(self) -> list[Stored]:
+        """The stored runs that the page shows."""
         return [one.shown for one in self.found]
 
 
 def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
-    """Finds the runs of an experiment among what is stored. Runs are of one kind when they ask the
-    same, as `gc` and p5stats.tidy.load have it; build products may be others by now."""
+    """Finds the runs of an experiment among the stored runs.
+
+    Two runs are of the same kind if engine, machine, guest, seed, workload and parameters are the
+    same, as for `gc` and p5stats.tidy.load. Their build products may differ.
+    """
     ended: dict[Asks, list[Stored]] = {}
     for one in stored:
         if one.status in ENDED and one.record["identity"]:

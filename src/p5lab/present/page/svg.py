@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Charts as SVG that a page can hold: no script, no style, no identifier, no address; colours by
-the names that page.css gives them in light and in dark."""
+"""Draws charts as SVG for a page.
+
+The SVG has no script, style, identifier or address. Its colours are variables that page.css defines
+for light and dark pages.
+"""
 
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -46,19 +49,22 @@ COLORS = {
     charts.GRID: "var(--grid)",
     **{color: f"var(--series-{number})" for number, color in enumerate(charts.SERIES)},
 }
-# Altair says which Vega-Lite its charts are for; vl-convert knows several, by major and minor.
+# The Vega-Lite version of Altair's charts, major and minor; vl-convert supports several.
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-PNG_SCALE = 2  # dots for each pixel
+PNG_SCALE = 2  # dots per pixel
 
 
 def panel(one: Panel) -> str:
-    """A panel for a page."""
+    """Returns a panel as SVG text for a page."""
     text = vl_convert.vegalite_to_svg(charts.single(one), vl_version=VERSION)
     return _clean(text, f"{one.title} ({one.unit})", one.description)
 
 
 def export(figure: Figure, directory: Path) -> list[Path]:
-    """Writes the figure as PNG, SVG and CSV; returns the paths."""
+    """Writes a figure as PNG, SVG and CSV into a directory and returns the paths.
+
+    Raises UserError if a file cannot be written.
+    """
     spec = charts.whole(figure)
     contents = {
         ".svg": vl_convert.vegalite_to_svg(spec, vl_version=VERSION).encode(),
@@ -79,7 +85,7 @@ def export(figure: Figure, directory: Path) -> list[Path]:
 def _clean(text: str, title: str, description: str) -> str:
     root = ElementTree.fromstring(text)
     _strip(root)
-    for name in ("width", "height"):  # the page says how wide; the view box has the proportions
+    for name in ("width", "height"):  # the page sets the width; the view box keeps the proportions
         root.attrib.pop(name, None)
     root.set("role", "img")
     root.set("aria-label", f"{title}. {description}")
@@ -87,8 +93,10 @@ def _clean(text: str, title: str, description: str) -> str:
 
 
 def _strip(element: ElementTree.Element) -> None:
-    """Keeps what draws something. What a mark says of itself becomes the title that browsers show
-    where the pointer rests."""
+    """Removes all elements and attributes that draw nothing.
+
+    The label of a mark becomes its title, which browsers show under the pointer.
+    """
     said = element.get("aria-label") if element.get("role") == "graphics-symbol" else None
     kept = {name: value for name, value in element.attrib.items() if name in ATTRIBUTES}
     element.attrib.clear()
