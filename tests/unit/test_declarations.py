@@ -118,12 +118,12 @@ def test_a_mean_seek_is_the_engines():
         ),
         (
             ["disk.seek_knee=3509"],
-            "--set: disk.seek_knee = 3509: expected at most the number of cylinders less 2, 3508",
+            "--set: disk.seek_knee = 3509: expected at most the number of cylinders minus 2, 3508",
         ),
         (
             ["disk.seek_knee=3000", "disk.read_seek_average_ms=16.5"],
-            "--set: disk.seek_knee = 3000: expected another: no curve of seek times goes through"
-            " disk.read_seek_single_ms, _average_ms and _full_ms with this knee",
+            "--set: disk.seek_knee = 3000: expected another knee: with this one no curve of seek"
+            " times goes through disk.read_seek_single_ms, _average_ms and _full_ms",
         ),
     ],
 )
