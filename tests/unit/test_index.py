@@ -161,7 +161,7 @@ def test_no_results_have_no_counts(lab):
         ("SELEC 1", "query: Parser Error: syntax error"),
         ("SELECT nothing FROM runs", "query: Binder Error: Referenced column"),
         ("SELECT", "query: Parser Error"),
-        ("", "query: expected a statement that answers"),
+        ("", "query: expected a statement with a result"),
     ],
 )
 def test_a_question_that_makes_no_sense_is_one_line(results, sql, message):

@@ -293,7 +293,7 @@ def test_documents_are_rendered(lab):
         (
             'value = 8\ntag = "exact"',
             'tag = "flat"',
-            "cache: expected a measure: a shape is that of a curve",
+            "cache: expected a measure: a shape needs a curve",
         ),
         ('["512 B"]', '["512 B"], over = { machine = "p90" }', "over: unknown machine 'p90'"),
         ('["512 B"]', '["512 B"], over = { workload = "chose" }', "over: unknown workload 'chose'"),
