@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who counts belong to: sums against the banks, stacks told by the stack pointer, entrances.
+// Attribution of counts: sums against the banks, stacks by the stack pointer, entrances.
 #include "engine/measure/attribution.hh"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ class System : public Bench, public Attribution::Guest {
   }
   const uint8_t* page(uint32_t) override { return content; }
 
-  // One instruction where control is.
+  // Executes one instruction at the current place.
   void step(const std::string& code = "40", uint32_t data = 0) {
     attribution.at(ip, esp);
     insn(code);
@@ -64,7 +64,7 @@ class System : public Bench, public Attribution::Guest {
     attribution.branch(Class::Jmp, esp);
     ip = target;
   }
-  // Ring, stack and place change by something.
+  // A transfer of control changes ring, stack and place.
   void cross(const Attribution::Entrance& how, uint8_t ring, uint32_t target, uint32_t stack) {
     change([ring](p5::State& state) { state.ring = ring; });
     ip = target;
@@ -72,7 +72,7 @@ class System : public Bench, public Attribution::Guest {
     attribution.state(how, ip, esp);
   }
 
-  // Instructions of phase 1 by "outermost;...;function" and what they were entered for.
+  // Instructions of phase 1 by "outermost;...;function" and cause of entry.
   std::map<std::string, uint64_t> instructions() {
     std::map<std::string, uint64_t> found;
     const auto& counts = attribution.phases().at(1).counts;
@@ -110,7 +110,7 @@ class System : public Bench, public Attribution::Guest {
 
 }  // namespace
 
-TEST_CASE("attribution: what functions have counted is what the banks have grown by") {
+TEST_CASE("attribution: the counts of functions add up to the growth of the banks") {
   System system(false);
   AddressStream random(1, 8192, 32);
   system.step();  // before the bracket
@@ -148,13 +148,13 @@ TEST_CASE("attribution: what functions have counted is what the banks have grown
   CHECK(found.at("[unknown]") == 286);  // in ring 3, one each time
 }
 
-TEST_CASE("attribution: a count that is in no function is found") {
+TEST_CASE("attribution: a count outside of all functions is found") {
   System system(false);
   system.attribution.begin(1);
   system.step();
   system.attribution.end(1);
   CHECK(system.attribution.differs() == "");
-  // A bracket that nothing was seen of.
+  // A bracket without any observed instruction.
   const auto& bank = system.model.bank();
   system.attribution.begin(1);
   const_cast<p5::Bank&>(bank).count[p5::Flops]++;
@@ -163,13 +163,13 @@ TEST_CASE("attribution: a count that is in no function is found") {
   CHECK(system.attribution.differs() == "flops of phase 1");
 }
 
-TEST_CASE("attribution: stacks are told by the stack pointer") {
+TEST_CASE("attribution: the stack pointer identifies stacks") {
   System system(true);
   system.attribution.begin(1);
   system.step();
   system.call(kLeaf);
   system.step();
-  // An interrupt in it, in the same ring.
+  // An interrupt in the same ring.
   const uint32_t at = system.ip, stack = system.esp;
   system.cross({"interrupt", 0x30, 0}, 0, kHandler, stack - 12);
   system.step();
@@ -216,7 +216,7 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   CHECK(system.attribution.differs() == "");
 }
 
-TEST_CASE("attribution: brackets inside one another count in each, and code that is not there") {
+TEST_CASE("attribution: nested brackets both count, and code without a symbol has a place") {
   System system(false);
   system.attribution.begin(1);
   system.step();

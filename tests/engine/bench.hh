@@ -50,7 +50,7 @@ class Bench : public p5::Platform {
     model.set_state(state);
   }
 
-  // p5::Platform: memory reads as zero, and code is mapped where it stands, unless told otherwise.
+  // p5::Platform: by default memory reads as zero, and code is mapped at its own address.
   uint32_t read_physical(uint32_t address) override { return memory[address]; }
   uint32_t code_physical(uint32_t linear) override {
     const auto page = code_pages.find(linear >> 12);
@@ -110,7 +110,7 @@ class Bench : public p5::Platform {
   uint64_t count(p5::Event event, uint32_t rings = 0xF) {
     return model.counters().total(event, rings);
   }
-  // How much an event grows while `code` runs.
+  // The growth of an event while `code` runs.
   uint64_t grows(p5::Event event, const std::function<void()>& code) {
     const uint64_t before = count(event);
     code();

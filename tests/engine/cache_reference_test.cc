@@ -70,7 +70,7 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     const bool write = stream.below(3) == 0;
     const bool fill = stream.below(100) != 0;  // 1 in 100 is an uncached access
 
-    // The model leaves the engine's cache alone when these say so: they must be right about it.
+    // If these return true, the model skips the engine's cache, so they must be right.
     const bool quick = write ? engine.quick_write(address) : engine.quick_read(address);
     const reference::Outcome outcome = expected.access(address, write, fill);
     *hits += outcome.hit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine's parameter file: what is accepted, and what each mistake is answered with.
+// The engine's parameter file: valid files, and the message for each mistake.
 #include "engine/p5/config.hh"
 
 #include <doctest/doctest.h>
@@ -139,7 +139,7 @@ TEST_CASE("config: the clock ratio is one of small whole numbers") {
   CHECK(ratio("90", "0") == std::pair(0u, 0u));
 }
 
-TEST_CASE("config: mistakes are answered with one line: where, key, what") {
+TEST_CASE("config: the message of a mistake is one line with place, key and expectation") {
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
@@ -231,7 +231,7 @@ TEST_CASE("declarations: a part that is not in the file has its defaults") {
   CHECK_FALSE(config.card);
   CHECK(config.wire.bit_rate == 10'000'000);
   CHECK(config.remote.path.loss == 0.5);
-  // What fell back is no difference to a file that has no such key either.
+  // Values from defaults are no difference to a file without these keys.
   Settings same;
   REQUIRE(same.parse("net.loss = 0.5\n", "engine.conf", &error));
   CHECK(same.difference(settings, {}) == "");
@@ -291,7 +291,7 @@ TEST_CASE("declarations: disks") {
         "engine.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
 }
 
-// The rule that the command line checks and the curve of the model accept the same.
+// The rule of the command line and the curve of the model accept the same values.
 TEST_CASE("declarations: a drive has a seek curve just where the rule holds") {
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {

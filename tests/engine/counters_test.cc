@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The counter registers: every event code of the P54C, and what the chip counts wrongly.
+// The counter registers: every event code of the P54C, and the miscounts of the chip.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -10,7 +10,7 @@ using namespace p5;
 
 namespace {
 
-// What counter 0 counts of event `es` in all rings while `code` runs.
+// The count of event `es` in counter 0, in all rings, while `code` runs.
 uint64_t counted(Bench& bench, uint32_t es, const std::function<void()>& code) {
   bench.model.msrs().write_cesr(es | 3 << 6);
   const uint64_t before = bench.model.msrs().read(0);

@@ -333,7 +333,7 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   CHECK(pairing("d9 c9") == Pairing::NP);
 }
 
-TEST_CASE("decode: what the chip refuses, at both ISA levels") {
+TEST_CASE("decode: instructions that the chip refuses, at both ISA levels") {
   const auto refused = [](const char* hex) {
     const Insn insn = decode_hex(hex);
     return std::pair(has(insn, kNotOnPentium), has(insn, kNotOnPentiumCmov));
@@ -414,7 +414,7 @@ TEST_CASE("decode: invalid opcodes are of no class, and uncommon") {
 }
 
 TEST_CASE("decode: every class of an encoding can be reached") {
-  // Over all opcodes and ModRM bytes; what no encoding reaches would be a dead row of the table.
+  // All opcodes and ModRM bytes; a class that no encoding reaches would be a dead row of the table.
   std::vector<bool> seen(Class::Count, false);
   for (int map = 0; map < 2; map++) {
     for (int opcode = 0; opcode < 256; opcode++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A PC that writes down what devices do to it, and the devices of a machine in it.
+// A PC that records the actions of devices, with the devices of a machine.
 #pragma once
 
 #include <doctest/doctest.h>

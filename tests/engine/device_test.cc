@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How devices plug in: the list of kinds, what a device declares, its job.
+// How devices plug in: the list of kinds, the declarations of a device, its job.
 #include "engine/devices/device.hh"
 
 #include <doctest/doctest.h>
@@ -24,11 +24,11 @@ std::vector<p5::Part> parts() {
 
 }  // namespace
 
-TEST_CASE("devices: each folder has entered itself, in the order of its number") {
+TEST_CASE("devices: each folder has registered itself, in the order of its number") {
   CHECK(parts() == std::vector<p5::Part>{p5::Part::Scsi, p5::Part::Ne2000});
 }
 
-TEST_CASE("devices: a machine has those that its settings give it") {
+TEST_CASE("devices: a machine has the devices that its settings declare") {
   DeviceBench none("none", 0), disks("none", 2), both("ne2000", 1);
   CHECK(none.devices.present().empty());
   CHECK(disks.devices.present().size() == 1);

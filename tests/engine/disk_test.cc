@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The disk drive: geometry, arm, rotation, buffer, write cache. Each is held to what a data sheet
-// of the drive would say.
+// The disk drive: geometry, arm, rotation, buffer, write cache. The tests compare each with the
+// numbers of a data sheet.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 double ms(Time time) { return double(time) / double(kMillisecond); }
 
-// At the index mark of a later round, with nothing left of what the drive did before.
+// At the index mark of a later rotation, when all previous work of the drive is done.
 void settle(DriveBench* bench) {
   const Time turn = bench->drive.geometry().revolution();
   bench->run_until((bench->now / turn + 10) * turn);
@@ -82,7 +82,7 @@ TEST_CASE("disk: a rotation is 8.333 ms at 7200 rpm") {
   config.read_ahead = false;
   config.command = 0;
   DriveBench bench(config);
-  // The first sector comes by at each index mark; whoever has just missed it waits for a round.
+  // The first sector passes at each index mark; a request just after it waits for a rotation.
   bench.run_until(bench.drive.geometry().revolution() * 20 + 1);
   Spent spent;
   bench.read(0, 1, &spent);
@@ -130,7 +130,7 @@ TEST_CASE("disk: without read-ahead each sequential read waits for a round") {
   CHECK(ms(bench.now - begin) / 9 == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.01));
 }
 
-TEST_CASE("disk: what is in the buffer comes at the rate of the bus") {
+TEST_CASE("disk: data in the buffer comes at the rate of the bus") {
   DriveBench bench;
   bench.read(0, 64);
   settle(&bench);  // time to read ahead: 1024 / 4 sectors
@@ -139,26 +139,26 @@ TEST_CASE("disk: what is in the buffer comes at the rate of the bus") {
   bench.read(64, 128, &spent);
   CHECK(bench.now - begin == round_drive().command + 128 * kBusSector);
   CHECK(spent.seek + spent.rotation + spent.transfer == 0);
-  // A segment is no longer than that, and what has gone by is not in it for ever.
+  // A segment has this size at most, so old sectors leave it.
   settle(&bench);
   bench.read(100000, 8, &spent);
   CHECK(spent.seek > 0);
 }
 
-TEST_CASE("disk: a write is over when it is on the media") {
+TEST_CASE("disk: a write is complete when its data is on the media") {
   DriveBench bench;
   settle(&bench);
   const Time begin = bench.now;
   bench.write(3 * 120, 8);
   CHECK(bench.now - begin > round_drive().head_switch + bench.drive.geometry().revolution() / 15);
   CHECK(bench.on_media(3 * 120 + 7, 0xA5));
-  // The next one in a row finds its sectors gone by.
+  // The next write in sequence comes after its sectors have passed.
   const Time after = bench.now;
   bench.write(3 * 120 + 8, 8);
   CHECK(ms(bench.now - after) == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.001));
 }
 
-TEST_CASE("disk: with a write cache it is over when the data has come") {
+TEST_CASE("disk: with a write cache a write is complete when its data has arrived") {
   DriveConfig config = round_drive();
   config.write_cache = true;
   DriveBench bench(config);
@@ -175,7 +175,7 @@ TEST_CASE("disk: with a write cache it is over when the data has come") {
   CHECK(!bench.on_media(240 + 63, 0xA5));
   bench.flush();
   CHECK(bench.on_media(240 + 63, 0xA5));
-  // In one go: no round is lost between them.
+  // Written in sequence: no rotation is lost between them.
   CHECK(ms(bench.now - begin) < 2 * 8.3333 + 2);
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("disk: a power cut leaves the sectors that are written") {
   }
 }
 
-TEST_CASE("disk: a power cut loses what only the cache has") {
+TEST_CASE("disk: a power cut loses data that is only in the cache") {
   DriveConfig config = round_drive();
   config.write_cache = true;
   DriveBench bench(config);
@@ -253,7 +253,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("disk: what the buffer holds does not pass an ordered request") {
+TEST_CASE("disk: a hit in the buffer does not overtake an ordered request") {
   for (const bool itself : {false, true}) {
     DriveBench bench;
     bench.read(0, 16);
@@ -314,7 +314,7 @@ TEST_CASE("medium: an image of extents") {
   CHECK(std::fread(saved.data(), 1, saved.size(), file) == 4 * kSector);
   std::fclose(file);
   CHECK((saved[kSector] == 0x77 && saved[0] == 0 && saved[2 * kSector] == 0));
-  // What is not such an image is refused.
+  // Any other file is refused.
   for (size_t length : {size_t(3), size_t(20), image.size() - 1}) {
     write({image.begin(), image.begin() + int64_t(length)});
     CHECK(!Medium(64).load(path, &error));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gem5's event tracer tells instructions apart by a table of its own (configs/gem5/extras): what it
-// counts of each beside the instruction must be what the engine's decoder says.
+// gem5's event tracer classifies instructions by its own table (configs/gem5/extras). Its further
+// events of each instruction must be those of the engine's decoder.
 #include "configs/gem5/extras/instruction_kind.hh"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 using namespace p5;
 using gem5::p5lab::Kind;
 
-// Beside the instruction itself: branches, segment loads, and whether a code segment is loaded.
+// The further events: branches, segment loads, and whether a code segment is loaded.
 struct Counts {
   int branches = 0, segments = 0;
   bool transfer = false;
@@ -62,7 +62,7 @@ TEST_CASE("gem5's tracer: every opcode counts as the engine counts it") {
         bytes[at] = uint8_t(modrm);
         Insn insn;
         if (!decode(bytes, sizeof bytes, true, timing_table(), &insn)) continue;
-        // Prefixes stand before another opcode; what a Pentium does not have is not executed.
+        // Prefixes precede another opcode; instructions that a Pentium lacks are not executed.
         const bool prefix = insn.opcode != opcode || insn.map != map;
         if (prefix || insn.cls == Class::Unknown || insn.flags & kNotOnPentium) continue;
         const Kind kind = map ? gem5::p5lab::two_byte_kind(uint8_t(opcode), uint8_t(modrm), false)

@@ -2,7 +2,7 @@
 // The assembled model against the reference machine: a random mixture of code, data, locked and
 // misaligned accesses, page-table traffic and invalidations; after each step every memory event
 // must agree. The model's shortcuts (most recently used lines, repeated write misses, the code
-// window) are only right if nobody can tell.
+// window) are right only if they change no event.
 #include <doctest/doctest.h>
 
 #include <string>

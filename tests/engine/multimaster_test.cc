@@ -48,7 +48,7 @@ class Pc : public Host {
     agenda.run(now);
   }
 
-  // As the driver does: code, parameters, answer; then the interrupt is taken back.
+  // As the driver does: code, parameters, answer; then it acknowledges the interrupt.
   std::vector<uint8_t> command(uint8_t code, const std::vector<uint8_t>& parameters = {}) {
     card.write_port(1, code, now);
     for (const uint8_t byte : parameters) card.write_port(1, byte, now);
@@ -106,7 +106,7 @@ class Pc : public Host {
     return block;
   }
 
-  // The next block that comes back, with its completion code; 0: none is there.
+  // The next completed block, with its completion code; 0 if there is none.
   uint32_t receive(uint8_t* code) {
     const uint32_t mailbox = kMail + 8 * (kMailboxes + received % kMailboxes);
     *code = memory[mailbox + 7];
@@ -169,7 +169,7 @@ std::vector<uint8_t> access(uint8_t code, uint32_t first, uint16_t count) {
 
 }  // namespace
 
-TEST_CASE("adapter: what it says of itself") {
+TEST_CASE("adapter: answers to inquiries about itself") {
   Pc pc;
   pc.start();
   CHECK(pc.command(0x04) == std::vector<uint8_t>{'A', 'A', '4', '2'});
@@ -198,12 +198,12 @@ TEST_CASE("adapter: a sector written is the sector read, over scattered memory")
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 24}, {back + 24, 2000}, {back + 2024, 24}}}) == 1);
   CHECK(std::memcmp(&pc.memory[kData], &pc.memory[back], 2048) == 0);
   CHECK((pc.last.read && pc.last.sectors == 4));
-  // All of the request's time is accounted for.
+  // The events contain all of the request's time.
   const Account& last = pc.last;
   CHECK(last.seek + last.rotation + last.transfer + last.wait + 100 * kMicrosecond == pc.took);
   CHECK(pc.active == 0);
   CHECK(pc.interrupts == 2 + 3);  // the set-up has three
-  // Of the other disk it is not.
+  // The other disk does not have this sector.
   CHECK(pc.run({access(0x28, 5000, 4), {{back, 2048}}, 2}) == 1);
   CHECK(pc.memory[back] == 0);
 }
@@ -219,7 +219,7 @@ TEST_CASE("adapter: short commands read and write too") {
   CHECK(pc.last.sectors == 256);
 }
 
-TEST_CASE("adapter: what a drive says of itself") {
+TEST_CASE("adapter: answers of a drive to inquiries") {
   Pc pc(true);
   pc.start();
   CHECK(pc.run({{0x12, 0, 0, 0, 36, 0}, {{kData, 36}}}) == 1);
@@ -237,7 +237,7 @@ TEST_CASE("adapter: what a drive says of itself") {
   CHECK(pc.run({{0x00, 0, 0, 0, 0, 0}}) == 1);
 }
 
-TEST_CASE("adapter: errors come with their reasons") {
+TEST_CASE("adapter: errors have sense data with their reasons") {
   Pc pc;
   pc.start();
   const auto sense = [&pc](uint8_t key, uint8_t code) {
@@ -298,7 +298,7 @@ TEST_CASE("adapter: eight requests with tags take less than eight without") {
 }
 
 TEST_CASE("adapter: tags reach the drive") {
-  // After the first, which is under way, the nearest is the last that is sent.
+  // The first request is under way; of the others the last one sent is the nearest.
   const auto order = [](uint8_t tag) {
     Pc pc(true);
     pc.start();
@@ -335,7 +335,7 @@ TEST_CASE("adapter: a flush waits for the cache") {
   CHECK(pc.took > 2 * write);
 }
 
-TEST_CASE("adapter: after a reset nobody hears of what was under way") {
+TEST_CASE("adapter: after a reset the requests under way do not complete") {
   Pc pc;
   pc.start();
   pc.memory[kData] = 0x11;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Are the rules tested? Every case again with one rule at a time switched off: the cases in which
-// it applies must fail, those that show its limits must hold. Built with P5_MUTABLE.
+// Do the cases test the rules? Every case runs again with one rule at a time disabled. The cases
+// where the rule applies must then fail. The cases that show its limits must pass. Built with
+// P5_MUTABLE.
 #include <doctest/doctest.h>
 
 #include <sstream>

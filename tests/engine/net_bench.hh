@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A network without a processor: what a driver does with the card, by hand.
+// A network without a processor: the tests do a driver's work by hand.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -52,7 +52,7 @@ class NetBench : public net::Pc {
     if (on) interrupted_at = now;
   }
 
-  // Everything up to then happens, each thing at its time.
+  // Runs all events up to this time, each at its time.
   void run_until(net::Time when) {
     while (agenda.next() <= when) step();
     now = when;
@@ -110,7 +110,7 @@ class NetBench : public net::Pc {
     out(0x5, uint32_t(bytes & 0xFF)), out(0x6, uint32_t(bytes >> 8));
     out(0x0, 0x26);
   }
-  // Until the card says that it has gone.
+  // Waits until the card reports that the frame is sent.
   void send(const net::Frame& frame) {
     load(frame);
     go(frame.size());
@@ -118,7 +118,7 @@ class NetBench : public net::Pc {
     out(0x7, 0x02);
   }
 
-  // What the ring holds, oldest first; each is checked and its pages are given back.
+  // The frames in the ring, oldest first; each is checked and its pages are freed.
   std::vector<net::Frame> take() {
     std::vector<net::Frame> frames;
     for (;;) {
@@ -206,7 +206,7 @@ inline net::Frame ip_packet(uint8_t protocol, const net::Frame& data) {
   return ethernet(net::kRemoteMac, 0x0800, packet);
 }
 
-// With the sum over the pseudo header; `at`: where in `data` it goes.
+// With the checksum over the pseudo header; `at`: its place in `data`.
 inline net::Frame summed(uint8_t protocol, net::Frame data, size_t at) {
   net::Frame pseudo;
   put32(&pseudo, net::kGuestAddress);

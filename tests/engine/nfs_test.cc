@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The file server of the remote host, asked as a client would: by calls, byte for byte.
+// The file server of the remote host. The tests send it calls like a client, byte for byte.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -54,7 +54,7 @@ struct Client {
     return server.call(now, 1, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   }
 
-  // The results, behind what every reply begins with.
+  // The results, after the fields that begin every reply.
   std::string ask(uint32_t program, uint32_t procedure, const std::string& arguments) {
     const auto reply = send(message(program, procedure, arguments));
     REQUIRE(reply);
@@ -82,7 +82,7 @@ struct Client {
     return arguments;
   }
 
-  // Handle of a new file or directory.
+  // Returns the handle of a new file or directory.
   std::string make(uint32_t procedure, const std::string& directory, const std::string& name) {
     std::string arguments = named(directory, name);
     put(arguments, 0640);
@@ -121,7 +121,7 @@ struct Client {
 
 }  // namespace
 
-TEST_CASE("nfs: what is written is read, and the tree has it") {
+TEST_CASE("nfs: a read returns the written data, and the tree contains it") {
   Client client;
   const std::string root = client.mount("/async");
   REQUIRE(root.size() == 32);
@@ -145,7 +145,7 @@ TEST_CASE("nfs: what is written is read, and the tree has it") {
   CHECK(client.server.updates() == 6);
 }
 
-TEST_CASE("nfs: a directory that one answer does not hold comes in several") {
+TEST_CASE("nfs: a directory too large for one answer comes in several") {
   Client client;
   const std::string root = client.mount("/async");
   for (int i = 0; i < 100; i++) client.make(kCreate, root, "file" + std::to_string(i));
@@ -168,7 +168,7 @@ TEST_CASE("nfs: a directory that one answer does not hold comes in several") {
   CHECK(calls > 2);
 }
 
-TEST_CASE("nfs: who changes something waits for the disk of a synchronous server") {
+TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
   Client client;
   for (const std::string tree : {"/async", "/sync"}) {
     client.now += net::kSecond;
@@ -187,7 +187,7 @@ TEST_CASE("nfs: who changes something waits for the disk of a synchronous server
   }
 }
 
-TEST_CASE("nfs: a call that comes twice is carried out once") {
+TEST_CASE("nfs: a call that arrives twice is executed once") {
   Client client;
   const std::string root = client.mount("/sync");
   std::string arguments = client.named(root, "f");
@@ -205,7 +205,7 @@ TEST_CASE("nfs: a call that comes twice is carried out once") {
   CHECK(client.server.updates() == 1);
 }
 
-TEST_CASE("nfs: what does not fit is refused, and room that is given up is there again") {
+TEST_CASE("nfs: the server refuses data without room, and can use freed room again") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string big = client.make(kCreate, root, "big"),
@@ -230,7 +230,7 @@ TEST_CASE("nfs: what does not fit is refused, and room that is given up is there
   CHECK(word(client.nfs(kSymlink, link), 0) == 0);
 }
 
-TEST_CASE("nfs: a call that is cut short makes nothing") {
+TEST_CASE("nfs: a call that is cut short has no effect") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string call = client.message(100003, kCreate, client.named(root, "f"));
@@ -241,7 +241,7 @@ TEST_CASE("nfs: a call that is cut short makes nothing") {
   CHECK(client.server.updates() == 0);
 }
 
-TEST_CASE("nfs: nonsense is refused and harms nobody") {
+TEST_CASE("nfs: malformed calls are refused and have no effect") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string file = client.make(kCreate, root, "f");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an observer of the chip sees, and that observing changes nothing.
+// The calls that an observer of the chip gets, and that observation changes nothing.
 #include "engine/p5/observer.hh"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace p5;
 
 namespace {
 
-// Writes down the calls.
+// Records the calls.
 class Log : public Observer {
  public:
   void attach(const Shortcuts&) override { add("attach"); }
@@ -83,7 +83,7 @@ void exercise(Bench& bench) {
 
 }  // namespace
 
-TEST_CASE("an observer sees what the shortcuts do not answer, and nothing twice") {
+TEST_CASE("an observer sees each access that no shortcut answers, once") {
   Observed bench;
   bench.insn("90");
   CHECK(bench.log.take() == Calls{"code " + std::to_string(Bench::kCode)});
@@ -143,7 +143,7 @@ TEST_CASE("an observer sees translations, faults and flushes") {
   CHECK(bench.log.take() == Calls{"use 3"});
 }
 
-TEST_CASE("observing changes no count and no clock, and ends when it is to") {
+TEST_CASE("observation changes no count and no clock, and ends on request") {
   Bench alone;
   exercise(alone);
   Observed observed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The assembled model, fed by hand: instruction clocks, interlocks, miss costs, what is counted
-// and to whom it is charged.
+// The complete model with hand-made input: instruction clocks, interlocks, costs of misses, and
+// the events with the ring and address space that they count for.
 #include "engine/p5/pentium.hh"
 
 #include <doctest/doctest.h>
@@ -92,7 +92,7 @@ TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AG
   CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);          // a prefix's own clock hides nothing
 }
 
-TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
+TEST_CASE("pentium: a chain of loads costs as much as measured on such a board") {
   // Stride 128 over a ring; each load needs its predecessor's result [lai96, lmbench].
   const auto clocks_per_load = [](uint32_t bytes) {
     Bench bench;
@@ -252,7 +252,7 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
   bench.model.invalidate_page(0x6000);
   CHECK(misses([&] { bench.load(0x6000); }) == 1);
   CHECK(misses([&] { bench.load(0x6000); }) == 0);
-  // Code: 8 bytes at a time, and never taken in.
+  // Code comes 8 bytes at a time and fills no line.
   bench.memory[0x2000 + 4 * 17] = 0x11000 | 1 | 1 << 4;
   for (int pass = 0; pass < 2; pass++) {
     bench.ip = 0x11000;
@@ -293,8 +293,7 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   bench.model.bus_master(Bench::kCode, 32, true);
   bench.model.serialize();
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
-  // The bus is taken: what misses behind 16 lines waits for their inquire cycles, 2 bus clocks
-  // each.
+  // The bus is busy: a miss after 16 lines waits for their inquire cycles, 2 bus clocks each.
   bench.model.idle(1000);
   const auto cost = [&](uint32_t address) {
     const uint64_t start = bench.model.clock();
@@ -355,7 +354,7 @@ TEST_CASE("pentium: page walks") {
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x400000); }) == 1);  // 4 MB page: directory only
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x7FF000); }) == 0);  // the same large page
   CHECK(bench.count(DtlbMisses) == 2);
-  // Walks are no data reads [INTEL-DM 16: events 00h and 03h leave them out].
+  // Walks are no data reads [INTEL-DM 16: events 00h and 03h exclude them].
   CHECK(bench.count(DataReads) == 4);
 
   bench.model.invalidate_page(0x7000);
@@ -385,7 +384,7 @@ TEST_CASE("pentium: a CR3 load empties the TLBs, also with the same value") {
   CHECK(bench.count(Cr3Changed) == 1);
 }
 
-TEST_CASE("pentium: code fetch counts lines, misses and what data does to them") {
+TEST_CASE("pentium: code fetch counts lines and misses, also after data writes") {
   Bench bench;
   bench.ip = 0x8000;
   CHECK(bench.grows(CodeMisses, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The remote host, asked by packets made by hand: its protocols, its services, the time it takes,
-// and what it makes of packets that are wrong.
+// The remote host, tested with hand-made packets: its protocols, its services, its time, and its
+// answers to malformed packets.
 #include <cstdlib>
 
 #include "net_bench.hh"
@@ -36,7 +36,7 @@ class Client {
     put(kFin | kAck, "");
     sequence_++;
   }
-  // Takes what has come, for so long; acknowledges data.
+  // Receives packets for a time, and acknowledges data.
   void listen(Time time = 5 * kMillisecond) {
     const Time until = bench_->now + time;
     while (bench_->now < until) {
@@ -77,7 +77,7 @@ class Client {
   uint32_t sequence_ = 1000, expected_ = 0;
 };
 
-// A bench that has introduced itself.
+// A bench whose address the remote host knows.
 struct Host : NetBench {
   explicit Host(const Config& config = quick_network()) : NetBench(config) {
     start();
@@ -93,7 +93,7 @@ struct Host : NetBench {
     run_until(now + 5 * kMillisecond);
     return take();
   }
-  // It is asked who it is, and answers as ever.
+  // It still answers a request for its address.
   bool lives() {
     start();
     for (int tries = 0; tries < 3; tries++) {
@@ -115,7 +115,7 @@ std::string command(Host* host, const std::string& line, uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("remote: nothing is on the wire before the guest is") {
+TEST_CASE("remote: nothing is on the wire before the guest sends") {
   NetBench bench;
   bench.start();
   bench.run_until(100 * kSecond);
@@ -196,7 +196,7 @@ TEST_CASE("remote: TCP echo, to the end") {
   CHECK(!(client.flags & kRst));
 }
 
-TEST_CASE("remote: what TCP echo answers waits for no acknowledgement") {
+TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") {
   Host host;
   const auto opened = host.ask(tcp({3000, 7, 1000, 0, kSyn, ""}));
   REQUIRE(opened.size() == 1);
@@ -211,7 +211,7 @@ TEST_CASE("remote: what TCP echo answers waits for no acknowledgement") {
   }
 }
 
-TEST_CASE("remote: the source gives what was asked for, and closes") {
+TEST_CASE("remote: the source sends the requested data and closes") {
   // A host that takes no time for its frames can keep the wire for itself, collision by collision.
   Config config = quick_network();
   config.wire.collisions = false;
@@ -273,7 +273,7 @@ TEST_CASE("remote: arguments of an active service") {
   CHECK(!Arguments().parse({"n=1", "n=2"}));
 }
 
-TEST_CASE("remote: a service connects to the guest, and is told when nobody is there") {
+TEST_CASE("remote: a service connects to the guest, and reports a refused connection") {
   struct Caller : Connection {
     Caller(Remote& host, std::string* log) : Connection(host), log_(log) {}
     void opened() override {

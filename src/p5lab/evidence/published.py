@@ -106,7 +106,7 @@ class _Loader:
         if claim.measure is None and (role != INPUT or len(claim.keys) != 1):
             raise UserError(f"{table.where}: expected a measure, or role input and one key")
         if claim.measure is None and claim.keys[0].startswith(TIMING):
-            raise UserError(f"{table.where}: expected a measure: a timing row's clocks depend on use")
+            raise UserError(f"{table.where}: expected a measure: the clocks of a row depend on use")
         if claim.tag in SHAPES and claim.measure is None:
             raise UserError(f"{table.where}: expected a measure: a shape needs a curve")
         return [claim]
