@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attributions as files: what they say, what is refused, and the largest of them."""
+"""Attributions as files: their content, malformed files, and the largest counts."""
 
 import argparse
 import io

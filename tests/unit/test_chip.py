@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Pentium model stands alone: it includes nothing of those who observe it or surround it."""
+"""The Pentium model stands alone: it includes no file of its observers or surroundings."""
 
 import re
 from pathlib import Path

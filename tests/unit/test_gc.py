@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gc: what goes, what stays, and what is never touched."""
+"""gc: the items that it removes, keeps, and never touches."""
 
 import json
 import os
@@ -23,7 +23,7 @@ DAY = 86400
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of its own; `put` makes a file of a size that was used so many days ago."""
+    """A cache of its own; `put` makes a file of a size with its age in days."""
     directory = tmp_path / "cache"
     directory.mkdir()
     monkeypatch.setenv("P5LAB_CACHE", str(directory))
