@@ -225,7 +225,7 @@ def test_host_times(lab, engines):
 
 
 class WriteAllocate(Engines):
-    """gem5 misses less than the machine, unless both bring in what they write."""
+    """gem5 misses less often than the machine, unless both allocate lines on writes."""
 
     def counts(self, run):
         less = run.engine == "gem5" and "write_allocate" not in run.machine.geometry

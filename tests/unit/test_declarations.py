@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the files in engine/ declare: expressions, keys, rules, policies, events, files of a run."""
+"""The declarations in engine/: expressions, keys, rules, policies, events, files of a run."""
 
 import os
 import shutil

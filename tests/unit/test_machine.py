@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine files, overlays and what is said when they are wrong."""
+"""Machine files and overlays, and the messages for wrong ones."""
 
 import pytest
 from fakelab import REPO

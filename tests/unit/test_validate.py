@@ -221,7 +221,7 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
 
 
 def test_documents_are_rendered(lab):
-    """What is claimed of systems in one of its own; of the other's only the headline is there."""
+    """Claims about systems have their own document; the other document has only their summary."""
     asked = published.load(lab)
     found = validate.run(lab, asked, Runner(lab).run_all)
     text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
