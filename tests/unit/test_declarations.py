@@ -12,7 +12,7 @@ from fakelab import REPO
 from p5lab.describe import declarations, keys, machine, outputs
 from p5lab.describe.expressions import Expression, Text, mean_seek
 from p5lab.errors import UserError
-from p5stats import StatsError, compare, declared
+from p5stats import StatsError, compare, declared, metrics
 
 ENGINE = REPO / "engine"
 SOURCES = ("*/*.toml", "devices/*/device.toml", "p5/replacement/*/policy.toml")
@@ -239,7 +239,7 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
         "l3_misses", "L3Misses", "p5", "reads", report="L3", report_unit="misses"
     )
     events = {**declared.events(), "l3_misses": event}
-    monkeypatch.setattr(compare, "events", lambda: events)
+    monkeypatch.setattr(metrics, "events", lambda: events)
     compare.metrics.cache_clear()
     try:
         shown = compare.evaluate({"l3_misses": 8}, 2, 1, None)
