@@ -12,10 +12,11 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from pathlib import Path
+
+from building import BuildError, unpack, write_headers
 
 from p5lab.errors import UserError
 from p5lab.host.fetch import Fetcher, read_resolved
@@ -30,10 +31,6 @@ libinstrument.a:
 \tar rcsD $@
 clean dist-clean:
 """
-
-
-class BuildError(Exception):
-    """The build cannot go on; the message says at which step, the end of its log came before."""
 
 
 def say(line: str) -> None:
@@ -56,16 +53,6 @@ def run(step: str, command: list[str], tree: Path, log: Path) -> None:
     if process.returncode != 0:
         print(log.read_text(errors="replace")[-4000:], file=sys.stderr)
         raise BuildError(f"Bochs: {step} failed")
-
-
-def unpack(source: Path, work: Path) -> Path:
-    """Unpack the source tarball; return the root of the tree."""
-    with tarfile.open(source) as archive:
-        archive.extractall(work, filter="data")
-    trees = [path for path in work.iterdir() if path.is_dir()]
-    if len(trees) != 1:
-        raise BuildError(f"{source.name}: expected one directory in it, found {len(trees)}")
-    return trees[0]
 
 
 def configure_flags(paths: list[Path]) -> list[str]:
@@ -95,23 +82,8 @@ def linked_objects(arguments: list[str], tree: Path) -> list[Path]:
     return objects
 
 
-def write_headers(tree: Path, output: Path) -> None:
-    """All headers of the configured tree, with nothing in the archive that could vary."""
-
-    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
-        info.uid = info.gid = info.mtime = 0
-        info.uname = info.gname = ""
-        info.mode = 0o644
-        return info
-
-    with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for header in sorted(tree.rglob("*.h")):
-            if "instrument" not in header.parts:
-                archive.add(header, header.relative_to(tree).as_posix(), filter=plain)
-
-
 def build(options: argparse.Namespace, source: Path, work: Path) -> None:
-    tree = unpack(source, work)
+    tree = unpack(source, work / "source")
     say("Bochs: patching and configuring")
     for patch in sorted(options.patches):
         run(
@@ -147,7 +119,7 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
     # q, not r: two directories may have objects of the same name.
     run("archive", ["ar", "qcsD", str(library), *map(str, objects)], tree, work / "archive.log")
     shutil.copyfile(library, options.library)
-    write_headers(tree, options.include)
+    write_headers(tree, options.include, without="instrument")
 
 
 def main() -> int:

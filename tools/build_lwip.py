@@ -10,9 +10,10 @@ import argparse
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
+
+from building import BuildError, status_of, unpack, write_headers
 
 CFLAGS = ["-std=gnu11", "-O2", "-w", "-DLWIP_DEBUG_TIMERNAMES=0"]
 PARTS = (
@@ -22,10 +23,6 @@ PARTS = (
 SOURCES = [*(f"core/{part}.c" for part in PARTS), "netif/ethernet.c"]
 
 
-class BuildError(Exception):
-    """The build cannot go on."""
-
-
 def run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -33,31 +30,8 @@ def run(command: list[str]) -> None:
         raise BuildError(f"lwIP: {command[0]} failed")
 
 
-def unpack(source: Path, work: Path) -> Path:
-    with tarfile.open(source) as archive:
-        archive.extractall(work, filter="data")
-    found = list(work.glob("*/src"))
-    if len(found) != 1:
-        raise BuildError(f"{source.name}: expected one directory with `src` in it")
-    return found[0]
-
-
-def write_headers(tree: Path, output: Path) -> None:
-    """All headers, with nothing in the archive that could vary."""
-
-    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
-        info.uid = info.gid = info.mtime = 0
-        info.uname = info.gname = ""
-        info.mode = 0o644
-        return info
-
-    with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for header in sorted(tree.rglob("*.h")):
-            archive.add(header, header.relative_to(tree).as_posix(), filter=plain)
-
-
 def build(options: argparse.Namespace, work: Path) -> None:
-    tree = unpack(options.source, work)
+    tree = unpack(options.source, work / "source") / "src"
     objects = []
     for name in SOURCES:
         made = work / (name.replace("/", "-") + ".o")
@@ -79,13 +53,8 @@ def main() -> int:
     parser.add_argument("--include", type=Path, required=True, help="archive of headers")
     options = parser.parse_args()
     os.environ["LC_ALL"] = "C"
-    try:
-        with tempfile.TemporaryDirectory(prefix="lwip-") as work:
-            build(options, Path(work))
-    except (BuildError, OSError) as error:
-        print(f"p5lab: {error}", file=sys.stderr)
-        return 1
-    return 0
+    with tempfile.TemporaryDirectory(prefix="lwip-") as work:
+        return status_of("p5lab", lambda: build(options, Path(work)))
 
 
 if __name__ == "__main__":

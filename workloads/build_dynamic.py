@@ -17,8 +17,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from building import BuildError, find_zig, keep, keep_program, status_of, zig_caches
 
 LOADER = "/lib/ld-musl-i386.so.1"
 COMPILE = [
@@ -48,36 +50,9 @@ LINK = [
 ]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
-    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
-    parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
-    parser.add_argument("--loader", default=LOADER, help="its path (default: %(default)s)")
-    parser.add_argument("--rpath", help="where the loader looks for libraries first")
-    parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--shared", action="store_true", help="a library, not a program")
-    parser.add_argument(
-        "--needed",
-        type=Path,
-        action="append",
-        default=[],
-        help="a library that the program needs, in this order",
-    )
-    parser.add_argument("source", type=Path)
-    args = parser.parse_args()
-    spec = find_spec("ziglang")
-    if spec is None or spec.origin is None:
-        print("build_dynamic: the Python package ziglang is missing", file=sys.stderr)
-        return 1
-    zig = Path(spec.origin).parent / "zig"
-    cache = args.cache.resolve()
-    environment = {
-        **os.environ,
-        "ZIG_GLOBAL_CACHE_DIR": str(cache),
-        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
-    }
+def build(args: argparse.Namespace) -> None:
+    zig = find_zig()
+    environment = {**os.environ, **zig_caches(args.cache)}
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a tool could record.
         work = Path(tmp)
@@ -109,18 +84,32 @@ def main() -> int:
         ):
             result = subprocess.run([zig, *command], cwd=work, env=environment, check=False)
             if result.returncode != 0:
-                print(
-                    f"build_dynamic: {args.source.name}: {command[0]}: status {result.returncode}",
-                    file=sys.stderr,
-                )
-                return 1
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(work / "output", args.output)
-        args.output.chmod(0o755)
+                raise BuildError(f"{args.source.name}: {command[0]}: status {result.returncode}")
+        keep_program(work / "output", args.output)
         if args.symbols:
-            args.symbols.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(work / "symbols", args.symbols)
-    return 0
+            keep(work / "symbols", args.symbols)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
+    parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
+    parser.add_argument("--loader", default=LOADER, help="its path (default: %(default)s)")
+    parser.add_argument("--rpath", help="where the loader looks for libraries first")
+    parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--shared", action="store_true", help="a library, not a program")
+    parser.add_argument(
+        "--needed",
+        type=Path,
+        action="append",
+        default=[],
+        help="a library that the program needs, in this order",
+    )
+    parser.add_argument("source", type=Path)
+    args = parser.parse_args()
+    return status_of("build_dynamic", lambda: build(args))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from building import BuildError, keep, keep_program, status_of, zig_caches
+
 TARGETS = {
     "pentium": ("x86-linux", "pentium"),
     # What every processor of this kind has, up to SSE2.
@@ -39,28 +42,8 @@ def link_command(said: str) -> list[str] | None:
     return shlex.split(found[-1]) if found else None
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
-    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
-    parser.add_argument("--isa", choices=TARGETS, default="pentium")
-    parser.add_argument(
-        "--glibc",
-        metavar="VERSION",
-        help="link to the guest's C library, of this version or a newer one",
-    )
-    parser.add_argument("--include", type=Path, action="append", default=[])
-    parser.add_argument("--define", action="append", default=[], metavar="NAME")
-    parser.add_argument("source", type=Path)
-    args = parser.parse_args()
-    cache = args.cache.resolve()
-    environment = {
-        **os.environ,
-        "ZIG_GLOBAL_CACHE_DIR": str(cache),
-        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
-        "ZIG_VERBOSE_LINK": "1",
-    }
+def build(args: argparse.Namespace) -> None:
+    environment = {**os.environ, **zig_caches(args.cache), "ZIG_VERBOSE_LINK": "1"}
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a compiler could record.
         work = Path(tmp)
@@ -97,23 +80,32 @@ def main() -> int:
         link = link_command(result.stderr)
         if result.returncode != 0 or link is None:
             print(result.stderr, file=sys.stderr)
-            print(
-                f"build_workload: {args.source.name}: compiler status {result.returncode}",
-                file=sys.stderr,
-            )
-            return 1
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(work / "program", args.output)
-        args.output.chmod(0o755)
+            raise BuildError(f"{args.source.name}: compiler status {result.returncode}")
+        keep_program(work / "program", args.output)
         if args.symbols:
             link.remove("-s")
             again = [sys.executable, "-m", "ziglang", *link]
             if subprocess.run(again, cwd=work, env=environment, check=False).returncode != 0:
-                print(f"build_workload: {args.source.name}: linker failed", file=sys.stderr)
-                return 1
-            args.symbols.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(work / "program", args.symbols)
-    return 0
+                raise BuildError(f"{args.source.name}: linker failed")
+            keep(work / "program", args.symbols)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
+    parser.add_argument("--isa", choices=TARGETS, default="pentium")
+    parser.add_argument(
+        "--glibc",
+        metavar="VERSION",
+        help="link to the guest's C library, of this version or a newer one",
+    )
+    parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("--define", action="append", default=[], metavar="NAME")
+    parser.add_argument("source", type=Path)
+    args = parser.parse_args()
+    return status_of("build_workload", lambda: build(args))
 
 
 if __name__ == "__main__":

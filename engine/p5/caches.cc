@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "caches.hh"
 
+#include <algorithm>
+
 namespace p5 {
 
 Caches::Caches(Core& core)
@@ -9,18 +11,14 @@ Caches::Caches(Core& core)
       memory(core.machine.memory),
       core_(core),
       line_(core.machine.l1d.line),
-      cacheable_((core.machine.dram_bytes + 4095) >> 12, 1) {
+      pages_((core.machine.dram_bytes + 4095) >> 12),
+      cacheable_(std::make_unique<uint8_t[]>(pages_)) {
+  std::fill_n(cacheable_.get(), pages_, 1);
   for (const auto& [first, last] : core.machine.uncached) {
-    for (uint64_t page = first >> 12; page <= last >> 12 && page < cacheable_.size(); page++) {
+    for (uint64_t page = first >> 12; page <= last >> 12 && page < pages_; page++) {
       cacheable_[page] = 0;
     }
   }
-}
-
-void Caches::read_noncacheable(uint32_t physical, Event stall) {
-  core_.count(UncachedReads);
-  missed = kNoLine;
-  core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
 }
 
 void Caches::locked_access(uint32_t physical) {

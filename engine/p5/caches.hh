@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "cache.hh"
 #include "core.hh"
@@ -20,20 +20,19 @@ class Caches {
   // May a cache take in memory at this address?
   bool cacheable(uint32_t physical) const {
     const uint32_t page = physical >> 12;
-    return page < cacheable_.size() && cacheable_[page];
+    return page < pages_ && cacheable_[page];
   }
+  // CR0.CD and TR12.CI: do the L1 caches take lines in?
+  void set_caching(bool on) { caching_ = on, plain_fill_ = page_fill(0); }
   // What a line of a page with these PageBits comes in as.
   Fill fill_state(uint32_t attributes) const {
-    if (!rule(Rule::PageNoCache)) attributes &= ~kNoCache;
-    if (!rule(Rule::PageWriteThrough)) attributes &= ~kWriteThrough;
-    if (!core_.state.caching || attributes & kNoCache) return Fill::None;
-    const bool once = rule(Rule::WriteOnce) && core_.config.write_once;
-    return once || attributes & kWriteThrough ? Fill::Shared : Fill::Exclusive;
+    return attributes ? page_fill(attributes) : plain_fill_;
   }
   // What it becomes when it is written: a shared line exclusive, but not in a page of PWT
   // [INTEL-DM 3].
   Fill write_state(uint32_t attributes) const {
-    return attributes || !core_.state.caching ? fill_state(attributes) : Fill::Exclusive;
+    if (attributes) return page_fill(attributes);
+    return caching_ ? Fill::Exclusive : Fill::None;
   }
 
   Memory::Line read_line(uint32_t physical) {
@@ -46,7 +45,11 @@ class Caches {
     core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallWalk);
   }
   // A read of memory that could be cached, but not now (CR0.CD) or not in this page (PCD).
-  void read_noncacheable(uint32_t physical, Event stall);
+  void read_noncacheable(uint32_t physical, Event stall) {
+    core_.count(UncachedReads);
+    missed = kNoLine;
+    core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
+  }
   // A dirty line leaves L1D for the bus, which takes it from clock `when` on.
   void write_back(uint32_t line, uint64_t when) {
     core_.count(L1dWritebacks);
@@ -70,9 +73,20 @@ class Caches {
                               // has taken a line in since
 
  private:
+  Fill page_fill(uint32_t attributes) const {
+    if (!rule(Rule::PageNoCache)) attributes &= ~kNoCache;
+    if (!rule(Rule::PageWriteThrough)) attributes &= ~kWriteThrough;
+    if (!caching_ || attributes & kNoCache) return Fill::None;
+    const bool once = rule(Rule::WriteOnce) && core_.machine.write_once;
+    return once || attributes & kWriteThrough ? Fill::Shared : Fill::Exclusive;
+  }
+
   Core& core_;
-  uint32_t line_;                   // bytes in a line of L1D
-  std::vector<uint8_t> cacheable_;  // [physical page]
+  bool caching_ = false;
+  Fill plain_fill_ = Fill::None;          // of a page without PageBits
+  uint32_t line_;                         // bytes in a line of L1D
+  uint32_t pages_;                        // of DRAM; nothing beyond is cacheable
+  std::unique_ptr<uint8_t[]> cacheable_;  // [physical page]
 };
 
 }  // namespace p5

@@ -34,7 +34,7 @@ struct Core {
   // The same for memory. Without feedback there is nothing to wait for, though the bus can be a few
   // clocks ahead of the core, which takes back what it has charged too early (REP, x87).
   void wait(uint64_t until, Event stall) {
-    if (config.feedback) stall_until(until, stall);
+    if (until > clock && config.feedback) stall_until(until, stall);
   }
 
   // Pairs of instructions executed, modulo 2^32.

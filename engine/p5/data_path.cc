@@ -29,6 +29,30 @@ void DataPath::untranslated(Linear linear, uint32_t physical, uint32_t bytes, Da
   walked_ = false;
 }
 
+// What a misaligned access costs beside its parts.
+inline void DataPath::misaligned(DataKind kind) {
+  core_.count(Misaligned);
+  auto& miscount = core_.bank->miscount;
+  if (x87_.stored()) miscount[MisalignedStores]++;
+  const uint32_t clocks = rule(Rule::Misaligned) ? core_.config.misaligned_clocks : 0;
+  if (kind == DataKind::Write)
+    core_.clock += clocks;
+  else
+    core_.stall_until(core_.clock + clocks, StallRead);
+  if (kind != DataKind::Write && !walked_) miscount[MisalignedReads]++;
+  if (kind != DataKind::Read) miscount[WriteParts]++;
+}
+
+inline void DataPath::part(uint32_t physical, DataKind kind) {
+  if (rule(Rule::LockedOnBus) && locked_) return caches_.locked_access(physical);
+  if (kind == DataKind::Read && core_.clock >= fill_done_ && caches_.l1d.quick_read(physical)) {
+    core_.count(DataReads);
+    return;
+  }
+  if (kind != DataKind::Write) read(physical);
+  if (kind != DataKind::Read) write(physical);
+}
+
 void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece) {
   // On x86-64 the operand is up to 8 bytes wherever in a line (estimate: as long as what memory
@@ -55,30 +79,6 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
       line_of(physical ^ at) == 0) {
     core_.bank->miscount[MisalignedMisses]++;
   }
-}
-
-// What a misaligned access costs beside its parts.
-void DataPath::misaligned(DataKind kind) {
-  core_.count(Misaligned);
-  auto& miscount = core_.bank->miscount;
-  if (x87_.stored()) miscount[MisalignedStores]++;
-  const uint32_t clocks = rule(Rule::Misaligned) ? core_.config.misaligned_clocks : 0;
-  if (kind == DataKind::Write)
-    core_.clock += clocks;
-  else
-    core_.stall_until(core_.clock + clocks, StallRead);
-  if (kind != DataKind::Write && !walked_) miscount[MisalignedReads]++;
-  if (kind != DataKind::Read) miscount[WriteParts]++;
-}
-
-void DataPath::part(uint32_t physical, DataKind kind) {
-  if (rule(Rule::LockedOnBus) && locked_) return caches_.locked_access(physical);
-  if (kind == DataKind::Read && core_.clock >= fill_done_ && caches_.l1d.quick_read(physical)) {
-    core_.count(DataReads);
-    return;
-  }
-  if (kind != DataKind::Write) read(physical);
-  if (kind != DataKind::Read) write(physical);
 }
 
 void DataPath::read(uint32_t physical) {
@@ -116,7 +116,7 @@ void DataPath::start_fill(uint32_t line, const Memory::Line& fill, const CacheAc
 
 void DataPath::write(uint32_t physical) {
   const uint32_t line = line_of(physical);
-  if (line == caches_.missed) return write_again();
+  if (line == caches_.missed) return write_again(pipes_.pipe());
   core_.count(DataWrites);
   if (!caches_.cacheable(physical)) return write_uncached();
   const Fill state = caches_.write_state(page_bits_);
@@ -143,11 +143,11 @@ void DataPath::write(uint32_t physical) {
 }
 
 // Another write to the line that the last one missed: the caches answer as before.
-void DataPath::write_again() {
+void DataPath::write_again(Pipe pipe) {
   if (core_.observer) core_.observer->write(caches_.missed, caches_.write_state(page_bits_));
   core_.count(DataWrites);
   core_.count(DataWriteMisses);
-  core_.wait(caches_.memory.write_again(core_.clock, pipes_.pipe(), *core_.bank), StallWrite);
+  core_.wait(caches_.memory.write_again(core_.clock, pipe, *core_.bank), StallWrite);
 }
 
 void DataPath::write_uncached() {

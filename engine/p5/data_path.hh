@@ -53,7 +53,7 @@ class DataPath {
       core.count(WriteHitsME);
       wait_for_writes(core, caches);
     } else if (kind == DataKind::Write) {
-      if (line_of(physical) == caches.missed) return write_again();
+      if (line_of(physical) == caches.missed) return write_again(pipes.pipe());
       write(physical);
     } else {
       slow(linear, physical, bytes, kind, first_piece);
@@ -68,11 +68,11 @@ class DataPath {
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
-  void misaligned(DataKind kind);
-  void part(uint32_t physical, DataKind kind);
+  [[gnu::always_inline]] void misaligned(DataKind kind);
+  [[gnu::always_inline]] void part(uint32_t physical, DataKind kind);
   void read(uint32_t physical);
   void write(uint32_t physical);
-  void write_again();
+  void write_again(Pipe pipe);
   void write_uncached();
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }

@@ -19,19 +19,12 @@ Fetch::Fetch(Core& core, Caches& caches, Translation& translation, Pipes& pipes,
       pipes_(pipes),
       prediction_(prediction) {}
 
-void Fetch::fetch(Linear linear, Linear last) {
-  if (linear != next_ || linear - window_ >= window_bytes_) fetch_line(linear);
-  while (last - window_ >= window_bytes_) fetch_line(window_ + window_bytes_);
-}
-
-void Fetch::enter_page(Linear linear) {
-  attributes_ = translation_.code(linear);
-  page_ = linear >> 12;
-  frame_ = core_.platform.code_physical(linear) & ~0xFFFu;
-}
-
 void Fetch::fetch_line(Linear linear) {
-  if (linear >> 12 != page_) enter_page(linear);
+  if (linear >> 12 != page_) {
+    attributes_ = translation_.code(linear);
+    page_ = linear >> 12;
+    frame_ = core_.platform.code_physical(linear) & ~0xFFFu;
+  }
   const uint32_t physical = frame_ | uint32_t(linear & 0xFFF);
   core_.count(CodeReads);
   if (!caches_.cacheable(physical)) {
@@ -64,13 +57,6 @@ void Fetch::fetch_line(Linear linear) {
   line_complete_ = line.complete;
   const bool look = rule(Rule::BtbFalseHit) && prediction_.may_hold(window_, window_bytes_);
   ready_ = look ? kNever : line_complete_;
-}
-
-void Fetch::wait_for_line(Linear linear, Linear last) {
-  if (!rule(Rule::FillCode)) return;
-  if (linear >> 3 != first_qword_ || last >> 3 != first_qword_) {
-    core_.wait(line_complete_, StallFetch);
-  }
 }
 
 void Fetch::hold(bool on) {

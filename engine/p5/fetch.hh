@@ -45,12 +45,17 @@ class Fetch {
     return true;
   }
   // Any other fetch, of code that is not at hand: from `linear` to `last` it is then.
-  void fetch(Linear linear, Linear last);
+  void fetch(Linear linear, Linear last) {
+    if (linear != next_ || linear - window_ >= window_bytes_) fetch_line(linear);
+    while (last - window_ >= window_bytes_) fetch_line(window_ + window_bytes_);
+  }
   // Is the window's line still coming in? Then only the 8 bytes that came first can be used
   // [INTEL-OPT].
-  void wait_for_line(Linear linear, Linear last);
-  void wait_if_incomplete(Linear linear, Linear last) {
-    if (core_.clock < line_complete_) wait_for_line(linear, last);
+  void wait_for_line(Core& core, Linear linear, Linear last) {
+    if (core.clock >= line_complete_ || !rule(Rule::FillCode)) return;
+    if (linear >> 3 != first_qword_ || last >> 3 != first_qword_) {
+      core.wait(line_complete_, StallFetch);
+    }
   }
 
   // No instruction is at hand, because somebody wants to see each: complete() is false.
@@ -71,8 +76,6 @@ class Fetch {
   static constexpr uint64_t kNever = ~uint64_t(0);
 
   void fetch_line(Linear linear);
-  void enter_page(Linear linear);
-  void fetch_uncached(Linear linear, uint32_t physical);
   void use_window(Linear linear, uint32_t bytes) {
     window_ = linear & ~Linear(bytes - 1);
     window_bytes_ = bytes;

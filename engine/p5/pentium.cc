@@ -63,7 +63,7 @@ void Pentium::retire_slow(const Insn& insn, Linear linear) {
   }
   const Linear last = linear + insn.length - 1;
   if (!fetch_.follows(insn, linear)) fetch_.fetch(linear, last);
-  fetch_.wait_if_incomplete(linear, last);
+  fetch_.wait_for_line(core_, linear, last);
   prediction_.enter_new_code(pipes_, insn);
   if (insn.flags & kFpu) x87_.follow_exchange();
   fetch_.go_to(linear);
@@ -137,6 +137,14 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
 }
 
 // --- instructions that are looked at one by one ---------------------------------------------
+
+void Pentium::data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                           bool first_piece) {
+  if (breakpoints_.watching()) breakpoints_.match_data(linear, bytes, kind);
+  if (!core_.timing_on) return;
+  data_path_.access(core_, caches_, translation_, pipes_, linear, physical, bytes, kind,
+                    first_piece);
+}
 
 void Pentium::step_aside(bool on) {
   if (on == aside_) return;
@@ -214,6 +222,7 @@ void Pentium::set_state(const State& state) {
   }
   core_.state = state;
   translation_.set_paging(state.paging);
+  caches_.set_caching(state.caching);
 }
 
 void Pentium::load_cr3(Space value) {

@@ -135,7 +135,7 @@ class Pentium {
           return complete(insn);
         }
       } else if (fetch_.follows(insn, linear)) {
-        fetch_.wait_for_line(linear, last);
+        fetch_.wait_for_line(core_, linear, last);
         prediction_.enter_new_code(pipes_, insn);
         return complete(insn);
       }
@@ -163,8 +163,7 @@ class Pentium {
   void data(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
             bool first_piece = false) {
     if (__builtin_expect(special_, 0)) {
-      if (breakpoints_.watching()) breakpoints_.match_data(linear, bytes, kind);
-      if (!core_.timing_on) return;
+      return data_special(linear, physical, bytes, kind, first_piece);
     }
     data_path_.access(core_, caches_, translation_, pipes_, linear, physical, bytes, kind,
                       first_piece);
@@ -270,6 +269,9 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
+  // Out of line and in the last place, so that data() needs no stack frame.
+  void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
+                    bool first_piece);
   // Of complete() what warming needs.
   void pass(const Insn& insn) {
     core_.count(Instructions);

@@ -76,9 +76,12 @@ class Prediction {
   // another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here
   // that is found out when the next branch comes.
   void foretell(const Pipes& pipes) {
-    if (__builtin_expect(btb_.may_hold(uint32_t(pipes.pair())), 0)) foretell_branch();
+    const Linear pair = pipes.pair();
+    if (__builtin_expect(!btb_.may_hold(uint32_t(pair)), 1) || !by_pair_ || pair == flushed_)
+      return;
+    const Btb::Entry* entry = btb_.find(uint32_t(pair));
+    if (entry && entry->predicts_taken()) foretold_ = pair;
   }
-  void foretell_branch();
   void false_hit();
   void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
     core.count(PipelineFlushes);

@@ -43,8 +43,7 @@ void Translation::insert_data(Linear linear, const PageWalk& found) {
     dtlb_.insert(linear >> 12, found.attributes, found.global);
 }
 
-uint32_t Translation::code(Linear linear) {
-  if (!paging_) return 0;
+uint32_t Translation::look_up_code(Linear linear) {
   Observer* observer = core_.observer;
   if (observer && !observer->knows_code_page(linear)) {
     observer->code_page(linear, page_walk(linear));

@@ -25,7 +25,7 @@ class Translation {
   // The PageBits of a data page that needs one; `walked` becomes true if both data TLBs missed.
   uint32_t data(Linear linear, bool* walked);
   // The PageBits of a code page.
-  uint32_t code(Linear linear);
+  uint32_t code(Linear linear) { return paging_ ? look_up_code(linear) : 0; }
 
   // The access to this address that could not be translated; `present`: a protection fault.
   void page_fault(Linear linear, bool code, bool present);
@@ -38,6 +38,7 @@ class Translation {
 
  private:
   uint32_t look_up_data(Linear linear, bool* walked);
+  uint32_t look_up_code(Linear linear);
   PageWalk page_walk(Linear linear);
   PageWalk walk(Linear linear);
   void insert_data(Linear linear, const PageWalk& found);

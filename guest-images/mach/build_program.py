@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workloads"))
 from build_workload import FLAGS, TARGETS
+from building import BuildError, keep, keep_program, status_of, zig_caches
 
 LINK = [
     "-m",
@@ -34,21 +35,8 @@ LINK = [
 """Two segments, text and data, as linkers of the time made them."""
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
-    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
-    parser.add_argument("--libc", type=Path, required=True, help="what build_user.py has made")
-    parser.add_argument("--include", type=Path, action="append", default=[])
-    parser.add_argument("source", type=Path)
-    args = parser.parse_args()
-    cache = args.cache.resolve()
-    environment = {
-        **os.environ,
-        "ZIG_GLOBAL_CACHE_DIR": str(cache),
-        "ZIG_LOCAL_CACHE_DIR": str(cache / "local"),
-    }
+def build(args: argparse.Namespace) -> None:
+    environment = {**os.environ, **zig_caches(args.cache)}
     zig = [sys.executable, "-m", "ziglang"]
     with tempfile.TemporaryDirectory() as tmp:
         # Work under fixed relative names: the names of the inputs are all a compiler could record.
@@ -97,18 +85,22 @@ def main() -> int:
         ):
             done = subprocess.run(command, cwd=work, env=environment, check=False)
             if done.returncode != 0:
-                print(
-                    f"build_program: {args.source.name}: {command[3]}: status {done.returncode}",
-                    file=sys.stderr,
-                )
-                return 1
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(work / "program", args.output)
-        args.output.chmod(0o755)
+                raise BuildError(f"{args.source.name}: {command[3]}: status {done.returncode}")
+        keep_program(work / "program", args.output)
         if args.symbols:
-            args.symbols.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(work / "symbols", args.symbols)
-    return 0
+            keep(work / "symbols", args.symbols)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
+    parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
+    parser.add_argument("--libc", type=Path, required=True, help="what build_user.py has made")
+    parser.add_argument("--include", type=Path, action="append", default=[])
+    parser.add_argument("source", type=Path)
+    args = parser.parse_args()
+    return status_of("build_program", lambda: build(args))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "parts/musl"))
 import build_musl
-from build_musl import BuildError
+from building import BuildError, find_zig, status_of, unpack, write_headers, zig_caches
 
 HERE = Path(__file__).resolve().parent
 HEADERS = "usr/include/i386-linux-gnu"
@@ -86,15 +85,6 @@ def run(
         print((done.stdout + done.stderr)[-4000:], file=sys.stderr)
         raise BuildError(f"{Path(command[0]).name} {command[-1]}: status {done.returncode}")
     return done.stdout
-
-
-def unpack(archive: Path, directory: Path) -> Path:
-    """The one directory that a source archive has."""
-    directory.mkdir()
-    with tarfile.open(archive) as tar:
-        tar.extractall(directory, filter="data")
-    (tree,) = directory.iterdir()
-    return tree
 
 
 class Mig:
@@ -277,6 +267,31 @@ def collect_headers(tree: Path, mig: Mig, output: Path) -> None:
         shutil.copyfile(header, output / header.relative_to(tree / "src/mach"))
 
 
+def build(args: argparse.Namespace) -> None:
+    zig = find_zig()
+    args.output_dir.mkdir(parents=True, exist_ok=True)
+    output = args.output_dir.resolve()
+    with tempfile.TemporaryDirectory(prefix="p5lab-mach-") as tmp:
+        work = Path(tmp)
+        run(["dpkg-deb", "-x", args.headers.resolve(), "dev"], work)
+        headers = work / "dev" / HEADERS
+        machine_links(headers)
+        mig = Mig(args.mig.resolve(), headers, work)
+        tree = unpack(args.musl, work / "musl")
+        env = {
+            "PATH": os.environ["PATH"],
+            "LC_ALL": "C",
+            **zig_caches(args.cache, work / "zig"),
+        }
+        prepare(tree, mig)
+        build_musl.build(tree, zig, env, args.jobs)
+        build_server(tree, mig, zig, env, args.device, output)
+        collect_headers(tree, mig, work / "headers")
+        write_headers(work / "headers", output / "headers.tar")
+        for name in ("libc.a", "libc.so", "libcompiler_rt.a", "crt1.o", "crti.o", "crtn.o"):
+            shutil.copyfile(tree / "lib" / name, output / name)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--musl", type=Path, required=True, help="musl_1.2.5.orig.tar.gz")
@@ -287,34 +302,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output-dir", type=Path, required=True)
     args = parser.parse_args()
-    try:
-        zig = build_musl.find_zig()
-        args.output_dir.mkdir(parents=True, exist_ok=True)
-        output = args.output_dir.resolve()
-        with tempfile.TemporaryDirectory(prefix="p5lab-mach-") as tmp:
-            work = Path(tmp)
-            run(["dpkg-deb", "-x", args.headers.resolve(), "dev"], work)
-            headers = work / "dev" / HEADERS
-            machine_links(headers)
-            mig = Mig(args.mig.resolve(), headers, work)
-            tree = unpack(args.musl, work / "musl")
-            env = {
-                "PATH": os.environ["PATH"],
-                "LC_ALL": "C",
-                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
-                "ZIG_LOCAL_CACHE_DIR": str(work / "zig"),
-            }
-            prepare(tree, mig)
-            build_musl.build(tree, zig, env, args.jobs)
-            build_server(tree, mig, zig, env, args.device, output)
-            collect_headers(tree, mig, work / "headers")
-            build_musl.write_headers(work / "headers", output / "headers.tar")
-            for name in ("libc.a", "libc.so", "libcompiler_rt.a", "crt1.o", "crti.o", "crtn.o"):
-                shutil.copyfile(tree / "lib" / name, output / name)
-    except (BuildError, OSError, tarfile.TarError) as error:
-        print(f"build_user: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of("build_user", lambda: build(args))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 #
-# What guest mach adds to the kernel: four gates to ring 0, of which the server makes the counter
-# device. build_gnumach.py puts this code behind the kernel's and has the kernel make the gates, in place
-# of those of vectors 1Ch to 1Fh. One handler each SPACE bytes.
+# Guest mach adds four gates to ring 0 to the kernel; the server builds the counter device with them.
+# build_gnumach.py appends this code to the kernel's. It makes the kernel set up these gates instead of
+# those of vectors 1Ch to 1Fh. Each handler has SPACE bytes.
 
 	.set	SPACE, 64
 	.set	CESR, 0x11		# INTEL-DM 16; counter 0 is the next, counter 1 the one after
 
 	.text
-# F0h: straight back. This one and the next are those of guest linux (linux/p5ctr/p5ctr.h).
+# F0h: return directly. F0h and F1h are the gates of guest linux (linux/p5ctr/p5ctr.h).
 	iret
 	.balign	SPACE
 
-# F1h: back between markers.
+# F1h: return between markers.
 	cpuid
 	movl	%esi, %eax
 	movl	$2, %ecx
@@ -24,7 +24,7 @@
 	iret
 	.balign	SPACE
 
-# F2h: stop both counters, zero them, and count as ESI says. EAX, ECX, EDX are lost.
+# F2h: stop both counters, zero them, and write ESI to CESR. EAX, ECX, EDX are lost.
 	xorl	%eax, %eax
 	xorl	%edx, %edx
 	movl	$CESR, %ecx
@@ -39,8 +39,8 @@
 	iret
 	.balign	SPACE
 
-# F3h: counter 0 in EDI:ESI, counter 1 in ECX:EBX, the time-stamp counter in EDX:EAX; with ESI = 0 the
-# counters are stopped first.
+# F3h: return counter 0 in EDI:ESI, counter 1 in ECX:EBX, the time-stamp counter in EDX:EAX. With
+# ESI = 0, stop the counters first.
 	testl	%esi, %esi
 	jnz	1f
 	xorl	%eax, %eax

@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+from building import BuildError, find_zig, keep, status_of
 
 # Two segments, text and data; the archive is data that nothing changes.
 FLAGS = [
@@ -28,18 +30,8 @@ FLAGS = [
 ]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--user", type=Path, required=True, help="what build_user.py has made")
-    parser.add_argument("--archive", type=Path, required=True, help="cpio archive, newc")
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
-    args = parser.parse_args()
-    spec = find_spec("ziglang")
-    if spec is None or spec.origin is None:
-        print("link_server: the Python package ziglang is missing", file=sys.stderr)
-        return 1
-    zig = Path(spec.origin).parent / "zig"
+def link(args: argparse.Namespace) -> None:
+    zig = find_zig()
     with tempfile.TemporaryDirectory() as tmp:
         # Under fixed names: the archive's is part of two symbols.
         shutil.copyfile(args.archive, Path(tmp) / "archive.cpio")
@@ -65,11 +57,18 @@ def main() -> int:
                 "crtn.o",
             ]
             if subprocess.run(command, cwd=tmp, check=False).returncode != 0:
-                print("link_server: linker failed", file=sys.stderr)
-                return 1
-            output.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(Path(tmp) / "server", output)
-    return 0
+                raise BuildError("linker failed")
+            keep(Path(tmp) / "server", output)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--user", type=Path, required=True, help="what build_user.py has made")
+    parser.add_argument("--archive", type=Path, required=True, help="cpio archive, newc")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
+    args = parser.parse_args()
+    return status_of("link_server", lambda: link(args))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of the System V calls an ipc() is: the first argument, as Linux numbers them (linux/ipc.h). */
+/* The first argument of ipc(): the number of the System V call, as in Linux (linux/ipc.h). */
 #ifndef P5LAB_SYSV_H
 #define P5LAB_SYSV_H
 

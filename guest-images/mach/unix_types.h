@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both sides of the UNIX server's interface know. */
+/* The definitions that both sides of the UNIX server's interface share. */
 #ifndef P5LAB_UNIX_TYPES_H
 #define P5LAB_UNIX_TYPES_H
 
@@ -8,36 +8,36 @@
 
 #define UNIX_INLINE_MAX 2048 /* unix_types.defs: small_t */
 
-/* Port names that the server gives every task of a process. They are the same in all of them, so that
- * a forked task finds its own where its memory says the parent's are.
+/* Port names in every task of a process. They are the same in all tasks, so that a forked task,
+ * with its copy of the parent's memory, uses its own ports.
  */
 #define UNIX_PROCESS_PORT 20 /* send right: requests */
-#define UNIX_REPLY_PORT 21   /* receive right: their answers, and those of the kernel */
+#define UNIX_REPLY_PORT 21   /* receive right: answers of the server and of the kernel */
 
-/* Behind an instruction that may touch a bad address: `ret`, these bytes, then what to do about the
- * fault. The server lets the thread go on there.
+/* After an instruction that may touch a bad address come `ret`, these bytes, and the code that
+ * handles the fault. The server lets the thread continue at that code.
  */
 #define UNIX_PROBE_MARK "P5EF"
 
 /* Numbers of calls that Linux does not have. */
-#define UNIX_SIGNALS 1001 /* where struct unix_signals is, and what is entered for a signal */
-#define UNIX_TAKE 1002    /* the next signal that is not blocked (two words), 0: none */
-#define UNIX_SLEEP 1003   /* so many milliseconds, unless a signal comes */
+#define UNIX_SIGNALS 1001 /* addresses of struct unix_signals and of the entry for signals */
+#define UNIX_TAKE 1002    /* take the next signal that is not blocked (two words); 0: none */
+#define UNIX_SLEEP 1003   /* sleep for a number of milliseconds, unless a signal comes */
 #define UNIX_DEBUG 1004   /* struct unix_debug */
 
-/* Of each program, in its own memory: the server reads and writes it when there is a signal. */
+/* In each program's own memory; the server reads and writes it when there is a signal. */
 struct unix_signals {
-  int in_call;          /* the library is at work: it looks for signals itself when it has done */
-  int pending;          /* there are some */
-  unsigned resume;      /* where the program was, if the server had it enter for a signal */
+  int in_call;          /* the library is active, and looks for signals when it is done */
+  int pending;          /* whether there are signals to handle */
+  unsigned resume;      /* address of the interrupted code, if the server made it enter */
   unsigned blocked[2];
 };
 
-/* What is in use, to see that nothing is lost. */
+/* The resources in use, to check that none is lost. */
 struct unix_debug {
   unsigned processes, files, sysv, free_pages; /* pages: of the machine */
-  unsigned ports, bytes;                       /* of the server: names of ports, address space */
-  unsigned file_nodes, file_ports, file_bytes; /* of the file side; on mach-split, of its task */
+  unsigned ports, bytes;                       /* the server: port names, bytes of address space */
+  unsigned file_nodes, file_ports, file_bytes; /* the file side; on mach-split its task */
 };
 
 typedef int arguments_t[6];
@@ -46,7 +46,7 @@ typedef mach_port_t task_port_t;
 typedef char small_t[UNIX_INLINE_MAX];
 typedef char *bulk_t;
 typedef char *answer_t;
-typedef const char *const_answer_t; /* as MIG calls what goes in */
+typedef const char *const_answer_t; /* MIG's name for an input */
 typedef mach_port_t reply_port_t;
 typedef mach_port_t send_once_t;
 

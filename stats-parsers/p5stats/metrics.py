@@ -66,15 +66,10 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-def _row_of(name: str) -> Metric:
-    """The metric of an event that declares its own row."""
-    event = events()[name]
-    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
-
-
+# In the order of the report. The name of an event stands for the row of its declaration.
 _CYCLES = (
-    _row_of("cycles.busy"),
-    _row_of("cycles.idle"),
+    "cycles.busy",
+    "cycles.idle",
     Metric(
         "microseconds",
         "us",
@@ -89,7 +84,7 @@ _INSTRUCTIONS = (
         "time of the program and its children, as the host reports it",
         lambda c, hz: c["time.cpu"] / 1e3,
     ),
-    _row_of("instructions"),
+    "instructions",
     Metric(
         "CPI (busy)",
         "cycles/instruction",
@@ -98,8 +93,8 @@ _INSTRUCTIONS = (
     ),
 )
 _MEMORY = (
-    _row_of("data_reads"),
-    _row_of("data_writes"),
+    "data_reads",
+    "data_writes",
     Metric(
         "read misses/reference",
         "misses/access",
@@ -113,22 +108,22 @@ _MEMORY = (
         " writes to one absent line is a miss",
         lambda c, hz: c.ratio(c["data_write_misses"], c.references),
     ),
-    _row_of("code_misses"),
+    "code_misses",
     Metric(
         "I-cache misses/instr",
         "misses/instruction",
         "",
         lambda c, hz: c.ratio(c["code_misses"], c["instructions"]),
     ),
-    _row_of("itlb_misses"),
-    _row_of("dtlb_misses"),
+    "itlb_misses",
+    "dtlb_misses",
     Metric(
         "L2 misses",
         "misses",
         "reads and writes that the board cache did not hold",
         lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
     ),
-    _row_of("segment_loads"),
+    "segment_loads",
 )
 _EVENTS = (
     Metric(
@@ -143,7 +138,7 @@ _EVENTS = (
         "time with at least one disk request under way",
         lambda c, hz: c["disk.busy"] * 1e6 / hz,
     ),
-    _row_of("exceptions"),
+    "exceptions",
     Metric(
         "page faults",
         "faults",
@@ -170,9 +165,9 @@ _PROTECTION = (
         "ring changes by an instruction: INT, gate, far transfer, IRET",
         lambda c, hz: c.total(*CROSSINGS),
     ),
-    _row_of("crossings.async"),
-    _row_of("cr3_loads.changed"),
-    _row_of("cr3_loads.unchanged"),
+    "crossings.async",
+    "cr3_loads.changed",
+    "cr3_loads.unchanged",
     Metric(
         "mode changes",
         "changes",
@@ -225,7 +220,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     clock_vector: interrupt vector of the guest's clock. operation_bytes: bytes that one operation
     moves. Events that declare a row without a place in this list come last.
     """
-    rows = (
+    order: tuple[str | Metric, ...] = (
         *_CYCLES,
         _bandwidth(operation_bytes),
         *_INSTRUCTIONS,
@@ -234,9 +229,16 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
         *_EVENTS,
         *_PROTECTION,
     )
+    rows = tuple(_row_of(one) if isinstance(one, str) else one for one in order)
     placed = {row.name for row in rows}
     declared = (_row_of(name) for name, event in events().items() if event.report)
     return rows + tuple(row for row in declared if row.name not in placed)
+
+
+def _row_of(name: str) -> Metric:
+    """The row of one event, as its declaration has it."""
+    event = events()[name]
+    return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
 
 
 def evaluate(

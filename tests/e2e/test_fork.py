@@ -8,8 +8,8 @@ import pytest
 from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs.engine import CONSOLE, LOG, Bochs
-from p5lab.execute import forkserver
 from p5lab.execute.runner import Runner
+from p5lab.keep import store
 from p5lab.lab import Lab
 
 WORKLOADS = ("getpid", "create")  # the second one writes to the disk
@@ -54,4 +54,4 @@ def test_forked_runs_share_everything_up_to_the_ready_marker_and_nothing_after(f
 
 
 def test_nothing_of_the_boot_is_left(forked):
-    assert not list(forked[0].directory.parent.glob(f"{forkserver.PREFIX}*"))
+    assert not list(forked[0].directory.parent.glob(f"{store.BOOT_PREFIX}*"))

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "declared.hh"
 #include "engine/devices/device.hh"
 
 struct FakeLine : device::Line {
@@ -70,6 +71,9 @@ struct DeviceBench {
         "net.card = " + card + "\ndisk.count = " + std::to_string(disks) + "\n" + kKeys + more;
     REQUIRE(settings.parse(text, "engine.conf", &error));
     devices.read(settings);
+    // Not every program with this file has these two devices.
+    p5::check(settings, p5::declared::scsi);
+    p5::check(settings, p5::declared::ne2000);
     REQUIRE(settings.finish() == "");
   }
 

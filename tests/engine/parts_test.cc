@@ -77,14 +77,14 @@ TEST_CASE("core: a bank for each address space and ring") {
 
 TEST_CASE("caches: cacheable addresses, and the state of a line after a fill") {
   Board board;
-  board.core.state.caching = true;
+  board.caches.set_caching(true);
   CHECK(board.caches.cacheable(0x9FFFF));
   CHECK_FALSE(board.caches.cacheable(0xA0000));    // listed as not cached
   CHECK_FALSE(board.caches.cacheable(32u << 20));  // beyond DRAM
   CHECK(board.caches.fill_state(0) == Fill::Exclusive);
   CHECK(board.caches.fill_state(kWriteThrough) == Fill::Shared);
   CHECK(board.caches.fill_state(kNoCache) == Fill::None);
-  board.core.state.caching = false;
+  board.caches.set_caching(false);
   CHECK(board.caches.fill_state(0) == Fill::None);
 }
 

@@ -8,7 +8,7 @@ import test_program
 from fakelab import call_events, chase_events
 
 from p5lab.cli import main as cli
-from p5lab.present import counts
+from p5lab.present import tables
 
 
 @pytest.fixture
@@ -288,7 +288,7 @@ def test_a_first_build_is_forecast_and_its_products_used(p5lab, lab):
     ],
 )
 def test_numbers(value, text):
-    assert counts.number(value) == text
+    assert tables.number(value) == text
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1.2345678", ""])

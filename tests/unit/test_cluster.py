@@ -19,7 +19,7 @@ from fakelab import REPO, call_events, chase_events, make
 
 from p5lab.describe import experiment
 from p5lab.errors import UserError
-from p5lab.execute import cluster, one_run, runner, worker
+from p5lab.execute import cluster, connection, one_run, runner, worker
 from p5lab.execute.cluster import Wanted
 from p5lab.execute.runner import Runner
 from p5lab.execute.worker import Input
@@ -125,7 +125,7 @@ def wait_for(what, seconds=60):
 
 def execute(lab, wanted, **options):
     runs = experiment.load(lab, "tests")
-    place = partial(cluster.connected, lab, wanted, lambda text: None)
+    place = partial(connection.connected, lab, wanted, lambda text: None)
     return Runner(lab, place=place, **options).run_all(runs)
 
 
@@ -196,7 +196,7 @@ def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
         for size in sizes
         for run in experiment.load(lab, "one", experiment.Filter(settings=(size,)))
     ]
-    with cluster.connected(lab, Wanted(workers=1), lambda text: None) as place:
+    with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
         processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
         listening = {
             connection.laddr.ip
@@ -247,7 +247,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
         wait_for(lambda: not any(one.is_running() for one in there), 5)  # they end with it
         killed.append(only.pid)
 
-    with cluster.connected(lab, Wanted(workers=1), lambda text: None) as place:
+    with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
         killer = threading.Thread(target=kill)
         killer.start()
         results = Runner(lab, place=lambda: nullcontext(place)).run_all(runs)
@@ -263,7 +263,7 @@ def test_a_run_that_kills_its_workers_fails_and_the_others_do_not(lab, monkeypat
     monkeypatch.setattr(cluster, "RETRIES", 1)
     lab.behave(kills_its_worker=["call"])
     runs = experiment.load(lab, "tests")[:2]
-    with cluster.connected(lab, Wanted(workers=2), lambda text: None) as place:
+    with connection.connected(lab, Wanted(workers=2), lambda text: None) as place:
         call, chase = Runner(lab, place=lambda: nullcontext(place), fork=False).run_all(runs)
     assert (call.status, chase.status) == ("failed", "ok")
     assert call.reason == "its worker died 2 times while it ran"
@@ -311,7 +311,7 @@ def test_a_run_again_with_other_events_has_failed(lab, scheduler):
 
 
 def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 5)
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 5)
     lab.behave(sleep_of={"chase": 30})
     with running(tmp_path / "scheduler") as address:
 
@@ -341,10 +341,10 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
 
 
 def test_nobody_there(lab, monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 1)
     with (
         pytest.raises(UserError, match=r"^no cluster tcp://127.0.0.1:9: .*") as caught,
-        cluster.connected(lab, Wanted(scheduler="tcp://127.0.0.1:9"), lambda text: None),
+        connection.connected(lab, Wanted(scheduler="tcp://127.0.0.1:9"), lambda text: None),
     ):
         pass
     assert caught.value.status == 1
@@ -483,7 +483,7 @@ def test_tls(lab, certificates, tmp_path):
         for other in (None, tls(certificates["theirs"])):
             with (
                 pytest.raises(UserError, match=r"^no cluster tls://") as caught,
-                cluster.connected(lab, Wanted(scheduler=address, tls=other), lambda text: None),
+                connection.connected(lab, Wanted(scheduler=address, tls=other), lambda text: None),
             ):
                 pass
             assert "\n" not in str(caught.value)
@@ -502,7 +502,7 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
     ):
         with (
             pytest.raises(UserError, match=message),
-            cluster.connected(lab, Wanted(scheduler="tls://127.0.0.1:9", tls=which), print),
+            connection.connected(lab, Wanted(scheduler="tls://127.0.0.1:9", tls=which), print),
         ):
             pass
 
@@ -563,7 +563,7 @@ def test_a_full_disk_is_reported_and_survived(lab, scheduler, small_disk, where,
 
 def test_gc_removes_what_killed_workers_left(lab):
     (result, *_) = Runner(lab).run_all(experiment.load(lab, "tests"))
-    stage = result.directory.parent / f"{worker.PREFIX}{result.id}-x"
+    stage = result.directory.parent / f"{store.WORKER_PREFIX}{result.id}-x"
     stage.mkdir()
     (stage / "events.jsonl").write_text("half")
     with store.locked(stage):

@@ -34,7 +34,7 @@ from p5lab.execute import plan, rerun
 from p5lab.execute.runner import Runner
 from p5lab.host import fetch, rootfs
 from p5lab.keep import index, store
-from p5lab.present import counts
+from p5lab.present import runs
 from p5stats import (
     StatsError,
     attribution,
@@ -248,8 +248,8 @@ def of_record(tmp_path):
         (stored,) = store.all_runs(lab)
         if stored.record["label"] == "?":
             raise UserError(stored.record["reason"])
-        counts.runs(console, [stored])
-        counts.run(console, stored)
+        runs.each(console, [stored])
+        runs.one(console, stored)
         plan.Estimate(lambda: [stored])(run)
         if stored.status == "ok":
             papers.load(lab.results)
@@ -405,7 +405,7 @@ READERS = {
     "workload.toml": of_toml(
         "workloads/micro/chase/workload.toml",
         workload.load,
-        [fakelab.REPO / "workloads/micro/small-files/workload.toml"],
+        [fakelab.REPO / "workloads/micro/getpid/workload.toml"],
     ),
     "capabilities.toml": of_toml(
         "workloads/capabilities.toml",

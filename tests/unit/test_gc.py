@@ -13,7 +13,6 @@ from p5lab.describe import experiment, functions
 from p5lab.describe.experiment import Filter
 from p5lab.describe.observation import Attribution, Observation, PowerCut, Trace
 from p5lab.errors import UserError
-from p5lab.execute import forkserver
 from p5lab.execute.runner import Runner
 from p5lab.keep import gc, store
 from p5stats import tidy
@@ -152,7 +151,7 @@ def test_results_in_use_are_left_alone(p5lab, lab):
 
 def test_what_a_killed_run_booted_goes_and_a_live_boot_stays(p5lab, lab):
     good = run(lab)
-    left, live = (lab.results / "tests" / f"{forkserver.PREFIX}{name}" for name in ("abc", "def"))
+    left, live = (lab.results / "tests" / f"{store.BOOT_PREFIX}{name}" for name in ("abc", "def"))
     for directory in (left, live):
         directory.mkdir()
         (directory / "serial.log").write_text("booted")

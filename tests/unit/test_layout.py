@@ -296,3 +296,47 @@ def test_sizes_of_a_checkout(capsys):
     assert [line.split()[1] for line in lines[2:]] == list(sizes.PARTS)
     assert sizes.main([str(REPO / "docs")]) == 2
     assert "expected a checkout" in capsys.readouterr().err
+
+
+# --- docstrings -----------------------------------------------------------------------------------
+
+EMPTY = frozenset("a an the of this that is it to get gets return returns given function".split())
+
+
+def says_nothing(name: str, docstring: str) -> bool:
+    """Whether a docstring has no word beyond those of the name; ruff finds the missing ones."""
+    own = set(re.findall(r"[a-z]+", name.lower().replace("_", " ")))
+    words = set(re.findall(r"[a-z0-9]{2,}", docstring.lower()))
+    return not {word for word in words - EMPTY if word not in own and word.rstrip("s") not in own}
+
+
+def documented(path: Path) -> Iterator[tuple[str, str]]:
+    """The public functions, methods and classes of a file that have a docstring, with it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            text = ast.get_docstring(node)
+            if text is not None and not node.name.startswith("_"):
+                yield node.name, text
+
+
+def test_docstrings_say_more_than_the_name():
+    found = [
+        f"{path.name}: {name}: {text}"
+        for path in modules().values()
+        for name, text in documented(path)
+        if says_nothing(name, text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("docstring", "empty"),
+    [
+        ("Returns the run id.", True),
+        ("The run's id", True),
+        ("", True),
+        ("Run id: 16 hexadecimal digits of a SHA-256.", False),
+    ],
+)
+def test_an_empty_docstring_would_be_found(docstring, empty):
+    assert says_nothing("run_id", docstring) == empty

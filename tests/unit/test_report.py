@@ -13,7 +13,7 @@ from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
-from p5lab.present import counts
+from p5lab.present import counts, one_system, several_systems
 from p5lab.present.comparison import Comparison
 from p5lab.present.tables import Grid, times
 
@@ -127,7 +127,7 @@ def test_each_benchmark_has_its_metrics_beside_the_ratio(p5lab):
     assert row(rows, "instructions") == ["40", "40", "1.00"]
     assert row(rows, "data writes") == ["2", "2", "1.00"]
     assert row(rows, "mode changes") == ["0", "0", "-"]
-    assert [cells[0] for cells in rows[2:-1]].index("busy cycles") < len(counts.METRICS)
+    assert [cells[0] for cells in rows[2:-1]].index("busy cycles") < len(one_system.METRICS)
 
 
 def test_chen95s_event_tables(p5lab):
@@ -135,7 +135,7 @@ def test_chen95s_event_tables(p5lab):
     assert row(table(out, "Segment register loads"), "call") == ["0", "0", "-"]
     # The tick of the clock is taken out of 0 hardware interrupts of the scripted engine.
     assert row(table(out, "Non-clock interrupts"), "call") == ["-0.3333", "-0.3333", "1.00"]
-    for title in counts.EVENT_TABLES.values():
+    for title in several_systems.EVENT_TABLES.values():
         assert title in out
 
 
@@ -181,7 +181,7 @@ def test_systems_that_do_not_fit_are_compared_in_several_tables(lab):
     choice = Filter(guests=tuple(names), workloads=("call",))
     results = Runner(lab).run_all(experiment.load(lab, "tests", choice))
     stored = [store.Stored(one.directory, store.read(one.directory)) for one in results]
-    grids = counts.summary(Comparison(stored), 100)
+    grids = several_systems.summary(Comparison(stored), 100)
     assert len(grids) > 1
     shown = [head.split("\n")[0] for grid in grids for head in grid.heads if head.endswith("\nus")]
     assert all(grid.heads[1] == "toy\nus" for grid in grids)

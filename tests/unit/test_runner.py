@@ -20,7 +20,7 @@ from p5lab.describe import experiment
 from p5lab.describe.experiment import Filter
 from p5lab.engines.bochs.bochsrc import CYLINDER
 from p5lab.errors import UserError
-from p5lab.execute import forkserver, runner
+from p5lab.execute import runner
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
 
@@ -124,7 +124,7 @@ def test_runs_that_differ_only_in_what_is_run_share_a_boot(lab):
     assert [result.status for result in results] == ["ok", "ok"]
     assert len(lab.boots()) == 1
     assert sorted(line.split()[0] for line in lab.starts()) == ["call", "chase"]
-    assert not list(results[0].directory.parent.glob(f"{forkserver.PREFIX}*"))
+    assert not list(results[0].directory.parent.glob(f"{store.BOOT_PREFIX}*"))
 
 
 def test_another_machine_is_another_boot(lab):

@@ -26,7 +26,7 @@ enum httpd_structure { HTTPD_FORK, HTTPD_PREFORK, HTTPD_EVENT };
 struct httpd_connection {
   int socket, file;
   size_t used;      /* bytes of the request; later bytes of the answer's piece */
-  size_t written;   /* of the piece */
+  size_t written;   /* bytes written of the piece */
   int status;       /* 0 until the request is complete */
   long sent;        /* bytes of the file */
   char path[64];

@@ -16,10 +16,10 @@ static const char *const net_directions[] = {"send", "receive", NULL};
 
 struct net_transfer {
   long peer, direction;
-  long bytes;          /* of the whole transfer */
-  long buffer;         /* of a call, a multiple of DATA_SECTOR */
-  long receive_buffer; /* of the receiving socket, 0: the system's own size */
-  char *memory;        /* of a call */
+  long bytes;          /* bytes of the whole transfer */
+  long buffer;         /* bytes of each call, a multiple of DATA_SECTOR */
+  long receive_buffer; /* bytes; 0: the system chooses */
+  char *memory;        /* the buffer of a call */
   uint32_t check;      /* net_crc() of all bytes; known after net_transfer_new() */
 };
 

@@ -29,7 +29,7 @@
  */
 struct sequence_call {
   uint32_t eax, ecx, edx, ebx, esi;
-  uint32_t leaf, phase; /* of the markers; leaf 0 is an ordinary CPUID */
+  uint32_t leaf, phase; /* operands of the markers; leaf 0 is an ordinary CPUID */
   uint32_t last_leaf, rounds;
   uint32_t end[3]; /* EAX, ECX and EDX at the end */
 };
@@ -120,7 +120,7 @@ __asm__(
 #endif
 
 static const struct sequence *sequence_current;
-static uint32_t sequence_expected; /* of the current one, after its first pass */
+static uint32_t sequence_expected; /* result of the first pass of the current one */
 static int sequence_passes;
 
 /* Run `rounds` rounds of the current sequence, the last one as its phase, always from the same

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data that the bandwidth benchmarks send through a pipe or a connection, and how they check
- * it: chunks, each of which begins with its number; the rest is the same in all of them.
+ * it: chunks that begin with their number; the rest is the same in all of them.
  */
 #ifndef P5LAB_STREAM_H
 #define P5LAB_STREAM_H

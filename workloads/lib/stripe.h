@@ -15,7 +15,7 @@
 
 #define STRIPE "/dev/md0"
 #define STRIPE_CHUNK (64 << 10) /* our choice: a request of talagala97 goes to one disk */
-#define STRIPE_BLOCKS "65536"   /* of 4 KB: a file system of 256 MB */
+#define STRIPE_BLOCKS "65536"   /* blocks of 4 KB: a file system of 256 MB */
 
 static int stripe_device = -1;
 

@@ -10,9 +10,9 @@ struct transfer {
   long kb;      /* KB to transfer */
   long request; /* bytes of a request, a multiple of DATA_SECTOR; the last one may be shorter */
   long offset;  /* KB in front of it in the file */
-  uint32_t key; /* of the contents */
+  uint32_t key; /* key of the contents */
   const char *name;
-  char *buffer; /* of a request */
+  char *buffer; /* memory of a request */
 };
 
 /* Make a transfer of such requests, with its buffer. Exits if the contents do not fit the requests.

@@ -26,14 +26,14 @@
 #define WEB_CLASSES 4
 #define WEB_FILES 9
 #define WEB_DOCUMENTS (WEB_DIRECTORIES * WEB_CLASSES * WEB_FILES)
-#define WEB_REQUEST_BYTES 9933 /* of an average request: 9.7 MB by 1024 */
+#define WEB_REQUEST_BYTES 9933 /* bytes of an average request: 9.7 MB / 1024 */
 #define WEB_PATH 32
 
 struct web_trace {
   uint32_t requests;
-  uint16_t document[WEB_REQUESTS_MAX]; /* of each request */
+  uint16_t document[WEB_REQUESTS_MAX]; /* document of each request */
   uint32_t size[WEB_DOCUMENTS];        /* 0: not in the trace */
-  uint32_t bytes;                      /* of all requests */
+  uint32_t bytes;                      /* bytes of all requests */
 };
 
 static inline uint32_t web_random(uint32_t *state, uint32_t below) {

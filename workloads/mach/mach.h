@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the benchmarks of Mach's own calls share: threads and tasks beside the program's, and messages.
- * These programs are for the guests that have GNU Mach (needs = ["mach-ports"]). A second thread keeps
- * away from the C library, whose calls all wait on one port: it sends and receives by itself.
+ * The common part of the benchmarks of Mach's own calls: further threads and tasks, and messages.
+ * These programs are for the guests with GNU Mach (needs = ["mach-ports"]). A second thread must
+ * not use the C library, whose calls all wait on one port; it sends and receives by itself.
  */
 #ifndef P5LAB_WORKLOADS_MACH_H
 #define P5LAB_WORKLOADS_MACH_H
@@ -18,16 +18,16 @@
 #include "traps.h"
 
 #define STACK_BYTES 16384
-#define SERVICE_PORT 50 /* where a server task receives, by its own name for it */
+#define SERVICE_PORT 50 /* name, in a server task, of the port that it receives from */
 
-/* A message with so many bytes in it. */
+/* A message with its bytes inline. */
 struct plain_message {
   mach_msg_header_t header;
   mach_msg_type_t type;
   char bytes[65536];
 };
 
-/* A message with so many bytes beside it: the kernel maps them, copying on write. */
+/* A message with its bytes out of line: the kernel maps them, copying on write. */
 struct outside_message {
   mach_msg_header_t header;
   mach_msg_type_long_t type;
@@ -40,7 +40,7 @@ static inline void mach_check(kern_return_t status, const char *what) {
   exit(P5W_EXIT_FAILED);
 }
 
-/* A port of this task, to receive from and to send to. */
+/* Make a port of this task, to receive from and to send to. */
 static inline mach_port_t mach_new_port(void) {
   mach_port_t port, self = mach_task_self();
   mach_check(mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &port), "port");
@@ -48,7 +48,7 @@ static inline mach_port_t mach_new_port(void) {
   return port;
 }
 
-/* A thread in a task, not yet running. The stack is this program's memory, or its copy. */
+/* Make a thread in a task; it does not run yet. Its stack is this program's memory, or its copy. */
 static inline mach_port_t mach_new_thread(mach_port_t task, void (*entry)(void), char *stack) {
   mach_port_t thread;
   struct i386_thread_state state = {.eip = (unsigned)(uintptr_t)entry,
@@ -59,8 +59,8 @@ static inline mach_port_t mach_new_thread(mach_port_t task, void (*entry)(void),
   return thread;
 }
 
-/* A task with a copy of this program, in which `serve` receives from SERVICE_PORT. Returns the port to
- * send to; *task is to be ended.
+/* Make a task with a copy of this program, in which `serve` receives from SERVICE_PORT. Returns the
+ * port to send to. The caller ends *task.
  */
 static inline mach_port_t mach_new_server(void (*serve)(void), mach_port_t *task) {
   static char stack[STACK_BYTES] __attribute__((aligned(4096)));
@@ -71,7 +71,7 @@ static inline mach_port_t mach_new_server(void (*serve)(void), mach_port_t *task
   return port;
 }
 
-/* Send to `port` and wait for the answer on `reply`; it comes to the same memory. */
+/* Send to `port` and wait for the answer on `reply`; the answer overwrites the message. */
 static inline void mach_call(mach_msg_header_t *message, mach_msg_size_t size, mach_msg_bits_t bits,
                              mach_port_t port, mach_port_t reply, mach_msg_size_t room) {
   message->msgh_bits =
@@ -84,7 +84,9 @@ static inline void mach_call(mach_msg_header_t *message, mach_msg_size_t size, m
                            MACH_PORT_NULL), "mach_msg");
 }
 
-/* Answer with nothing but a header, and wait for the next. With `first` there is nothing to answer. */
+/* Answer with a header only, and wait for the next message. With `first` there is nothing to
+ * answer.
+ */
 static inline void mach_answer(mach_msg_header_t *message, int first, mach_port_t from,
                                mach_msg_size_t room) {
   message->msgh_bits = MACH_MSGH_BITS(MACH_MSG_TYPE_MOVE_SEND_ONCE, 0);

@@ -18,9 +18,9 @@
 // clang-format off
 #define P5_TRACER_EVENTS(X)                                                                     \
   X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \
-  X(data_reads,          "reads of data, over the end of a line two")                           \
-  X(data_writes,         "writes of data, over the end of a line two")                          \
-  X(segment_loads,       "segment and system registers loaded, far transfers twice with a ring")\
+  X(data_reads,          "data reads; 2 if the operand crosses a line")                         \
+  X(data_writes,         "data writes; 2 if the operand crosses a line")                        \
+  X(segment_loads,       "segment and system registers loaded; far transfer to a new ring: 2")  \
   X(hw_interrupts,       "hardware interrupts")                                                 \
   X(exceptions,          "faults and traps")                                                    \
   X(soft_interrupts,     "INT n, INT3")                                                         \
@@ -30,7 +30,7 @@
   X(crossings_iret,      "... by IRET, SYSRET and SYSEXIT")                                     \
   X(crossings_async,     "... by an interrupt or exception")                                    \
   X(cr3_loads_changed,   "loads of CR3 with another value")                                     \
-  X(cr3_loads_unchanged, "loads of CR3 with the value it had")                                  \
+  X(cr3_loads_unchanged, "loads of CR3 with the same value")                                    \
   X(locked_cycles,       "locked reads with their writes")                                      \
   X(io_reads,            "reads of ports")                                                      \
   X(io_writes,           "writes of ports")                                                     \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stubs made by MIG expect of a C library. */
+/* The functions that MIG's stubs expect from a C library. */
 #include <mach/message.h>
 #include <mach/port.h>
 #include <mach/std_types.h>
@@ -12,8 +12,8 @@ static mach_port_t reply_port;
 /* The reply port is UNIX_REPLY_PORT in programs; the server has one of its own. */
 weak mach_port_t __mach_reply_port = 0;
 
-/* Where the thread's reply port stands. Two threads of a server must not wait for their answers at the
- * same port: they have a function like this of their own.
+/* The place of the thread's reply port. Two threads of a server must not wait for answers at the
+ * same port, so the server has its own version of this function.
  */
 weak mach_port_t *__mach_reply_place(void) { return &reply_port; }
 
@@ -24,7 +24,7 @@ mach_port_t mig_get_reply_port(void) {
   return *place;
 }
 
-/* After an error the port may still get an answer, which nobody must take for the next. */
+/* After an error the port may still get an answer. It must not be taken for the next one. */
 void mig_dealloc_reply_port(mach_port_t port) {
   mach_port_t *place = __mach_reply_place();
   if (port == *place) *place = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Signals in the program: what each handler is, which are blocked, and how the handlers are called. The
- * server knows of a signal only whether it is caught; server/signals.c has the other half. Handlers are
- * called as functions, between two calls of the system or, for a program that runs, by way of
- * i386/signal.S; so there is no frame for sigreturn(), and the context that they are given is empty.
+ * Signals in the program: the handlers, the blocked signals, and the calls of the handlers. The
+ * server only knows whether a signal is caught; server/signals.c has the other half. The library
+ * calls handlers as functions, between two system calls or, in a running program, from
+ * i386/signal.S. So there is no frame for sigreturn(), and the handlers get an empty context.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,9 +17,9 @@
 #include "traps.h"
 
 #define SIGNALS 65
-#define ALL 0xFFFFFFFFu /* blocked by musl for a moment: no program can ask for that */
+#define ALL 0xFFFFFFFFu /* musl blocks all for a moment; no program can do that */
 
-/* As musl gives it to the system. */
+/* The structure that musl passes to the system. */
 struct action {
   uintptr_t handler;
   unsigned long flags;
@@ -27,11 +27,11 @@ struct action {
   unsigned mask[2];
 };
 
-/* In one page: the server takes it out of there. */
+/* Within one page, because the server maps that page. */
 HIDDEN volatile struct unix_signals __mach_signals __attribute__((aligned(32)));
 HIDDEN int __mach_signals_known;
 static struct action actions[SIGNALS];
-static int held; /* the server has some that are blocked */
+static int held; /* the server holds signals that are blocked */
 
 static void make_known(void) {
   int request[6] = {(int)(uintptr_t)&__mach_signals, (int)(uintptr_t)__mach_signal_entry};
@@ -49,7 +49,7 @@ static long set_action(const int *a) {
   struct action before = actions[number], after = new ? *new : before;
   if (new) request[1] = after.handler > 1 ? 2 : (int)after.handler;
   if (request[1] > 1) make_known();
-  /* The server knows what was inherited; of handlers, the library does. */
+  /* The server knows the inherited state; the library knows the handlers. */
   if (new || !before.handler) {
     long ignored = __mach_plain_call(SYS_rt_sigaction, request);
     if (ignored < 0) return ignored;
@@ -123,7 +123,7 @@ static void call_handler(int number, const struct action *action) {
   if (held) __mach_signals.pending = 1, held = 0;
 }
 
-/* All that is pending, but what is blocked. */
+/* Handle all pending signals except the blocked ones. */
 static int run_handlers(void) {
   int again = 1;
   while (__mach_signals.pending) {
@@ -156,7 +156,7 @@ int __mach_signals_deliver(void) {
   return again;
 }
 
-/* Calls that SA_RESTART has begin again; the others return EINTR all the same. */
+/* The calls that SA_RESTART repeats; all others return EINTR anyway. */
 int __mach_is_restarted(long number) {
   switch (number) {
     case SYS_poll:
@@ -173,7 +173,7 @@ int __mach_is_restarted(long number) {
   }
 }
 
-/* From i386/signal.S, where the server has counted one call more. */
+/* Called from i386/signal.S, where the server has counted one more call. */
 HIDDEN void __mach_signal_caught(void);
 void __mach_signal_caught(void) {
   __mach_signals.in_call = 0;

@@ -7,10 +7,10 @@
 #include "unix_types.h"
 
 extern HIDDEN volatile struct unix_signals __mach_signals;
-extern HIDDEN int __mach_signals_known; /* to the server: the program has a handler, or blocks some */
+extern HIDDEN int __mach_signals_known; /* whether the server knows of handlers or blocked signals */
 
 HIDDEN long __mach_signal_call(long number, const int *arguments);
-/* Call the handlers of what is pending. Returns whether a call that was interrupted begins again. */
+/* Call the handlers of pending signals. Returns whether an interrupted call is repeated. */
 HIDDEN int __mach_signals_deliver(void);
 HIDDEN int __mach_is_restarted(long number);
 HIDDEN void __mach_signal_entry(void); /* i386/signal.S */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * System calls of a program on guest mach. musl turns POSIX into calls by number; here they become
- * messages to the UNIX server, or, where memory, time and the thread itself are concerned, calls of
- * the kernel. What a call reads and writes of the caller's memory stands in shape_of().
+ * System calls of a program on guest mach. musl turns POSIX functions into calls by number. Here
+ * they become messages to the UNIX server. Calls about memory, time and the thread itself become
+ * calls of the kernel. shape_of() lists the memory of the caller that a call reads and writes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,12 +38,12 @@
 
 #define PAGE 4096u
 #define PATH_MAX_BYTES 1024
-#define TICK_MS 10 /* of the kernel's clock */
-#define OWN_FRAME __attribute__((noinline)) /* of what needs much stack: not all calls' */
+#define TICK_MS 10 /* tick of the kernel's clock */
+#define OWN_FRAME __attribute__((noinline)) /* for functions that need much stack */
 
 mach_port_t __mach_reply_port = UNIX_REPLY_PORT;
 
-/* What a call takes from memory and puts there. */
+/* The memory that a call reads and writes. */
 struct shape {
   const void *in;
   size_t in_length;
@@ -81,8 +81,8 @@ static int probe(const struct shape *shape) {
   return 0;
 }
 
-/* A request that did not go out: the right to answer it was destroyed, of which the kernel tells the
- * reply port. The next answer must not be taken for that.
+/* A request that was not sent: the kernel destroyed the right to answer it, and sends a
+ * notification to the reply port. Receive it here, so that it is not taken for the next answer.
  */
 static long unsent(kern_return_t status) {
   struct {
@@ -94,8 +94,8 @@ static long unsent(kern_return_t status) {
   return status == MACH_SEND_INVALID_MEMORY ? -EFAULT : -EIO;
 }
 
-/* Ask the server. The answer is put where the caller wants it: on the way here are no 2 KB for it, for
- * each page of stack that a call touches is one that a new process has to be given.
+/* Send a request to the server. The answer goes directly to the caller's place. This function has
+ * no buffer of 2 KB, because a new process must be given each page of stack that a call touches.
  */
 static long call(long number, const int *arguments, const struct shape *shape) {
   int result = -EIO;
@@ -127,7 +127,7 @@ long __mach_data_call(long number, const int *arguments, const void *in, size_t 
   return error ? error : call(number, arguments, &shape);
 }
 
-/* --- what the kernel does itself ------------------------------------------------------------- */
+/* --- calls of the kernel ------------------------------------------------------------- */
 
 static int protection_of(int flags) {
   return (flags & PROT_READ ? VM_PROT_READ : 0) | (flags & PROT_WRITE ? VM_PROT_WRITE : 0) |
@@ -146,7 +146,7 @@ static long map(const int *arguments) {
     address = 0;
   }
   if ((flags & MAP_ANONYMOUS) && (flags & MAP_SHARED)) {
-    /* Shared with children: the inheritance of the pages says so. */
+    /* The inheritance of the pages makes them shared with children. */
     return syscall_vm_map(self(), &address, size, 0, !(flags & MAP_FIXED), MACH_PORT_NULL, 0, 0,
                           protection_of(protection), VM_PROT_ALL, VM_INHERIT_SHARE)
                ? -ENOMEM
@@ -165,7 +165,7 @@ static long map(const int *arguments) {
     vm_protect(self(), address, size, 0, protection_of(protection));
   if (!result) return (long)address;
   if (result < 0 && result > -4096) return result;
-  return (long)memset((void *)result, 0, size); /* a device's own memory */
+  return (long)memset((void *)result, 0, size); /* memory of a device */
 }
 
 static long advise(const int *arguments) {
@@ -174,7 +174,7 @@ static long advise(const int *arguments) {
   switch (arguments[2]) {
     case MADV_DONTFORK: return vm_inherit(self(), address, size, VM_INHERIT_NONE) ? -EINVAL : 0;
     case MADV_DONTNEED: {
-      /* The pages go back; the next touch finds zeros. */
+      /* Free the pages; the next touch finds zeros. */
       vm_offset_t again = address;
       if (syscall_vm_deallocate(self(), address, size)) return -EINVAL;
       return syscall_vm_allocate(self(), &again, size, 0) ? -ENOMEM : 0;
@@ -206,7 +206,7 @@ static long clock_time(void *out, int wide) {
   return 0;
 }
 
-/* Sleep by waiting for a message that never comes; where a signal may come, in the server. */
+/* Sleep by waiting for a message that never comes; in the server if a signal may come. */
 static long sleep_ms(int64_t milliseconds) {
   struct {
     mach_msg_header_t header;
@@ -217,7 +217,7 @@ static long sleep_ms(int64_t milliseconds) {
     int request[6] = {milliseconds > INT32_MAX ? INT32_MAX : (int)milliseconds};
     return call(UNIX_SLEEP, request, &(struct shape){0});
   }
-  /* The kernel counts ticks from now on, the first of which may come at once. */
+  /* The kernel counts ticks from now on, and the first tick may come at once. */
   milliseconds = milliseconds > INT32_MAX - TICK_MS ? INT32_MAX : milliseconds + TICK_MS;
   mach_msg_trap(&nothing.header, MACH_RCV_MSG | MACH_RCV_TIMEOUT, 0, sizeof(nothing),
                 UNIX_REPLY_PORT, (mach_msg_timeout_t)milliseconds, MACH_PORT_NULL);
@@ -234,7 +234,7 @@ static long time_of_day(int32_t *out) {
   return 0;
 }
 
-/* `wide`: seconds and their part of 64 bits each, not of 32. */
+/* `wide`: seconds and their fraction have 64 bits each instead of 32. */
 static long sleep_until(const void *request, int32_t *left, int wide, int absolute) {
   if (__mach_probe_read(request)) return -EFAULT;
   int64_t seconds = wide ? ((const int64_t *)request)[0] : ((const int32_t *)request)[0];
@@ -265,7 +265,7 @@ __attribute__((__visibility__("hidden"))) long __mach_fork_call(int address, int
   return __mach_plain_call(number, arguments);
 }
 
-/* --- what the server does --------------------------------------------------------------------- */
+/* --- calls of the server --------------------------------------------------------------------- */
 
 OWN_FRAME static long vector(long number, const int *arguments, int writing) {
   const struct iovec *parts = (const struct iovec *)arguments[1];
@@ -296,7 +296,7 @@ OWN_FRAME static long vector(long number, const int *arguments, int writing) {
     if (!one) one = call(number, one_part, &shape);
     if (one < 0) return done ? done : one;
     done += one;
-    /* A read is over when something has come: the rest might never. */
+    /* A read ends when something has come, because the rest might never come. */
     if (!writing || (size_t)one < parts[i].iov_len) break;
   }
   return done;
@@ -323,8 +323,8 @@ OWN_FRAME static long execute(const int *arguments) {
   return call(SYS_execve, request, &(struct shape){.in = words, .in_length = (size_t)total});
 }
 
-/* select(): three sets in, three sets out, and a time in milliseconds or -1. The caller's time is
- * of two words, seconds and `unit`ths of it, of 64 bits each if it is `wide`.
+/* select(): three sets in, three sets out, and a time in milliseconds or -1. The caller's time has
+ * two words, seconds and a fraction in units of 1/`unit`. With `wide` the words have 64 bits.
  */
 static long choose(const int *arguments, int wide, int unit) {
   fd_set sets[3];
@@ -353,7 +353,7 @@ static long choose(const int *arguments, int wide, int unit) {
   (shape->in = (const void *)(pointer), shape->in_length = (size_t)(length))
 #define OUT(pointer, length) (shape->out = (void *)(pointer), shape->out_length = (size_t)(length))
 
-/* Controls of a terminal, whose numbers do not tell how much they move. */
+/* Controls of a terminal; their numbers do not contain a size. */
 static int terminal(const int *a, struct shape *shape) {
   switch (a[1]) {
     case TCGETS: OUT(a[2], 36); return 1;
@@ -369,7 +369,7 @@ static int terminal(const int *a, struct shape *shape) {
   }
 }
 
-/* Fill in what the call reads and writes. Returns 0, or an error of a path. */
+/* Fill in the memory that the call reads and writes. Returns 0, or an error of a path. */
 static long shape_of(long number, const int *a, struct shape *shape) {
   int path = -1;
   switch (number) {
@@ -443,7 +443,7 @@ static long shape_of(long number, const int *a, struct shape *shape) {
   return length < 0 ? length : 0;
 }
 
-/* rename(), link(), symlink(): two paths, one behind the other. */
+/* rename(), link(), symlink(): two paths, one after the other. */
 OWN_FRAME static long two_paths(long number, const int *a, int first, int second) {
   char both[2 * PATH_MAX_BYTES];
   long one = string_length((const char *)a[first]), other = string_length((const char *)a[second]);
@@ -468,7 +468,7 @@ OWN_FRAME static long mount_call(const int *a) {
                                 : call(SYS_mount, a, &(struct shape){.in = all, .in_length = used});
 }
 
-/* accept4(), getsockname(), ...: an address or a value, and a word that says how much room there is. */
+/* accept4(), getsockname(), ...: an address or a value, and a word with the size of its buffer. */
 static long with_length(long number, const int *a, int where) {
   char answer[128];
   uint32_t *length = (uint32_t *)a[where + 1];
@@ -486,7 +486,7 @@ static long with_length(long number, const int *a, int where) {
   return result;
 }
 
-/* sendmsg(), recvmsg(): the bytes, and nothing beside them. */
+/* sendmsg(), recvmsg(): the bytes only, no control data. */
 static long message(const int *a, int writing) {
   const struct msghdr *header = (const struct msghdr *)a[1];
   if (__mach_probe_read(header)) return -EFAULT;
@@ -506,7 +506,7 @@ static long map_call(long number, const int *a) {
 
 static long perform(long number, const int *a) {
   switch (number) {
-    case SYS_brk: return 0; /* musl takes mmap() then */
+    case SYS_brk: return 0; /* musl then uses mmap() */
     case SYS_mmap2:
     case SYS_munmap:
     case SYS_mprotect: return map_call(number, a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* musl's way to the system on guest mach: a function, not an instruction (syscall.c). */
+/* The entry to the system for musl on guest mach: a function, not an instruction (syscall.c). */
 #define __SYSCALL_LL_E(x) \
 ((union { long long ll; long l[2]; }){ .ll = x }).l[0], \
 ((union { long long ll; long l[2]; }){ .ll = x }).l[1]

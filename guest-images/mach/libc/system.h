@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the library: asking the server, and what has files of its own. */
+/* Internals of the library: requests to the server, and functions with files of their own. */
 #ifndef P5LAB_SYSTEM_H
 #define P5LAB_SYSTEM_H
 
@@ -8,7 +8,7 @@
 #define HIDDEN __attribute__((__visibility__("hidden")))
 
 HIDDEN long __mach_plain_call(long number, const int *arguments);
-/* With memory that the call reads and writes; -EFAULT when there is none. */
+/* The same with memory that the call reads and writes; -EFAULT if it is not valid. */
 HIDDEN long __mach_data_call(long number, const int *arguments, const void *in, size_t in_length,
                              void *out, size_t out_length);
 HIDDEN long __mach_sysv(const int *arguments);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* System V messages, semaphores and shared memory: what Linux puts into one call, ipc(). */
+/* System V messages, semaphores and shared memory: Linux has one call for them, ipc(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
@@ -11,9 +11,9 @@
 #include "system.h"
 #include "traps.h"
 
-#define DESCRIPTION 256 /* of a queue, a set of semaphores or a segment, at most */
+#define DESCRIPTION 256 /* largest size, of a queue, a set of semaphores or a segment */
 
-/* How many semaphores a set has. */
+/* The number of semaphores in a set. */
 static long set_size(int name) {
   char answer[DESCRIPTION];
   int request[6] = {CALL_SEMCTL, name, 0, IPC_STAT};
@@ -54,7 +54,7 @@ long __mach_sysv(const int *a) {
       if (a[2] < 0) return -EINVAL;
       return __mach_data_call(SYS_ipc, request, (const void *)a[4], size, NULL, 0);
     case CALL_MSGRCV: {
-      const int *pair = (const int *)a[4]; /* where to, and which type */
+      const int *pair = (const int *)a[4]; /* the destination, and the type */
       if (a[2] < 0) return -EINVAL;
       request[4] = pair[1];
       return __mach_data_call(SYS_ipc, request, NULL, 0, (void *)pair[0], size);

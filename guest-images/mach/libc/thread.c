@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The thread pointer: %gs, by a descriptor of the thread's own in the kernel's table. */
+/* The thread pointer: %gs, with a descriptor in the kernel's table for each thread. */
 #include <mach/port.h>
 #include <mach/i386/mach_i386_types.h>
 #include <stdint.h>

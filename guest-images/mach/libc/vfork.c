@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* vfork(): the child has memory of its own, so that it may return from here; the parent waits until it
- * has a program of its own, or has ended.
+/* vfork(): the child has its own memory, so that it may return from here. The parent waits until
+ * the child has executed another program or has ended.
  */
 #define _GNU_SOURCE
 #include <unistd.h>

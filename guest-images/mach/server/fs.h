@@ -202,7 +202,7 @@ extern mach_port_t host_port, device_port;
 
 void *pages_new(size_t size);
 void pages_free(void *pages, size_t size);
-uint64_t memory_left(void); /* of the machine, in bytes */
+uint64_t memory_left(void); /* free memory of the machine, in bytes */
 unsigned ports_held(void); /* number of port names of this task */
 unsigned bytes_held(void); /* bytes of its address space */
 uint64_t now_ms(void);

@@ -439,7 +439,7 @@ _Noreturn void serve_port(mach_port_t port, mig_routine_t (*find)(const mach_msg
       answer = 0;
       continue;
     }
-    if (answer) { /* the request stands where the answer was */
+    if (answer) { /* the new request is in the buffer of the answer */
       out = in;
       in = message;
     }
@@ -475,7 +475,7 @@ static _Noreturn void run(void) {
       continue;
     }
     if (status != MACH_MSG_SUCCESS) panic("receive", status);
-    if (answer) { /* the request stands where the answer was */
+    if (answer) { /* the new request is in the buffer of the answer */
       out = in;
       in = message;
     }

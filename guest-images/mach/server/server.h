@@ -40,7 +40,7 @@ struct pipe {
  */
 struct file {
   unsigned references;
-  int flags; /* of open() */
+  int flags; /* as in open() */
   enum kind kind;
   int node;
   uint32_t offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel starts the server with arguments and nothing else on its stack. */
+/* The kernel starts the server with only its arguments on the stack. */
 	.text
 	.globl	_start
 _start:

@@ -19,7 +19,7 @@
 #define STATUS 2 /* IPC_STAT without musl's mark of its structures */
 #define SLOTS 128
 #define DESCRIPTION 256 /* at least the size of each structure below */
-#define QUEUE_BYTES 16384u /* of one queue (Linux, MSGMNB) */
+#define QUEUE_BYTES 16384u /* size of one queue (Linux, MSGMNB) */
 #define MESSAGE_BYTES 8192u
 #define SEMAPHORES_MAX 250
 #define SEMAPHORE_VALUE_MAX 32767

@@ -100,7 +100,7 @@ long terminal_read(const struct process *process, const struct file *file, struc
   size_t count = MIN(wanted, ready);
   const char *end = settings.local & ICANON ? memchr(typed, '\n', count) : NULL;
   if (end) count = (size_t)(end - typed) + 1;
-  if (!count) ended = 0; /* of file */
+  if (!count) ended = 0; /* the end of file is read */
   memcpy(request->out, typed, count);
   memmove(typed, typed + count, used - count);
   ready -= count;

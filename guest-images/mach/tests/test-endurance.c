@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-endurance: a mixed load for so many rounds, and afterwards the servers have as many names of ports,
- * open files and nodes, and as much memory, as after the first few. A round: a program started and
- * waited for, a child killed in one of five states, a pipe, sockets, System V, a file.
+ * test-endurance: a mixed load for many rounds. Afterwards the servers must have as many port
+ * names, open files and nodes, and as much memory, as after the first rounds. A round starts a
+ * program and waits for it, kills a child in one of five states, and uses a pipe, sockets, System V
+ * and a file.
  *
- *   rounds=N    at least so many
- *   seconds=N   and for so long, of the machine's time
- *   pause=N     with so many milliseconds of nothing behind each
+ *   rounds=N    run at least N rounds
+ *   seconds=N   and at least N seconds of the machine's time
+ *   pause=N     sleep N milliseconds after each round
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,8 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEBUG 1004 /* the server's account of itself (unix_types.h) */
-#define SETTLED 8  /* rounds after which it has what it keeps */
+#define DEBUG 1004 /* reads the server's counts (unix_types.h) */
+#define SETTLED 8  /* rounds after which the counts must not grow */
 #define PAGES_SPARE 64
 
 struct debug {
@@ -148,7 +149,7 @@ int main(int argc, char **argv) {
     nanosleep(&(struct timespec){pause_ms / 1000, pause_ms % 1000 * 1000000}, NULL);
     clock_gettime(CLOCK_MONOTONIC, &now);
   } while (round < rounds || now.tv_sec - begin.tv_sec < seconds);
-  /* Killed grandchildren have gone when somebody has asked. */
+  /* A killed grandchild is gone after the next request. */
   nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
   account(&after);
   same("processes", before.processes, after.processes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-full: write to a file system until there is no room, in one file and in many, and see that what
- * was written is there, that what is removed makes room again, and that nothing else suffered.
+ * test-full: write to a file system until it is full, in one file and in many. Check that the
+ * written data are there, that removed files make room again, and that nothing else was damaged.
  *
  *   test-full DIRECTORY
  */
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define PIECE 65536
-#define FILES 300 /* of a disk that has room for more of them, no more */
+#define FILES 300 /* largest number of files, if the disk has room for more */
 #define SMALL 3000
-#define MARK 64 /* bytes at both ends of a piece by which it is known again */
+#define MARK 64 /* bytes at both ends of a piece that identify it */
 
 static char piece[PIECE], back[MARK];
 
@@ -38,7 +38,7 @@ static int is_there(int file, long number) {
          pread(file, back, MARK, end) == MARK && memcmp(back, piece, MARK) == 0;
 }
 
-/* One file, until it grows no more. Returns how long it is. */
+/* Write one file until it grows no more. Returns its length. */
 static long one_file(const char *path) {
   int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
   long total = 0;
@@ -60,7 +60,7 @@ static long one_file(const char *path) {
   return total;
 }
 
-/* Many, until there is no room for another; they go again. */
+/* Write many files until there is no room for another, and remove them. */
 static int many_files(const char *directory) {
   char path[300];
   int made = 0, full = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-kill: processes killed in every state that a call can be in, early and late, and then a system in
- * which nothing is amiss: what they held is free, who waited for them hears of it, and calls of the
- * same kinds work. Prints the state that went wrong.
+ * test-kill: kills processes in every state of a call, early and late. Afterwards their resources
+ * must be free, processes that waited for them must have been notified, and calls of the same kinds
+ * must work. Prints each state that went wrong.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -112,7 +112,7 @@ static void kill_in(enum state state, long microseconds) {
   if (waitpid(child, &status, 0) != child || status != SIGKILL) fail(state, "how it ended");
 }
 
-/* What they waited for still works, and nobody who is gone takes anything. */
+/* The objects that they waited for still work, and ended processes take nothing from them. */
 static void is_well(enum state state) {
   char byte = 'a', got = 0;
   struct sembuf up = {.sem_op = 1}, down = {.sem_op = -1, .sem_flg = IPC_NOWAIT};

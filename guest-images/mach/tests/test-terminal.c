@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-terminal: the console as a terminal. Says on it what it waits for, and on its output what it read
- * (tests/e2e/test_mach.py types). The same source runs on guest linux.
+ * test-terminal: the console as a terminal. The program prints on the console what it waits for,
+ * and on its output what it has read; tests/e2e/test_mach.py types. The same source runs on guest
+ * linux.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@ static int console;
 
 static void say(const char *text) { (void)!write(console, text, strlen(text)); }
 
-/* Read once, and say what came. */
+/* Read once, and print the result. */
 static void show(const char *what) {
   char bytes[64];
   ssize_t count = read(console, bytes, sizeof(bytes));

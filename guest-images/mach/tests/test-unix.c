@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-unix: what a UNIX does, and what it says when asked for what it cannot. The same source passes
- * on guest linux (tests/e2e/test_mach.py). Prints a line for each thing that is wrong; the exit
- * status says whether there was any.
+ * test-unix: the functions of a UNIX, and the errors of wrong calls. The same source passes on
+ * guest linux (tests/e2e/test_mach.py). It prints a line for each failure; the exit status says
+ * whether there was any.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -40,7 +40,7 @@ static void check(int good, const char *what) {
   wrong = 1;
 }
 
-/* Whether a call failed, and for that reason. */
+/* Whether a call failed with this error. */
 static int fails(long result, int reason) { return result == -1 && errno == reason; }
 
 static void finish(pid_t child, int expected, const char *what);
@@ -164,7 +164,7 @@ static void processes(void) {
   finish(child, SIGFPE, "a division by zero ends a process");
   if ((child = fork()) == 0) *(volatile char *)(uintptr_t)&processes = 1;
   finish(child, SIGSEGV, "code cannot be written");
-  /* Killed while it runs, while it sleeps, while it waits for a pipe, and for a child. */
+  /* Kill a process while it runs, sleeps, waits for a pipe, or waits for a child. */
   for (int state = 0; state < 4; state++) {
     char byte;
     if ((child = fork()) == 0) {

@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
 # busybox hands its dependency file to the preprocessor, which zig's driver cannot follow, and asks
 # the linker for warnings and maps that lld does not have.
@@ -36,10 +36,6 @@ done
 exec "$ZIG" cc -target x86-linux-musl -mcpu=pentium -g0 -w "$@"
 """
 OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)")
-
-
-class BuildError(Exception):
-    """The build cannot go on; the message says at which step, the end of its output came before."""
 
 
 def read_options(text: str) -> dict[str, str]:
@@ -94,6 +90,39 @@ def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:
             raise BuildError(f"busybox.config: {name}={value} became {result.get(name)!r}")
 
 
+def build(args: argparse.Namespace) -> None:
+    zig = find_zig()
+    with tempfile.TemporaryDirectory(prefix="p5lab-busybox-") as tmp:
+        tree = unpack(args.source, Path(tmp))
+        # By a name without a space, which the path of the checkout may have.
+        plain = Path(tmp) / "ziglang"
+        plain.symlink_to(zig.parent)
+        wrapper = Path(tmp) / "cc"
+        wrapper.write_text(WRAPPER)
+        wrapper.chmod(0o755)
+        env = {
+            "PATH": os.environ["PATH"],
+            "LC_ALL": "C",
+            "KCONFIG_NOTIMESTAMP": "1",
+            "ZIG": str(plain / "zig"),
+            "ZIG_LIB_DIR": str(plain / "lib"),
+            **zig_caches(args.cache, Path(tmp) / "zig"),
+        }
+        configure(tree, env, read_options(args.config.read_text()))
+        make(
+            tree,
+            env,
+            f"-j{args.jobs}",
+            f"CC={wrapper}",
+            f"AR={plain}/zig ar",
+            "SKIP_STRIP=y",
+            "busybox_unstripped",
+        )
+        program = tree / "busybox_unstripped"  # -g0 left nothing to strip
+        check_isa(args.check_isa, program)
+        keep_program(program, args.output)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--source", type=Path, required=True, help="busybox_1.37.0.orig.tar.bz2")
@@ -103,51 +132,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args()
-    try:
-        spec = find_spec("ziglang")
-        if spec is None or spec.origin is None:
-            raise BuildError("the Python package ziglang is missing")
-        zig = Path(spec.origin).parent / "zig"
-        with tempfile.TemporaryDirectory(prefix="p5lab-busybox-") as tmp:
-            with tarfile.open(args.source) as archive:
-                archive.extractall(tmp, filter="data")
-            (tree,) = Path(tmp).iterdir()
-            # By a name without a space, which the path of the checkout may have.
-            plain = Path(tmp) / "ziglang"
-            plain.symlink_to(zig.parent)
-            wrapper = Path(tmp) / "cc"
-            wrapper.write_text(WRAPPER)
-            wrapper.chmod(0o755)
-            env = {
-                "PATH": os.environ["PATH"],
-                "LC_ALL": "C",
-                "KCONFIG_NOTIMESTAMP": "1",
-                "ZIG": str(plain / "zig"),
-                "ZIG_LIB_DIR": str(plain / "lib"),
-                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
-                "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig"),
-            }
-            configure(tree, env, read_options(args.config.read_text()))
-            make(
-                tree,
-                env,
-                f"-j{args.jobs}",
-                f"CC={wrapper}",
-                f"AR={plain}/zig ar",
-                "SKIP_STRIP=y",
-                "busybox_unstripped",
-            )
-            program = tree / "busybox_unstripped"  # -g0 left nothing to strip
-            check = [sys.executable, args.check_isa, program]
-            if subprocess.run(check, check=False).returncode != 0:
-                raise BuildError("code that a Pentium does not have")
-            args.output.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(program, args.output)
-            args.output.chmod(0o755)
-    except (BuildError, OSError) as error:
-        print(f"build_busybox: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of("build_busybox", lambda: build(args))
 
 
 if __name__ == "__main__":

@@ -12,14 +12,23 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
-from importlib.util import find_spec
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
+from building import (
+    BuildError,
+    check_isa,
+    find_zig,
+    keep,
+    status_of,
+    unpack,
+    write_headers,
+    zig_caches,
+)
 
 TARGET = ["-target", "x86-linux-musl"]
 CPU = "pentium"
@@ -52,18 +61,6 @@ LINK = [
 OBJECTS = 1420
 """Compiler calls, about; for the progress line only."""
 PROGRESS_SECONDS = 10.0
-
-
-class BuildError(Exception):
-    """The build cannot go on; the message says at which step, the end of its log came before."""
-
-
-def find_zig() -> Path:
-    """The compiler in the package `ziglang`; its Python wrapper would double the time of a call."""
-    spec = find_spec("ziglang")
-    if spec is None or spec.origin is None:
-        raise BuildError("the Python package ziglang is missing")
-    return Path(spec.origin).parent / "zig"
 
 
 def run(step: str, command: list[str | Path], directory: Path, env: dict[str, str]) -> None:
@@ -153,24 +150,24 @@ def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
         )
 
 
-def write_headers(directory: Path, output: Path) -> None:
-    """All headers in one archive, with nothing in it that could vary."""
-
-    def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
-        info.uid = info.gid = info.mtime = 0
-        info.uname = info.gname = ""
-        info.mode = 0o644
-        return info
-
-    with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for header in sorted(directory.rglob("*.h")):
-            archive.add(header, header.relative_to(directory).as_posix(), filter=plain)
-
-
-def check_isa(script: Path, exceptions: Path, files: list[Path]) -> None:
-    command = [sys.executable, script, "--exceptions", exceptions, *files]
-    if subprocess.run(command, check=False).returncode != 0:
-        raise BuildError("code that a Pentium does not have")
+def make(args: argparse.Namespace) -> None:
+    zig = find_zig()
+    with tempfile.TemporaryDirectory(prefix="p5lab-musl-") as tmp:
+        tree = unpack(args.source, Path(tmp))
+        env = {
+            "PATH": os.environ["PATH"],
+            "LC_ALL": "C",
+            **zig_caches(args.cache, Path(tmp) / "zig"),
+        }
+        build(tree, zig, env, args.jobs)
+        lib, output = tree / "lib", args.output_dir
+        checked = [lib / "libc.so", *(lib / name for name in START_FILES)]
+        check_isa(args.check_isa, *checked, exceptions=args.isa_exceptions)
+        for name in ("libc.a", "libc.so", "libcompiler_rt.a", *START_FILES):
+            keep(lib / name, output / name)
+        keep(lib / "libc.symbols", args.symbols)
+        (output / "libc.so").chmod(0o755)  # run as a program, it is the loader
+        write_headers(tree / "include", output / "include.tar")
 
 
 def main() -> int:
@@ -183,36 +180,7 @@ def main() -> int:
     parser.add_argument("--output-dir", type=Path, required=True)
     parser.add_argument("--symbols", type=Path, required=True, help="libc.so, not stripped")
     args = parser.parse_args()
-    try:
-        zig = find_zig()
-        with tempfile.TemporaryDirectory(prefix="p5lab-musl-") as tmp:
-            with tarfile.open(args.source) as archive:
-                archive.extractall(tmp, filter="data")
-            (tree,) = Path(tmp).iterdir()
-            env = {
-                "PATH": os.environ["PATH"],
-                "LC_ALL": "C",
-                "ZIG_GLOBAL_CACHE_DIR": str(args.cache.resolve()),
-                "ZIG_LOCAL_CACHE_DIR": str(Path(tmp) / "zig"),
-            }
-            build(tree, zig, env, args.jobs)
-            lib = tree / "lib"
-            check_isa(
-                args.check_isa,
-                args.isa_exceptions,
-                [lib / "libc.so", *(lib / name for name in START_FILES)],
-            )
-            args.output_dir.mkdir(parents=True, exist_ok=True)
-            for name in ("libc.a", "libc.so", "libcompiler_rt.a", *START_FILES):
-                shutil.copyfile(lib / name, args.output_dir / name)
-            args.symbols.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(lib / "libc.symbols", args.symbols)
-            (args.output_dir / "libc.so").chmod(0o755)  # run as a program, it is the loader
-            write_headers(tree / "include", args.output_dir / "include.tar")
-    except (BuildError, OSError) as error:
-        print(f"build_musl: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status_of("build_musl", lambda: make(args))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from p5lab import engines
 from p5lab.cli import options
 from p5lab.describe import experiment
-from p5lab.execute import cluster, plan, runner
+from p5lab.execute import cluster, connection, plan, runner
 from p5lab.host import build, delivered, image
 from p5lab.host.progress import Progress
 from p5lab.keep import index, store
@@ -61,7 +61,7 @@ def execute(
             jobs=jobs,
             fork=fork,
             fail_fast=fail_fast,
-            place=(lambda: cluster.connected(lab, workers, progress.say)) if workers else None,
+            place=(lambda: connection.connected(lab, workers, progress.say)) if workers else None,
             estimate=estimate,
             started=started,
             finished=finished,

@@ -18,7 +18,7 @@ from p5lab.host import fetch
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.keep import gc, index, store
 from p5lab.lab import Lab
-from p5lab.present import by_function, counts, diff, timeline
+from p5lab.present import by_function, counts, diff, garbage, runs, timeline
 from p5lab.present.tables import MISSING, Grid
 
 LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
@@ -165,7 +165,7 @@ def _list(args: argparse.Namespace, lab: Lab) -> int:
     console = counts.stdout()
     for kind in what:
         if kind == "runs":
-            counts.runs(console, index.runs(lab))
+            runs.each(console, index.runs(lab))
             continue
         table = Table(
             box=None, show_header=False, title=kind, title_justify="left", padding=(0, 2, 0, 2)
@@ -214,7 +214,7 @@ def _show(args: argparse.Namespace, lab: Lab) -> int:
     elif args.attribution:
         by_function.show(counts.stdout(), stored, args)
     else:
-        counts.run(counts.stdout(), stored, args.form)
+        runs.one(counts.stdout(), stored, args.form)
     return 0
 
 
@@ -256,7 +256,7 @@ def _gc(args: argparse.Namespace, lab: Lab) -> int:
         going = gc.results(lab) if both or args.results else []
         cached = gc.cache(lab, args.older_than, args.max_size) if both or args.cache else []
         if args.form != "json":
-            counts.going(counts.stdout(), [*going, *cached], each=args.each)
+            garbage.show(counts.stdout(), [*going, *cached], each=args.each)
         if args.yes:
             done = sum(item.bytes for item in going if gc.remove_run(item))
             done += sum(item.bytes for item in cached if gc.remove_cached(item))

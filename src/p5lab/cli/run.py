@@ -17,7 +17,7 @@ from p5lab.execute import plan, rerun, runner
 from p5lab.host.progress import Progress
 from p5lab.keep import gc, store
 from p5lab.lab import Lab
-from p5lab.present import counts, diff, page
+from p5lab.present import counts, diff, page, planned
 
 
 def add(commands: options.Commands) -> None:
@@ -181,7 +181,7 @@ def _plan(args: argparse.Namespace, lab: Lab) -> int:
     except UserError as error:
         Progress().say(f"What is there already cannot be told: {error}")
         ahead = plan.make(lab, runs, None, args.jobs)
-    plan.show(counts.stdout(), ahead, args.form)
+    planned.show(counts.stdout(), ahead, args.form)
     return 0
 
 

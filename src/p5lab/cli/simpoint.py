@@ -11,7 +11,7 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
 from p5lab.host.progress import Progress
 from p5lab.lab import Lab
-from p5lab.present import counts
+from p5lab.present import counts, samples
 
 
 def add(commands: options.Commands) -> None:
@@ -85,7 +85,7 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
         raise UserError("simpoint: expected workloads or --vectors FILE")
     if args.vectors:
         chosen, place = sampling.cluster(args.vectors, args.max_k, program)
-        sampling.points(chosen).print(counts.stdout())
+        samples.points(chosen).print(counts.stdout())
         Progress().say(f"Chosen: {place}, {place.with_suffix('.weights').name}")
         return 0
     runs = sampling.base(
@@ -106,5 +106,5 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
         full=args.full,
         execute=execute,
     )
-    sampling.show(counts.stdout(), found.found, args.form)
+    samples.show(counts.stdout(), found.found, args.form)
     return STATUS_FAILED if tell_failures(lab, found.failed) else 0

@@ -26,7 +26,6 @@ from p5lab.engines import Plan
 from p5lab.errors import UserError
 from p5lab.keep import store
 
-PREFIX = ".boot-"  # of the directories in which engines boot, beside the run directories
 POLL_SECONDS = 0.1
 
 
@@ -76,7 +75,9 @@ class Server:
         """Starts it in a directory of its own beside the run directory `beside`, from where the
         plan's relative paths lead to the same files; its name has the `owner`'s in it. OSError or
         UserError if it cannot start."""
-        self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{owner}", dir=beside.parent))
+        self.directory = Path(
+            tempfile.mkdtemp(prefix=f"{store.BOOT_PREFIX}{owner}", dir=beside.parent)
+        )
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self.directory, ignore_errors=True)
             self._lock = undo.enter_context((self.directory / store.LOCK).open("w"))

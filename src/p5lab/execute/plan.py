@@ -2,26 +2,19 @@
 """What an experiment comes to before it runs: its runs, which of them are there, and how long the
 others will take on this host, judged by what runs like them took."""
 
-import csv
-import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import IO, Any
-
-from rich.console import Console
+from typing import Any
 
 from p5lab.describe.run import Run
 from p5lab.execute.runner import TO_RUN, Known
 from p5lab.keep import index
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
-from p5lab.present.tables import MISSING, Grid
-
-SCHEMA_VERSION = 1
 
 
 class Estimate:
@@ -147,42 +140,6 @@ def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jo
         row = Row(found.id if found else "", run.label, status, seconds)
         rows.setdefault(row.run or row.label, row)
     return Plan(list(rows.values()), jobs)
-
-
-def show(console: Console, plan: Plan, form: str) -> None:
-    """Prints a plan as table, markdown, csv or json."""
-    if form == "json":
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "runs": [asdict(row) for row in plan.rows],
-            "left": len(plan.left),
-            "jobs": plan.jobs,
-            "seconds": plan.seconds,
-        }
-        console.file.write(json.dumps(document, indent=1) + "\n")
-    elif form == "csv":
-        _csv(console.file, plan)
-    else:
-        grid = Grid("", ["run", "what", "state", "estimate"])
-        for row in plan.rows:
-            grid.add(
-                row.run[:10],
-                row.label,
-                row.status,
-                MISSING if row.seconds is None else duration(row.seconds),
-            )
-        if form == "markdown":
-            console.file.write(grid.markdown() + "\n\n" + summary(plan) + "\n")
-        else:
-            grid.print(console)
-            console.print(summary(plan), soft_wrap=True, highlight=False)
-
-
-def _csv(file: IO[str], plan: Plan) -> None:
-    writer = csv.DictWriter(file, ["run", "label", "status", "seconds"], lineterminator="\n")
-    writer.writeheader()
-    for row in plan.rows:
-        writer.writerow(asdict(row))
 
 
 def summary(plan: Plan) -> str:

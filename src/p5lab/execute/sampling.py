@@ -7,7 +7,6 @@ target buffer before each; and, where the error is wanted, the full run. The clu
 first and the second is p5stats.simpoint, or a SimPoint 3.2 that the user has.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -16,8 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 from p5lab.describe import experiment
 from p5lab.describe import guest as guests
@@ -33,9 +30,7 @@ from p5lab.engines import EVENTS
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
 from p5lab.execute.runner import Result
 from p5lab.host.files import replace_json
-from p5lab.host.terminal import markup
 from p5lab.lab import Lab
-from p5lab.present.tables import MISSING, Grid, number
 from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
 
@@ -48,11 +43,6 @@ WARM_UP = 2_000_000
 LIMIT_SECONDS = 3600  # modelled
 BINARY = "P5LAB_SIMPOINT"
 ESTIMATE = "estimate.json"
-NOTE = (
-    "Estimates are means over the chosen intervals, weighted by the instructions they stand for."
-    " Clock drift: virtual time inside the brackets of the sampled run against the full run. Host"
-    " seconds: wall time of each run, boot included."
-)
 
 
 @dataclass(frozen=True)
@@ -304,91 +294,3 @@ def run(
         if all(result.status == "ok" for result in results.values()):
             found[one.label] = estimate(chosen[one.label], interval, results)
     return Estimated(found, failed)
-
-
-# --- tables -------------------------------------------------------------------------------------
-
-
-def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
-    """For people, or for programs as JSON."""
-    if form == "json":
-        rows = [{"label": label, **record} for label, record in found.items()]
-        print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))
-        return
-    grids = [summary(found), *(_rates(label, record) for label, record in found.items())]
-    if form == "markdown":
-        print("\n\n".join([*(grid.markdown() for grid in grids), NOTE]))
-        return
-    for grid in grids if found else ():
-        grid.print(console)
-    console.print(markup(NOTE), style="dim")
-
-
-def points(chosen: Chosen) -> Grid:
-    """The chosen intervals."""
-    grid = Grid(
-        f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals",
-        ["interval", "cluster", "weight", "instructions"],
-    )
-    for point in chosen.points:
-        grid.add(
-            str(point.interval),
-            str(point.cluster),
-            f"{100 * point.weight:.2f} %",
-            number(chosen.vectors.lengths[point.interval]),
-        )
-    return grid
-
-
-def summary(found: dict[str, dict[str, Any]]) -> Grid:
-    """One row for each workload."""
-    grid = Grid(
-        "",
-        [
-            "",
-            "instruc-\ntions",
-            "inter-\nvals",
-            "chosen",
-            "in\ndetail",
-            "CPI",
-            "CPI,\nfull",
-            "error",
-            "clock\ndrift",
-            "host s:\nvectors",
-            "sampled",
-            "full",
-        ],
-    )
-    for label, record in found.items():
-        cycles, host = record["events"][BUSY], record["host_seconds"]
-        grid.add(
-            label,
-            number(record["instructions"]),
-            str(record["intervals"]),
-            str(len(record["points"])),
-            f"{100 * record['simulated'] / record['instructions']:.1f} %",
-            number(cycles["estimate"]),
-            number(cycles["full"]) if "full" in cycles else MISSING,
-            _percent(cycles.get("error")),
-            _percent(record.get("clock_drift")),
-            *(f"{host[name]:.1f}" if name in host else MISSING for name in (BLOCKS, SAMPLED, FULL)),
-        )
-    return grid
-
-
-def _rates(label: str, record: dict[str, Any]) -> Grid:
-    """All events that happen, for 1000 instructions."""
-    grid = Grid(f"{label}: events per 1000 instructions", ["", "estimate", "full", "error"])
-    for event, rate in record["events"].items():
-        if event != INSTRUCTIONS and max(rate["estimate"], rate.get("full", 0)) > 0:
-            grid.add(
-                event,
-                number(1000 * rate["estimate"]),
-                number(1000 * rate["full"]) if "full" in rate else MISSING,
-                _percent(rate.get("error")),
-            )
-    return grid
-
-
-def _percent(share: float | None) -> str:
-    return MISSING if share is None else f"{100 * share:+.1f} %"

@@ -36,8 +36,6 @@ from p5lab.lab import Lab
 if TYPE_CHECKING:
     from distributed import Worker
 
-PREFIX = ".run-"  # of the directories in which workers execute runs
-BEACON = ".cluster-"  # of a directory by which they see whether they share the client's results
 IDLE_SECONDS = 60  # after which a booted engine that no run wants is ended
 BEGAN, ENDED = "began", "ended"
 FILLER = ".p5lab"  # directories that are there for their depth only
@@ -151,7 +149,7 @@ def _execute(worker: "Worker", order: Order) -> Report:
             return Report(worker.address, missing=missing)
         base = Path(worker.local_directory) / "p5lab"
         beside = _tree(base, order.inputs, {name: path for name, path in found.items() if path})
-    stage = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{order.task.id}-", dir=beside))
+    stage = Path(tempfile.mkdtemp(prefix=f"{store.WORKER_PREFIX}{order.task.id}-", dir=beside))
     about = {"run": order.task.id, "worker": worker.address}
     worker.log_event(order.session, {**about, "what": BEGAN})
     done = _perform(worker, order.task, stage, order.session)

@@ -19,7 +19,6 @@ from typing import Any
 
 from p5lab.describe import engine, observation
 from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.execute import forkserver, worker
 from p5lab.host import fetch
 from p5lab.keep import index, store
 from p5lab.keep.store import Stored
@@ -82,7 +81,11 @@ def results(lab: Lab) -> list[Item]:
     ]
     found += [
         _item(path, path.name, "left by a killed run")
-        for left in (f"*/{forkserver.PREFIX}*", f"*/{worker.PREFIX}*", f"{worker.BEACON}*")
+        for left in (
+            f"*/{store.BOOT_PREFIX}*",
+            f"*/{store.WORKER_PREFIX}*",
+            f"{store.BEACON_PREFIX}*",
+        )
         for path in sorted(lab.results.glob(left))
         if not _held(path)
     ]

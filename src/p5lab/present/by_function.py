@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from p5lab.describe.observation.attribution import ATTRIBUTION
+from p5lab.describe.observation.attribute import ATTRIBUTION
 from p5lab.errors import UserError, unknown
 from p5lab.host.files import replace_json
 from p5lab.keep.store import Stored

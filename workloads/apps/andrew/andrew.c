@@ -34,7 +34,7 @@ static char buffer[FILE_MAX];
 /* The result of a walk through a tree. */
 static struct tally {
   long directories, files, bytes;
-  uint32_t sum; /* of the contents that were read */
+  uint32_t sum; /* sum of the contents that were read */
 } expected;
 
 /* Path of the n-th directory below `root`; number 0 is `root` itself. */

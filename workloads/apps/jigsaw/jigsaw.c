@@ -21,7 +21,7 @@ enum phase { BUILD, SCRAMBLE, SOLVE };
 static const char *const sizes[] = {"1K", "4K", NULL};
 
 static long rows = 16, columns = 16, tile = 0, iterations = 2, warmup = 1;
-static long side; /* of a tile, in bytes */
+static long side; /* side of a tile, in bytes */
 static unsigned char **heap, **solved;
 static uint32_t state;
 

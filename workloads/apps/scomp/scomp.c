@@ -21,7 +21,7 @@
 
 #define PIECE 4096
 #define HEADER 4096 /* bytes of a header */
-#define SLOTS 4096  /* of the compiler's table of words; a power of two */
+#define SLOTS 4096  /* size of the compiler's table of words; a power of two */
 
 static const char directory[] = "p5lab-scomp";
 static long files = 4, headers = 8, size = 16384, filesystem = DATA_DISK;

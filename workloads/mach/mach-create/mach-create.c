@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-create: the kernel operations of which fork() and exec() consist. A bracket holds one of
+ * mach-create: the kernel operations that make up fork() and exec(). A bracket holds one of
  *
  *   0   a task without memory, made and ended
  *   1   a task with a copy of the program's memory, made and ended

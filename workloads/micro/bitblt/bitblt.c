@@ -25,7 +25,7 @@ enum path { DIRECT, SERVER };
 static const char *const choices[] = {"direct", "server", NULL};
 
 static uint8_t *picture;
-static long row_bytes; /* of the array: whole words */
+static long row_bytes; /* bytes of a row of the array: whole words */
 static struct screen screen;
 static uint32_t pixels[16]; /* four pixels of 8 bits for four of 1 bit, leftmost bit first */
 

@@ -2,8 +2,8 @@
 /*
  * create-delete: create a file, write it, close it, open it again, read it, close it, remove it
  * (ousterhout90 table 10 and section 11; lai96 section 7.2, figure 12: crtdel). Phase = size of the
- * file; a bracket holds one file, written and read by one call each. The program compares the data
- * that it read with those that it wrote outside of the bracket.
+ * file; a bracket holds one file, written and read by one call each. Outside of the bracket, the
+ * program compares the data that it read with the data that it wrote.
  */
 #include "data.h"
 

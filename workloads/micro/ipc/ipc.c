@@ -35,7 +35,7 @@ struct mechanism {
   void (*close)(void);            /* removes objects that would outlive the processes */
 };
 
-static int ends[2][2]; /* of a side: read end, write end */
+static int ends[2][2]; /* [side]: read end, write end */
 static struct message {
   long type;
   unsigned char bytes[BYTES_MAX];

@@ -18,10 +18,10 @@
 #include "string1995.h"
 
 #define ITERATION 16
-#define L1D_SIZE 8192 /* of a Pentium; with another size less or more of the buffer leaves L1D */
+#define L1D_SIZE 8192 /* the size on a Pentium; a larger L1D would keep part of the buffer */
 #define LINE 32
 #define SPOILT 0x51515151u
-#define WRITTEN 0xA7u /* byte of all writing routines; a word is four of these */
+#define WRITTEN 0xA7u /* the byte that all writing routines write */
 
 typedef void mover(char *to, const char *from, long size);
 

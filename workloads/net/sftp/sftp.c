@@ -22,7 +22,7 @@ static const char *const directions[] = {"put", "get", NULL};
 
 static const char directory[] = "p5lab-sftp", name[] = "file";
 static long peer, direction, kilobytes = 1024, iterations = 1, warmup = 1;
-static char *buffer; /* of a call */
+static char *buffer; /* buffer of a call */
 static char *whole;  /* contents of the file */
 
 static long bytes(void) { return kilobytes << 10; }

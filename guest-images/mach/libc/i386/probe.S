@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions that may meet a bad address: the server knows them by the mark behind them (unix_types.h). */
+/* Instructions that may use a bad address: the server finds them by the mark after them
+ * (unix_types.h).
+ */
 	.text
-/* int __mach_probe_read(const void *), int __mach_probe_write(void *): 0, or 1 where there is no
- * memory, or none that may be written.
+/* int __mach_probe_read(const void *), int __mach_probe_write(void *): 0, or 1 if there is no
+ * memory, or if it is not writable.
  */
 	.globl	__mach_probe_read
 	.type	__mach_probe_read, @function

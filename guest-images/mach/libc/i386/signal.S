@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the server has a program go on that was running when a signal came: what the program had in
- * its registers is kept, the handlers are called, and it goes on where it was. The word `resume` of
- * __mach_signals says where that is.
+/* A program that was running when a signal came continues here: the server enters this code. It
+ * saves the program's registers, calls the handlers, and returns to the interrupted code, whose
+ * address is the word `resume` of __mach_signals.
  */
 	.set	RESUME, 8
 	.set	X87, 108

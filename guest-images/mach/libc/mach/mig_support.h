@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stubs made by MIG call besides the kernel (mig.c). */
+/* Functions that MIG's stubs call besides the kernel (mig.c). */
 #ifndef P5LAB_MIG_SUPPORT_H
 #define P5LAB_MIG_SUPPORT_H
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from p5lab.describe.observation.attribution import Attribution
+from p5lab.describe.observation.attribute import Attribution
 from p5lab.describe.observation.capture import Capture
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.describe.observation.power_cut import PowerCut

@@ -22,7 +22,7 @@ from p5lab.describe.keys import BY_NAME, readable
 from p5lab.evidence import counter_method, validate
 from p5lab.host.terminal import for_terminal
 from p5lab.keep.store import Stored
-from p5lab.present import counts
+from p5lab.present import counts, several_systems
 from p5lab.present.comparison import Comparison
 from p5lab.present.page import charts, svg
 from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
@@ -133,7 +133,9 @@ def make(
         title=title,
         lead=_lead(name, results, found),
         warnings=_warnings(name, results),
-        summary=counts.summary(found, counts.NO_LIMIT) if several and found.questions else [],
+        summary=several_systems.summary(found, counts.NO_LIMIT)
+        if several and found.questions
+        else [],
         figures=[_drawn(figure) for figure in figures],
         sections=[section for section in sections if section],
         runs=[(stored.id, _run(stored)) for stored in runs],
@@ -242,7 +244,7 @@ def _cell(row: pd.Series) -> str:
 
 
 def _events(found: Comparison) -> Section | None:
-    tables = counts.events(found, counts.NO_LIMIT)
+    tables = several_systems.events(found, counts.NO_LIMIT)
     text = ["One operation of each benchmark; ratios are to the first system."]
     return Section("events", "Single events", text, tables) if tables else None
 

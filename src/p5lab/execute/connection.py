@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""How a cluster is reached: workers of this machine that are started, or a scheduler that is there
+(p5lab.execute.cluster)."""
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import uuid
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from p5lab.errors import STATUS_FAILED, UserError, disk_error
+from p5lab.execute import worker
+from p5lab.execute.cluster import POLL_SECONDS, Cluster, Wanted
+from p5lab.host.logs import printable
+from p5lab.keep import store
+from p5lab.lab import Lab
+
+if TYPE_CHECKING:
+    from distributed import Security
+
+CONNECT_SECONDS = 20
+START_SECONDS = 120  # of workers of this machine, which may be busy
+
+
+@contextmanager
+def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[Cluster]:
+    """A cluster for as long as the block lasts; `say` tells a person what is waited for."""
+    # Only here: these modules take longer to load than most commands need.
+    import dask
+    from distributed import Client, LocalCluster
+
+    _quiet()
+    with ExitStack() as stack:
+        beacon = stack.enter_context(_beacon(lab))
+        # Every death is told to us: whether the run was to blame, and how often, we know better.
+        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
+        security = _security(wanted)
+        try:
+            if wanted.workers:
+                # Its pages of HTTP are served to everybody unless they have an address, too.
+                local = stack.enter_context(
+                    LocalCluster(
+                        n_workers=0,
+                        host="127.0.0.1",
+                        dashboard_address="127.0.0.1:0",
+                        security=security,
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+                client = stack.enter_context(Client(local, set_as_default=False))
+                stack.enter_context(_workers(wanted, local.scheduler_address))
+                client.wait_for_workers(1, timeout=START_SECONDS)
+            else:
+                where = (
+                    {"scheduler_file": wanted.scheduler}
+                    if Path(wanted.scheduler).is_file()
+                    else {"address": wanted.scheduler}
+                )
+                client = stack.enter_context(
+                    Client(
+                        **where, security=security, timeout=CONNECT_SECONDS, set_as_default=False
+                    )
+                )
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
+            what = wanted.scheduler or "on this machine"
+            raise UserError(
+                f"no cluster {what}: {_first_line(error)}", status=STATUS_FAILED
+            ) from None
+        cluster = Cluster(client, wanted, beacon)
+        if not cluster.threads:
+            say(f"Scheduler {wanted.scheduler} has no workers yet; the runs wait for them.")
+        stack.callback(cluster.close, lab.results)
+        yield cluster
+
+
+@contextmanager
+def _workers(wanted: Wanted, address: str) -> Iterator[None]:
+    """Worker processes of this machine. One that dies, at any moment, is started again; all die
+    with us. Dask's own supervisor gives up a worker that dies while it starts."""
+    tls = wanted.tls
+    lab = Lab.here()
+    sources = os.pathsep.join(str(lab.root / name) for name in ("src", "stats-parsers"))
+    with tempfile.TemporaryDirectory(prefix="p5lab-workers-") as place:
+        command = [
+            *worker.dies_with_us(),
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            address,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--memory-limit",
+            "0",
+            "--local-directory",
+            place,
+            "--host",
+            "127.0.0.1",
+            "--dashboard-address",
+            "127.0.0.1:0",
+            *(
+                (
+                    "--tls-ca-file",
+                    str(tls.ca),
+                    "--tls-cert",
+                    str(tls.cert),
+                    "--tls-key",
+                    str(tls.key),
+                )
+                if tls
+                else ()
+            ),
+        ]
+        closing = threading.Event()
+
+        def start() -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
+                command,
+                env={**os.environ, "PYTHONPATH": sources},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us
+            )
+
+        def tend() -> None:
+            processes = [start() for _ in range(wanted.workers)]
+            while not closing.wait(POLL_SECONDS):
+                processes = [start() if one.poll() is not None else one for one in processes]
+            for one in processes:
+                one.kill()
+                one.wait()
+
+        # The thread has to live as long as they do: to them it is their parent.
+        tender = threading.Thread(target=tend, daemon=True)
+        tender.start()
+        try:
+            yield
+        finally:
+            closing.set()
+            tender.join()
+
+
+def _quiet() -> None:
+    """What concerns a run is told by us; the rest is for Dask's own logs."""
+    for name in ("distributed", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", module="distributed")
+
+
+def _security(wanted: Wanted) -> "Security":
+    """Dask's own configuration, or the files that were named."""
+    from distributed import Security
+
+    if not wanted.tls:
+        return Security()
+    files = {"--tls-ca": wanted.tls.ca, "--tls-cert": wanted.tls.cert, "--tls-key": wanted.tls.key}
+    for option, path in files.items():
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise UserError(f"{option}: cannot read {path}: {error.strerror}") from None
+    everybody = {
+        f"tls_{role}_{what}": str(path)
+        for role in ("client", "scheduler", "worker")
+        for what, path in (("cert", wanted.tls.cert), ("key", wanted.tls.key))
+    }
+    return Security(require_encryption=True, tls_ca_file=str(wanted.tls.ca), **everybody)
+
+
+def _first_line(error: Exception) -> str:
+    return printable((str(error) or type(error).__name__).splitlines()[0])
+
+
+@contextmanager
+def _beacon(lab: Lab) -> Iterator[Path]:
+    """Something by which workers see whether the results are theirs too; held while it is in
+    use."""
+    path = lab.results.absolute() / f"{store.BEACON_PREFIX}{uuid.uuid4().hex[:12]}"
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise disk_error(error, lab.results) from None
+    try:
+        with store.locked(path):
+            yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)

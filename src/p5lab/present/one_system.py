@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Tables of one system: benchmarks side by side, and curves."""
+
+from collections.abc import Sequence
+
+from p5lab.present import comparison
+from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, TIME, Cell
+from p5lab.present.tables import Grid, number
+from p5stats import compare
+
+# The columns of a curve's table, the most telling first: a narrow terminal shows the first ones.
+CURVE_HEADS = {
+    "MB/s": "MB/s",
+    "busy cycles": "cycles",
+    "CPI (busy)": "CPI",
+    "read misses/reference": "L1D/ref",
+    "L2 misses": "L2",
+    "DTLB misses": "DTLB",
+    "I-cache misses": "L1I",
+    "kernel share": "kernel",
+    "interrupts, clock": "clock",
+    "data reads": "reads",
+    "microseconds": "us",
+}
+LABEL_WIDTH, COLUMN_WIDTH, POINT_WIDTH = 26, 13, 10
+METRICS = [metric.name for metric in compare.metrics(0)]
+
+
+def metrics(columns: Sequence[Cell], width: int) -> list[Grid]:
+    """Metrics down, benchmarks across: as many tables as the width asks for."""
+    room = max((width - LABEL_WIDTH) // COLUMN_WIDTH, 1)
+    return [
+        _metrics(columns[first : first + room], columns) for first in range(0, len(columns), room)
+    ]
+
+
+def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
+    heads = [
+        comparison.head(cell.record).replace(" ", "\n") + _phase_label(cell, among)
+        for cell in columns
+    ]
+    grid = Grid("Counts per operation", ["", *heads])
+    grid.add("iterations", *(str(cell.iterations) for cell in columns))
+    for label, name in rows(among):
+        shown = (number(cell.mean(name)) for cell in columns)
+        grid.add(label, *shown, dim=label.startswith(" "))
+    return grid
+
+
+def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
+    """Label and metric of each row: what none of them has is left out. How far the iterations
+    spread stands below the cycles, or below the time where no cycles are counted."""
+    found = []
+    spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME
+    for name in METRICS:
+        if any(cell.has(name) for cell in cells):
+            found.append((name, name))
+            if name == spread:
+                found += [("  lowest", name + LOWEST), ("  highest", name + HIGHEST)]
+    return found
+
+
+def curve(points: Sequence[Cell], width: int) -> Grid:
+    """One row for each point."""
+    record = points[0].record
+    shown = [name for name in CURVE_HEADS if any(cell.has(name) for cell in points)]
+    shown = shown[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]
+    title = f"{comparison.head(record)}: counts per {record['workload']['operation']}"
+    heads = [record["workload"]["curve"], *(CURVE_HEADS[name] for name in shown)]
+    grid = Grid(title, heads, points=True)
+    for cell in points:
+        grid.add(cell.seeds[0].phase, *(number(cell.mean(name)) for name in shown))
+    return grid
+
+
+def _phase_label(cell: Cell, among: Sequence[Cell]) -> str:
+    same = sum(other.seeds[0].stored.id == cell.seeds[0].stored.id for other in among)
+    curved = bool(cell.record["workload"]["curve"])
+    return f"\n{cell.seeds[0].phase}" if curved or same > 1 else ""

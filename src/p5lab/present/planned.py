@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What people and programs are shown of a plan: its runs, and how long the others take."""
+
+import csv
+import json
+from dataclasses import asdict
+from typing import IO
+
+from rich.console import Console
+
+from p5lab.execute.plan import Plan, duration, summary
+from p5lab.present.tables import MISSING, Grid
+
+SCHEMA_VERSION = 1
+
+
+def show(console: Console, plan: Plan, form: str) -> None:
+    """Prints a plan as table, markdown, csv or json."""
+    if form == "json":
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "runs": [asdict(row) for row in plan.rows],
+            "left": len(plan.left),
+            "jobs": plan.jobs,
+            "seconds": plan.seconds,
+        }
+        console.file.write(json.dumps(document, indent=1) + "\n")
+    elif form == "csv":
+        _csv(console.file, plan)
+    else:
+        grid = Grid("", ["run", "what", "state", "estimate"])
+        for row in plan.rows:
+            grid.add(
+                row.run[:10],
+                row.label,
+                row.status,
+                MISSING if row.seconds is None else duration(row.seconds),
+            )
+        if form == "markdown":
+            console.file.write(grid.markdown() + "\n\n" + summary(plan) + "\n")
+        else:
+            grid.print(console)
+            console.print(summary(plan), soft_wrap=True, highlight=False)
+
+
+def _csv(file: IO[str], plan: Plan) -> None:
+    writer = csv.DictWriter(file, ["run", "label", "status", "seconds"], lineterminator="\n")
+    writer.writeheader()
+    for row in plan.rows:
+        writer.writerow(asdict(row))

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What people are shown of run directories: all about one, or one line for each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from p5lab.describe.keys import readable
+from p5lab.host.terminal import markup
+from p5lab.keep.store import Stored
+from p5lab.present import comparison, counts, one_system
+from p5lab.present.comparison import Cell
+from p5lab.present.tables import MISSING
+
+
+def one(console: Console, stored: Stored, form: str = "table") -> None:
+    """Everything about one run; for programs its numbers."""
+    record = stored.record
+    if form != "table" and record["identity"]:
+        counts.experiment(console, [stored], form=form)
+        return
+    if not record["identity"]:
+        console.print(markup(f"{stored.id}: {record['status']}: {record['reason']}"))
+        return
+    facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    machine = record["machine"]
+    rows = [
+        ("run", stored.id),
+        ("status", " ".join(filter(None, (record["status"], record["reason"])))),
+        ("experiment", record["experiment"]),
+        ("machine", " ".join(filter(None, (machine["name"], readable(machine["geometry"]))))),
+        ("instructions", machine["values"].get("cpu.isa", MISSING)),
+        ("guest", record["guest"]["name"]),
+        ("job", _job(record["identity"]["settings"])),
+        ("bracket", record["workload"]["bracket"]),
+        ("feedback", record["feedback"]),
+        ("versions", ", ".join(f"{name} {text}" for name, text in record["versions"].items())),
+        ("started", record.get("started", "-")),
+        ("wall time", f"{record['wall_seconds']} s" if "wall_seconds" in record else "-"),
+        ("engine notes", "; ".join(_note(note) for note in record.get("notes", [])) or "none"),
+        ("directory", str(stored.directory)),
+    ]
+    for name, value in rows:
+        facts.add_row(name, markup(value), style="red" if value.startswith("failed") else "")
+    console.print(facts)
+    for role, sha256 in record["identity"]["digests"].items():
+        console.print(markup(f"sha256 {sha256}  {role}"), style="dim", soft_wrap=True)
+    if stored.status != "ok":
+        for path in sorted((*stored.directory.glob("*.log"), *stored.directory.glob("*.out"))):
+            console.print(markup(f"log: {path} ({path.stat().st_size} bytes)"), highlight=False)
+        return
+    (phases,) = comparison.measure([stored])
+    cells = [Cell([measured]) for measured in phases]
+    if record["workload"]["curve"]:
+        one_system.curve(cells, console.width).print(console)
+    for grid in one_system.metrics(cells, console.width):
+        grid.print(console)
+
+
+def _job(settings: dict[str, Any]) -> str:
+    """What the guest was told; each engine has its own settings, and older runs had others."""
+    for part in (settings.get("job"), settings.get("engine.conf")):
+        if isinstance(part, dict) and "run.job" in part:
+            return str(part["run.job"])
+    return "-"
+
+
+def _note(note: dict[str, Any]) -> str:
+    return " ".join(str(value) for value in note.values())
+
+
+def each(console: Console, stored: Sequence[Stored]) -> None:
+    """One line a run."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for head in ("run", "experiment", "status", "what", "wall s", "reason"):
+        table.add_column(head, overflow="fold")
+    for item in stored:
+        record = item.record
+        table.add_row(
+            item.id[:10],
+            markup(record["experiment"]),
+            record["status"],
+            markup(record["label"]),
+            str(record.get("wall_seconds", "-")),
+            markup(record["reason"]),
+        )
+    console.print(table)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Tables of runs that were estimated from a few intervals (p5lab.execute.sampling)."""
+
+import json
+from typing import Any
+
+from rich.console import Console
+
+from p5lab.execute.sampling import BLOCKS, FULL, SAMPLED, SCHEMA_VERSION, Chosen
+from p5lab.host.terminal import markup
+from p5lab.present.tables import MISSING, Grid, number
+from p5stats.simpoint import BUSY, INSTRUCTIONS
+
+NOTE = (
+    "Estimates are means over the chosen intervals, weighted by the instructions they stand for."
+    " Clock drift: virtual time inside the brackets of the sampled run against the full run. Host"
+    " seconds: wall time of each run, boot included."
+)
+
+
+def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
+    """For people, or for programs as JSON."""
+    if form == "json":
+        rows = [{"label": label, **record} for label, record in found.items()]
+        print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))
+        return
+    grids = [summary(found), *(_rates(label, record) for label, record in found.items())]
+    if form == "markdown":
+        print("\n\n".join([*(grid.markdown() for grid in grids), NOTE]))
+        return
+    for grid in grids if found else ():
+        grid.print(console)
+    console.print(markup(NOTE), style="dim")
+
+
+def points(chosen: Chosen) -> Grid:
+    """The chosen intervals."""
+    grid = Grid(
+        f"{len(chosen.points)} of {len(chosen.vectors.intervals)} intervals",
+        ["interval", "cluster", "weight", "instructions"],
+    )
+    for point in chosen.points:
+        grid.add(
+            str(point.interval),
+            str(point.cluster),
+            f"{100 * point.weight:.2f} %",
+            number(chosen.vectors.lengths[point.interval]),
+        )
+    return grid
+
+
+def summary(found: dict[str, dict[str, Any]]) -> Grid:
+    """One row for each workload."""
+    grid = Grid(
+        "",
+        [
+            "",
+            "instruc-\ntions",
+            "inter-\nvals",
+            "chosen",
+            "in\ndetail",
+            "CPI",
+            "CPI,\nfull",
+            "error",
+            "clock\ndrift",
+            "host s:\nvectors",
+            "sampled",
+            "full",
+        ],
+    )
+    for label, record in found.items():
+        cycles, host = record["events"][BUSY], record["host_seconds"]
+        grid.add(
+            label,
+            number(record["instructions"]),
+            str(record["intervals"]),
+            str(len(record["points"])),
+            f"{100 * record['simulated'] / record['instructions']:.1f} %",
+            number(cycles["estimate"]),
+            number(cycles["full"]) if "full" in cycles else MISSING,
+            _percent(cycles.get("error")),
+            _percent(record.get("clock_drift")),
+            *(f"{host[name]:.1f}" if name in host else MISSING for name in (BLOCKS, SAMPLED, FULL)),
+        )
+    return grid
+
+
+def _rates(label: str, record: dict[str, Any]) -> Grid:
+    """All events that happen, for 1000 instructions."""
+    grid = Grid(f"{label}: events per 1000 instructions", ["", "estimate", "full", "error"])
+    for event, rate in record["events"].items():
+        if event != INSTRUCTIONS and max(rate["estimate"], rate.get("full", 0)) > 0:
+            grid.add(
+                event,
+                number(1000 * rate["estimate"]),
+                number(1000 * rate["full"]) if "full" in rate else MISSING,
+                _percent(rate.get("error")),
+            )
+    return grid
+
+
+def _percent(share: float | None) -> str:
+    return MISSING if share is None else f"{100 * share:+.1f} %"

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Tables of several systems side by side: one line for each benchmark, then each by itself."""
+
+from collections.abc import Sequence
+
+from p5lab.describe.keys import readable
+from p5lab.present import comparison
+from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
+from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
+from p5lab.present.tables import MISSING, Grid, number, ratio, times
+
+# Of several systems, each metric of a curve side by side.
+CURVES_COMPARED = ("busy cycles", "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
+# chen95 has tables of single events; what each is there.
+EVENT_TABLES = {
+    "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
+    "segment loads": "Segment register loads (chen95 table 7)",
+    "ring crossings": "Protection boundary crossings (chen95 section 4.1)",
+    "CR3 loads, changed": "Address space switches",
+}
+# The columns of the table of misses.
+MISS_HEADS = {
+    "busy cycles": "cycles",
+    "read misses/reference": "L1D read\n/ref",
+    "write misses/reference": "L1D write\n/ref",
+    "I-cache misses": "L1I",
+    "I-cache misses/instr": "L1I\n/instr",
+    "ITLB misses": "ITLB",
+    "DTLB misses": "DTLB",
+    "L2 misses": "L2",
+}
+INSTRUCTIONS = "instructions"
+RATIO_WIDTH, SPREAD_WIDTH = 9, 21
+
+
+def last_points(found: Comparison) -> list[Question]:
+    """All questions, of a curve the last point only."""
+    return [
+        question
+        for question in found.questions
+        if not found.any_cell(question).record["workload"]["curve"]
+        or question == found.phases(question.what)[-1]
+    ]
+
+
+def _label(found: Comparison, question: Question) -> str:
+    """A question in one line: its phase where there are several."""
+    several = len(found.phases(question.what)) > 1
+    return f"{question.what}, {question.phase}" if several else question.what
+
+
+def summary(found: Comparison, width: int) -> list[Grid]:
+    """One line a benchmark: time and busy cycles of each system, and the ratio of times. Where no
+    system has either, the instructions."""
+    names = list(found.names().values())
+    seeds = len(found.seeds) > 1
+    timed = any(cell and cell.has(TIME) for q in found.questions for cell in found.cells(q))
+    first, unit = (TIME, "us") if timed else (INSTRUCTIONS, "instructions")
+    cost = 2 * COLUMN_WIDTH + (SPREAD_WIDTH if seeds else RATIO_WIDTH)
+    result = []
+    for chosen in _chunks(len(names), (width - LABEL_WIDTH) // cost):
+        heads = [""]
+        heads += [f"{names[i]}\n{unit}" for i in chosen]
+        heads += [f"{names[i]}\nmin-max" for i in chosen if seeds]
+        heads += [f"{names[i]}\ncycles" for i in chosen if timed]
+        heads += [f"{names[i]}\nratio" for i in chosen[1:]]
+        grid = Grid(f"{'Time' if timed else 'Instructions'} of one operation", heads)
+        for question in last_points(found):
+            cells = found.cells(question)
+            row = [_or_why(found, question, i, first) for i in chosen]
+            row += [_spread(cells[i], first) for i in chosen if seeds]
+            row += [_mean(cells[i], CYCLES) for i in chosen if timed]
+            row += [_ratio(cells[i], cells[chosen[0]], first) for i in chosen[1:]]
+            grid.add(_label(found, question), *row)
+        for what in dict.fromkeys(comparison.head(one.record) for one in found.failed):
+            if not found.phases(what):
+                grid.add(what, *["failed"] * len(chosen))
+        result.append(grid)
+    return result
+
+
+def events(found: Comparison, width: int) -> list[Grid]:
+    """One table an event: benchmarks down, systems across."""
+    result = []
+    names = list(found.names().values())
+    for metric, title in EVENT_TABLES.items():
+        for chosen in _chunks(len(names), (width - LABEL_WIDTH) // (COLUMN_WIDTH + RATIO_WIDTH)):
+            grid = Grid(title, _heads("", names, chosen, seeds=False))
+            for question in last_points(found):
+                cells = found.cells(question)
+                row = [_or_why(found, question, i, metric) for i in chosen]
+                row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
+                grid.add(_label(found, question), *row)
+            if grid.rows:
+                result.append(grid)
+    return result
+
+
+def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid]:
+    """All metrics of one question: systems across, each beside its ratio to the first."""
+    workload = found.any_cell(question).record["workload"]
+    names, cells = list(found.names().values()), found.cells(question)
+    seeds = len(found.seeds) > 1
+    cost = COLUMN_WIDTH + RATIO_WIDTH + (SPREAD_WIDTH if seeds else 0)
+    result = []
+    for chosen in _chunks(len(cells), (width - LABEL_WIDTH) // cost):
+        title = f"{_label(found, question)}: {workload['bracket']} (of one {workload['operation']})"
+        grid = Grid(title, _heads("", names, chosen, seeds))
+        iterations = [str(cell.iterations) if cell else MISSING for cell in cells]
+        row = []
+        for i in chosen:
+            row += [iterations[i]] + [""] * seeds
+        grid.add("iterations", *row, *[""] * len(chosen[1:]))
+        for label, metric in rows([cell for cell in cells if cell]):
+            _compared(grid, label, metric, cells, chosen, seeds)
+        result.append(grid)
+    return result
+
+
+def _compared(
+    grid: Grid,
+    label: str,
+    metric: str,
+    cells: Sequence[Cell | None],
+    chosen: Sequence[int],
+    seeds: bool,
+) -> None:
+    row = []
+    for i in chosen:
+        row += [_mean(cells[i], metric)] + [_spread(cells[i], metric)] * seeds
+    row += [_ratio(cells[i], cells[chosen[0]], metric) for i in chosen[1:]]
+    grid.add(label, *row, dim=label.startswith(" "))
+
+
+def curves(found: Comparison, what: str, width: int) -> list[Grid]:
+    """A row a point; each metric with all systems side by side, cycles with their ratio."""
+    questions = found.phases(what)
+    workload = found.any_cell(questions[0]).record["workload"]
+    names = [name.replace("\n", " ") for name in found.names().values()]
+    seeds = len(found.seeds) > 1
+    grid_heads = [workload["curve"]]
+    columns: list[tuple[str, str, int]] = []  # metric, kind, system
+    used = POINT_WIDTH
+    points = [cell for question in questions for cell in found.cells(question) if cell]
+    for metric in CURVES_COMPARED:
+        if not any(cell.has(metric) for cell in points):
+            continue
+        group = [(metric, "mean", i) for i in range(len(names))]
+        if metric == "busy cycles":
+            group += [(metric, "spread", i) for i in range(len(names)) if seeds]
+            group += [(metric, "ratio", i) for i in range(1, len(names))]
+        used += sum(
+            max(POINT_WIDTH, len(names[i]) + 3, SPREAD_WIDTH if kind == "spread" else 0)
+            for _, kind, i in group
+        )
+        if columns and used > width:
+            break
+        columns += group
+    for metric, kind, i in columns:
+        unit = CURVE_HEADS[metric] if kind == "mean" else "min-max" if kind == "spread" else kind
+        grid_heads.append(f"{names[i]}\n{unit}")
+    title = f"{what}: counts of one {workload['operation']}"
+    grid = Grid(title, grid_heads, points=True)
+    for question in questions:
+        cells = found.cells(question)
+        shown = {
+            "mean": lambda metric, i, cells=cells: _mean(cells[i], metric),
+            "spread": lambda metric, i, cells=cells: _spread(cells[i], metric),
+            "ratio": lambda metric, i, cells=cells: _ratio(cells[i], cells[0], metric),
+        }
+        grid.add(question.phase, *(shown[kind](metric, i) for metric, kind, i in columns))
+    return [grid]
+
+
+def misses(found: Comparison, question: Question) -> Grid:
+    """A row a geometry; of a curve the last point."""
+    workload = found.any_cell(question).record["workload"]
+    grid = Grid(
+        f"{_label(found, question)}: misses of one {workload['operation']}",
+        ["", *MISS_HEADS.values()],
+    )
+    several = [
+        field
+        for field in ("guest", "machine")
+        if len({getattr(system, field) for system in found.systems}) > 1
+    ]
+    for system in found.systems:
+        cell = found.cell(question, system)
+        parts = [getattr(system, field) for field in several]
+        parts += [readable(system.geometry) or ("" if "machine" in several else system.machine)]
+        grid.add(" ".join(filter(None, parts)), *(_mean(cell, metric) for metric in MISS_HEADS))
+    return grid
+
+
+def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool) -> list[str]:
+    heads = [first]
+    for i in chosen:
+        heads += [names[i]] + [f"{names[i]}\nmin-max"] * seeds
+    return heads + [f"{names[i]}\nratio" for i in chosen[1:]]
+
+
+def _chunks(count: int, room: int) -> list[list[int]]:
+    """The systems in as many tables as the width asks for, the first in each: ratios are to it."""
+    others = list(range(1, count))
+    step = max(room - 1, 1)
+    return [[0, *others[i : i + step]] for i in range(0, len(others), step)] or [[0]]
+
+
+def _mean(cell: Cell | None, metric: str) -> str:
+    return number(cell.mean(metric)) if cell else MISSING
+
+
+def _spread(cell: Cell | None, metric: str) -> str:
+    if cell is None:
+        return MISSING
+    low, high = map(number, cell.spread(metric))
+    return low if low == high else f"{low}-{high}"
+
+
+def _ratio(cell: Cell | None, first: Cell | None, metric: str) -> str:
+    return times(ratio(cell.mean(metric), first.mean(metric))) if cell and first else MISSING
+
+
+def _or_why(found: Comparison, question: Question, i: int, metric: str) -> str:
+    cell = found.cell(question, found.systems[i])
+    return _mean(cell, metric) if cell else found.why_missing(question, found.systems[i])
