@@ -36,8 +36,8 @@ RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
 # resolution coarser than this.
 SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # of the whole directory of results
-# Prefixes of further names in the results: directories where engines boot, directories where workers
-# execute runs, and files by which workers see whether they share the results with the client.
+# Prefixes of further names in the results: directories where engines boot, directories where
+# workers execute runs, and files that show workers whether they share the results with the client.
 BOOT_PREFIX, WORKER_PREFIX, BEACON_PREFIX = ".boot-", ".run-", ".cluster-"
 LEFT_BEHIND = (f"*/{BOOT_PREFIX}*", f"*/{WORKER_PREFIX}*", f"{BEACON_PREFIX}*")
 # Freed when the disk is full, so that the reason can still be recorded.
