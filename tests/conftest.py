@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What belongs to the fast set of tests, and how long it may take (tests/README.md).
+"""The fast set of tests and its time limits (tests/README.md).
 
 `./p5lab test` should take at most 5 minutes on 2 quiet cores with everything built; it takes 8 to
 10 now. A test of the fast set therefore shares its runs with others (a fixture of its module;
 `boot` shares boots) and asks for the smallest sizes that prove its point. The mark `full` is for
-the same test with more sizes, or of a whole document; it runs with `./p5lab test --full` only. A
+the same test with more sizes, or for a whole document; it runs only with `./p5lab test --full`. A
 test that measures time also has the mark `alone`. A fast run names at its end each test that took
 longer than BUDGET, its fixtures included.
 
@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 os.environ["P5LAB_PROGRESS"] = "plain"  # what tests read goes to a pipe
-# A shell without job control has what it starts in the background ignore SIGINT, and all below it.
+# A shell without job control makes its background processes and their children ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
@@ -38,8 +38,10 @@ def full():
 
 @pytest.fixture(scope="session")
 def built():
-    """A function: the path of a product of the build. Where it is missing the test is skipped; it
-    fails if everything is said to be built."""
+    """A function that returns the path of a product of the build.
+
+    It skips the test if the product is missing, or fails the test if a build should have made it.
+    """
 
     def product(name):
         path = ROOT / name

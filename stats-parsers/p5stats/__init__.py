@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""p5stats: what an engine recorded -> one tidy table -> the comparisons people make with it.
+"""p5stats: from the files that an engine wrote to one tidy table, and to comparisons of tables.
 
 declared     the events that the engine's sources declare
-events       events.jsonl of one run, checked line by line
+events       reads events.jsonl of one run and checks it line by line
 tidy         one row per run, phase, iteration, ring, address space and event
 compare      counts per operation, corrections, and the metrics of the reports
-papers       comparisons as the papers make them, tidy in and tidy out
-gem5         statistics of gem5 in any of its formats, by themselves
-gem5_events  those of a run of configs/gem5 as events
-crosscheck   the same brackets as two engines counted them
+papers       comparisons as the papers make them, from tidy tables to tidy tables
+gem5         reads the statistics of gem5 in any of its formats
+gem5_events  converts the statistics of a run of configs/gem5 to events
+crosscheck   compares the counts of two engines for the same brackets
 """
 
 from p5stats.problems import StatsError

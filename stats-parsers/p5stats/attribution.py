@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""attribution.jsonl: what was counted, by function, ring, address space and what the kernel was
-entered for; with a run's stacks also by who called, with its classes of misses also by why.
+"""attribution.jsonl: counts by function, ring, address space and cause of the entry to the kernel.
 
-The counts of all nodes of a phase add up to what the markers of its brackets say, exactly.
+With stacks, the counts are also divided by caller. With classes of misses, misses are also divided
+by cause. The counts of all nodes of a phase add up exactly to the counts of its brackets.
 """
 
 from collections import defaultdict
@@ -24,15 +24,15 @@ VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
 
 
-LIMIT = 1 << 53  # of counts, so that their sums fit the frame
+LIMIT = 1 << 53  # counts are smaller, so that their sums fit the frame
 _TEXTS = ("type", "name", "module", "kind", "lost", "won")
 _LISTS = ("counts",)
 
 
 @dataclass(frozen=True)
 class Function:
-    """`module`: what it was linked into, as a guest names it. A name in brackets stands for code
-    without a symbol."""
+    """A function of a guest. `module`: the program, library or kernel that contains it. A name in
+    brackets stands for code without a symbol."""
 
     name: str
     module: str
@@ -40,8 +40,11 @@ class Function:
 
 @dataclass(frozen=True)
 class Node:
-    """A function in a ring of an address space (`cr3`), and what that ring was entered for.
-    `parent`: the node that called it; None: it is not known or was not asked for."""
+    """A function in a ring of an address space (`cr3`).
+
+    crossing: why that ring was entered. parent: the node that called this one; None if the run did
+    not record stacks or the caller is unknown.
+    """
 
     parent: int | None
     function: Function
@@ -52,8 +55,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Eviction:
-    """So many conflict misses in L2 of `loser`, whose line `winner` had made room with. `lost` and
-    `won`: what the lines are to them (code, data, table of pages). `colour`: of both pages."""
+    """`count` conflict misses of `loser` in L2, on lines that `winner` had evicted.
+
+    lost, won: the kind of the evicted and of the new line (code, data, page table). colour: the
+    page colour of both lines.
+    """
 
     loser: Function
     lost: str
@@ -65,7 +71,7 @@ class Eviction:
 
 @dataclass
 class Attribution:
-    """One run. `counts`: by phase and node, in the order of `events`."""
+    """The attribution of one run. `counts`: by phase and node, in the order of `events`."""
 
     events: list[str]
     stacks: bool
@@ -74,8 +80,11 @@ class Attribution:
     evictions: list[Eviction] = field(default_factory=list)
 
     def spaces(self) -> dict[int, str]:
-        """Address spaces by what runs there in ring 3: the program with the most instructions;
-        libraries count as that only where there is nothing else."""
+        """The name of each address space, by CR3: the program with the most instructions in ring 3.
+
+        A library gives its name only if no program ran there. A space without code in ring 3 has
+        its CR3 as name.
+        """
         executed: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         instructions = self.events.index(INSTRUCTIONS)
         for by_node in self.counts.values():
@@ -97,8 +106,10 @@ class Attribution:
         return names
 
     def frame(self) -> pd.DataFrame:
-        """A row for each count that is not zero, summed over the brackets of a phase and over all
-        callers. Columns: COLUMNS; `phase`, `ring` and `count` are whole numbers, the rest text."""
+        """A row for each count that is not zero, summed over brackets of a phase and callers.
+
+        Columns: COLUMNS. `phase`, `ring` and `count` are integers, the others are texts.
+        """
         spaces = self.spaces()
         sums: dict[tuple[Any, ...], int] = defaultdict(int)
         for phase, by_node in self.counts.items():
@@ -119,8 +130,11 @@ class Attribution:
         return frame.astype({"phase": "int64", "ring": "int64", "count": "int64"})
 
     def eviction_frame(self) -> pd.DataFrame:
-        """The evictions, most frequent first. Columns: `loser`, `lost`, `winner`, `won`, `colour`,
-        `count`; functions of two modules with one name are one."""
+        """The evictions, most frequent first.
+
+        Columns: `loser`, `lost`, `winner`, `won`, `colour`, `count`. Functions of the same name in
+        different modules share a row.
+        """
         columns = ["loser", "lost", "winner", "won", "colour"]
         rows = [
             (one.loser.name, one.lost, one.winner.name, one.won, one.colour, one.count)
@@ -131,7 +145,7 @@ class Attribution:
         return sums.sort_values(["count", *columns], ascending=[False] + [True] * len(columns))
 
     def stack(self, number: int) -> list[Node]:
-        """A node and all that called it, the outermost first."""
+        """A node and its callers, the outermost caller first."""
         nodes = [self.nodes[number]]
         while nodes[-1].parent is not None:
             nodes.append(self.nodes[nodes[-1].parent])
@@ -143,7 +157,7 @@ def _is_library(module: str) -> bool:
 
 
 def read(path: Path) -> Attribution:
-    """StatsError when the file is not what the engine writes, or was cut short."""
+    """Reads an attribution. StatsError when the file is malformed or was cut short."""
     found: Attribution | None = None
     functions: dict[int, Function] = {}
     crossings = {0: UNKNOWN}
@@ -157,7 +171,7 @@ def read(path: Path) -> Attribution:
                 continue
             _check(record)
             if ended:
-                raise ValueError("expected nothing behind the end")
+                raise ValueError("expected nothing after the end")
             match record["type"]:
                 case "function":
                     functions[record["id"]] = Function(record["name"], record["module"])
@@ -194,7 +208,7 @@ def read(path: Path) -> Attribution:
 
 
 def _check(record: dict[str, Any]) -> None:
-    """Whether texts are texts and numbers are whole ones from 0."""
+    """ValueError unless all fields have their type and numbers are integers from 0 below LIMIT."""
     for key, value in record.items():
         if key in _TEXTS:
             fits = isinstance(value, str) or (key == "kind" and value is None)
@@ -232,7 +246,7 @@ def _node(
     if parent is not None and parent not in found.nodes:
         raise ValueError(f"no node {parent} before this one")
     ring = int(record["ring"])
-    # A program in ring 3 was not entered for anything.
+    # A program in ring 3 has no cause of entry.
     crossing = "" if ring == USER_RING else crossings[record["entrance"]]
     return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing)
 
@@ -240,7 +254,7 @@ def _node(
 def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
     counts = record["counts"]
     if record["node"] not in found.nodes or len(counts) > len(found.events):
-        raise ValueError("expected counts of a node that is there, one for each event")
+        raise ValueError("expected counts of a known node, one for each event")
     if not all(type(count) is int and abs(count) < LIMIT for count in counts):
         raise ValueError("expected whole numbers")
     by_node = found.counts.setdefault(int(record["phase"]), {})
@@ -250,7 +264,7 @@ def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
 
 
 def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
-    """What a ring was entered for: a system call of Linux by its name, a fault or an interrupt."""
+    """Why a ring was entered: the name of a Linux system call, a fault or an interrupt."""
     if kind == "int" and vector == SYSTEM_CALL:
         return CALLS.get(number, f"system call {number}")
     if kind == "gate":
@@ -265,8 +279,11 @@ def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
 
 
 def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.DataFrame:
-    """The largest counts of an event, largest first: columns `by`, `count`, `share` (of all), and a
-    last row `(others)` where there are more. StatsError for an event that nothing has."""
+    """The largest counts of an event, largest first.
+
+    Columns: `by`, `count`, and `share`, the part of the total (0 to 1). If there are more than
+    `rows`, a last row `(others)` has their sum. StatsError if the event has no count.
+    """
     chosen = frame[frame["event"] == event]
     if chosen.empty:
         known = ", ".join(sorted(frame["event"].unique()))
@@ -283,9 +300,12 @@ def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.D
 
 
 def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
-    """The stacks of a run as speedscope reads them: for each phase a profile of type `sampled`,
-    a sample for each stack (the order in time is not kept), weighted by the counts of the event.
-    A count below zero, which takes back what another function was charged, is left out."""
+    """The stacks of a run in the JSON format of speedscope.
+
+    Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
+    are the weights; the order in time is lost. A count below zero corrects a charge to another
+    function, and is left out.
+    """
     frames: dict[Function, int] = {}
     profiles = []
     column = found.events.index(event)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Published numbers and what the model makes of them: claims in, one row for each out.
+"""Published numbers beside modelled ones: `evaluate` turns claims into rows with verdicts.
 
-A claim says where a number was published, how firmly (its tag), what it is in the model (its role)
-and how the same quantity is taken from the tidy table (its measure). Validation, reports and tests
-all ask `evaluate`; the claims themselves are data (configs/claims.toml, docs/evidence/claims.md).
+A claim has the source of a published number, the precision of its statement (tag), its part in the
+model (role), and the way to get the same quantity from the tidy table (measure). Validation,
+reports and tests all use `evaluate`. The claims are data (configs/claims.toml,
+docs/evidence/claims.md).
 """
 
 import math
@@ -25,20 +26,20 @@ ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
     "system",
     "untestable",
 )
-# The error in percent up to which a published value is met. "up to" is the peak of a curve.
+# The largest error in percent with which a published value holds. "up to" is the peak of a curve.
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
 BOUNDS = (AT_LEAST, AT_MOST)
-# What a paper says of a curve without a number. Such a claim has no value; what the model makes of
-# it is highest by lowest (flat), last by first (rises, falls), or the share of the variance that a
-# straight line explains (linear).
+# The shape of a curve, where a paper gives no number. Such a claim has no value. Its modelled
+# number is highest / lowest (flat), last / first (rises, falls), or the share of the variance that
+# a straight line explains (linear).
 FLAT, RISES, FALLS, LINEAR = "flat", "rises", "falls", "linear"
 SHAPES = (FLAT, RISES, FALLS, LINEAR)
 FLAT_WITHIN, LINEAR_FROM = 0.10, 0.95
 TAGS = (*TOLERANCES, *BOUNDS, *SHAPES)
 HOLDS, FAILS, NOT_RUN = "holds", "does not hold", "not run"
 VERDICTS = (HOLDS, FAILS, UNTESTABLE, NOT_RUN)
-# What comes of several brackets, and where the plateau of a curve ends or begins.
+# How to get one number from several brackets.
 STATISTICS: dict[str, Callable[[pd.Series], float]] = {
     "mean": lambda values: float(values.mean()),
     "lowest": lambda values: float(values.min()),
@@ -70,11 +71,13 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Selection:
-    """Brackets of a workload: those of runs with these parameters (texts, as the tidy table has
-    them), in these phases; none named means any. geometry: what else the machine has than its file
-    says, as the tidy table has it. The rest, where it is given, replaces what the measure has: the
-    other side of a ratio may be of another workload, guest or machine, and measured in another
-    way."""
+    """The brackets of a workload that a measure uses.
+
+    parameters: of the runs, as texts of the tidy table. phases: of the brackets; empty means all.
+    geometry: the overlay of the machine, as in the tidy table. Any other field that is given
+    replaces the field of the measure: the other side of a ratio may be of another workload, guest
+    or machine, and be measured in another way.
+    """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
@@ -90,16 +93,19 @@ class Selection:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number from the tidy table: `times` x sum of `count` / sum of `per`, for each run and phase
-    the means over its iterations, then a statistic over those.
+    """How to get a number from the tidy table.
 
-    A term is an event, MICROSECONDS, or a numeric parameter of the workload. `less` is measured in
-    the same way and subtracted, `over` divided by. A plateau's end or start is the size of the
-    largest or smallest array for which the number is still that of the phase `at`; a crossing is
-    the size from which the curve stays below that of `less`. With `base` the number is a time
-    (microseconds) or, with `bandwidth`, a rate, and what comes out is its MIPS-relative speed
-    (papers.mips_relative) against `base` on a Microvax II. With `by`, a parameter that counts KB,
-    the points of a curve are its values ("2 MB") and not the phases.
+    The number of a run and phase is `times` x sum of `count` / sum of `per`, from means over the
+    iterations. `statistic` combines these numbers.
+
+    A term of `count` or `per` is an event, MICROSECONDS, or a numeric parameter of the workload.
+    `less` is measured in the same way and subtracted; `over` is measured in the same way and is the
+    divisor. The end or start of a plateau is the largest or smallest array whose number is still
+    that of the phase `at`. A crossing is the size from which the curve stays below the curve of
+    `less`. With `base` the number is a time in microseconds or, with `bandwidth`, a rate; the
+    result is its MIPS-relative speed (papers.mips_relative) against `base` on a Microvax II. `by`
+    names a parameter that counts KB. Its values ("2 MB") are then the points of the curve, instead
+    of the phases.
     """
 
     experiment: str
@@ -118,7 +124,7 @@ class Measure:
     by: str = ""
 
     def of(self, selection: Selection) -> "Measure":
-        """How that side is measured: as this one is, but for what it says itself."""
+        """The measure of one side: this measure with the fields that `selection` gives."""
         return replace(
             self,
             select=selection,
@@ -133,10 +139,12 @@ class Measure:
 
 @dataclass(frozen=True)
 class Claim:
-    """A published number, or the shape of a curve, whose `value` is NaN. `keys`: the machine keys
-    (or rows of the timing table, `timing.CLASS`) that are it (input) or that were chosen to meet it
-    (fitted). An input without a measure is read from its key. `reason`: why it is untestable, or
-    why it does not hold. `note`: what to know of it, whatever the verdict."""
+    """A published number, or the shape of a curve, whose `value` is NaN.
+
+    keys: the machine keys or rows of the timing table (`timing.CLASS`) that have the number (role
+    input), or that were fitted to it (role fitted). An input without a measure is read from its
+    key. reason: why the claim is untestable or does not hold. note: a remark for any verdict.
+    """
 
     id: str
     source: str
@@ -160,10 +168,10 @@ def evaluate(
 ) -> pd.DataFrame:
     """One row for each claim, with COLUMNS.
 
-    table, clocks: tidy rows and the clock in Hz of each run, as `tidy.load` gives them; an empty
-    table is allowed. machines: values of the machine keys, by the machine's name. `error` is
-    signed, in percent of the published value; NaN where there is none. `runs` are the ids of what
-    was measured.
+    table, clocks: tidy rows, and the clock of each run in Hz, as `tidy.load` returns them; the
+    table may be empty. machines: values of the machine keys, by the machine's name. `error` is
+    signed, in percent of the published value; NaN if there is no value. `runs` has the ids of the
+    measured runs. StatsError when a claim does not fit the table.
     """
     counts = compare.without_empty(compare.counts(table)) if len(table) else None
     rows = [_row(claim, counts, clocks, machines) for claim in claims]
@@ -171,9 +179,12 @@ def evaluate(
 
 
 def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
-    """What a role's claims come to: `claims` that could be judged, `hold`; of those with a value
-    (no bound) `values`, `mean_error` and `largest_error` in percent without sign; `bounds` and
-    `kept`."""
+    """A summary of the claims of one role.
+
+    `claims`: the number of claims with a verdict; `hold`: how many hold. `values`: the number of
+    claims with a value, not a bound; `mean_error` and `largest_error`: their errors in percent,
+    without sign. `bounds`: the number of claims with a bound; `kept`: how many hold.
+    """
     judged = results[(results["role"] == role) & results["verdict"].isin((HOLDS, FAILS))]
     is_bound = judged["tag"].isin(BOUNDS)
     errors = judged[~is_bound]["error"].abs().dropna()
@@ -189,8 +200,11 @@ def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
 
 
 def meets(tag: str, published: float, modelled: float) -> bool:
-    """Whether a number is what was published, by its tag: a bound is kept, about and up to are
-    within 10 %, exact within 5 %, a shape is that of the curve (see SHAPES)."""
+    """Whether a modelled number agrees with the published one, by the tag of the claim.
+
+    A bound must be kept. "about" and "up to" allow an error of 10 %, "exact" allows 5 %. For a
+    shape, see SHAPES.
+    """
     if tag == AT_LEAST:
         return modelled >= published
     if tag == AT_MOST:
@@ -216,14 +230,16 @@ def is_size(phase: str) -> bool:
 
 
 def is_bytes(phase: str) -> bool:
-    """Whether that size is one of bytes, not a number of processes."""
+    """Whether a phase is a size in bytes, not a number of processes."""
     found = _SIZE.fullmatch(phase)
     return found is not None and found[2] in _BYTES
 
 
 def size_of(phase: str) -> float:
-    """Place of a point on its curve, by its name: bytes ("1.5 KB" is 1536), or a number of
-    processes ("2 processes")."""
+    """The size that a phase names: bytes ("1.5 KB" is 1536) or processes ("2 processes" is 2).
+
+    StatsError if the phase is not a size.
+    """
     found = _SIZE.fullmatch(phase)
     if not found:
         raise StatsError(f"phase {phase!r}: expected a size such as 512 B or 1.5 KB")
@@ -231,7 +247,7 @@ def size_of(phase: str) -> float:
 
 
 def point_of(kilobytes: float) -> str:
-    """The name of the point of so many KB on a curve: 1536 is "1.5 MB"."""
+    """The name of a point on a curve over sizes in KB: 1536 is "1.5 MB"."""
     return f"{kilobytes / 1024:g} MB" if kilobytes >= 1024 else f"{kilobytes:g} KB"
 
 
@@ -273,7 +289,7 @@ def _row(
 
 
 def _key(claim: Claim, machines: Mapping[str, Mapping[str, object]]) -> float:
-    """An input as the machine has it, in the claim's unit."""
+    """The value of the claim's key on the machine, in the claim's unit."""
     value = machines[claim.machine][claim.keys[0]]
     if not isinstance(value, int | float):
         raise StatsError(f"claim {claim.id}: {claim.keys[0]}: expected a number, found {value!r}")
@@ -292,7 +308,7 @@ def _what_is_missing(claim: Claim, runs: str) -> str:
 def _measured(
     claim: Claim, measure: Measure, counts: pd.DataFrame, clocks: Mapping[str, int]
 ) -> tuple[float, str]:
-    """The number (NaN: nothing to measure) and the runs that it rests on."""
+    """The number (NaN if no run has it) and the ids of the measured runs."""
     selections = {"select": measure.select, "less": measure.less, "over": measure.over}
     sides = {name: measure.of(one) for name, one in selections.items() if one}
     parts = {name: _select(counts, side, claim.machine) for name, side in sides.items()}
@@ -310,7 +326,10 @@ def _measured(
 
 
 def _shape(claim: Claim, curve: pd.Series) -> float:
-    """What is judged of a curve: see SHAPES. A curve that turns neither rises nor falls."""
+    """The number that decides about a shape (see SHAPES).
+
+    It is 1 for a curve that should rise or fall but turns.
+    """
     sizes, values = curve.index.to_numpy(dtype=float), curve.to_numpy(dtype=float)
     if len(values) < 2:
         raise StatsError(f"claim {claim.id}: expected a curve, found {len(values)} points")

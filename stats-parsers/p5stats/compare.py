@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""From the tidy table to the numbers the papers print.
+"""From the tidy table to the numbers that the papers print.
 
-What a bracket costs beside what it brackets, and who takes it out:
+A bracket has a cost of its own, which a correction removes:
 
-* chen95 brackets with start() and stop() on a counter device, two system calls that are themselves
-  counted. Its Null benchmark measures a bracket around nothing, and that mean is removed from every
-  other result. Counts read through the device (/dev/p5ctr) need the same: `correct` with the counts
-  of the `null` workload.
-* Our markers cost no cycles and count as nothing, so a count between two markers holds no call of
-  the device and needs no Null correction. What remains is the handful of ordinary instructions that
-  load a marker's registers. Each workload measures them by an empty bracket (phase `empty`), and
-  `correct` with that phase removes them. What is left is comparable with a Null-corrected result
-  of chen95: both hold the bracketed operation and nothing else.
+* chen95 brackets an operation with start() and stop() of a counter device. These are system calls,
+  and the counters count them. The Null benchmark of chen95 measures a bracket around nothing, and
+  the paper subtracts its mean from every other result. Counts that a program reads through the
+  device (/dev/p5ctr) need the same correction: `correct` with the counts of the `null` workload.
+* Our markers cost no cycles, and the engine does not count them. A count between two markers
+  therefore contains no call of the device and needs no Null correction. It contains only the few
+  ordinary instructions that load a marker's registers. Each workload measures them by an empty
+  bracket (phase `empty`), and `correct` with that phase removes them. The result is comparable with
+  a Null-corrected result of chen95: both contain the bracketed operation and nothing else.
 
 The formula is the same: subtract the baseline from each iteration. A corrected count can be
-slightly negative (the caches are in another state in the empty bracket); that is kept.
+slightly negative, because the caches are in another state in the empty bracket. It stays negative.
 """
 
 import math
@@ -45,23 +45,25 @@ KEYS = [
     "parameters",
     "phase",
 ]
-SOURCE = ["run", "geometry", "feedback"]  # of KEYS: what has counted
+SOURCE = ["run", "geometry", "feedback"]  # of KEYS: the counters that a row comes from
 # Engines that report neither the vectors of interrupts nor the ring of a cycle.
 UNDIVIDED = ("gem5",)
 
 
 def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.DataFrame:
-    """Counts per bracket over all rings and address spaces.
+    """Counts of each bracket, summed over all rings and address spaces.
 
-    Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because what runs
-    in ring 0 differs between systems; the column KERNEL keeps the busy cycles of ring 0. What an
-    engine does not count is missing in its runs (NaN), never zero; the column VECTOR is NaN for
-    runs of `undivided` engines, which report no vectors and no rings.
+    Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because systems
+    differ in the code that runs in ring 0. The column KERNEL has the busy cycles of ring 0. An
+    event that an engine does not count is NaN in its runs, never zero. The column VECTOR is NaN for
+    runs of `undivided` engines, which report no vectors and no rings. StatsError if the table is
+    empty.
     """
     keys = [*KEYS, "iteration"]
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
-    # Most of the twelve have one value in a run, and each costs as much as any other.
+    # Most of the twelve keys have one value in a run, and each key of the pivot costs the same
+    # time.
     same = {key: frame[key].iloc[0] for key in keys if (frame[key] == frame[key].iloc[0]).all()}
     differ = [key for key in keys if key not in same] or ["iteration"]
     wide = frame.pivot_table(index=differ, columns="event", values="value", aggfunc="sum")
@@ -89,7 +91,7 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
 
 
 def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
-    """Each iteration of `values`, as `counts` gives them, less a cost per event.
+    """Subtracts a cost per event from each iteration of `values`, a table of `counts`.
 
     chen95's Null correction is `correct(values, null.mean())`.
     """
@@ -97,10 +99,11 @@ def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
 
 
 def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
-    """All other phases less the same source's empty bracket; runs without one as they are.
+    """Subtracts the empty bracket of the same SOURCE from all other phases.
 
-    The median of the empty brackets is what counts: the first one runs on cold caches and the
-    clock may tick in another, and neither belongs to the cost of a marker.
+    Runs without an empty bracket stay as they are. The cost is the median of the empty brackets:
+    the first one runs on cold caches, and the clock may tick in another one; neither belongs to
+    the cost of a marker.
     """
     parts = []
     for _, run in values.groupby(level=SOURCE, sort=False):
@@ -110,7 +113,10 @@ def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
 
 
 def parameter(values: pd.DataFrame, name: str) -> pd.Series:
-    """A numeric workload parameter of each row, taken from the `parameters` column of its index."""
+    """The value of a numeric workload parameter in each row, from the index level `parameters`.
+
+    StatsError if a row does not have the parameter.
+    """
 
     def value(text: str) -> float:
         settings = dict(part.split("=", 1) for part in text.split())

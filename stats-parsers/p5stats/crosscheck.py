@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The same brackets as two engines counted them: which of their events agree.
+"""Which counts of two engines agree, for the same brackets.
 
-What a program and its kernel ask of the machine is the same under every correct engine. Interrupts
-are not: they come by time, of which each engine has its own idea. So of each phase only the
-brackets with the fewest interrupts count, and of these the median. The empty bracket is subtracted
-as in the reports.
+A program and its kernel make the same accesses on every correct engine. Interrupts differ: they
+depend on time, and each engine has its own clock. The comparison therefore uses the brackets of a
+phase with the fewest interrupts, and the median of these. It subtracts the empty bracket, as
+reports do.
 """
 
 import math
@@ -15,21 +15,22 @@ import pandas as pd
 from p5stats import compare, tidy
 
 ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
-# What counts may differ by, of the larger one. Modelled: what the engines model differently.
+# The allowed difference, relative to the larger count. The engines model MODELLED counts in
+# different ways, so these have no limit.
 ALLOWED = {ARCHITECTURAL: 0.01, L1: 0.05, MODELLED: math.nan}
 AGREES, DIFFERS, UNBOUND, ABSENT = "agrees", "differs", "no bound", "absent"
 INTERRUPTS = "hw_interrupts"
 INTERRUPT_COUNT = INTERRUPTS.replace("_", " ")  # as a quantity
 ASKED = ["workload", "parameters", "phase"]
 ENGINES = ("first", "second")
-SAVED = 0.25  # of its interrupts; from fewer a phase cannot tell what one costs
+SAVED = 0.25  # the part of its interrupts that a phase must save to show the cost of one
 _PAIRS = [*ENGINES, *(f"{engine} again" for engine in ENGINES)]
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A sum of events that is compared; `kind` says how far it may differ."""
+    """A sum of events to compare. `kind` determines the allowed difference (ALLOWED)."""
 
     name: str
     kind: str
@@ -62,9 +63,12 @@ QUANTITIES = (
 
 
 def typical(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of one engine's runs each phase's bracket with the fewest interrupts, the median of all that
-    have as few. Index: ASKED; columns: the names of QUANTITIES and `brackets`, how many there are.
-    What the engine does not count is NaN."""
+    """The typical bracket of each phase of one engine's runs.
+
+    It is the median of the brackets with the fewest interrupts. Index: ASKED. Columns: the names
+    of QUANTITIES, and `brackets`, the number of brackets in the median. A quantity that the engine
+    does not count is NaN.
+    """
     counts = compare.without_empty(compare.counts(frame))
     rows = {}
     for asked, brackets in counts.groupby(level=ASKED, sort=False):
@@ -80,8 +84,10 @@ def typical(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """A row for each phase that both tables have and each quantity: both counts of a bracket, the
-    difference of the second in parts of the larger one, and the verdict."""
+    """A row for each quantity of each phase that both tables have.
+
+    Columns: COLUMNS. `difference` is (second - first) / larger of the two.
+    """
     one, other = typical(first), typical(second)
     rows = []
     for asked in one.index:
@@ -94,12 +100,15 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Two tables of `differences`, of the same programs with more and with fewer interrupts: what
-    is left of each count without them, on the line through the two. Where hardly any interrupt was
-    saved, one costs what it does in the other phases of the workload, failing that on the other
-    engine: it is the same code. A phase that had none stays as it is in `one`; where interrupts are
-    not counted, there is nothing to go by. The difference is in parts of the larger count before,
-    because what was taken away is no more exact."""
+    """Extrapolates counts to zero interrupts, from two tables of `differences`.
+
+    `one` has more interrupts than `other`; the programs are the same. The result is the value at
+    zero interrupts of the line through both counts. If a phase saved too few interrupts to show
+    their cost, the cost comes from the other phases of the workload, or else from the other
+    engine, which runs the same code. A phase without interrupts keeps the counts of `one`. If an
+    engine does not count interrupts, the result is NaN. `difference` is relative to the larger
+    count before the extrapolation, because the subtracted part is no more exact.
+    """
     both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
     interrupts = both[both["quantity"] == INTERRUPT_COUNT]
     both = both.merge(interrupts[[*ASKED, *_PAIRS]], on=ASKED, suffixes=("", " interrupts"))
@@ -133,7 +142,7 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
-    """What an interrupt costs in each phase; NaN where nothing says so."""
+    """The cost of an interrupt in each phase; NaN if it is unknown."""
     interrupts = phases[f"{engine} interrupts"]
     saved = interrupts - phases[f"{engine} again interrupts"]
     saved = saved.where(saved >= SAVED * interrupts).where(saved > 0)
@@ -144,8 +153,10 @@ def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
 
 
 def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:
-    """The relative difference, what is allowed, and the verdict. A correction by the empty bracket
-    can leave a count of zero slightly negative."""
+    """The relative difference of two counts, the allowed difference, and the verdict.
+
+    Counts may be slightly negative after the correction by the empty bracket.
+    """
     allowed = ALLOWED[kind]
     if math.isnan(first) or math.isnan(second):
         return math.nan, allowed, ABSENT
@@ -157,5 +168,5 @@ def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:
 
 
 def table(runs: list[pd.DataFrame]) -> pd.DataFrame:
-    """The tidy tables of several runs as one."""
+    """Joins the tidy tables of several runs; an empty table for no runs."""
     return pd.concat(runs, ignore_index=True) if runs else pd.DataFrame(columns=tidy.COLUMNS)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""crossings.jsonl: who ran between the markers of a bracket, and how each passed control on.
+"""crossings.jsonl: the parts of the system that ran in a bracket, and what ended each of them.
 
 A run with `--trace crossings` writes a line for every change of ring, address space or machine mode
-inside a bracket. Between two of them one part of the system runs: a step. Parts are named by what
-they do: the program that holds the bracket, programs it starts, the kernel in ring 0. User-Mode
-Linux is a kernel in ring 3, known by its calls of ptrace; it resumes its programs with
-PTRACE_SYSEMU, and with PTRACE_CONT a stub of its own in their address spaces, through which it maps
-memory there.
+inside a bracket. One part of the system runs between two lines: a step. A part has the name of its
+function: the program that contains the bracket, the programs that it starts, the kernel in ring 0.
+User-Mode Linux is a kernel in ring 3; its calls of ptrace identify it. It resumes its programs with
+PTRACE_SYSEMU. With PTRACE_CONT it resumes its own stub in their address spaces, which maps memory
+there.
 """
 
 from collections import Counter
@@ -148,11 +148,12 @@ class Crossing:
 
     @property
     def is_call(self) -> bool:
+        """Whether it is a system call by INT 80h."""
         return self.kind == "int" and self.vector == SYSTEM_CALL
 
     @property
     def call(self) -> str:
-        """A system call by name."""
+        """The name of the system call; of ptrace, the name of its request too."""
         if self.eax == PTRACE:
             return f"ptrace {PTRACE_REQUESTS.get(self.ebx, self.ebx)}"
         return CALLS.get(self.eax, f"system call {self.eax}")
@@ -160,7 +161,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Step:
-    """What one part of the system did without interruption, and how it passed control on."""
+    """The uninterrupted execution of one part of the system, and the crossing that ended it."""
 
     who: str
     clocks: int
@@ -173,19 +174,20 @@ class Step:
 
     @property
     def is_interrupt(self) -> bool:
+        """Whether an interrupt ended the step."""
         return self.end.startswith("interrupt")
 
 
 @dataclass
 class Service:
-    """From where a program stops (a call, a fault) to where a program runs again."""
+    """The work between the stop of a program (call, fault) and the next step of a program."""
 
     event: str
     who: str
-    clocks: int = 0  # of all others, the program's own aside
+    clocks: int = 0  # of all parts but the program itself
     crossings: int = 0
     switches: int = 0  # loads of CR3
-    calls: Counter[str] = field(default_factory=Counter)  # of the UML kernel to the host
+    calls: Counter[str] = field(default_factory=Counter)  # from the UML kernel to the host
     stub_calls: Counter[str] = field(default_factory=Counter)
 
 
@@ -197,15 +199,16 @@ class Bracket:
 
     @property
     def clocks(self) -> int:
+        """Clocks from the begin marker to the end marker."""
         return sum(step.clocks for step in self.steps)
 
     @property
     def shape(self) -> tuple[tuple[str, str], ...]:
-        """All of it but the clocks."""
+        """The steps without their clocks: who ran, and what ended it."""
         return tuple((step.who, step.end) for step in self.steps)
 
     def services(self) -> list[Service]:
-        """What the programs asked for, in order. The last one is the end of the bracket."""
+        """The services for the programs, in order. The last one is the end of the bracket."""
         found: list[Service] = []
         for step in self.steps:
             if step.is_program or not found:
@@ -272,7 +275,7 @@ class _Line:
         return self._number(key, self.data.get(key))
 
     def pair(self, key: str) -> tuple[int, int]:
-        """Before and after."""
+        """Two integers: the values before and after the crossing."""
         value = self.data.get(key)
         if not isinstance(value, list) or len(value) != 2:
             raise self.fault(f"{key}: expected two numbers")
@@ -280,7 +283,7 @@ class _Line:
         return before, after
 
     def counts(self) -> dict[str, int]:
-        """Misses since reset by event; traces of older engines have none."""
+        """Misses since reset, by event; empty in traces of older engines."""
         value = self.data.get("counts", {})
         if not isinstance(value, dict):
             raise self.fault("counts: expected an object {...}")
@@ -293,7 +296,10 @@ class _Line:
 
 
 def typical(brackets: Iterable[Bracket]) -> Bracket:
-    """Of the brackets that the fewest interrupts struck, the first of the most frequent shape."""
+    """The first bracket of the most frequent shape, among those with the fewest interrupts.
+
+    StatsError if there is no bracket.
+    """
     brackets = list(brackets)
     if not brackets:
         raise StatsError("the trace has no bracket")
@@ -376,7 +382,7 @@ def _end(crossing: Crossing, names: "_Names", stub: bool) -> str:
 
 @dataclass(frozen=True)
 class _Names:
-    """Address spaces by what runs in them."""
+    """The names of address spaces, by the program that runs in them."""
 
     spaces: dict[int, str]
     kernel: str

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The events that the engine's sources declare: engine/p5/events.toml and the device.toml of each
-device. The first of these files explains the fields.
+"""The events that engine/p5/events.toml and the device.toml of each device declare.
 
-This package is part of the same checkout and reads the files where they are, so that there is one
-list of events for the engine, the parsers and the reports.
+engine/p5/events.toml explains the fields. This package reads the files of the checkout in place, so
+the engine, the parsers and the reports share one list of events.
 """
 
 import tomllib
@@ -35,8 +34,8 @@ FIELDS = {
 @dataclass(frozen=True)
 class Event:
     """One event. `part` is the directory that declares it ("p5" or a device's name); `isa`: the
-    only engine that counts it, or empty; `codes`: the chip's event codes; `report`: its row in
-    reports, or empty."""
+    only engine that counts it, or empty if all do. `codes`: the chip's event codes. `report`: the
+    name of its row in reports, or empty."""
 
     name: str
     enum: str

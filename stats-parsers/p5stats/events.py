@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""events.jsonl of one run: counter snapshots at markers, as the engine wrote them.
+"""events.jsonl of one run: the counter snapshots that the engine wrote at markers.
 
-A header, then markers, reads and notes in the order of virtual time, then one end line. Snapshots
-are cumulative since reset and are kept for each privilege ring and each address space (CR3).
-Nothing outside this file is trusted: a line that does not fit its description is an error that
-names the line.
+The file has a header, then markers, reads and notes in the order of virtual time, then one end
+line. Snapshots are cumulative since reset. Each privilege ring and address space (CR3) has its own
+counts. The parser trusts nothing in the file: a malformed line is an error that names the line.
 """
 
 from collections.abc import Iterator
@@ -15,12 +14,12 @@ from typing import Any
 from p5stats import jsonl
 from p5stats.problems import StatsError
 
-POWER_CUT = "power cut"  # so begins the reason of a run that ended by one
+POWER_CUT = "power cut"  # the reason of a run that a power cut ended begins with it
 SCHEMA_VERSION = 1
 OPS = ("ready", "begin", "end", "abort", "exit")
 STATUSES = ("ok", "failed", "timeout")
 VECTOR_KINDS = ("irq", "fault", "soft")
-LIMIT = 1 << 63  # of the tidy table's numbers, and of a simulation that ends
+LIMIT = 1 << 63  # numbers are smaller, to fit the tidy table
 
 Bank = tuple[int, int]  # address space (CR3), ring
 Vector = tuple[int, int, str, int]  # address space, ring, kind, vector
@@ -29,8 +28,11 @@ ByShadow = dict[Bank, list[list[int]]]  # for each shadow a count of each of its
 
 @dataclass(frozen=True)
 class Marker:
-    """One marker with the counters at that instruction. Missing values of a bank are zero.
-    `shadows` is what they have counted since the marker before."""
+    """One marker, with the counters at that instruction.
+
+    Missing values of a bank are zero. `shadows`: the counts of each shadow since the previous
+    marker.
+    """
 
     op: str
     arg: int
@@ -43,8 +45,10 @@ class Marker:
 
 @dataclass(frozen=True)
 class Read:
-    """The value that a guest's RDTSC or RDMSR was given, or that its WRMSR wrote, with the counters
-    at that instruction."""
+    """A value that a guest read by RDTSC or RDMSR, or wrote by WRMSR.
+
+    `banks` has the counters at that instruction.
+    """
 
     insn: str
     index: int
@@ -66,8 +70,11 @@ class Bracket:
 
 @dataclass(frozen=True)
 class Shadows:
-    """Geometries that counted misses beside the run's own: their names, the events each of them
-    counts, and the events of the run that hold for all of them."""
+    """Further geometries that counted misses in the same run.
+
+    names: of the geometries. events: those that each geometry counts. stream: events of the run
+    that are equal for all geometries.
+    """
 
     names: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
@@ -89,7 +96,7 @@ class Events:
     guest_status: int | None
     brackets: list[Bracket] = field(default_factory=list)
     shadows: Shadows = Shadows()
-    # Of a run that simulated some intervals in detail: its first and last snapshot, by number.
+    # The first and last snapshot of each interval that was simulated in detail, by its number.
     intervals: dict[int, tuple[Marker, Marker]] = field(default_factory=dict)
 
     @property
@@ -99,6 +106,7 @@ class Events:
 
     @property
     def ready(self) -> Marker | None:
+        """The ready marker; None if the guest did not get there."""
         return next((marker for marker in self.markers if marker.op == "ready"), None)
 
 
@@ -131,9 +139,9 @@ class _Line:
 
 
 def parse(path: Path) -> Events:
-    """Parses and checks a file; StatsError names the line of the first thing that is wrong.
+    """Parses and checks a file. StatsError names the line of the first error.
 
-    Unbalanced markers are an error too: a count between markers that do not match means nothing.
+    Unbalanced markers are an error too: a count between markers that do not match has no meaning.
     """
     lines = _lines(path)
     try:
@@ -187,7 +195,10 @@ def parse(path: Path) -> Events:
 
 
 def end_line(path: Path) -> tuple[str, str] | None:
-    """Status and reason of the last line, when there is one: also of a file cut short before it."""
+    """The status and reason of the end line; None if the file has no valid end line.
+
+    The lines before it are not checked, so it also works on an incomplete file.
+    """
     last = None
     try:
         for line in _lines(path):
@@ -210,8 +221,8 @@ def _lines(path: Path) -> Iterator[_Line]:
 def _header(line: _Line) -> dict[str, str]:
     """Checks the header; returns the unit of every event.
 
-    Rule for other schema versions: older files would be migrated here (there is none: 1 is the
-    first); newer ones are refused, because their meaning is unknown.
+    Other schema versions: older files would be migrated here, but version 1 is the first. Newer
+    files are refused, because their meaning is unknown.
     """
     line.one_of("type", ("header",))
     version = line.count("schema_version")
@@ -318,7 +329,7 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
 
 
 def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
-    """The begin, then the end of each interval."""
+    """Adds a snapshot to its interval: the begin first, then the end."""
     found = intervals.setdefault(snapshot.arg, [])
     expected = ("begin", "end")[len(found) : len(found) + 1]
     if snapshot.op not in expected:
@@ -331,8 +342,10 @@ def _counts(values: list[Any]) -> bool:
 
 
 def _brackets(path: Path, markers: list[Marker], *, cut: bool) -> Iterator[Bracket]:
-    """Pairs begin and end markers by phase; different phases may nest or overlap. Of a run whose
-    power was `cut`, those that are complete."""
+    """Pairs begin and end markers by phase; different phases may nest or overlap.
+
+    If the power was `cut`, only the complete brackets count.
+    """
     started: dict[int, Marker] = {}
     shadows: dict[int, ByShadow] = {}
     iterations: dict[int, int] = {}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A gem5 run of configs/gem5 as events.jsonl: docs/reference/gem5-events.md has the table.
+"""Converts a gem5 run of configs/gem5 to events.jsonl (table in docs/reference/gem5-events.md).
 
-At each marker gem5 dumped and reset its statistics: a section of them holds what has happened since
-the marker before, and events.jsonl has their sums. An event that this gem5 cannot tell is not in
-the header. With P5Tracer (configs/gem5/extras) its events are split by ring; gem5 splits nothing
-else, and that stands in ring 3. Nothing is split by address space: there is one, 0.
+gem5 dumps and resets its statistics at each marker. A section of the statistics therefore has the
+counts since the previous marker, and events.jsonl has their sums. The header leaves out an event
+that this gem5 does not count. The events of P5Tracer (configs/gem5/extras) are divided by ring. All
+other counts of gem5 are not divided, and stand in ring 3. There is one address space, 0.
 
 `python -m p5stats.gem5_events m5out` prints the tidy table of such a run as CSV.
 """
@@ -37,9 +37,11 @@ RINGS = 4
 
 @dataclass(frozen=True)
 class Rule:
-    """An event is the sum of the numbers of a component whose names match, `::total` aside; where
-    there are none, the event is unknown. `nozero` statistics are not written while they are zero:
-    there, anything of the component will do for the event to be known."""
+    """How to get an event: the sum of the matching numbers of a component, without `::total`.
+
+    Without a matching number the event is unknown. gem5 omits `nozero` statistics while they are
+    zero; for these, any number of the component makes the event known.
+    """
 
     event: str
     component: str
@@ -49,7 +51,7 @@ class Rule:
     element: str = ".*"
 
 
-# The caches by the names of ours, of gem5's library and of its older example scripts.
+# Names of the caches in our configuration, in gem5's library and in its older example scripts.
 _L1D = r"(?:.*\.)?(?:l1d|dcache|l1d-cache-\d+|l1dcaches?\d*)"
 _L1I = r"(?:.*\.)?(?:l1i|icache|l1i-cache-\d+|l1icaches?\d*)"
 _L2 = r"(?:.*\.)?(?:l2|l2cache|l2-cache-\d+|l2caches?\d*)"
@@ -78,7 +80,7 @@ RULES = (
     Rule("dram_reads", _MEMORY, "numReads", True),
     Rule("dram_writes", _MEMORY, "numWrites", True),
 )
-# What P5Tracer counts, each by ring: in a name of gem5's an underscore stands for the dot.
+# The events that P5Tracer counts by ring. In gem5's names an underscore replaces the dot.
 TRACED = (
     "instructions",
     "data_reads",
@@ -122,7 +124,7 @@ Ring = tuple[str, int | None]  # an event and its ring; None: gem5 does not spli
 
 @dataclass(frozen=True)
 class _Meaning:
-    """What the name of a number says: the events that its component has, those it is a part of."""
+    """The meaning of a number's name: the events that it makes known, and those that it adds to."""
 
     known: frozenset[Ring]
     counts: frozenset[Ring]
@@ -153,8 +155,10 @@ def _meaning(name: str) -> _Meaning:
 
 
 def convert(m5out: Path, path: Path) -> None:
-    """Writes events.jsonl, whole or not at all. StatsError: what is missing in `m5out`, or what in
-    it makes no sense."""
+    """Writes events.jsonl from the directory `m5out`, completely or not at all.
+
+    StatsError names a missing or malformed file.
+    """
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines(m5out))
     temporary = path.with_name(path.name + ".tmp")
     try:
@@ -167,7 +171,7 @@ def convert(m5out: Path, path: Path) -> None:
 
 
 def lines(m5out: Path) -> list[dict[str, Any]]:
-    """The lines of events.jsonl."""
+    """The lines of events.jsonl as dictionaries. StatsError as `convert`."""
     header, markers = _markers(m5out / MARKERS)
     statistics = next((m5out / name for name in STATISTICS if (m5out / name).exists()), None)
     if statistics is None:
@@ -186,7 +190,7 @@ def lines(m5out: Path) -> list[dict[str, Any]]:
     if header["cpu"] in TIMELESS:
         known = {(event, ring) for event, ring in known if UNITS[event] != "cycles"}
     names = [event for event in UNITS if any(event == one for one, _ in known)]
-    # The tracer knows more than gem5's own count of the same event.
+    # The tracer's count by ring replaces gem5's own count of the same event.
     traced = {event for event, ring in known if ring is not None}
     found: list[dict[str, Any]] = [
         {
@@ -244,8 +248,7 @@ def _end(last: _Marker, tsc: int) -> dict[str, Any]:
 
 
 def _counts(section: Section) -> dict[Ring, float]:
-    """What one dump adds. Formulas of a span in which no time has passed are no numbers: nothing
-    has happened in it."""
+    """The counts of one dump. Values that are not finite (in a span of no time) count as zero."""
     counts: defaultdict[Ring, float] = defaultdict(float)
     for statistic, element, number in section:
         if math.isfinite(number.value):
@@ -305,6 +308,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def main(arguments: Sequence[str]) -> int:
+    """Prints the tidy table of an m5out as CSV. Returns 0, 1 for a bad file, 2 for wrong usage."""
     from p5stats import tidy
 
     if len(arguments) != 1 or arguments[0].startswith("-"):

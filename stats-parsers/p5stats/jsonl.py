@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of one JSON value a line."""
+"""Files with one JSON value on each line."""
 
 import json
 from collections.abc import Iterator
@@ -9,8 +9,10 @@ from p5stats.problems import StatsError
 
 
 def read(path: Path) -> Iterator[tuple[str, object]]:
-    """Each line's place (`file:number`) and value. StatsError at a line that is cut short or is not
-    JSON, and when the file cannot be read."""
+    """Yields the place (`file:number`) and the value of each line.
+
+    StatsError at a line that is cut short or is not JSON, and when the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             for number, raw in enumerate(file, 1):

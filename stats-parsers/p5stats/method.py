@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
 """The method of chen95 against the counts of the engine, for runs of the workload `counted`.
 
-What the paper would print of an operation is the mean of its counter readings less the mean of the
-readings around nothing (Null). The engine brackets the operation within the same start and stop, so
-that it knows what the counters saw beside it: the access, from the instruction that sets them going
-to the one that freezes them. With R a mean reading, B the mean of the brackets of the same
-iterations and A = R - B the access,
+For an operation the paper would print the mean of the counter readings minus the mean of the
+readings around nothing (Null). The engine brackets the operation within the same start and stop.
+The difference is what the counters counted besides the operation: the access, from the instruction
+that starts the counters to the instruction that freezes them. With R a mean reading, B the mean of
+the brackets of the same iterations, and A = R - B the access,
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
-is what the correction leaves over. It has four parts, which add up to it:
+is the error that remains after the correction. It is the sum of four parts:
 
-    miscounts   of the counters (the same run without them is the reference)
-    first       what the first iteration of a pass adds to the mean: it finds cold caches
-    interrupts  what iterations with an interrupt during the access add
-    access      of all other iterations: start and stop cost more, or less, around an operation than
-                around nothing
+    miscounts   errors of the counters (the reference is the same run without miscounts)
+    first       the part of the first iteration of a pass, which finds cold caches
+    interrupts  the part of iterations with an interrupt during the access
+    access      the part of all other iterations: start and stop cost more, or less, around an
+                operation than around nothing
 
-The same operation without any call of the device shows what the instrument did to it: its calls
-take room in the caches, the TLBs and the branch target buffer.
+The same operation without any call of the device shows how the device disturbs it: the calls
+displace data in the caches, the TLBs and the branch target buffer.
 """
 
 from collections.abc import Sequence
@@ -44,38 +44,41 @@ OPERATION, WITH_COUNTERS = "operation", "with the counters"  # phases
 
 @dataclass(frozen=True)
 class Row:
-    """One event of one operation; all are means. `left` = miscounts + first + interrupts + access
-    = method - engine."""
+    """One event of one operation, as means. `left` = miscounts + first + interrupts + access."""
 
     event: str
     reading: float  # of the counter
     null: float  # of the counter around nothing
-    engine: float  # the bracket of the same executions, less that around nothing
+    engine: float  # the bracket of the same executions, minus the bracket around nothing
     miscounts: float
     first: float
     interrupts: float
     access: float
-    undisturbed: float  # the bracket where no counter is touched, less that around nothing
+    undisturbed: float  # the bracket without use of the counters, minus that around nothing
 
     @property
     def method(self) -> float:
-        """What chen95 would print."""
+        """The number that chen95 would print."""
         return self.reading - self.null
 
     @property
     def left(self) -> float:
+        """The error of the method: method - engine."""
         return self.method - self.engine
 
     @property
     def disturbance(self) -> float:
-        """What the calls of the device changed in the operation itself."""
+        """The change of the operation itself by the calls of the device."""
         return self.engine - self.undisturbed
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A run with counters: an iteration a row, all passes. `readings` has what the guest printed
-    (NaN: an event of another pass), the others what the engine counted."""
+    """A run with counters: one row for each iteration of all passes.
+
+    readings: the numbers that the guest printed; NaN for events of another pass. operation,
+    with_counters: the counts of the engine.
+    """
 
     readings: pd.DataFrame
     operation: pd.DataFrame
@@ -84,20 +87,21 @@ class Measured:
 
     @property
     def first(self) -> pd.Series:
+        """Whether an iteration is the first of its pass."""
         return pd.Series(self.readings.index % self.per_pass == 0, self.readings.index)
 
     @property
     def interrupted(self) -> pd.Series:
-        """Iterations with an interrupt outside the operation."""
+        """Whether an iteration has an interrupt outside the operation."""
         return self.with_counters["hw_interrupts"] > self.operation["hw_interrupts"]
 
     def access(self, event: str) -> pd.Series:
-        """What the counter saw beside the operation."""
+        """The counter reading minus the engine's count of the operation, by iteration."""
         return (self.readings[event] - self.operation[event]).dropna()
 
 
 def measured(output: str, table: pd.DataFrame) -> Measured:
-    """A run by the program's output and its tidy table."""
+    """A run from the program's output and the tidy table. StatsError if these do not match."""
     readings, per_pass = _readings(output)
     operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
     if not len(readings) == len(operation) == len(around):
@@ -109,7 +113,7 @@ def measured(output: str, table: pd.DataFrame) -> Measured:
 
 
 def engine_counts(table: pd.DataFrame, phase: str = OPERATION) -> pd.DataFrame:
-    """What the engine counted in each bracket of a phase of one run. Columns: EVENTS."""
+    """The engine's counts in each bracket of a phase of one run. Columns: EVENTS."""
     counts = compare.without_empty(compare.counts(table)).xs(phase, level="phase")
     counts = counts.assign(**{CYCLES: counts["cycles.busy"] + counts["cycles.idle"]})
     return counts[list(EVENTS)].sort_index(level="iteration").reset_index(drop=True)
@@ -123,8 +127,12 @@ def rows(
     exact: Measured | None = None,
     exact_null: Measured | None = None,
 ) -> list[Row]:
-    """All events. `undisturbed`: `engine_counts` without counters; `exact`: the same run with
-    counters that do not miscount (none: miscounts are taken for none and stay in the access)."""
+    """A row for each event.
+
+    undisturbed, undisturbed_null: `engine_counts` without counters. exact, exact_null: the same
+    runs with counters that do not miscount. Without these the miscounts are zero, and their share
+    is part of the access.
+    """
     result = []
     for event in EVENTS:
         split = [
@@ -149,12 +157,12 @@ def rows(
 
 
 def _bracket(one: Measured, event: str) -> float:
-    """The engine's count of the executions in which the counter had this event."""
+    """The engine's mean count of the iterations in which a counter was set to this event."""
     return float(one.operation[event][one.readings[event].notna()].mean())
 
 
 def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]:
-    """Mean access in its four parts."""
+    """The four parts of the mean access: miscounts, first, interrupts, access."""
     access = one.access(event)
     miscounts = 0.0
     if exact is not None:
@@ -174,7 +182,7 @@ def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]
 
 
 def _readings(output: str) -> tuple[pd.DataFrame, int]:
-    """The program's lines: pass, iteration, two counters, cycles."""
+    """Parses the program's lines: pass, iteration, two counters, cycles."""
     found, per_pass = [], 0
     for number, line in enumerate(output.splitlines(), 1):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Metrics: what a report shows of the counts of one operation, in its order."""
+"""Metrics: the rows of a report about one operation, in the order of the report."""
 
 import functools
 import math
@@ -28,15 +28,17 @@ class Metric:
 
 
 class Counts:
-    """Mean counts of one operation. What the engine does not count is NaN; what never happened in
-    these brackets is zero."""
+    """Mean counts of one operation.
+
+    An event that the engine does not count is NaN. An event that did not happen is zero.
+    """
 
     def __init__(self, values: Mapping[str, float]) -> None:
         self._values = values
 
     def __getitem__(self, event: str) -> float:
         if event.startswith(VECTOR) and event not in self._values:
-            # Vectors have a column only where one was taken.
+            # A vector has a column only if its interrupt was taken.
             return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
         return float(self._values.get(event, float("nan")))
 
@@ -45,11 +47,11 @@ class Counts:
         return not math.isnan(self._values.get(event, math.nan))
 
     def total(self, *events: str) -> float:
-        """The sum over events; NaN where the engine does not count one of them."""
+        """The sum of several events; NaN if the engine does not count one of them."""
         return sum(self[event] for event in events)
 
     def ratio(self, above: float, below: float) -> float:
-        """NaN where there is nothing to divide by: no such ratio is not a ratio of zero."""
+        """above / below; NaN if `below` is zero, because then there is no ratio."""
         return above / below if below else float("nan")
 
     @property
@@ -64,14 +66,14 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-# In the order of the report. The name of an event stands for the row that its declaration has.
+# In the order of the report. The name of an event stands for the row of its declaration.
 _CYCLES = (
     "cycles.busy",
     "cycles.idle",
     Metric(
         "microseconds",
         "us",
-        "busy and idle by the machine's clock; of a host, by its own",
+        "busy and idle time by the machine's clock; on a host, by the host's clock",
         _microseconds,
     ),
 )
@@ -79,7 +81,7 @@ _INSTRUCTIONS = (
     Metric(
         "processor time",
         "us",
-        "of the program and its children, as the host reports it",
+        "time of the program and its children, as the host reports it",
         lambda c, hz: c["time.cpu"] / 1e3,
     ),
     "instructions",
@@ -102,8 +104,8 @@ _MEMORY = (
     Metric(
         "write misses/reference",
         "misses/access",
-        "L1D write misses per data reference; a write miss fills no line, so a run of writes"
-        " to one absent line misses each time",
+        "L1D write misses per data reference; a write miss fills no line, so each of several"
+        " writes to one absent line is a miss",
         lambda c, hz: c.ratio(c["data_write_misses"], c.references),
     ),
     "code_misses",
@@ -133,14 +135,14 @@ _EVENTS = (
     Metric(
         "disk busy",
         "us",
-        "while at least one of them was under way",
+        "time with at least one disk request under way",
         lambda c, hz: c["disk.busy"] * 1e6 / hz,
     ),
     "exceptions",
     Metric(
         "page faults",
         "faults",
-        "those among them that the paging hardware raised",
+        "exceptions that the paging hardware raised",
         lambda c, hz: c["page_faults" if c.has("page_faults") else PAGE_FAULT],
     ),
     Metric(
@@ -160,7 +162,7 @@ _PROTECTION = (
     Metric(
         "ring crossings",
         "crossings",
-        "by instruction: INT, gate, far transfer, IRET",
+        "ring changes by an instruction: INT, gate, far transfer, IRET",
         lambda c, hz: c.total(*CROSSINGS),
     ),
     "crossings.async",
@@ -169,7 +171,7 @@ _PROTECTION = (
     Metric(
         "mode changes",
         "changes",
-        "to real, V86, 16-bit, 32-bit or 64-bit code",
+        "changes to real, V86, 16-bit, 32-bit or 64-bit code",
         lambda c, hz: (
             c.total(*MODE_CHANGES) + (c[LONG_MODE_CHANGES] if c.has(LONG_MODE_CHANGES) else 0)
         ),
@@ -181,7 +183,7 @@ def _bandwidth(operation_bytes: int) -> Metric:
     return Metric(
         "MB/s",
         "MB/s",
-        "millions of bytes that a workload moves, by those microseconds",
+        "millions of bytes that a workload moves in a second",
         lambda c, hz: (
             c.ratio(operation_bytes, _microseconds(c, hz)) if operation_bytes else math.nan
         ),
@@ -213,9 +215,11 @@ def _interrupts(clock_vector: int | None) -> tuple[Metric, Metric]:
 
 @functools.cache
 def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric, ...]:
-    """The rows of the report, in its order; those of events that are declared with a row and have
-    no place here come last. `clock_vector`: interrupt of the guest's clock; `operation_bytes`:
-    bytes that one operation moves."""
+    """The rows of the report, in the order of the report.
+
+    clock_vector: interrupt vector of the guest's clock. operation_bytes: bytes that one operation
+    moves. Events that declare a row without a place in this list come last.
+    """
     order: tuple[str | Metric, ...] = (
         *_CYCLES,
         _bandwidth(operation_bytes),
@@ -245,9 +249,12 @@ def evaluate(
     operation_bytes: int = 0,
     wanted: Container[str] | None = None,
 ) -> dict[str, float]:
-    """All metrics of one operation, or those `wanted`. `means`: mean counts of one bracket;
-    `operations`: how many operations a bracket holds; `operation_bytes`: how many bytes each moves,
-    0 for none."""
+    """All metrics of one operation, or only those in `wanted`, by name.
+
+    means: mean counts of one bracket. operations: the number of operations in a bracket.
+    operation_bytes: bytes that each operation moves, 0 for none. StatsError if `operations` is less
+    than 1.
+    """
     if operations < 1:
         raise StatsError(f"operations: expected at least 1, found {operations}")
     per_operation = Counts({event: value / operations for event, value in means.items()})

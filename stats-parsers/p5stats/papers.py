@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Comparisons as the papers make them: tidy tables in, tidy tables out.
+"""Comparisons as the papers make them. Input and output are tidy tables.
 
     table, terms = papers.load(Path("results/chen95-core"))
     each = papers.measured(table, terms)          # one row for each run, phase and metric
     papers.against(papers.spread(each), guest="linux")
 
-Nothing here needs p5lab, only the directories it leaves. docs/start/analysis.md has examples.
+This module needs only the directories of results, not p5lab. docs/start/analysis.md has examples.
 """
 
 import math
@@ -21,18 +21,20 @@ from p5stats import compare, record, tidy
 from p5stats.compare import KEYS
 from p5stats.problems import StatsError
 
-# What a measurement was made with, apart from what is measured: the systems that are compared.
+# The columns that identify the system of a measurement. Comparisons compare systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
 # ousterhout90 scales to a Microvax II, which its table 1 rates at 0.9 MIPS (VAX-11/780: about 1).
 MVAX2_MIPS = 0.9
-# Microseconds of an operation on it under Ultrix (tables 2 and 3).
+# Microseconds of an operation on a Microvax II under Ultrix (tables 2 and 3).
 MVAX2 = {"getpid": 207.0, "cswitch": 3660.0}
 
 
 @dataclass(frozen=True)
 class Base:
-    """What ousterhout90 measured on the Microvax II under Ultrix, on a local disk: microseconds, or
-    MB/s where it moves data. phase: of our workload; table: of the paper."""
+    """A result of ousterhout90 on the Microvax II under Ultrix, with a local disk.
+
+    value: microseconds, or MB/s with `bandwidth`. phase: of our workload. table: of the paper.
+    """
 
     workload: str
     phase: str
@@ -49,7 +51,7 @@ MVAX2_BASES = (
     Base("open-close", "foo", 2900, 9),
     Base("create-delete", "no data", 100_000, 10),
 )
-# An estimate like those: Intel rated the Pentium of 66 MHz at 112 MIPS; others by their clock.
+# An estimate: Intel rated the Pentium of 66 MHz at 112 MIPS; we scale by the clock.
 PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"
 Number = TypeVar("Number", float, pd.Series)
@@ -57,9 +59,11 @@ Number = TypeVar("Number", float, pd.Series)
 
 @dataclass(frozen=True)
 class Terms:
-    """What the counts of a run are divided by and converted with: operations in a bracket, clock in
-    Hz, interrupt vector of the guest's clock (None: it has none), bytes that an operation moves (0:
-    it moves none)."""
+    """The numbers that convert the counts of a run.
+
+    operations: in a bracket. clock_hz: clock of the machine in Hz. clock_vector: interrupt vector
+    of the guest's clock, None if it has none. operation_bytes: bytes that an operation moves.
+    """
 
     operations: int
     clock_hz: int
@@ -68,9 +72,9 @@ class Terms:
 
 
 def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, Terms]]:
-    """`tidy.load`, and for each run its terms, from the record run.json beside its table.
+    """The table of `tidy.load`, and the terms of each run, from its record run.json.
 
-    StatsError: there is no table, or a record does not have what is needed.
+    StatsError if there is no table or a record lacks a needed value.
     """
     table, clocks = tidy.load(directory, all_runs=all_runs)
     records = {path.parent.name: path for path in directory.glob("**/run.json")}
@@ -95,11 +99,12 @@ def _terms(run: str, path: Path | None, clock_hz: int) -> Terms:
 def measured(
     table: pd.DataFrame, terms: Mapping[str, Terms], *, empty: str = "empty"
 ) -> pd.DataFrame:
-    """Every metric of `compare.metrics`, of one operation, less the empty bracket.
+    """Every metric of `compare.metrics` for one operation, after subtraction of the empty bracket.
 
-    Columns: KEYS, iterations, metric, unit, value: one row for each run, phase, geometry and
-    metric. `value` is of the mean counts over the iterations (a ratio is that of the means); NaN
-    where the engine does not count it or there is nothing to divide by.
+    Columns: KEYS, iterations, metric, unit, value; one row for each run, phase, geometry and
+    metric. `value` comes from the mean counts over the iterations; a ratio is the ratio of means.
+    It is NaN if the engine does not count an event or the divisor is zero. StatsError for a run
+    without terms.
     """
     counts = compare.without_empty(compare.counts(table), empty)
     rows: list[dict[str, object]] = []
@@ -129,13 +134,13 @@ def measured(
 
 
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
-    """chen95's Null correction: each bracket of `values` less the mean bracket of Null in the same
-    SYSTEM and with the same seed.
+    """chen95's Null correction: subtracts the mean bracket of Null from each bracket of `values`.
 
-    Both are as `compare.counts` gives them, and both brackets hold a start and a stop of the
-    counter device: Null's nothing else, the others an operation between them. A count between two
-    markers without the device needs no such correction (`compare.without_empty`). The paper does
-    not print its formula; means are the obvious reading. A result can be negative and is kept.
+    Both tables come from `compare.counts`; Null must be of the same SYSTEM and seed. Both brackets
+    contain a start and a stop of the counter device; those of `values` also contain an operation.
+    A count between two markers without the device needs another correction
+    (`compare.without_empty`). The paper does not print its formula; means are the obvious reading.
+    Negative results stay. StatsError if a Null is missing.
     """
     same = [*SYSTEM, "seed"]
     costs = {keys: rows.mean() for keys, rows in null.groupby(level=same)}
@@ -148,8 +153,8 @@ def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-# chen95's denominators. It gives the data side's (references are reads and writes together); for
-# code it says "per reference" only, and instructions are the obvious reading.
+# chen95's denominators. For data, references are reads and writes together. For code the paper says
+# "per reference" only; instructions are the obvious reading.
 _DATA, _CODE = ("data_reads", "data_writes"), ("instructions",)
 _MISSES = {
     "read misses/reference": ("data_read_misses", _DATA),
@@ -163,10 +168,10 @@ _MISSES = {
 def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
     """The miss ratios of chen95's figures, from counts as `compare.counts` gives them.
 
-    Columns: KEYS, metric, value, misses, references: one row for each run, phase and ratio. `value`
-    is all misses by all references of a phase, so that a long iteration weighs more. A write miss
-    fills no line: a run of writes to one absent line misses each time, and neither the sum of the
-    two data ratios nor a product with a miss's cost says how long anything waited.
+    Columns: KEYS, metric, value, misses, references; one row for each run, phase and ratio. `value`
+    is all misses of a phase / all its references, so a long iteration has more weight. A write miss
+    fills no line, so each of several writes to one absent line is a miss. Therefore neither the sum
+    of the two data ratios nor a ratio times the cost of a miss is a waiting time.
     """
     totals = values.groupby(level=KEYS, sort=False).sum(min_count=1)
     parts = []
@@ -183,12 +188,13 @@ def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def spread(each: pd.DataFrame) -> pd.DataFrame:
-    """What the placement seeds make of a number.
+    """The spread of each number over the placement seeds.
 
-    each: rows with `seed` and `value`, such as those of `measured`. Columns: those that identify a
-    row but `run` and `seed`, then `seeds` (how many), `value` (their mean), `deviation` (standard,
-    of the sample; NaN for one seed), `lowest`, `highest`, `width` (highest less lowest, by the
-    mean). A seed that is there twice for one number is an error: say first which run is meant.
+    each: rows with `seed` and `value`, such as those of `measured`. Columns: the columns that
+    identify a row, without `run` and `seed`; `seeds`, their number; `value`, the mean; `deviation`,
+    the standard deviation of the sample (NaN for one seed); `lowest`; `highest`; `width`, which is
+    (highest - lowest) / mean. StatsError if a number has the same seed twice: select the runs
+    before.
     """
     same = [
         name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")
@@ -204,12 +210,12 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
 
 
 def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
-    """Each number beside that of a reference: `against(table, guest="linux")`.
+    """Adds a reference to each number, as in `against(table, guest="linux")`.
 
-    numbers: rows of `measured`, `misses_per_reference` or `spread`. reference: columns and the
-    value that the reference has there; all other columns of KEYS but `run`, and `metric`, must
-    agree. Adds `reference` and `ratio` (`value` by it); NaN where there is no reference, or it is
-    zero.
+    numbers: rows of `measured`, `misses_per_reference` or `spread`. reference: columns and their
+    values in the reference rows. All other columns of KEYS except `run`, and `metric`, must agree.
+    Adds the columns `reference` and `ratio` (value / reference), which is NaN if the reference is
+    missing or zero. StatsError for an unknown column or an ambiguous reference.
     """
     unknown = [name for name in reference if name not in numbers]
     if unknown or not reference:
@@ -232,30 +238,30 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
 def mips_relative(
     value: Number, mips: Number | float, base: Number | float, *, bandwidth: bool = False
 ) -> Number:
-    """ousterhout90's MIPS-relative speed: how fast something is for the speed of its processor; 1
-    is a Microvax II.
+    """ousterhout90's MIPS-relative speed: the speed of an operation relative to its processor's.
 
-    value, base: a time here and on the Microvax II in one unit; with `bandwidth` two bandwidths.
-    mips: the machine's rating on the paper's scale (VAX-11/780: about 1), which is an estimate.
+    A Microvax II has 1. value, base: the time here and on the Microvax II in the same unit, or with
+    `bandwidth` the bandwidths. mips: the machine's rating on the paper's scale (VAX-11/780: about
+    1), which is an estimate.
     """
     speed = value / base if bandwidth else base / value
     return speed / (mips / MVAX2_MIPS)
 
 
 def pentium_mips(clock_hz: float) -> float:
-    """A Pentium's rating by its clock: the weakest number of what is made of it."""
+    """The MIPS rating of a Pentium, scaled by its clock: a rough estimate."""
     return clock_hz * PENTIUM_MIPS_PER_HZ
 
 
 def relative_speeds(
     each: pd.DataFrame, mips: Mapping[str, float], base: Mapping[str, float] = MVAX2
 ) -> pd.DataFrame:
-    """MIPS-relative speed of every time in a table.
+    """The MIPS-relative speed of every time in a table.
 
     each: rows of `measured` or `spread`. mips: rating by machine. base: microseconds on the
-    Microvax II by workload; workloads that are not in it are left out. The rows of the metric
-    `microseconds` come back with `mips`, `base` and `relative`; ratios of `relative` between
-    systems of one machine do not depend on its rating.
+    Microvax II by workload; other workloads are left out. Returns the rows of the metric
+    `microseconds` with the columns `mips`, `base` and `relative`. Ratios of `relative` between
+    systems of one machine do not depend on its rating. StatsError if a machine has no rating.
     """
     times = each[(each["metric"] == MICROSECONDS) & each["workload"].isin(list(base))]
     unrated = sorted(set(times["machine"]) - set(mips))
@@ -270,10 +276,11 @@ def relative_speeds(
 
 
 def crossing(one: pd.Series, other: pd.Series) -> float:
-    """From which size on `one` stays below `other`.
+    """The size from which the curve `one` stays below the curve `other`.
 
-    Both are curves: values by size (ascending or not) at the same sizes. Between two sizes both are
-    taken for straight. NaN where `one` is below from the first size on, or not below at the last.
+    Both curves have values at the same sizes, in any order, and are straight between two sizes.
+    NaN if `one` is below from the first size on, or is not below at the last size. StatsError if
+    the sizes differ.
     """
     if not one.index.equals(other.index) and set(one.index) != set(other.index):
         raise StatsError("crossing: expected two curves over the same sizes")

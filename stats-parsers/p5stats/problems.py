@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
+"""The one exception of p5stats, for bad files and impossible questions."""
 
 
 class StatsError(ValueError):
-    """A file or a question that makes no sense; the message says where and what was expected."""
+    """A malformed file or an impossible question.
+
+    The message is one line: where the fault is, and what was expected.
+    """

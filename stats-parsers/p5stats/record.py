@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""run.json, the record of a run: whether it is whole.
+"""run.json, the record of a run, and the check that it is intact.
 
-A record carries the SHA-256 of itself (`sha256`, of the record without it), so that what a disk or
-an editor has changed is noticed. Records of older versions have none.
+A record contains its own SHA-256 (`sha256`, of the record without this field). The digest shows
+whether a disk fault or an editor has changed the record. Records of older versions have none.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ SEAL = "sha256"
 
 
 def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with its digest, as it is written."""
+    """The record with its digest, ready to be written as JSON."""
     plain = json.loads(json.dumps({key: record[key] for key in record if key != SEAL}))
     return {**plain, SEAL: _digest(plain)}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A whole record without its digest; StatsError when it is none, or was changed."""
+    """The record of a run, without its digest. StatsError if it is no record or was changed."""
     try:
         record = json.loads(path.read_bytes())
     except OSError as error:
@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, Any]:
         raise StatsError(f"{path}: request: expected a table")
     seal = record.pop(SEAL, None)
     if seal is not None and seal != _digest(record):
-        raise StatsError(f"{path}: damaged: it is not what its own digest says")
+        raise StatsError(f"{path}: damaged: its digest does not match its content")
     return record
 
 
@@ -46,7 +46,7 @@ def _digest(record: dict[str, Any]) -> str:
 
 
 def counts_digest(record: Mapping[str, Any]) -> str | None:
-    """The SHA-256 of counts.parquet that a record names, if any."""
+    """The SHA-256 of counts.parquet in a record; None if the record has none."""
     digests = record.get("digests")
     found = digests.get("counts.parquet") if isinstance(digests, dict) else None
     return found if isinstance(found, str) else None

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint: which intervals of a run stand for all of it, and what they say about it.
+"""SimPoint: chooses intervals that represent a run, and estimates the run from them.
 
 The file formats are those of SimPoint 3.2 (its README, section V). A frequency vector file, here of
 basic blocks, has one line for each interval of execution,
 
     T:id:count :id:count ...
 
-where `count` is how often the block was executed times its instructions, so that the counts of a
-line add up to the instructions of its interval. Ids begin at 1; lines that do not begin with T are
+where `count` is the number of executions of the block times its instructions. The counts of a line
+thus add up to the instructions of its interval. Ids begin at 1; lines that do not begin with T are
 comments. gem5's SimPoint probe and our own engine both write it, gem5 compressed.
 
-A `.simpoints` file has a line `interval cluster` for each cluster, a `.weights` file a line
-`weight cluster`: the chosen interval stands for that share of the run.
+A `.simpoints` file has a line `interval cluster` for each cluster. A `.weights` file has a line
+`weight cluster`: the chosen interval represents that share of the run.
 """
 
 import gzip
@@ -28,11 +28,11 @@ import numpy as np
 from p5stats.events import Events, Marker
 from p5stats.problems import StatsError
 
-# What SimPoint 3.2 does when it is not told otherwise.
+# The defaults of SimPoint 3.2.
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9
 PROJECTION_SEED = 2042712918
-# Below this variance of normalised vectors a cluster is a point, and its likelihood as good as it
-# gets: the shares that blocks have of an interval are whole instructions of some million.
+# The smallest variance of normalised vectors. A cluster with less is a point: an interval has some
+# million instructions, and the share of a block cannot be finer.
 POINT = 1e-12
 _COUNT = re.compile(r"[0-9]{1,18}")
 _GZIP = b"\x1f\x8b"
@@ -40,19 +40,19 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class Vectors:
-    """A frequency vector file: of each interval the counts by block."""
+    """The content of a frequency vector file: the counts of each interval, by block."""
 
     intervals: tuple[dict[int, int], ...]
 
     @property
     def lengths(self) -> list[int]:
-        """Instructions of each interval."""
+        """The number of instructions of each interval."""
         return [sum(counts.values()) for counts in self.intervals]
 
 
 @dataclass(frozen=True)
 class Point:
-    """An interval (from 0) and the share of the run that it stands for."""
+    """A chosen interval (from 0), its cluster, and the share of the run that it represents."""
 
     interval: int
     cluster: int
@@ -61,8 +61,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Clustering:
-    """The points in the order of the run, the cluster of each interval, and the BIC scores by which
-    k was chosen: scores[k - 1]."""
+    """The result of `cluster`.
+
+    points: in the order of the run. labels: the cluster of each interval. scores: the BIC score of
+    k clusters is scores[k - 1].
+    """
 
     points: tuple[Point, ...]
     labels: tuple[int, ...]
@@ -96,7 +99,7 @@ def read_vectors(path: Path) -> Vectors:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Each line with where it stands."""
+    """Yields the place (`file:number`) and the text of each line."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == _GZIP
@@ -121,7 +124,7 @@ def write_points(points: Sequence[Point]) -> tuple[str, str]:
 
 
 def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, ...]:
-    """Reads both files, of a run of so many intervals."""
+    """Reads both files of a run with this number of intervals. StatsError if they do not match."""
     chosen, shares = _pairs(simpoints, int), _pairs(weights, float)
     if chosen.keys() != shares.keys():
         raise StatsError(f"{weights}: expected the clusters of {simpoints.name}")
@@ -160,12 +163,13 @@ def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
 def cluster(
     vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
 ) -> Clustering:
-    """What SimPoint 3.2 does with `-fixedLength off`: vectors normalised and projected to 15
-    dimensions at random, k-means from `seeds` beginnings for every k up to max_k, and of these the
-    smallest k whose BIC score reaches `threshold` of the way from the worst to the best.
+    """Clusters the intervals like SimPoint 3.2 with `-fixedLength off`.
 
-    The interval nearest to the centre of its cluster stands for it. Equal input gives equal output:
-    nothing is drawn that is not seeded.
+    It normalises the vectors and projects them at random to 15 dimensions. For every k up to max_k
+    it runs k-means from `seeds` starting points. It then takes the smallest k whose BIC score
+    reaches `threshold` of the way from the worst to the best score. The interval nearest to the
+    centre of a cluster represents the cluster. Equal input gives equal output, because all random
+    numbers have fixed seeds.
     """
     from sklearn.cluster import KMeans  # slow to import, and needed by one command
 
@@ -179,7 +183,7 @@ def cluster(
     scores = [_bic(points, weights, run.labels_, run.cluster_centers_) for run in runs]
     chosen = runs[_smallest(scores, threshold)]
     distances = ((points - chosen.cluster_centers_[chosen.labels_]) ** 2).sum(axis=1)
-    # Clusters are numbered as they appear, not by what k-means happened to do.
+    # Clusters get numbers in order of appearance, not those of k-means.
     number = {label: new for new, label in enumerate(dict.fromkeys(chosen.labels_))}
     found = []
     for label in number:
@@ -195,8 +199,7 @@ def cluster(
 
 
 def _project(vectors: Vectors) -> np.ndarray:
-    """Random linear projection: each block gets a random place in 15 dimensions. Of fewer blocks
-    each is a dimension."""
+    """Random linear projection to 15 dimensions. With fewer blocks, each block is a dimension."""
     column = {block: i for i, block in enumerate(sorted(set().union(*vectors.intervals)))}
     places = (
         np.random.default_rng(PROJECTION_SEED).uniform(-1, 1, (len(column), DIMENSIONS))
@@ -238,8 +241,7 @@ INSTRUCTIONS, BUSY, IDLE = "instructions", "cycles.busy", "cycles.idle"
 
 
 def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, int]]:
-    """Of each chosen interval the instructions from the beginning of the run to its own beginning
-    and its end."""
+    """The begin and end of each chosen interval, in instructions from the begin of the run."""
     ends = list(accumulate(vectors.lengths))
     return {
         p.interval: (ends[p.interval] - vectors.lengths[p.interval], ends[p.interval])
@@ -248,8 +250,10 @@ def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, in
 
 
 def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str, int]:
-    """Counts of all events inside the brackets of a run, or of that part of it: brackets inside
-    others count once, and those around nothing (phase `empty`) not at all."""
+    """The counts of all events inside the brackets of a run, or of one interval of it.
+
+    Nested brackets count once. Brackets of the phase `empty` do not count.
+    """
     counts = dict.fromkeys(parsed.units, 0)
     begin, end = parsed.intervals[interval] if interval is not None else (None, None)
     inside, depth = begin is None, 0
@@ -268,13 +272,13 @@ def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str
 
 
 def elapsed(parsed: Events, empty: int) -> int:
-    """Clocks from the first bracket's begin to the last one's end."""
+    """Clocks from the begin of the first bracket to the end of the last, without phase `empty`."""
     clocks = [bracket for bracket in parsed.brackets if bracket.phase != empty]
     return max(one.end.tsc for one in clocks) - min(one.begin.tsc for one in clocks)
 
 
 def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[str, int]:
-    """What was counted between two snapshots, over all rings and address spaces."""
+    """The counts between two snapshots, over all rings and address spaces."""
 
     def total(marker: Marker, index: int) -> int:
         return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
@@ -283,8 +287,11 @@ def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[st
 
 
 def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:
-    """Events per instruction of the whole run, from the run that simulated the chosen intervals in
-    detail: the mean of what they counted per instruction, weighted by what they stand for."""
+    """Estimates events per instruction of the whole run from its chosen intervals.
+
+    parsed: the run that simulated these intervals in detail. The estimate is the mean of the
+    intervals' rates, weighted by their shares of the run. StatsError if an interval is missing.
+    """
     rates = dict.fromkeys(parsed.units, 0.0)
     for point in points:
         if point.interval not in parsed.intervals:

@@ -6,24 +6,23 @@
 | experiment, run, engine, machine, guest, workload | names; run is the run's id |
 | geometry | machine overlay, `key=value` separated by spaces; empty for the machine as described; \
 the name of a shadow |
-| feedback | `yes`: caches, TLBs and bus have their influence on time; `no`: they count only |
+| feedback | `yes`: caches, TLBs and bus influence time; `no`: they only count |
 | seed | placement seed |
 | parameters | workload parameters, `key=value` separated by spaces |
 | phase | name of the bracket |
 | iteration | number of the bracket within its phase, from 0 |
 | ring | privilege level 0 to 3 |
 | address_space | CR3 in hexadecimal |
-| symbol | guest function; empty while nothing is attributed to functions |
+| symbol | always empty; reserved for the guest's function |
 | event, unit | the engine's event name and unit; `vector.irq.48` and the like count by vector |
 | value | count between the begin and the end of that bracket |
 
-A ring and address space in which nothing happened during a bracket has no rows in it; one in which
-anything happened has a row for each event, zeros included.
+If nothing happened in a ring and address space during a bracket, there are no rows for them. If
+anything happened, there is a row for each event, also for zeros.
 
-A shadow, a geometry that counted misses beside the one that drove the run, has rows of its own:
-its misses, and the run's counts of what no geometry has a part in. Its `feedback` is `no`. It has
-no cycles, stalls or anything else that depends on time: those events have no rows, and never the
-run's.
+A shadow is a further geometry that counted misses in the same run. It has its own rows: its misses,
+and the run's counts of events that depend on no geometry. Its `feedback` is `no`. Cycles, stalls
+and all other events that depend on time have no rows for a shadow.
 """
 
 import hashlib
@@ -78,7 +77,7 @@ COLUMNS = tuple(SCHEMA.names)
 
 @dataclass(frozen=True)
 class Origin:
-    """The columns that are the same for a whole run."""
+    """The columns with one value for a whole run."""
 
     experiment: str
     run: str
@@ -93,7 +92,11 @@ class Origin:
 
 
 def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataFrame:
-    """Differences begin -> end of every bracket. A phase without a name keeps its number."""
+    """The tidy table of a run: the difference from begin to end of every bracket.
+
+    phases: names by number; a phase without a name keeps its number. StatsError if a count goes
+    backwards.
+    """
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
 
     def add(geometry: str, feedback: str, bracket: Bracket, rows: list[Row]) -> None:
@@ -126,7 +129,7 @@ def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataF
 def _misses(
     bracket: Bracket, events: Events, shadow: int, banks: set[tuple[int, str]]
 ) -> Iterator[Row]:
-    """The rows of what one shadow counted by itself."""
+    """The rows of the events that a shadow counts itself."""
     nothing = [[0] * len(events.shadows.events)] * len(events.shadows.names)
     counts = {
         (ring, f"0x{space:08x}"): values[shadow]
@@ -160,7 +163,10 @@ def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
 
 
 def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
-    """Writes Parquet whole or not at all; the schema version and the clock are its metadata."""
+    """Writes a Parquet file, completely or not at all.
+
+    Its metadata has the schema version and the clock.
+    """
     schema = SCHEMA.with_metadata(
         {_METADATA: json.dumps({"schema_version": SCHEMA_VERSION, "clock_hz": clock_hz}).encode()}
     )
@@ -173,10 +179,10 @@ def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
 
 
 def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
-    """Reads one file: the table and the clock in Hz. With `sha256`, what the file must have.
+    """Reads one file: the table and the clock in Hz.
 
-    Rule for other schema versions: older files are migrated here (in version 1 `feedback` was on or
-    off); newer ones are refused.
+    sha256: the digest that the file must have. Older schema versions are migrated (in version 1
+    `feedback` was on or off). StatsError for a newer version or a damaged file.
     """
     try:
         content = path.read_bytes()
@@ -200,7 +206,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
     try:
-        # The schema says it all; what another program has noted for pandas is not needed.
+        # The schema is enough; the notes of other programs for pandas are not needed.
         frame = file.replace_schema_metadata(None).to_pandas()
     except (ValueError, pa.ArrowException):
         raise StatsError(f"{path}: damaged: its columns cannot be read") from None
@@ -210,7 +216,10 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
 
 
 def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
-    """Reads the table of a run directory, and holds it to the digest in the run's record."""
+    """Reads the table of a run directory, and the clock in Hz.
+
+    StatsError if the table does not have the digest in the run's record.
+    """
     path = directory / RECORD
     known = record.counts_digest(record.read(path)) if path.exists() else None
     return read(directory / COUNTS, known)
@@ -220,9 +229,10 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
     """The runs below a directory (results/ or results/EXPERIMENT) as one table, and the clock in Hz
     of each run.
 
-    A directory keeps the runs of older engines and guests too. Of runs that ask the same (all
-    columns of Origin but `run` agree) only the one that was started last is taken, unless
-    `all_runs`; one whose power was cut, which has counts of a part only, is none of these.
+    A directory keeps the runs of older engines and guests too. Several runs may agree in all
+    columns of Origin except `run`; then only the run that started last is read. A run with a power
+    cut is left out, because its counts are incomplete. `all_runs` reads all of them. StatsError if
+    there is no table.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob(f"**/{COUNTS}")):
@@ -244,5 +254,5 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    """The record of a run; nothing where there is none."""
+    """The record of a run; empty if there is none."""
     return record.read(path) if path.exists() else {}

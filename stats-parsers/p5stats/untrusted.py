@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Text of which nobody knows who wrote it: what a guest prints, what stands in a file of others.
+"""Text from an unknown author, such as the output of a guest or a file from elsewhere.
 
-A terminal obeys what it is sent. A control sequence can retitle a window, write to the clipboard
-(OSC 52), hide a line or answer as if its user had typed; a carriage return overwrites what stood
-there; a bidirectional override (Trojan Source, CVE-2021-42574) shows words in another order. So
-whatever is not a visible character is shown by its number instead. Nothing is lost: every such
-character has its own escape.
+A terminal obeys control sequences. Such a sequence can change the title of a window, write to the
+clipboard (OSC 52), hide a line, or answer as if the user had typed. A carriage return overwrites
+the line. A bidirectional override (Trojan Source, CVE-2021-42574) shows words in another order. The
+functions here therefore replace each invisible character by an escape with its number. No
+information is lost: every such character has its own escape.
 """
 
 import unicodedata
@@ -15,8 +15,10 @@ _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def for_terminal(text: str, *, lines: bool = False) -> str:
-    """The text with every invisible character as \\xNN, \\uNNNN or \\UNNNNNNNN, and so on one line;
-    with `lines` its line feeds and tabs stay. A backslash is itself."""
+    """The text on one line, with \\xNN, \\uNNNN or \\UNNNNNNNN for every invisible character.
+
+    With `lines`, line feeds and tabs stay. A backslash stays as it is.
+    """
     if text.isprintable():
         return text
     return "".join(

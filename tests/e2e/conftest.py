@@ -35,13 +35,13 @@ from p5stats import events
 
 MACHINE = "p90-premiere2"
 KEPT = 8  # boots, each with the guest's memory
-# What of engine.conf matters only after the boot.
+# The keys of engine.conf that matter only after the boot.
 AFTER_BOOT = ("run.job", "run.program", "run.trace_reads", "run.power_cut", "run.pcap")
 
 
 @dataclass(frozen=True)
 class Booted:
-    """A finished simulation: its run directory, how it ended, what its serial line said."""
+    """A finished simulation: its run directory, its status, and the output of its serial line."""
 
     directory: Path
     outcome: Outcome
@@ -57,7 +57,7 @@ class Booted:
 
     @property
     def printed_counters(self) -> list[int]:
-        """What selftest-counters read from the counter device, as it printed it."""
+        """The values that selftest-counters read from the counter device and printed."""
         return [int(value, 16) for line in self.output.splitlines() for value in line.split()[1:]]
 
     @property
@@ -92,8 +92,10 @@ def lab():
 
 @pytest.fixture(scope="session")
 def guest_program(tmp_path_factory, lab):
-    """A C program beside the tests, or elsewhere by its path, built as workloads are;
-    `boot(program=...)` takes it."""
+    """Builds a C program like a workload, for `boot(program=...)`.
+
+    Its source is beside the tests, or elsewhere by its path.
+    """
 
     def build(source):
         built = tmp_path_factory.mktemp("program") / Path(source).stem
@@ -133,8 +135,7 @@ def bare_program(tmp_path):
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory):
-    """Directories for runs, and engines that have booted beside them, by their parameters; the one
-    that was asked last is the last."""
+    """Directories for runs, and the booted engines by their parameters, the last used last."""
     place, booted = tmp_path_factory.mktemp("boots"), OrderedDict()
     yield (place / str(number) for number in itertools.count()), booted
     for server in booted.values():
@@ -142,7 +143,7 @@ def servers(tmp_path_factory):
 
 
 def _typing(plan, place, typed):
-    """Run the engine with a terminal for its serial line; how it ended, and what the line said."""
+    """Run the engine with a terminal as serial line; return its status and the line's output."""
     master, slave = os.openpty()
     tty.setraw(slave)
     command = (*plan.command, f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}")
@@ -168,20 +169,20 @@ def _typing(plan, place, typed):
 def boot(lab, servers):
     """Boot a guest, run one job, return what it left. `job` is the guest's command line.
 
-    All tests share a boot of the same machine and guest: what is forked from it is byte for byte
-    what it would have been alone (test_fork.py). In a `directory` of its own a run begins at reset.
+    All tests share a boot of the same machine and guest. A run that is forked from it is equal,
+    byte for byte, to a run from reset (test_fork.py). With its own `directory` a run begins at
+    reset.
 
     `program` is the file for a job `@program`, `seed` the page-placement seed.
-    Without `disk` the machine has none; without `fast` the engine takes no short cuts. `shadows`
-    are geometries that count beside the machine's, `trace` what else is recorded, `accesses` at
-    most, `attribute` how it is counted by function, `conf` more lines of the engine's parameters,
-    `power_cut` the microseconds from the ready marker on until the power is cut.
-    Each run has a directory of its own.
+    Without `disk` the machine has none. Without `fast` the engine takes no shortcuts. `shadows`:
+    further geometries. `trace`: what to record; `accesses`: the limit of that trace. `attribute`:
+    how to count by function. `conf`: more lines of the engine's parameters. `power_cut`: the
+    microseconds between the ready marker and the power cut. Each run has its own directory.
 
-    `typed`: pairs of what the serial line has to say, and what is then typed there.
+    `typed`: pairs of an expected output of the serial line and the input to type then.
 
-    With `bare` there is no operating system: that file is loaded at 0x7C00 and entered there in
-    real mode. `isa`: on a processor of another level than the guest's.
+    With `bare` there is no operating system: the boot ROM loads that file at 0x7C00 and enters it
+    in real mode. `isa`: a processor of another level than the guest's.
     """
 
     def run(
@@ -242,7 +243,7 @@ def boot(lab, servers):
         plan = engine.prepare(lab, planned, place)
         for file, content in plan.write.items():
             (place / file).write_bytes(content)
-        # The job as the test wants it, also when it names no workload or wrong parameters.
+        # The job of the test, even if it names no workload or wrong parameters.
         given = [*(place / "engine.conf").read_text().splitlines(), *conf]
         lines = [line for line in given if not line.startswith(("run.job", "run.trace_reads"))]
         lines += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Workloads compiled by the host's compiler, some with a call of the C library that goes wrong."""
+"""Workloads compiled by the host's compiler, some with a faulty call of the C library."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr")
 
 
 def compiled(program, *arguments):
-    """`program`, of these sources and with these options; its path."""
+    """Compiles `program` from these sources with these options; returns its path."""
     subprocess.run(
         [
             "cc",
@@ -27,8 +27,10 @@ def compiled(program, *arguments):
 
 
 def spoiled(directory, name, calls, wrong, *options):
-    """A workload of which these calls of the C library come to __wrap_CALL in the C text `wrong`,
-    which can ask __real_CALL."""
+    """Compiles a workload with replaced calls of the C library.
+
+    Each CALL goes to __wrap_CALL in the C text `wrong`, which can call __real_CALL.
+    """
     source = directory / "wrong.c"
     source.write_text(wrong)
     (workload,) = ROOT.glob(f"workloads/*/{name}.c")
@@ -37,7 +39,7 @@ def spoiled(directory, name, calls, wrong, *options):
 
 
 def told(program, arguments, directory):
-    """The status of a program that runs in a directory, and what it says on standard error."""
+    """Runs a program in a directory; returns its exit status and its standard error."""
     done = subprocess.run(
         [program, *arguments],
         cwd=directory,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What gem5/rings.S does, section by section: the numbers that gem5's tracer (configs/gem5/extras)
-and our own engine at ISA level x86-64 must both come to."""
+"""The expected counts of gem5/rings.S, section by section.
+
+gem5's tracer (configs/gem5/extras) and our own engine at ISA level x86-64 must both count them.
+"""
 
 EVENTS = """instructions data_reads data_writes segment_loads hw_interrupts exceptions
     soft_interrupts crossings_int crossings_gate crossings_far crossings_iret crossings_async

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Counts by function: their sum is what was counted, the run is what it was without, and code is
-found in kernels, programs, libraries and a kernel that is a program."""
+"""Counts by function: they add up to all counts, and attribution does not change the run.
+
+The tests find code in kernels, programs, libraries and a kernel that is a program.
+"""
 
 from collections import Counter
 
@@ -36,7 +38,7 @@ def run(boot, runs):
 
 
 def brackets(booted):
-    """What the markers say of each phase: counts by ring, address space and event."""
+    """The counts of each phase from the markers, by ring, address space and event."""
     parsed = booted.events
     sums = Counter()
     for bracket in parsed.brackets:
@@ -100,8 +102,7 @@ def test_and_the_run_is_what_it_is_without(run, attribute):
 
 
 def test_code_is_found_wherever_it_is(run):
-    """Kernel, program, loader, library; nearly nothing is without a name, and what a call does is
-    under the call's name."""
+    """Kernel, program, loader and library have names, and a call's work has the call's name."""
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     frame = frame[frame["event"] == "instructions"]
     by_module = frame.groupby("module")["count"].sum()
@@ -130,7 +131,7 @@ def test_a_kernel_that_is_a_program(run):
 
 
 def test_classes_of_misses_add_up(run):
-    """Every miss of the L2 has one class; of L1 those that asked it."""
+    """Every miss of L2 has one class; in L1, those that reached L2."""
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bitblt: what a frame costs by each path, and that a wrong pixel is noticed."""
+"""bitblt: the cost of a frame on each path, and the detection of a wrong pixel."""
 
 import subprocess
 import sys

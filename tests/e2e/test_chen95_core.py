@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab run chen95-core`: two systems side by side, and what must hold whatever the numbers."""
+"""`./p5lab run chen95-core`: two systems side by side, and relations that hold on every host."""
 
 import contextlib
 import io
@@ -52,7 +52,7 @@ def values(lab):
 
 @pytest.fixture(scope="module")
 def table(lab, values):
-    """What the command prints for people."""
+    """The command's output as text."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
         return command(lab)

@@ -20,7 +20,7 @@ from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS
 OPERATIONS = ("getpid", "dup", "pipe", "exec", "misaligned-load", "misaligned-store", "rep-stos")
 SHORT = tuple(name for name in OPERATIONS if name != "exec")
 FAST = ("null", "getpid", "dup", "misaligned-load", "misaligned-store")
-# Follow from what a program executes, whatever is in the caches.
+# These depend only on the executed program, not on the caches.
 EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
 # What the engine says of the cycles that start and stop waited: clocks, clocks of a mispredicted
 # branch (engine/p5/SOURCES.md: 3 or 4), and one for each instruction that found no partner.
@@ -57,7 +57,7 @@ def rows(runs):
 
 @pytest.fixture(scope="module")
 def waited(runs):
-    """By operation: how many cycles start and stop waited more or less than around nothing."""
+    """By operation: the change of the waiting time of start and stop, in cycles, against Null."""
     access = {}
     for one in runs:
         asked = one.record["parameters"]
@@ -84,7 +84,7 @@ def test_every_operation_is_there(rows):
 
 
 def only(operations):
-    """Each operation once; what is not in the fast set with --full."""
+    """Each operation once; --full adds those that are not in the fast set."""
     return [
         pytest.param(name, marks=() if name in FAST else pytest.mark.full) for name in operations
     ]
@@ -114,7 +114,7 @@ def test_long_operations_are_hardly_wrong(rows):
 
 
 def test_what_table_2_says_of_misaligned_accesses(rows):
-    """A read counts twice and a write once; the cache sees two of both."""
+    """A misaligned read counts twice and a write once; the cache gets two of each."""
     assert rows["misaligned-load"]["data_reads"].method == pytest.approx(2)
     assert rows["misaligned-store"]["data_writes"].method == pytest.approx(1)
     assert rows["misaligned-store"]["data_writes"].engine == pytest.approx(2)
@@ -122,7 +122,7 @@ def test_what_table_2_says_of_misaligned_accesses(rows):
 
 
 def test_the_numbers_are_the_same_again(lab, runs, full):
-    """The engine's events, and what the guest read from its counters."""
+    """The engine's events, and the values that the guest read from its counters."""
     before = {one.id: (one.directory / OUTPUT).read_bytes() for one in runs}
     again = [
         run

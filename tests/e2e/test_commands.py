@@ -51,7 +51,7 @@ def test_a_program_of_ones_own_is_counted_whole_and_between_its_markers(results,
     own = cycles(stored, "0")
     assert len(own) == 7
     assert whole > 100 * sum(own)  # it was also started
-    # The same bytes elsewhere are the same run; others are not.
+    # The same bytes in another file are the same run; other bytes are another run.
     elsewhere = tmp_path / "b"
     elsewhere.mkdir()
     assert program(results, shutil.copy(mine, elsewhere / "a.out")).id == stored.id

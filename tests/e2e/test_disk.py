@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The modelled disks as a guest sees them: what a data sheet says of the drive comes out."""
+"""The modelled disks in a guest: measurements agree with the drive's data sheet."""
 
 import pytest
 

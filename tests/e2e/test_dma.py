@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A device that transfers by itself: what it reads and writes is looked up in the caches."""
+"""A bus master: its reads and writes make inquire cycles in the caches."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def test_the_caches_see_what_the_disk_controller_writes(boot, bare_program):
     # descriptor in another way, which the engine does not see.)
     assert booted.totals(1, "snoops") == [SECTORS * SECTOR // LINE]
     assert booted.totals(1, "snoop_hits") == [3]
-    # The modified one was written back before the controller wrote it.
+    # The modified line was written back before the controller wrote it.
     assert booted.totals(1, "l1d_writebacks") == [1]
     # All three had to be read again, and not from the board cache; nor was the code there, which
     # is executed for the first time.

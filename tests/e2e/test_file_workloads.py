@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The file benchmarks: that what they read is what they wrote, that they say so when it is not, and
-what reaches the disk. Small counts here; the sizes of the papers are in configs/experiments."""
+"""The file benchmarks: they read the data that they wrote, and report any difference.
+
+Other tests check the requests that reach the disk. The counts are small; configs/experiments has
+the sizes of the papers.
+"""
 
 import subprocess
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Far transfers by gates and to tasks, and test register 12, as a program without operating system
-meets them: what the emulator executes is what the model charges for."""
+"""Far transfers through gates and to tasks, and test register 12, in a bare program.
+
+The model must charge for exactly the accesses that the emulator executes.
+"""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a real gem5, P5LAB_GEM5, writes in its three formats, and both engines side by side."""
+"""The three formats of a real gem5, P5LAB_GEM5, and both engines side by side."""
 
 import json
 import math

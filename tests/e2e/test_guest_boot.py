@@ -63,7 +63,7 @@ def test_mem_read_shows_the_caches(boot):
 
 
 def test_guest_sees_the_recorded_counters(boot):
-    """Every value that a program printed is, bit for bit and in order, what the engine recorded."""
+    """Every printed value equals the engine's record, bit for bit and in order."""
     booted = boot("selftest-counters reads=25", trace_reads=True)
     assert len(booted.printed_counters) == 25 * 4 + 3
     # The kernel reads the TSC for itself as well: the printed values are a subsequence.

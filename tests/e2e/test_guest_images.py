@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What guests are made of: boot ROM, cpio archive, programs, and the instruction set check."""
+"""The parts of guests: boot ROM, cpio archive, programs, and the check of instruction sets."""
 
 import functools
 import importlib.util

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that prints what nobody should obey, through every way to a person."""
+"""A program that prints control sequences: no output of p5lab passes them on."""
 
 import json
 import subprocess

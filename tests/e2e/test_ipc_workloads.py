@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The workloads of calls, processes, IPC, loopback and cached files (ousterhout90, lai96, wpi92):
-that they do what they say, the same way each time, and notice when they did not."""
+they do the described work, the same each time, and detect errors."""
 
 import re
 
@@ -135,7 +135,7 @@ def test_the_last_byte_of_the_last_datagram_is_looked_at(tmp_path):
 
 
 def gone_wrong(directory, job, call, byte=0):
-    """What the program says that ends with an error as it should."""
+    """The error message of a program that must fail."""
     name, *arguments = job.split()
     program = spoiled(directory, name, call, WRONG[call], f"-DBYTE={byte}")
     status, error = told(program, arguments, directory)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A program of our own in 64-bit code: the engine of x86-64 counts every access, crossing and miss,
-and has no clocks."""
+"""Our own program in 64-bit code: the x86-64 engine counts accesses, crossings and misses.
+
+It has no clocks.
+"""
 
 from pathlib import Path
 

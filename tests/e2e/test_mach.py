@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guest mach on the engine: boot, jobs, what a system call crosses, what a UNIX has to do."""
+"""Guest mach on the engine: boot, jobs, the crossings of a system call, and UNIX behaviour."""
 
 import re
 
@@ -80,7 +80,7 @@ def test_a_call_crosses_what_its_design_says(mach, lab, system):
     ],
 )
 def test_the_same_source_gives_the_same_results(mach, job, system):
-    """Each checks what it read and what came back; it ends well on all four or says why not."""
+    """Each workload checks its data, and exits with status 0 or a reason."""
     booted = mach(job, system=system)
     assert booted.events.guest_status == 0
     assert booted.output == ""
@@ -139,7 +139,7 @@ def test_the_picture_shows_it_too(counted_documents):
 
 
 def test_programs_see_the_counters_of_the_chip(mach):
-    """What a program read from /dev/p5ctr is, bit for bit, what the engine recorded."""
+    """The values that a program reads from /dev/p5ctr equal the engine's record bit for bit."""
     booted = mach("selftest-counters reads=10", trace_reads=True)
     assert len(booted.printed_counters) == 10 * 4 + 3
     rest = iter(booted.recorded_counters)
@@ -165,7 +165,7 @@ def for_linux(lab, guest_program):
     ("name", "said"), [("test-unix", "all is well\n"), ("test-kill", "all are gone\n")]
 )
 def test_the_same_program_agrees_with_linux(mach, for_linux, name, said):
-    """What the tests ask for is what Linux does."""
+    """The behaviour that the tests expect is that of Linux."""
     assert mach("@program", system="linux", program=for_linux(name)).output == said
 
 
@@ -320,7 +320,7 @@ def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
 
 
 def test_a_short_message_comes_inline(mach):
-    """msgrcv() asks for 8 KB; what is there is a byte, and no page is made for it."""
+    """msgrcv() asks for 8 KB but receives a byte, and the kernel allocates no page."""
     booted = mach("ipc mechanism=message transactions=20")
     assert booted.totals(1, "exceptions")[0] < 20
     assert booted.totals(8192, "exceptions")[0] > 200
@@ -339,7 +339,7 @@ def test_a_program_runs_at_its_full_speed_between_calls(mach):
 
 
 def test_fork_and_exec_leave_nothing_behind(mach, full):
-    """The last take as long as the first: no list grows, and memory is left."""
+    """The last calls take as long as the first: no list grows, and memory stays free."""
     booted = mach(f"exec-static iterations={150 if full else 70}", limit_seconds=200)
     clocks = booted.totals(0, CYCLES)
     early, late = (sorted(part)[len(part) // 2] for part in (clocks[10:30], clocks[-20:]))

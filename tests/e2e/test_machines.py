@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machines against what their papers measured: the plateaus of reading memory."""
+"""The machines against the measurements of their papers: the plateaus of memory reads."""
 
 import pytest
 

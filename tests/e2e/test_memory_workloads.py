@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The memory workloads: that they move what they say, and the plateaus of their curves against what
-lai96 and talagala97 measured. Here a twentieth of the papers' bytes is moved for a few sizes."""
+"""The memory workloads: they move the right data, and their plateaus agree with the papers.
+
+The papers are lai96 and talagala97. The tests move a twentieth of the papers' bytes, for a few
+sizes.
+"""
 
 import re
 import subprocess
@@ -46,7 +49,7 @@ def within(curve, low, high):
 @pytest.mark.parametrize(("name", "routine"), ROUTINES)
 @pytest.mark.parametrize("size", ["32", "2K", "80K"])
 def test_every_routine_finds_its_data_right(name, routine, size):
-    """The programs compare what they moved; on the host they run without markers."""
+    """The programs check the moved data; on the host they run without markers."""
     arguments = [f"routine={routine}", f"size={size}", "words=10012", "placement=guest"]
     result = subprocess.run(
         [NATIVE / name, *arguments], capture_output=True, text=True, check=False

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The workloads of networks (chen95, lai96, wpi92) over loopback: that they do what they say, and
-notice when they did not."""
+"""The network workloads (chen95, lai96, wpi92) over loopback: their work and error detection."""
 
 import re
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The network in guest linux: its own driver on the modelled card, against the remote host, with
-every byte looked at (wire.c); the capture of it; faults by seed."""
+"""The network in guest linux: Linux's driver, the modelled card and the remote host.
+
+wire.c checks every byte. Other tests check the capture and the injected faults by seed.
+"""
 
 import os
 import re
@@ -201,7 +203,7 @@ def test_a_run_is_the_same_to_the_byte_captured_or_not(network):
 
 @contextmanager
 def busy_processes():
-    """Twice as many as there are cores, that do nothing but take their time."""
+    """Busy processes, two for each core."""
     command = [sys.executable, "-c", "while True: pass"]
     started = [subprocess.Popen(command) for _ in range(2 * (os.cpu_count() or 1))]
     try:
@@ -279,7 +281,7 @@ def test_without_a_card_there_is_none(boot, program):
 
 
 def test_a_file_server_that_is_full_says_so(boot, guest_program):
-    """The programs are told, and the server goes on."""
+    """The programs get an error, and the server continues."""
     ran = boot("@program", program=guest_program("nfs_full.c"), settings=CARD)
     assert ran.outcome.status == "ok", ran.output
     assert Counter(re.findall(r": (.*)", ran.output)) == {"No space left on device": 3, "done": 5}

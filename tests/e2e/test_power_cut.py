@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The power is cut while files are made and removed: what is on the disk then can be repaired, and
-holds what was promised."""
+"""A power cut while a program creates and removes files.
+
+The disk can be repaired afterwards, and has all data that the system had promised to keep.
+"""
 
 import os
 import re
@@ -35,7 +37,7 @@ def word(key, number):
 
 
 def content(key):
-    """What workloads/lib/data.h fills a file with."""
+    """The content that workloads/lib/data.h writes to a file."""
     words = [word(key, at % 512 // 4) for at in range(0, BYTES + 3, 4)]
     for sector in range(0, BYTES, 512):
         words[sector // 4] = ~word(key, 128 + sector // 512) & 0xFFFFFFFF

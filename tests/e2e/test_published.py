@@ -43,7 +43,7 @@ LOOSE = 0.03
 
 @pytest.fixture(scope="module")
 def validation(tmp_path_factory, full):
-    """What a fresh laboratory measures, of all claims or of the short ones."""
+    """The results of a fresh laboratory, for all claims or for the short ones."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validate") / "results")
     asked = [
         claim
@@ -65,7 +65,7 @@ def test_every_claim_is_judged(validation):
 
 
 def test_what_does_not_hold_is_explained(validation):
-    """A miss without a reason is one that nobody has looked at."""
+    """Each claim that does not hold needs a reason."""
     missed = validation[validation["verdict"] == FAILS]
     assert missed[missed["reason"] == ""]["claim"].tolist() == []
 

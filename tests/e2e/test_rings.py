@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Our engine counts in the program of gem5's tracer what that tracer has to count."""
+"""Our engine has the expected counts of gem5's tracer, in the same program."""
 
 from pathlib import Path
 

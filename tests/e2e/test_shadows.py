@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Many geometries from one run: what a shadow counts is what a run of its own counts, where neither
-has an influence on time."""
+"""Many geometries from one run: the counts of a shadow equal those of a separate run, if
+neither influences time."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint on the embedded engine: what the estimate of a few intervals says of the full run."""
+"""SimPoint on the embedded engine: the estimate from a few intervals against the full run."""
 
 import json
 

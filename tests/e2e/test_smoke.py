@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab run smoke` as a person meets it: table, reuse, repetition elsewhere, a full disk."""
+"""`./p5lab run smoke` as a user sees it: table, reuse, repetition elsewhere, a full disk."""
 
 import multiprocessing
 import re

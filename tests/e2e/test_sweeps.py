@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A sweep that is disturbed comes to the same bytes as one that is not: workers that are killed, a
-command that is killed and started again. With --full on 216 runs, else on a few of them."""
+"""A disturbed sweep has the same bytes as an undisturbed one.
+
+The tests kill workers, or kill the command and start it again. With --full they use 216 runs, else
+a few of them.
+"""
 
 import os
 import random
@@ -86,7 +89,7 @@ def undisturbed(size, tmp_path_factory):
 
 
 def contents(lab):
-    """What the ok runs came to, by id; their records say so of these very bytes."""
+    """The digests of the ok runs' files, by id; the files match their records."""
     found = {}
     for stored in store.all_runs(lab):
         if stored.status == "ok":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The model's caches against a cache simulator that others wrote: each access of a guest's trace
-hits or misses in both. tests/third_party/replay.c says how the policies are matched."""
+"""The model's caches against a cache simulator of other authors: each access of a guest's trace
+hits in both or misses in both. tests/third_party/replay.c says how the policies are matched."""
 
 import os
 import re

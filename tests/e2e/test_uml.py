@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guest linux-uml on the engine: boot, jobs, what a system call crosses, device, disk, failures."""
+"""Guest linux-uml on the engine: boot, jobs, crossings of a system call, device, disk, failures."""
 
 import importlib.util
 import subprocess
@@ -118,7 +118,7 @@ def test_sleeping_is_idle_time(uml):
 
 
 def test_programs_see_the_counters_of_the_host(uml):
-    """What a program read from /dev/p5ctr is, bit for bit, what the engine recorded."""
+    """The values that a program reads from /dev/p5ctr equal the engine's record bit for bit."""
     booted = uml("selftest-counters reads=10", trace_reads=True)
     assert len(booted.printed_counters) == 10 * 4 + 3
     rest = iter(booted.recorded_counters)

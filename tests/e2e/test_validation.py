@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Experiment `validation`: what programs in a guest measure of the pipes' rules, the branch target
-buffer, the TLBs, segment loads, INT and IRET, against what follows from each rule.
+"""Experiment `validation`: measurements of programs in a guest against the rules of the model.
+
+The rules are those of the pipes, the branch target buffer, the TLBs, segment loads, INT and IRET.
 
 Rules are those of INTEL-OPT, INTEL-DM and AGN-MA, clocks of single instructions those of AGN-IT and
 QTM (engine/p5/SOURCES.md). A copy of a sequence stands behind a NOT, which pairs with nothing, so
@@ -26,7 +27,7 @@ COPIES = 400  # of a sequence in a bracket of pairing and segload
 
 
 class Pair(NamedTuple):
-    """What one copy of a sequence takes, which of its instructions go into V, and why."""
+    """The clocks of one copy of a sequence, its instructions in V, and the reason."""
 
     clocks: int
     in_v: int
@@ -172,7 +173,7 @@ COLD = {"cold code, 1 byte": 16 * COLD_LINES, "cold code, 2 bytes": 0}
 
 
 class Branch(NamedTuple):
-    """Clocks and mispredictions in a bracket, and why."""
+    """Clocks and mispredictions in a bracket, and the reason."""
 
     clocks: int
     mispredicted: int
@@ -252,7 +253,7 @@ BRANCHES = {
 
 
 class Load(NamedTuple):
-    """What one copy of a sequence with segment loads takes, and why."""
+    """The clocks of one copy of a sequence with segment loads, and the reason."""
 
     clocks: int
     data_reads: int

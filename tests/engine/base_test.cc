@@ -11,7 +11,7 @@
 
 using namespace base;
 
-TEST_CASE("agenda: actions run in the order of time, those of one time as entered") {
+TEST_CASE("agenda: actions run in order of time, and at one time in order of entry") {
   Agenda agenda;
   std::vector<std::string> ran;
   const auto action = [&](const char* name) {
@@ -31,7 +31,7 @@ TEST_CASE("agenda: actions run in the order of time, those of one time as entere
   CHECK(agenda.next() == kNever);
 }
 
-TEST_CASE("agenda: an action that enters another one for now has it run at once") {
+TEST_CASE("agenda: an action that another action enters for the present time runs at once") {
   Agenda agenda;
   int runs = 0;
   agenda.at(5, [&](Time now) { agenda.at(now, [&](Time) { runs++; }); });
@@ -39,7 +39,7 @@ TEST_CASE("agenda: an action that enters another one for now has it run at once"
   CHECK(runs == 1);
 }
 
-TEST_CASE("clock: the first clock of a time is the first at which it has passed") {
+TEST_CASE("clock: the first clock of a time is the first clock after it") {
   const Clock clock(90'000'000);
   CHECK(clock.time(90'000'000) == kSecond);
   CHECK(clock.clocks(kSecond) == 90'000'000);

@@ -29,7 +29,7 @@ constexpr Time kGapTime = 9'600'000;
 
 }  // namespace
 
-TEST_CASE("card: the PROM has the address, each byte twice, and is signed") {
+TEST_CASE("card: the PROM has each byte of the address twice, and the signature") {
   NetBench bench;
   bench.start();
   const Frame prom = bench.read_memory(0, 32);
@@ -40,7 +40,7 @@ TEST_CASE("card: the PROM has the address, each byte twice, and is signed") {
   CHECK((prom[28] == 0x57 && prom[29] == 0x57 && prom[30] == 0x57 && prom[31] == 0x57));
 }
 
-TEST_CASE("card: memory is behind the remote DMA, in words, and goes round at the ring's end") {
+TEST_CASE("card: remote DMA accesses the memory in words, and wraps at the end of the ring") {
   NetBench bench;
   bench.start();
   Frame bytes(512);
@@ -137,7 +137,7 @@ TEST_CASE("card: frames of all sizes come into the ring whole, interrupt at the 
   CHECK(bench.log.misses == 0);
 }
 
-TEST_CASE("card: it receives while a driver chooses a page without saying start again") {
+TEST_CASE("card: it still receives after a driver selects a page without the start bit") {
   NetBench bench;
   bench.start();
   bench.out(0x0, 0x60);
@@ -202,7 +202,7 @@ TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
   }
 }
 
-TEST_CASE("card: a full ring: the frame is given up when it needs the page that is not free") {
+TEST_CASE("card: with a full ring it drops a frame when the frame needs a page that is not free") {
   NetBench bench;
   bench.start();
   // 51 pages are free (the 52nd is the boundary). A frame of 1514 bytes takes 6 of them: 8 frames
@@ -238,7 +238,7 @@ TEST_CASE("card: a full ring: the frame is given up when it needs the page that 
   CHECK(bench.take().size() == 1);
 }
 
-TEST_CASE("card: frames that nobody takes are counted, to 192, with an interrupt at 128") {
+TEST_CASE("card: it counts missed frames up to 192, with an interrupt at 128") {
   NetBench bench;
   bench.start();
   for (int i = 0; i < 51 + 200; i++) {
@@ -251,7 +251,7 @@ TEST_CASE("card: frames that nobody takes are counted, to 192, with an interrupt
   CHECK(bench.take().size() == 51);
 }
 
-TEST_CASE("card: a stopped card hears nothing; a reset ends what comes in, not what goes out") {
+TEST_CASE("card: a stopped card receives nothing; a reset ends reception, not transmission") {
   NetBench bench;
   bench.start();
   bench.out(0x0, 0x21);
@@ -313,7 +313,7 @@ TEST_CASE("card: the 'send packet' command reads the next packet of the ring") {
   CHECK(bench.network.card().read(Ne2000::kData, 2) == 104);
 }
 
-TEST_CASE("card: any sequence of port accesses leaves it whole") {
+TEST_CASE("card: it works after any sequence of port accesses") {
   std::mt19937 random(5);
   NetBench bench;
   for (int round = 0; round < 200; round++) {

@@ -139,7 +139,7 @@ TEST_CASE("config: the clock ratio is one of small whole numbers") {
   CHECK(ratio("90", "0") == std::pair(0u, 0u));
 }
 
-TEST_CASE("config: mistakes are answered with one line: where, key, what") {
+TEST_CASE("config: the message of a mistake is one line with place, key and expectation") {
   CHECK(error_of(replaced("penalty.agi = 1\n", "")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(replaced("penalty.agi", "penalty.aig")) == "engine.conf: penalty.agi: missing");
   CHECK(error_of(std::string(kMachine) + "penalty.fgi = 1\n") ==
@@ -274,7 +274,7 @@ TEST_CASE("declarations: disks") {
   };
   CHECK(of(disks) == "");
   CHECK(of(replaced("disk.count = 1", "disk.count = 16", disks)) ==
-        "engine.conf:1: disk.count: expected at most 15 for each of disk.adapters");
+        "engine.conf:1: disk.count: expected at most 15 disks for each adapter of disk.adapters");
   CHECK(of(replaced("disk.heads = 4", "disk.heads = 0", disks)) ==
         "engine.conf:5: disk.heads: expected a whole number of heads, 1 to 64; found `0`");
   CHECK(of(replaced("disk.zones = 300x100", "disk.zones = 300", disks)) ==
@@ -283,12 +283,12 @@ TEST_CASE("declarations: disks") {
   CHECK(of(replaced("disk.segments = 2", "disk.segments = 0", disks)).find(": disk.segments: ") !=
         std::string::npos);
   CHECK(of(replaced("disk.buffer = 65536", "disk.buffer = 512", disks)) ==
-        "engine.conf:19: disk.segments: expected at least a sector of disk.buffer for each");
+        "engine.conf:19: disk.segments: expected at most one segment for each sector of 512 bytes "
+        "in disk.buffer");
   CHECK(of(replaced("write_seek_single_ms = 2", "write_seek_single_ms = 0.5", disks)) ==
-        "engine.conf:13: disk.write_seek_single_ms: expected not less than "
-        "disk.read_seek_single_ms");
+        "engine.conf:13: disk.write_seek_single_ms: expected at least disk.read_seek_single_ms");
   CHECK(of(replaced("disk.seek_knee = 200", "disk.seek_knee = 599", disks)) ==
-        "engine.conf:16: disk.seek_knee: expected at most the number of cylinders less 2, 598");
+        "engine.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
 }
 
 // The rule that the command line checks accepts the same values as the curve of the model.

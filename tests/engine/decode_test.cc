@@ -334,7 +334,7 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   CHECK(pairing("d9 c9") == Pairing::NP);
 }
 
-TEST_CASE("decode: what the chip refuses, at both ISA levels") {
+TEST_CASE("decode: instructions that the chip refuses, at both ISA levels") {
   const auto refused = [](const char* hex) {
     const Insn insn = decode_hex(hex);
     return std::pair(has(insn, kNotOnPentium), has(insn, kNotOnPentiumCmov));

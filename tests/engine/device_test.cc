@@ -26,7 +26,7 @@ std::vector<p5::Part> parts() {
 
 }  // namespace
 
-TEST_CASE("devices: each folder has entered itself, in the order of its device.toml") {
+TEST_CASE("devices: each folder has registered itself, in the order of its device.toml") {
   const std::vector<p5::Part> found = parts();
   CHECK(std::is_sorted(found.begin(), found.end()));
   for (const p5::Part part : {p5::Part::Scsi, p5::Part::Ne2000}) {
@@ -34,7 +34,7 @@ TEST_CASE("devices: each folder has entered itself, in the order of its device.t
   }
 }
 
-TEST_CASE("devices: a machine has those that its settings give it") {
+TEST_CASE("devices: a machine has the devices that its settings declare") {
   DeviceBench none("none", 0), disks("none", 2), both("ne2000", 1);
   CHECK(none.devices.present().empty());
   CHECK(disks.devices.present().size() == 1);

@@ -29,7 +29,7 @@ inline DriveConfig round_drive() {
 
 constexpr Time kBusSector = 512 * kMicrosecond / 10;  // at 10 MB/s
 
-// Drives one request after the other and says when each is over.
+// Sends one request after the other and returns the end time of each.
 struct DriveBench {
   Agenda agenda;
   std::string problem;
@@ -44,7 +44,7 @@ struct DriveBench {
     now = until;
   }
 
-  // All of a read has come over the bus.
+  // All data of a read has come over the bus.
   Time read(uint64_t first, uint32_t count, Spent* spent = nullptr) {
     auto request = std::make_shared<Request>();
     request->first = first;

@@ -131,7 +131,7 @@ TEST_CASE("disk: without read-ahead each sequential read waits for a round") {
   CHECK(ms(bench.now - begin) / 9 == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.01));
 }
 
-TEST_CASE("disk: what is in the buffer comes at the rate of the bus") {
+TEST_CASE("disk: data in the buffer comes at the rate of the bus") {
   DriveBench bench;
   bench.read(0, 64);
   settle(&bench);  // time to read ahead: 1024 / 4 sectors
@@ -146,7 +146,7 @@ TEST_CASE("disk: what is in the buffer comes at the rate of the bus") {
   CHECK(spent.seek > 0);
 }
 
-TEST_CASE("disk: a write is over when it is on the media") {
+TEST_CASE("disk: a write is complete when its data is on the media") {
   DriveBench bench;
   settle(&bench);
   const Time begin = bench.now;
@@ -159,7 +159,7 @@ TEST_CASE("disk: a write is over when it is on the media") {
   CHECK(ms(bench.now - after) == doctest::Approx(8.3333 * (1 + 8 / 120.0)).epsilon(0.001));
 }
 
-TEST_CASE("disk: with a write cache it is over when the data has come") {
+TEST_CASE("disk: with a write cache a write is complete when its data has arrived") {
   DriveConfig config = round_drive();
   config.write_cache = true;
   DriveBench bench(config);
@@ -210,7 +210,7 @@ TEST_CASE("disk: a power cut leaves the sectors that are written") {
   }
 }
 
-TEST_CASE("disk: a power cut loses what only the cache has") {
+TEST_CASE("disk: a power cut loses data that is only in the cache") {
   DriveConfig config = round_drive();
   config.write_cache = true;
   DriveBench bench(config);
@@ -253,7 +253,7 @@ TEST_CASE("disk: the nearest request goes first; a tag can ask for order or for 
   }
 }
 
-TEST_CASE("disk: what the buffer holds does not pass an ordered request") {
+TEST_CASE("disk: a hit in the buffer does not overtake an ordered request") {
   for (const bool itself : {false, true}) {
     DriveBench bench;
     bench.read(0, 16);

@@ -39,7 +39,7 @@ Functions table() {
 
 }  // namespace
 
-TEST_CASE("functions: at fixed places, with what lies between them") {
+TEST_CASE("functions: at fixed places, with the gaps between them") {
   const Functions functions = table();
   Functions::Place place{};
   REQUIRE(functions.at(0xC040013F, &place));

@@ -46,7 +46,7 @@ TEST_CASE("memory: a burst in core clocks") {
   }
 }
 
-TEST_CASE("memory: DRAM, and the bus is one") {
+TEST_CASE("memory: DRAM, and a single bus") {
   Memory memory(board(2, 1));
   Bank bank;
   const Memory::Line first = memory.read_line(0x1000, 0, bank);
@@ -67,7 +67,7 @@ TEST_CASE("memory: writes go through two buffers, one for each pipe") {
   CHECK(memory.write_single(0x1008, start, Pipe::V, bank) == start);
   CHECK(memory.write_single(0x1010, start, Pipe::U, bank) == start + 14);  // the first is gone
   CHECK(memory.writes_done() == start + 2 + 36);
-  // A read does not overtake them.
+  // A read does not overtake the writes.
   CHECK(memory.read_line(0x1000, start + 15, bank).first == start + 38 + 4 + 6);
   CHECK(bank.count[L2Writes] == 3);
   CHECK(bank.count[L2WriteMisses] == 0);
@@ -145,7 +145,7 @@ TEST_CASE("memory: DRAM keeps one page open") {
   CHECK(line(0x101060, 7000) == 14 + 48 + miss);
 }
 
-TEST_CASE("memory: L2 gives what no cache may take in, but does not take it in") {
+TEST_CASE("memory: an uncached read may hit L2, but does not fill it") {
   Memory memory(board(2, 1));
   Bank bank;
   CHECK(memory.read_noncacheable(0x1000, 1000, bank) == 1000 + 4 + 14);  // DRAM, 7 bus clocks

@@ -26,7 +26,7 @@ uint64_t count(const MissClasses& classes, MissClasses::Kind kind, MissClasses::
 
 }  // namespace
 
-TEST_CASE("classes of misses: as a plain model has them") {
+TEST_CASE("classes of misses: equal to those of a simple model") {
   p5::Config config = p90();
   config.l1d.size = 1024;  // 32 lines
   MissClasses classes(config);
@@ -96,7 +96,7 @@ TEST_CASE("classes of misses: who evicts whom from a direct-mapped L2") {
   CHECK(count(classes, MissClasses::L2Read, MissClasses::Compulsory) == 3);
 }
 
-TEST_CASE("classes of misses: writes that bring nothing in, and caches emptied") {
+TEST_CASE("classes of misses: writes that fill no line, and emptied caches") {
   p5::Config config = p90();
   MissClasses classes(config);
   classes.use(1, true);

@@ -169,7 +169,7 @@ std::vector<uint8_t> access(uint8_t code, uint32_t first, uint16_t count) {
 
 }  // namespace
 
-TEST_CASE("adapter: what it says of itself") {
+TEST_CASE("adapter: answers to inquiries about itself") {
   Pc pc;
   pc.start();
   CHECK(pc.command(0x04) == std::vector<uint8_t>{'A', 'A', '4', '2'});
@@ -219,7 +219,7 @@ TEST_CASE("adapter: short commands read and write too") {
   CHECK(pc.last.sectors == 256);
 }
 
-TEST_CASE("adapter: what a drive says of itself") {
+TEST_CASE("adapter: answers of a drive to inquiries") {
   Pc pc(true);
   pc.start();
   CHECK(pc.run({{0x12, 0, 0, 0, 36, 0}, {{kData, 36}}}) == 1);
@@ -237,7 +237,7 @@ TEST_CASE("adapter: what a drive says of itself") {
   CHECK(pc.run({{0x00, 0, 0, 0, 0, 0}}) == 1);
 }
 
-TEST_CASE("adapter: errors come with their reasons") {
+TEST_CASE("adapter: errors have sense data with their reasons") {
   Pc pc;
   pc.start();
   const auto sense = [&pc](uint8_t key, uint8_t code) {

@@ -121,7 +121,7 @@ struct Client {
 
 }  // namespace
 
-TEST_CASE("nfs: what is written is read, and the tree has it") {
+TEST_CASE("nfs: a read returns the written data, and the tree contains it") {
   Client client;
   const std::string root = client.mount("/async");
   REQUIRE(root.size() == 32);
@@ -145,7 +145,7 @@ TEST_CASE("nfs: what is written is read, and the tree has it") {
   CHECK(client.server.updates() == 6);
 }
 
-TEST_CASE("nfs: a directory that one answer does not hold comes in several") {
+TEST_CASE("nfs: a directory too large for one answer comes in several") {
   Client client;
   const std::string root = client.mount("/async");
   for (int i = 0; i < 100; i++) client.make(kCreate, root, "file" + std::to_string(i));
@@ -168,7 +168,7 @@ TEST_CASE("nfs: a directory that one answer does not hold comes in several") {
   CHECK(calls > 2);
 }
 
-TEST_CASE("nfs: who changes something waits for the disk of a synchronous server") {
+TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
   Client client;
   for (const std::string tree : {"/async", "/sync"}) {
     client.now += net::kSecond;
@@ -187,7 +187,7 @@ TEST_CASE("nfs: who changes something waits for the disk of a synchronous server
   }
 }
 
-TEST_CASE("nfs: a call that comes twice is carried out once") {
+TEST_CASE("nfs: a call that arrives twice is executed once") {
   Client client;
   const std::string root = client.mount("/sync");
   std::string arguments = client.named(root, "f");
@@ -230,7 +230,7 @@ TEST_CASE("nfs: a write without room is refused, and freed room can be used agai
   CHECK(word(client.nfs(kSymlink, link), 0) == 0);
 }
 
-TEST_CASE("nfs: a call that is cut short makes nothing") {
+TEST_CASE("nfs: a call that is cut short has no effect") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string call = client.message(100003, kCreate, client.named(root, "f"));
@@ -241,7 +241,7 @@ TEST_CASE("nfs: a call that is cut short makes nothing") {
   CHECK(client.server.updates() == 0);
 }
 
-TEST_CASE("nfs: nonsense is refused and harms nobody") {
+TEST_CASE("nfs: malformed calls are refused and have no effect") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string file = client.make(kCreate, root, "f");

@@ -35,7 +35,7 @@ TEST_CASE("pipes: two simple instructions share a clock") {
   CHECK_FALSE(board.pipes.joins(second));  // V is taken
 }
 
-TEST_CASE("pipes: a flush leaves nothing to join, one pipe never pairs") {
+TEST_CASE("pipes: no pairing after a flush, and none with one pipe") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");
   board.pipes.issue(board.core, first, 0x100);
@@ -50,7 +50,7 @@ TEST_CASE("pipes: a flush leaves nothing to join, one pipe never pairs") {
   CHECK(board.pipes.joins(second));
 }
 
-TEST_CASE("core: stalls are counted, memory makes nobody wait without feedback") {
+TEST_CASE("core: stalls count, and without feedback memory causes no waiting") {
   Board board;
   board.core.stall_until(10, StallIo);
   board.core.stall_until(5, StallIo);
@@ -75,7 +75,7 @@ TEST_CASE("core: a bank for each address space and ring") {
   CHECK(board.core.bank->cr3 == 0x1000);
 }
 
-TEST_CASE("caches: what may be cached, and in which state a line comes in") {
+TEST_CASE("caches: cacheable addresses, and the state of a line after a fill") {
   Board board;
   board.caches.set_caching(true);
   CHECK(board.caches.cacheable(0x9FFFF));

@@ -384,7 +384,7 @@ TEST_CASE("pentium: a CR3 load empties the TLBs, also with the same value") {
   CHECK(bench.count(Cr3Changed) == 1);
 }
 
-TEST_CASE("pentium: code fetch counts lines, misses and what data does to them") {
+TEST_CASE("pentium: code fetch counts lines and misses, also after data writes") {
   Bench bench;
   bench.ip = 0x8000;
   CHECK(bench.grows(CodeMisses, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The branch target buffer over many branches and outcomes, and what is counted of them. The rules
-// one by one are in rule_cases.cc.
+// The branch target buffer over many branches and outcomes, and its events. rule_cases.cc tests
+// the rules one by one.
 #include <doctest/doctest.h>
 
 #include "bench.hh"
@@ -25,7 +25,7 @@ uint64_t branch(Bench& bench, uint32_t at, bool taken, uint32_t target = 0x20000
 
 }  // namespace
 
-TEST_CASE("branches: one entry's states, and what is counted") {  // [AGN-MA 3.2]
+TEST_CASE("branches: the states of one entry, and its events") {  // [AGN-MA 3.2]
   Bench bench;
   const auto next = [&](bool taken) { return branch(bench, Bench::kCode, taken); };
   CHECK(next(false) == 0);  // not there: falls through
@@ -81,7 +81,7 @@ TEST_CASE("branches: keys of the branch itself, if the machine has them") {
   CHECK(over(0x12000) == 0);
 }
 
-TEST_CASE("branches: an entry that was displaced fires no more") {
+TEST_CASE("branches: a displaced entry has no effect") {
   Bench bench;
   // A RET to a branch: its entry is the RET's own.
   const auto ret_to = [&](uint32_t target) {
@@ -107,7 +107,7 @@ TEST_CASE("branches: an entry that was displaced fires no more") {
   to_branch();
   to_plain_code();  // mispredicted: no look-up behind it
   CHECK(bench.grows(PipelineFlushes, to_plain_code) == 1);
-  // Seven others in the set of the RET. Then RET's entry is gone, however the ways were chosen.
+  // Seven others in the set of the RET displace its entry for any choice of ways.
   for (int pass = 0; pass < 8; pass++) {
     for (uint32_t i = 1; i < 8; i++) {
       branch(bench, Bench::kCode + 12 - 4 + 64 * 64 * i, true, 0x30000 + 0x100 * i);

@@ -115,7 +115,7 @@ std::string command(Host* host, const std::string& line, uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("remote: nothing is on the wire before the guest is") {
+TEST_CASE("remote: nothing is on the wire before the guest sends") {
   NetBench bench;
   bench.start();
   bench.run_until(100 * kSecond);
@@ -196,7 +196,7 @@ TEST_CASE("remote: TCP echo, to the end") {
   CHECK(!(client.flags & kRst));
 }
 
-TEST_CASE("remote: what TCP echo answers waits for no acknowledgement") {
+TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") {
   Host host;
   const auto opened = host.ask(tcp({3000, 7, 1000, 0, kSyn, ""}));
   REQUIRE(opened.size() == 1);

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A checkout in miniature with an engine that is a script: it reads engine.conf as the real one
-does and writes events.jsonl by the same description, but simulates nothing."""
+"""A miniature checkout whose engine is a script.
+
+The script reads engine.conf and writes events.jsonl in the format of the real engine, but simulates
+nothing.
+"""
 
 import json
 import shutil
@@ -266,14 +269,14 @@ def bzimage():
 
 
 class FakeLab(Lab):
-    """The miniature; `behave` tells its engine what to do."""
+    """The miniature; `behave` determines the behaviour of its engine."""
 
     def behave(self, **plan):
         plan.setdefault("events", {"call": call_events(), "chase": chase_events()})
         self._put("build/engine/behaviour.json", json.dumps(plan))
 
     def embed(self, **plan):
-        """As `behave`, but in the engine itself: for one that is executed elsewhere, by a copy."""
+        """As `behave`, but inside the engine file, for an engine that runs as a copy elsewhere."""
         self.behave(**plan)
         behaviour = self.root / "build/engine/behaviour.json"
         old = '(here / "behaviour.json").read_text()'
@@ -296,7 +299,7 @@ class FakeLab(Lab):
         return path.read_text().splitlines() if path.exists() else []
 
     def describe(self, workload, text):
-        """Puts a workload there; returns its description."""
+        """Adds a workload; returns its description."""
         self._put(f"workloads/micro/{workload}/{workload}.c", "int main(void) { return 0; }")
         return self._put(f"workloads/micro/{workload}/workload.toml", text)
 

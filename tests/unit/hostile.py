@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two systems whose names and outputs do all they can to get out of the page that shows them."""
+"""Two systems whose names and outputs try to break the page that shows them."""
 
 import fakelab
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Files that went wrong: mutations of valid ones, the same for the same seed.
+"""Mutations of valid files, the same for the same seed.
 
-Bytes go wrong as disks and networks do it (a bit, a hole, a piece twice, the end missing) and as
-people do it (a line twice, a number with a sign, a token of something else). Of JSON and TOML the
-tree goes wrong as well, because a file that no longer parses says little about what reads it.
+Some mutations are faults of disks and networks: a wrong bit, a hole, a repeated piece, a missing
+end. Others are errors of people: a repeated line, a number with a sign, a wrong token. For JSON and
+TOML the tree also changes, because a file that does not parse tests little of its reader.
 """
 
 import copy

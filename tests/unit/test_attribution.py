@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attributions as files: what they say, what is refused, and the largest of them."""
+"""Attributions as files: their content, malformed files, and the largest counts."""
 
 import argparse
 import io
@@ -130,12 +130,12 @@ def changed(number, **fields):
         (changed(0, events="instructions"), "expected the names of events"),
         (changed(6, parent=9), "7: .*no node 9 before this one"),
         (changed(6, function=9), "7: not a line of an attribution"),
-        (changed(10, node=9), "expected counts of a node that is there"),
-        (changed(10, counts=[1, 2, 3, 4]), "expected counts of a node that is there"),
+        (changed(10, node=9), "expected counts of a known node"),
+        (changed(10, counts=[1, 2, 3, 4]), "expected counts of a known node"),
         (changed(10, counts=[1.5]), "expected whole numbers"),
         (changed(14, loser=None), "15: not a line"),
         (changed(14, type="other"), "unknown type 'other'"),
-        ([*LINES, LINES[1]], "nothing behind the end"),
+        ([*LINES, LINES[1]], "nothing after the end"),
         ([[]], "expected an object"),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a person is told about a build: with graphs of one step each."""
+"""The messages about a build, with graphs of one step each."""
 
 import fcntl
 import io
@@ -152,7 +152,7 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
 
 
 def test_a_stopped_build_leaves_nothing_running(lab):
-    """What the build runs is stopped with it, and may tidy up."""
+    """The processes of a build stop with it, and can clean up."""
     script = lab.root / "slow.sh"
     script.write_text(
         'trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\nwhile :; do sleep 0.1; done\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of guest mach without CMOV: which code moves, and what becomes of it."""
+"""The kernel of guest mach without CMOV: the code that moves, and its replacement."""
 
 import importlib.util
 import subprocess

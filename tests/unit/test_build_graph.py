@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The build graph, after everything has been built: what it does again, and what it shares.
+"""The build graph after a full build: the steps that run again, and those that come from the cache.
 
-Nothing is compiled here: a second checkout takes everything from the cache, and what a change
-would rebuild is only asked for.
+Nothing is compiled here: a second checkout takes everything from the cache, and scons
+only lists the steps that a change needs.
 """
 
 import shutil
@@ -17,7 +17,7 @@ HEAVY = {"Bochs", "kernel", "zig", "C++", "link", "assemble", "pack"}
 
 
 def scons(root, *arguments):
-    """The steps that scons tells, as (kind, product)."""
+    """The steps that scons lists, as (kind, product)."""
     done = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", *arguments],
         cwd=root,

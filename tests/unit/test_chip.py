@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Folders of the engine include only what is below them: the Pentium model nothing of those who
-observe it or surround it, a session no device by name and nothing of the emulator."""
+"""Folders of the engine include only folders below them.
+
+The Pentium model includes no file of its observers or surroundings. A session includes no device by
+name and no file of the emulator.
+"""
 
 import re
 from pathlib import Path

@@ -352,7 +352,7 @@ def test_the_headline_is_of_predicted_claims_only(memory):
 
 
 def curve(values, run="c", **other):
-    """A curve over numbers of processes, a switch in so many clocks."""
+    """A curve over numbers of processes, with the clocks of a switch."""
     return table(
         *(
             rows(

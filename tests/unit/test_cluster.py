@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs on the workers of a Dask cluster, with a scripted engine: the same results as here, whatever
-happens to workers, scheduler, versions and files."""
+"""Runs on the workers of a Dask cluster, with a scripted engine: the results equal those of
+local runs, also when workers, scheduler, versions or files fail."""
 
 import hashlib
 import os
@@ -130,7 +130,7 @@ def execute(lab, wanted, **options):
 
 
 def contents(lab):
-    """What the runs came to, by id."""
+    """The results of the runs, by id."""
     return {
         stored.id: [(stored.directory / name).read_bytes() for name in RESULT]
         for stored in store.all_runs(lab)
@@ -514,7 +514,7 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
 
 @pytest.fixture
 def small_disk(lab):
-    """The results on a file system of 2 MB of their own; `fill` leaves so many bytes of it."""
+    """The results on a file system of 2 MB of their own; `fill` leaves this number of bytes."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a file system of 2 MB")
     lab.results.mkdir()

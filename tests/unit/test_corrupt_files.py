@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Damaged, truncated and foreign files in every place that reads one.
 
-A reader may take a file or refuse it with one line; it must never fail in another way. What it
-takes must be something: `check` of each reader says what, so that nothing is taken in silence that
-a reader could know is wrong. Where a file has an end or a digest, cutting or changing it is found.
+A reader may accept a file or refuse it with one line; it must never fail in another way. `check` of
+each reader tests the accepted content, so that no reader silently accepts a file that it could know
+to be wrong. If a file has an end mark or a digest, the reader must find any cut or change.
 """
 
 import io
@@ -265,7 +265,7 @@ def of_record(tmp_path):
 
 
 def of_index(tmp_path):
-    """The index of the results: whatever is in it, what it says is what the records say."""
+    """The index of the results: for any content of its file, it agrees with the records."""
     lab = fakelab.make(tmp_path / "lab")
     lab.behave()
     results = Runner(lab, jobs=1).run_all(experiment.load(lab, "tests"))

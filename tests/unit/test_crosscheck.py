@@ -225,7 +225,7 @@ def test_host_times(lab, engines):
 
 
 class WriteAllocate(Engines):
-    """gem5 misses less than the machine, unless both bring in what they write."""
+    """gem5 misses less often than the machine, unless both allocate lines on writes."""
 
     def counts(self, run):
         less = run.engine == "gem5" and "write_allocate" not in run.machine.geometry
@@ -330,7 +330,7 @@ def test_the_status_says_whether_they_agree(p5lab, engines):
     status, out, _ = p5lab("--explain", "write-allocate")
     assert status == 0
     assert "Experiments" in out
-    assert "Experiment write-allocate: a write that misses L1D brings its line in" in out
+    assert "Experiment write-allocate: a write that misses L1D fills its line" in out
 
 
 def test_for_programs(p5lab, engines):

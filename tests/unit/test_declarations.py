@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the files in engine/ declare: expressions, keys, rules, policies, events, files of a run."""
+"""The declarations in engine/: expressions, keys, rules, policies, events, files of a run."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from fakelab import REPO
 from p5lab.describe import declarations, keys, machine, outputs
 from p5lab.describe.expressions import Expression, Text, mean_seek
 from p5lab.errors import UserError
-from p5stats import StatsError, compare, declared
+from p5stats import StatsError, compare, declared, metrics
 
 ENGINE = REPO / "engine"
 SOURCES = ("*/*.toml", "devices/*/device.toml", "p5/replacement/*/policy.toml")
@@ -118,12 +118,12 @@ def test_a_mean_seek_is_the_engines():
         ),
         (
             ["disk.seek_knee=3509"],
-            "--set: disk.seek_knee = 3509: expected at most the number of cylinders less 2, 3508",
+            "--set: disk.seek_knee = 3509: expected at most the number of cylinders minus 2, 3508",
         ),
         (
             ["disk.seek_knee=3000", "disk.read_seek_average_ms=16.5"],
-            "--set: disk.seek_knee = 3000: expected another: no curve of seek times goes through"
-            " disk.read_seek_single_ms, _average_ms and _full_ms with this knee",
+            "--set: disk.seek_knee = 3000: expected another knee: with this one no curve of seek"
+            " times goes through disk.read_seek_single_ms, _average_ms and _full_ms",
         ),
     ],
 )
@@ -239,7 +239,7 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
         "l3_misses", "L3Misses", "p5", "reads", report="L3", report_unit="misses"
     )
     events = {**declared.events(), "l3_misses": event}
-    monkeypatch.setattr(compare, "events", lambda: events)
+    monkeypatch.setattr(metrics, "events", lambda: events)
     compare.metrics.cache_clear()
     try:
         shown = compare.evaluate({"l3_misses": 8}, 2, 1, None)

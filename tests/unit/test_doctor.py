@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""doctor: what it finds missing, and that it works when much is broken."""
+"""doctor: the missing things that it finds, also when much is broken."""
 
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parser of events.jsonl: what it reads, and that nothing malformed gets past it."""
+"""The parser of events.jsonl: valid files, and the refusal of malformed ones."""
 
 import json
 import os

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What it takes to add something: in a copy of the checkout one new file or directory and no edited
-line, outside of the checkout the same in a directory of P5LAB_PATH. The templates of
-docs/extend/templates are what is added.
+"""The cost of an extension: one new file or directory and no edited line.
+
+The tests add the templates of docs/extend/templates to a copy of the checkout, and to a directory
+of P5LAB_PATH.
 
 A recipe for another kind of thing (policy, device, event, engine) joins RECIPES.
 """

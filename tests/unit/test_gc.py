@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gc: what goes, what stays, and what is never touched."""
+"""gc: the items that it removes, keeps, and never touches."""
 
 import json
 import os
@@ -22,7 +22,7 @@ DAY = 86400
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of its own; `put` makes a file of a size that was used so many days ago."""
+    """A cache of its own; `put` makes a file of a size with its age in days."""
     directory = tmp_path / "cache"
     directory.mkdir()
     monkeypatch.setenv("P5LAB_CACHE", str(directory))
@@ -139,7 +139,7 @@ def test_results_in_use_are_left_alone(p5lab, lab):
     with store.in_use(lab):
         status, _, err = p5lab("--yes")
         assert status == 1
-        assert "runs are going on here" in err
+        assert "there are active runs here" in err
         assert p5lab()[0] == 0  # looking does no harm
         assert p5lab("--yes", "--cache")[0] == 0
     with store.locked(bad.directory):  # an engine that outlived its p5lab

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""gem5's configurations as far as they need no gem5: what machine files come to, what lies in
-memory, which checkpoint belongs to a run, and what is refused before anything runs."""
+"""gem5's configurations, as far as they need no gem5.
+
+The tests check the parameters from machine files, the layout of memory, the checkpoint of a run,
+and the errors before a run.
+"""
 
 import json
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine `gem5` with a gem5 that is a script: what a run is given, what it is made of, and what
-is said before anything runs."""
+"""The engine `gem5` with a script as gem5: the input of a run, its result, and early messages."""
 
 import json
 import sys
@@ -46,7 +45,7 @@ else:
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """Makes a gem5 that says what it is told to say, and sets P5LAB_GEM5."""
+    """Makes a gem5 with this answer, and sets P5LAB_GEM5."""
     monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
 
     def make(**changes):

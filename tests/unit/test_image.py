@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab image` up to the command line of mmdebstrap, with a tarball, and with bad input."""
+"""`./p5lab image`: the command line of mmdebstrap, a tarball as source, and bad input."""
 
 import hashlib
 import json

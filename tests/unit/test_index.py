@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The index of the results: always what the run directories say, whatever becomes of its files."""
+"""The index of the results agrees with the run directories, also with damaged index files."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ def results(lab):
 
 
 def as_read(lab):
-    """What the directories say, as far as the index says it."""
+    """The part of the run directories' records that the index also has."""
     return [
         (one.directory, {key: one.record.get(key) for key in index._KEPT})
         for one in store.all_runs(lab)
@@ -161,7 +161,7 @@ def test_no_results_have_no_counts(lab):
         ("SELEC 1", "query: Parser Error: syntax error"),
         ("SELECT nothing FROM runs", "query: Binder Error: Referenced column"),
         ("SELECT", "query: Parser Error"),
-        ("", "query: expected a statement that answers"),
+        ("", "query: expected a statement with a result"),
     ],
 )
 def test_a_question_that_makes_no_sense_is_one_line(results, sql, message):

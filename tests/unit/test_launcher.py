@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The launcher, in a copy whose path has a space, on a host that is made of scripts.
+"""The launcher, in a copy whose path has a space, on a host whose programs are scripts.
 
 The scripts stand for the host's programs, so that nothing is installed and nothing needs a network:
 `python3` makes a virtual environment that writes down what it is asked to do.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The layout of docs/architecture.md: what may know what, and how long a function may be."""
+"""The layout of docs/architecture.md: allowed imports, and the length of functions."""
 
 import ast
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guest linux64: what it is made of, without building it."""
+"""Guest linux64: its parts, without a build."""
 
 import subprocess
 import sys

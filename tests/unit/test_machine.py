@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine files, overlays and what is said when they are wrong."""
+"""Machine files and overlays, and the messages for wrong ones."""
 
 import pytest
 from fakelab import REPO
@@ -139,14 +139,23 @@ def test_every_drive_of_the_repository_fits_every_machine():
         ("memory.uncached=0xFFFFF-0xA0000", "memory.uncached: expected a list of physical"),
         ("machine.name=other", "machine.name cannot be set"),
         ("disk.model=st225", 'disk.model: expected one of "hp-c3725", "st15150", "st32550n"'),
-        ("disk.count=16", "disk.count = 16: expected at most 15 for each of disk.adapters"),
+        (
+            "disk.count=16",
+            "disk.count = 16: expected at most 15 disks for each adapter of disk.adapters",
+        ),
         ("disk.count=25", "disk.count: expected a whole number of disks, 0 to 24"),
         ("disk.zones=351", "disk.zones: expected a list of CYLINDERSxSECTORS"),
         ("disk.zones=0x130", "disk.zones: expected a list of CYLINDERSxSECTORS"),
         ("disk.vendor=SEAGATE TECH", "disk.vendor: expected a text of at most 8 characters"),
-        ("disk.buffer=1K", "disk.segments = 3: expected at least a sector of disk.buffer"),
-        ("disk.read_seek_average_ms=18", "expected between the single and the full seek"),
-        ("disk.write_seek_single_ms=0.5", "expected not less than disk.read_seek_single_ms"),
+        (
+            "disk.buffer=1K",
+            "disk.segments = 3: expected at most one segment for each sector of 512 bytes",
+        ),
+        (
+            "disk.read_seek_average_ms=18",
+            "expected a time between disk.read_seek_single_ms and disk.read_seek_full_ms",
+        ),
+        ("disk.write_seek_single_ms=0.5", "expected at least disk.read_seek_single_ms"),
         ("l2.size", "--set l2.size: expected KEY=VALUE"),
     ],
 )

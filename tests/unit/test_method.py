@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""chen95's method on readings and brackets that are known."""
+"""chen95's method on known readings and brackets."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine that is the host itself: what it runs, and what it makes of the end of a program."""
+"""The engine `native`: the runs it accepts, and the status from the end of a program."""
 
 import pytest
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every notebook runs from top to bottom on the stored samples, draws, and is stored without
-outputs. They share one kernel, which forgets everything in between: most of the time of each would
-be the start of its own."""
+outputs. They share one kernel, which is cleared between them, because the start of a kernel
+takes most of the time."""
 
 import os
 

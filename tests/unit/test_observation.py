@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run records beside its counts: each kind reads its options, keeps itself in the record and
-comes back from there."""
+"""Observations of a run: each kind reads its options, writes itself to the record and reads it."""
 
 import argparse
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab report`: what the page says, and that nothing it shows can be more than text."""
+"""`./p5lab report`: the content of the page, and the escape of every text."""
 
 import dataclasses
 import html.parser

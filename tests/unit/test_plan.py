@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plans: what is there, what is left, and how long it will take."""
+"""Plans: the finished runs, the runs left, and the expected time."""
 
 import json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Engines are found by themselves, also outside of the checkout, and declare what they can do."""
+"""Engines are found automatically, also outside of the checkout, and declare their capabilities."""
 
 import json
 
@@ -24,7 +24,7 @@ from p5stats import events
 
 
 class Counter(Engine):
-    """Says what it is told to say."""
+    """An engine that returns a prepared output."""
 
     can = Capabilities(guests=("pentium",), without_clocks=("pentium",), observations=(Vectors,))
     outputs = (EVENTS,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of the user's own: what is refused before anything runs, and what the guest is told."""
+"""Programs of the user's own: the programs that are refused before a run, and the guest's job."""
 
 import shutil
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is shown while work goes on, with and without a terminal."""
+"""The display of progress, with and without a terminal."""
 
 import io
 import time

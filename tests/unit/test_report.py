@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports on several systems: what stands beside what, ratios, seeds, and what programs read."""
+"""Reports on several systems: columns, ratios, seeds, and output for programs."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from p5lab.present.tables import Grid, times
 
 
 def scaled_chase(factor):
-    """chase_events with so many times the cycles."""
+    """chase_events with this multiple of the cycles."""
     lines = chase_events()
     for line in lines:
         for bank in line.get("banks", []):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Root file systems: what is taken of an archive, what of it is refused, and equal bytes."""
+"""Root file systems: accepted and refused members of an archive, and equal bytes."""
 
 import io
 import random

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: what [[sweep]] and --sweep expand to, and every way to get one wrong."""
+"""Sweeps: the expansion of [[sweep]] and --sweep, and every kind of mistake."""
 
 import pytest
 from fakelab import EXPERIMENT

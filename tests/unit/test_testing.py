@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab test`: what it runs, and that nothing which goes wrong is counted as well."""
+"""`./p5lab test`: the tests that it runs, and that it counts every failure as a failure."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a guest or a foreign file can say is shown, and obeyed by nobody."""
+"""Texts of a guest or a foreign file are shown, but no terminal or page obeys them."""
 
 import io
 import json

@@ -221,7 +221,7 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
 
 
 def test_documents_are_rendered(lab):
-    """What is claimed of systems in one of its own; of the other's only the headline is there."""
+    """Claims about systems have their own document; the other document has only their summary."""
     asked = published.load(lab)
     found = validate.run(lab, asked, Runner(lab).run_all)
     text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
@@ -293,7 +293,7 @@ def test_documents_are_rendered(lab):
         (
             'value = 8\ntag = "exact"',
             'tag = "flat"',
-            "cache: expected a measure: a shape is that of a curve",
+            "cache: expected a measure: a shape needs a curve",
         ),
         ('["512 B"]', '["512 B"], over = { machine = "p90" }', "over: unknown machine 'p90'"),
         ('["512 B"]', '["512 B"], over = { workload = "chose" }', "over: unknown workload 'chose'"),

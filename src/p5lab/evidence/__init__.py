@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Why the numbers can be trusted: published measurements, agreement of engines, the method."""
+"""Evidence for the numbers: published measurements, agreement of engines, the method."""

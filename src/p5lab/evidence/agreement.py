@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """./p5lab cross-check: the same guest, programs and machine on two engines.
 
-An experiment explains a difference if it removes it: both engines run again on a machine on which
-what they model differently cannot show. docs/evidence/cross-check.md has the result.
+An experiment explains a difference if it removes the difference. Both engines then run again, on a
+machine where one way in which their models differ has no effect. docs/evidence/cross-check.md has
+the result.
 """
 
 import io
@@ -35,7 +36,7 @@ from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab cross-check"  # whose tables a document has
+COMMAND = "./p5lab cross-check"  # the document's block of tables begins with it
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
 Executor = Callable[[list[Run]], list[Result]]
@@ -43,14 +44,16 @@ Executor = Callable[[list[Run]], list[Result]]
 
 @dataclass(frozen=True)
 class Explanation:
-    """An experiment on both engines: what it changes of the machine, and which differences that
-    can remove."""
+    """An experiment on both engines.
+
+    settings: the changed keys of the machine. quantities: the differences that it can remove.
+    """
 
     name: str
     title: str
     settings: Mapping[str, str]
     quantities: tuple[str, ...]
-    without_interrupts: bool = False  # compares what is left of the counts at no interrupts
+    without_interrupts: bool = False  # compares counts extrapolated to zero interrupts
 
 
 _L1 = ("L1D read misses", "L1D write misses", "L1I misses")
@@ -59,33 +62,33 @@ _TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
 EXPLANATIONS = (
     Explanation(
         "no-ticks",
-        "each count less what interrupts cost, by a second run at 360 MHz, which has fewer clock"
-        " ticks",
+        "each count without the cost of interrupts, from a second run at 360 MHz, which has fewer"
+        " clock ticks",
         {"cpu.clock_mhz": "360", "cpu.bus_mhz": "60"},
         tuple(one.name for one in crosscheck.QUANTITIES if one.name != crosscheck.INTERRUPT_COUNT),
         without_interrupts=True,
     ),
     Explanation(
         "write-allocate",
-        "a write that misses L1D brings its line in, as stock gem5 has it",
+        "a write that misses L1D fills its line, as in stock gem5",
         {"l1d.write_allocate": "true"},
         ("L1D read misses", "L1D write misses", *_BEHIND_L1),
     ),
     Explanation(
         "direct-mapped",
-        "L1 caches with one way: there is no line to choose for replacement",
+        "L1 caches with one way, so that replacement has no choice",
         {"l1i.ways": "1", "l1d.ways": "1"},
         (*_L1, *_BEHIND_L1),
     ),
     Explanation(
         "large-l1",
-        "L1 caches of 64 KB: lines stay, and only the first access to each misses",
+        "L1 caches of 64 KB, which keep their lines: only the first access to a line misses",
         {"l1i.size": "64K", "l1d.size": "64K"},
         (*_L1, *_BEHIND_L1),
     ),
     Explanation(
         "associative-tlbs",
-        "fully associative TLBs with true LRU, as stock gem5 has them",
+        "fully associative TLBs with true LRU, as in stock gem5",
         {
             "itlb.ways": "32",
             "itlb.replacement": "lru",
@@ -98,13 +101,13 @@ EXPLANATIONS = (
     ),
     Explanation(
         "associative-l1",
-        "L1 caches of 32 ways: hardly anything depends on which addresses fall into one set",
+        "L1 caches of 32 ways, where the sets of addresses hardly matter",
         {"l1i.ways": "32", "l1i.replacement": "lru", "l1d.ways": "32", "l1d.replacement": "lru"},
         (*_L1, *_BEHIND_L1),
     ),
     Explanation(
         "no-l2",
-        "no board cache: gem5's hands a changed line up as changed, and L1D then writes it back",
+        "no board cache: gem5's passes a modified line to L1D, and L1D then writes it back",
         {"l2.present": "false"},
         ("L1D write-backs",),
     ),
@@ -113,7 +116,7 @@ EXPLANATIONS = (
 
 @dataclass(frozen=True)
 class Ask:
-    """What is compared."""
+    """The guest, machine, workloads, seeds and experiment to compare; no workload means all."""
 
     guest: str = GUEST
     machine: str = MACHINE
@@ -124,8 +127,12 @@ class Ask:
 
 @dataclass
 class Check:
-    """rows: those of `p5stats.crosscheck.differences`, with the name of the explanation that they
-    were made with (empty: the machine as it is) and `explained_by`. hosts: each run's host time."""
+    """The result of a cross-check.
+
+    rows: the columns of `p5stats.crosscheck.differences`, and two more. `explanation` names the
+    experiment of a row; it is empty for the unchanged machine. `explained_by` names the experiment
+    that explains a difference. hosts: the host time of each run.
+    """
 
     rows: pd.DataFrame
     hosts: pd.DataFrame
@@ -135,14 +142,13 @@ class Check:
 
     @property
     def unexplained(self) -> pd.DataFrame:
-        """The rows that differ by more than they may and that no experiment explains, of the
-        machine as it is."""
+        """The rows of the unchanged machine that differ without an explanation."""
         own = _own(self.rows)
         return own[(own["verdict"] == DIFFERS) & (own["explained_by"] == "")]
 
 
 def expansions(lab: Lab, ask: Ask, settings: Mapping[str, str]) -> list[Expansion]:
-    """The runs of both engines."""
+    """The runs of both engines, in the order of ENGINES. UserError for a bad setting or name."""
     values = machine.parse_settings([f"{key}={value}" for key, value in settings.items()])
     return [
         experiment.expand(
@@ -162,7 +168,7 @@ def expansions(lab: Lab, ask: Ask, settings: Mapping[str, str]) -> list[Expansio
 
 
 def choose(names: Sequence[str]) -> list[Explanation]:
-    """The explanations of these names; UserError names one that does not exist."""
+    """The explanations with these names. UserError for an unknown name."""
     known = {one.name: one for one in EXPLANATIONS}
     for name in names:
         if name not in known:
@@ -173,10 +179,10 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 def check(
     lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
 ) -> Check:
-    """Runs both engines and compares their counts, then runs the experiments that may explain what
-    differs, on the workloads that differ.
+    """Runs both engines and compares their counts, then runs experiments for the differences.
 
-    `explanations`: the experiments to choose from; None for all.
+    Each experiment runs only the workloads with a difference that it can explain. explanations:
+    the experiments to run; None for all.
     """
     found = _compare(lab, ask, execute, {})
     if explanations is None:
@@ -255,7 +261,7 @@ def _host(result: Result) -> tuple[object, ...]:
 
 
 def _instructions(path: Path) -> float:
-    """Those between the ready marker and the last one."""
+    """Instructions between the ready marker and the last marker; NaN if they are not counted."""
     parsed = events.parse(path)
     if "instructions" not in parsed.units or not parsed.markers:
         return math.nan
@@ -277,23 +283,23 @@ def _deviations(result: Result) -> list[str]:
 
 
 def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
-    """The differences that an experiment can explain and none has."""
+    """The differences that an experiment can explain and that have no explanation yet."""
     own = _beyond(_own(rows))
     return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
 
 
 def _own(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of the machine as it is."""
+    """The rows of the unchanged machine."""
     return rows[rows["explanation"] == ""]
 
 
 def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
-    """What differs by more than it may; where nothing is said, than L1 may."""
+    """Rows whose difference is above the limit; rows without a limit use the one of L1."""
     return rows[rows["difference"].abs() > rows["allowed"].fillna(crosscheck.ALLOWED[L1])]
 
 
 def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
-    """Marks what was open before the experiment and is within its bound in it."""
+    """Marks the open differences that are within their limit in the experiment."""
     again = rows[rows["explanation"] == explanation.name]
     left = {_key(row) for _, row in _beyond(again).iterrows()}
     asked = {_key(row) for _, row in again.dropna(subset=["difference"]).iterrows()}
@@ -320,16 +326,15 @@ SHOWN = {
     "L1I misses": "L1I\nmisses",
 }
 NOTE = (
-    "Difference of gem5's count from bochs's in one bracket, in parts of the larger one: of each"
-    " phase the median of the brackets with the fewest interrupts, less the empty bracket."
-    " Architectural counts may differ by 1 %, misses of L1 by 5 %; a star marks what differs by"
-    " more. A dash: not counted."
+    "Difference between the counts of gem5 and bochs in one bracket, relative to the larger count."
+    " A count is the median of the brackets of a phase with the fewest interrupts, minus the empty"
+    " bracket. Architectural counts may differ by 1 %, misses of L1 by 5 %. A star marks a larger"
+    " difference. A dash: not counted."
 )
 
 
 def grids(found: Check) -> list[Grid]:
-    """The tables for people: all workloads, what differs, the experiments, host times. An empty one
-    is left out."""
+    """The tables for people; a table without rows is left out."""
     rows = _few(found.rows)
     own = _own(rows)
     result = [_overview(own), _differing(own), _experiments(rows), _times(found.hosts)]
@@ -337,7 +342,7 @@ def grids(found: Check) -> list[Grid]:
 
 
 def _few(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of a curve over sizes the smallest, the middle and the largest."""
+    """All rows, but only the smallest, middle and largest size of a curve."""
     kept, curves = [], _curves(rows)
     for name, group in rows.groupby("workload", sort=False):
         phases = list(dict.fromkeys(group["phase"]))
@@ -349,13 +354,13 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(rows: pd.DataFrame) -> dict[str, int]:
-    """How many sizes the workloads have that are curves."""
+    """The number of sizes of each workload that is a curve."""
     names = rows.drop_duplicates(["workload", "phase"]).groupby("workload", sort=False)["phase"]
     return {name: len(phases) for name, phases in names if phases.map(is_size).all()}
 
 
 def _label(row: Mapping[str, Any] | pd.Series) -> str:
-    """A workload, and its phase where that says more."""
+    """The name of a workload, and of its phase if that differs."""
     name, phase = str(row["workload"]), str(row["phase"])
     return name if phase in (name, "") else f"{name}, {phase}"
 
@@ -386,7 +391,7 @@ def _differing(own: pd.DataFrame) -> Grid:
 
 
 def _experiments(rows: pd.DataFrame) -> Grid:
-    """What each experiment does to the differences that it was run for."""
+    """The effect of each experiment on the differences that it should explain."""
     grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
     before = {_key(row): row["difference"] for _, row in _beyond(_own(rows)).iterrows()}
     for _, row in rows[rows["explanation"] != ""].iterrows():
@@ -444,8 +449,7 @@ def _percent(value: float) -> str:
 
 
 def notes(found: Check) -> list[str]:
-    """The lines below the tables: how many counts agree, what could not run, how the machine that
-    gem5 modelled deviates, and what each experiment changed."""
+    """The lines below the tables: how many counts agree, deviations, and what did not run."""
     own = _own(found.rows)
     bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
     lines = [
@@ -467,7 +471,7 @@ def notes(found: Check) -> list[str]:
 
 
 def show(console: Console, found: Check, form: str) -> None:
-    """Prints a comparison as `table`, `csv`, `json` or `markdown`; only tables go to `console`."""
+    """Prints the result. form: "table", "csv", "json" or "markdown"."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -482,7 +486,7 @@ def show(console: Console, found: Check, form: str) -> None:
 
 
 def markdown(found: Check) -> str:
-    """The tables and the notes in Markdown."""
+    """The tables and notes in Markdown."""
     return "\n\n".join([*(grid.markdown() for grid in grids(found)), *notes(found)]) + "\n"
 
 
@@ -490,14 +494,14 @@ def markdown(found: Check) -> str:
 
 
 def as_csv(found: Check) -> str:
-    """A row each phase, quantity and experiment; what is missing is empty."""
+    """CSV with a row for each phase, quantity and experiment; missing values are empty."""
     text = io.StringIO()
     found.rows.to_csv(text, index=False, lineterminator="\n")
     return text.getvalue()
 
 
 def as_json(found: Check) -> str:
-    """The same rows and the host times; what is missing is null."""
+    """JSON with the same rows and the host times in seconds; missing values are null."""
 
     def records(frame: pd.DataFrame) -> list[dict[str, object]]:
         return frame.astype(object).where(frame.notna(), None).to_dict("records")
@@ -523,5 +527,5 @@ def as_json(found: Check) -> str:
 
 
 def render(text: str, found: Check) -> str:
-    """A document with its tables made anew."""
+    """The document with new tables. UserError if it has no block for them."""
     return blocks.replace(text, COMMAND, markdown(found))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of a document that a command makes: what stands between two comments of Markdown."""
+"""The generated part of a document, between two comments in Markdown."""
 
 import re
 
@@ -9,9 +9,9 @@ END = "<!-- end -->"
 
 
 def replace(text: str, command: str, content: str) -> str:
-    """The text with `content` between the line `<!-- COMMAND -->` and the line `<!-- end -->`.
+    """Replaces the text between the lines `<!-- COMMAND -->` and `<!-- end -->` by `content`.
 
-    The comment may give arguments after the command. UserError when there is no such block.
+    The first comment may have arguments after the command. UserError if there is no such block.
     """
     pattern = re.compile(
         rf"(<!-- {re.escape(command)}(?: [^>]*)? -->\n)(.*?)({re.escape(END)})", re.DOTALL

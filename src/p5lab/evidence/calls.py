@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a call costs in ring crossings and address space switches, from traced runs.
+"""The cost of a call in ring crossings and address space switches, from traced runs.
 
-Makes tables for documents, and a picture of one call on several systems. p5lab.evidence.documents
-says which documents.
+It makes tables for documents, and a picture of one call on several systems.
+p5lab.evidence.documents lists the documents.
 """
 
 import re
@@ -24,13 +24,16 @@ from p5stats.crossings import Bracket, Service, Step
 
 Execute = Callable[[list[Run]], list[Result]]
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
-# Of a microkernel the programs are, in the order in which they come to run:
+# The names of a microkernel's servers, by the names that a trace gives to programs.
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def of_run(directory: Path) -> str:
-    """A traced run in Markdown: by phase, what its typical bracket asked for, and the steps."""
+    """A traced run in Markdown: the services and the steps of each phase's typical bracket.
+
+    UserError if the run has no trace of crossings.
+    """
     if not (directory / CROSSINGS).is_file():
         raise UserError(f"{directory}: no {CROSSINGS}: expected a run with --trace crossings")
     parts = []
@@ -41,7 +44,7 @@ def of_run(directory: Path) -> str:
 
 
 def steps(bracket: Bracket) -> str:
-    """Every step of a bracket."""
+    """A Markdown table of every step of a bracket, with clocks and sums."""
     rows = [[step.who, f"{step.clocks:,}", step.end] for step in bracket.steps]
     total = sum(step.crosses for step in bracket.steps)
     switches = sum(step.switches for step in bracket.steps)
@@ -52,7 +55,7 @@ def steps(bracket: Bracket) -> str:
 
 
 def services(bracket: Bracket) -> str:
-    """What the programs of a bracket asked for, in the order of the first time."""
+    """A Markdown table of the services for a bracket's programs, in order of first use."""
     merged: dict[tuple[str, bool], list[Service]] = {}
     for service in bracket.services():
         if service.event != crossings.END:
@@ -97,9 +100,10 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
-    """A document with its tables made anew, from runs of one experiment.
+    """A document with new tables, from runs of one experiment.
 
-    `execute` runs what the tables need. The text between them stays. UserError when a run fails.
+    `execute` runs the workloads of the tables. The text between the tables stays. UserError if a
+    run fails.
     """
     wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
     found = brackets(lab, experiment_name, wanted, execute)
@@ -145,7 +149,7 @@ def brackets(
 
 
 def _named(step: Step) -> Step:
-    """The same, with the servers called that."""
+    """The step with the names of SERVERS."""
     who, end = SERVERS.get(step.who, step.who), step.end
     for before, after in SERVERS.items():
         if end.endswith(f" {before}"):

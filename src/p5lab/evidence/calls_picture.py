@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A picture of one call on several systems, crossing by crossing, from traced brackets."""
+"""A picture of the crossings of one call on several systems, from traced brackets."""
 
 from dataclasses import dataclass
 from html import escape
@@ -13,7 +13,7 @@ SERVER = "#f3d9b5"
 LINE, SPACE, TEXT = "#444444", "#b02020", "#202020"
 STYLE = "font-family: sans-serif; font-size: 12px"
 LEGEND = (
-    "A box runs without interruption, for as many clocks as stand in it; it is not to scale."
+    "A box is a step without interruption; its number is its clocks, and its width is not to scale."
     " Below the dashed line is ring 0.",
     "From lane to lane: a change of ring. Red: a load of CR3, another address space.",
 )
@@ -28,13 +28,13 @@ class Panel:
 
     @property
     def lanes(self) -> list[str]:
-        """Who runs, from ring 3 down to ring 0."""
+        """The names of the parts that run, from ring 3 down to ring 0."""
         found = list(dict.fromkeys(step.who for step in self.bracket.steps))
         return [who for who in found if who not in KERNELS] + [w for w in found if w in KERNELS]
 
     @property
     def title(self) -> str:
-        """The system with the sums of its bracket: clocks, ring crossings, CR3 loads."""
+        """The system with its clocks, ring crossings and CR3 loads."""
         crossed = sum(step.crosses for step in self.bracket.steps)
         switched = sum(step.switches for step in self.bracket.steps)
         return (
@@ -44,12 +44,12 @@ class Panel:
 
     @property
     def height(self) -> int:
-        """Of the panel with the gap below it, in pixels."""
+        """The height in pixels."""
         return TITLE + LANE * len(self.lanes) + GAP
 
 
 def draw(panels: list[Panel]) -> str:
-    """The picture as SVG."""
+    """The picture as the text of an SVG file."""
     steps = max(len(panel.bracket.steps) for panel in panels)
     width = 2 * MARGIN + LABELS + STEP * steps
     height = 2 * MARGIN + sum(panel.height for panel in panels) + 18 * len(LEGEND)
@@ -97,7 +97,7 @@ def _box(x: int, y: int, step: Step) -> list[str]:
 
 
 def _passes_on(x: int, y: int, other: int, step: Step) -> str:
-    """What is between a box and the next: along the side of both, or a bar where they meet."""
+    """The line between two boxes: along the side of both, or a bar where they meet."""
     colour = SPACE if step.switches else LINE
     low, high = sorted((y, other))
     end = high + LANE - 4 if step.switches else high + 4

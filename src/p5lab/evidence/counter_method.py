@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `./p5lab run chen95-method` prints: the method of chen95 beside the engine's own counts.
+"""The output of `./p5lab run chen95-method`: the method of chen95 beside the engine's own counts.
 
-The same tables stand in a document (p5lab.evidence.documents).
+A document has the same tables (p5lab.evidence.documents).
 """
 
 import re
@@ -24,7 +24,7 @@ from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
-FORMS = ("table", "markdown")  # programs get what the engine counted, as of any experiment
+FORMS = ("table", "markdown")  # other formats show the engine's counts, as for any experiment
 EXACT = "counters.miscounts=false"
 TABLE = re.compile(r"(<!-- method of (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # Names for people, with the code of the event.
@@ -56,17 +56,20 @@ HEADS = [
     "dis-\nturbed",
 ]
 NOTES = (
-    "Mean of one operation. method = start-stop - Null, what chen95 would print; engine: the"
-    " bracket of the same executions, less that around nothing; left over = method - engine, in"
-    " four parts: first iterations, interrupts during the access, the access itself, miscounts.",
-    "undisturbed: the engine's bracket where no counter is touched; disturbed = engine -"
+    "Mean of one operation. method = start-stop - Null, the number that chen95 would print; engine:"
+    " the bracket of the same executions, minus the bracket around nothing; left over = method -"
+    " engine, in four parts: first iterations, interrupts during the access, the access itself,"
+    " miscounts.",
+    "undisturbed: the engine's bracket without use of the counters; disturbed = engine -"
     " undisturbed.",
 )
 
 
 def applies(runs: Sequence[Stored]) -> bool:
-    """Whether these runs are to be shown this way: they worked, are of one machine and seed, and
-    Null is among them."""
+    """Whether these tables can show the runs.
+
+    The runs must be ok, of one machine, guest and seed, and include Null.
+    """
     asked = {
         (one.record["parameters"]["operation"], one.record["parameters"]["counters"])
         for one in runs
@@ -91,7 +94,7 @@ def applies(runs: Sequence[Stored]) -> bool:
 
 
 def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
-    """The events of each operation of which all needed runs are there."""
+    """The rows of each operation whose needed runs are all present, by operation."""
     found = {
         (
             one.record["parameters"]["operation"],
@@ -134,7 +137,7 @@ def _engine(stored: Stored) -> pd.DataFrame:
 
 
 def grid(operation: str, found: Sequence[Row]) -> Grid:
-    """One operation: events down."""
+    """The table of one operation, with a row for each event."""
     result = Grid(f"{operation}: by the method of chen95, and by the engine", HEADS)
     for row in found:
         values = (
@@ -155,7 +158,7 @@ def grid(operation: str, found: Sequence[Row]) -> Grid:
 
 
 def show(console: Console, runs: Sequence[Stored], form: str) -> None:
-    """The tables of all operations, for people."""
+    """Prints the tables of all operations. form: "table" or "markdown"."""
     grids = [grid(operation, found) for operation, found in rows(runs).items()]
     if form == "markdown":
         print("\n\n".join([*(one.markdown() for one in grids), *NOTES]))
@@ -167,9 +170,9 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
 
 
 def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
-    """A document with its tables made anew; the text between them stays.
+    """A document with new tables; the text between them stays.
 
-    `execute` runs the experiment. UserError when a run fails.
+    `execute` runs the experiment. UserError if a run fails.
     """
     stored = []
     for result in execute(experiment.load(lab, EXPERIMENT)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs`: every document that is generated, where it stands, and what makes it."""
+"""`./p5lab docs`: the generated documents, their files, and the functions that make them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -19,10 +19,10 @@ UP_TO_DATE, OUT_OF_DATE, WRITTEN, SKIPPED = "up to date", "out of date", "writte
 
 
 class Evidence:
-    """What documents are made from: a checkout, and what runs experiments in it.
+    """The sources of documents: a checkout, and functions that run experiments in it.
 
-    `one_by_one` runs them without anything beside them, for host times. Runs that several
-    documents need run once.
+    `execute` runs several runs at a time. `one_by_one` runs them alone, for host times. Runs that
+    several documents need run once.
     """
 
     def __init__(self, lab: Lab, execute: Execute, one_by_one: Execute) -> None:
@@ -30,7 +30,7 @@ class Evidence:
 
     @cached_property
     def validation(self) -> validate.Validation:
-        """The verdicts on all claims. UserError when a run that they need fails."""
+        """The verdicts on all claims. UserError if a needed run fails."""
         found = validate.run(self.lab, validate.select(self.lab, None), self.execute)
         _all_ok(found.failed)
         return found
@@ -40,9 +40,9 @@ class Evidence:
 class Document:
     """A generated document.
 
-    file: its path below the checkout. needs: the experiments that run first; none for a document
-    that follows from the files of the checkout. make: the new text from the old one, whose
-    hand-written parts stay. gem5: it needs a gem5, and shows host times, so that no two are equal.
+    file: its path in the checkout. needs: the experiments that run first; none if the files of the
+    checkout are enough. make: returns the new text from the old one, and keeps the hand-written
+    parts. gem5: the document needs a gem5 and shows host times, which differ each time.
     """
 
     name: str
@@ -116,7 +116,7 @@ def _all_ok(failed: Sequence[Result]) -> None:
 
 
 def choose(names: Sequence[str]) -> list[Document]:
-    """The documents of these names, all for no name; UserError names one that does not exist."""
+    """The documents with these names; all for no name. UserError for an unknown name."""
     for name in names:
         if name not in BY_NAME:
             raise unknown("document", name, BY_NAME, where="docs")
@@ -124,7 +124,7 @@ def choose(names: Sequence[str]) -> list[Document]:
 
 
 def read(lab: Lab, document: Document) -> str:
-    """The text as it stands in the checkout; UserError when the file cannot be read."""
+    """The present text of the document. UserError if the file cannot be read."""
     path = lab.root / document.file
     try:
         return path.read_text(encoding="utf-8")
@@ -133,7 +133,7 @@ def read(lab: Lab, document: Document) -> str:
 
 
 def render(evidence: Evidence, document: Document, text: str) -> str:
-    """The document as it should be. UserError begins with the file when the text lacks a block."""
+    """The new text of the document. UserError, with its file, if the text lacks a block."""
     try:
         return document.make(evidence, text)
     except UserError as error:
@@ -141,15 +141,18 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """Why a document is left out unless it is asked for by name; empty if it is not."""
+    """Why a document is skipped unless the user names it; empty if it is not skipped."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
-    return "shows host times, which are never the same again" if document.gem5 and check else ""
+    return "shows host times, which differ each time" if document.gem5 and check else ""
 
 
 def update(evidence: Evidence, document: Document, *, check: bool) -> str:
-    """Makes a document anew and returns its state: UP_TO_DATE, or WRITTEN. With `check` nothing is
-    written, and the state is UP_TO_DATE or OUT_OF_DATE."""
+    """Generates a document and returns its state: UP_TO_DATE or WRITTEN.
+
+    With `check` it writes nothing, and the state is UP_TO_DATE or OUT_OF_DATE. UserError if the
+    file cannot be read or written.
+    """
     before = read(evidence.lab, document)
     now = render(evidence, document, before)
     if now == before:

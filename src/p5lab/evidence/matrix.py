@@ -19,7 +19,7 @@ from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab matrix"  # whose table a document has
+COMMAND = "./p5lab matrix"  # the document's block begins with it
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
 
@@ -28,9 +28,9 @@ COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experimen
 class Cell:
     """A benchmark on a guest.
 
-    state: the guest does all runs that the papers' experiments define, or some of them; it can, but
-    no such experiment includes it; or it cannot, and `reason` says why. runs: the number of those
-    runs that it does.
+    state: "all" or "some" if the guest runs all or some of the runs that the papers' experiments
+    define; "can" if it is able but no such experiment includes it; "no" if it is not able, with the
+    `reason`. runs: the number of these runs on the guest.
     """
 
     benchmark: str
@@ -82,8 +82,10 @@ def _is_of_a_paper(source: str) -> bool:
 
 
 def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
-    """How many runs an experiment of a paper asks of a benchmark on a guest, by their names.
-    Machines, overlays and seeds are the same runs again."""
+    """The number of runs by experiment of a paper, benchmark and guest.
+
+    Runs that differ only in machine, overlay or seed count once.
+    """
     found: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
     for name in experiment.names(lab):
         if name.split("-")[0] not in PAPERS:
@@ -95,7 +97,7 @@ def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
 
 
 def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
-    """The table, and the reasons that its numbers stand for."""
+    """The table, and the reasons for its numbers in parentheses."""
     names = list(dict.fromkeys(cell.guest for cell in found))
     table = Grid("", ["", *names, "source"])
     reasons: dict[str, int] = {}
@@ -121,7 +123,7 @@ LEGEND = (
 
 
 def show(console: Console, found: Sequence[Cell], form: str) -> None:
-    """Prints the matrix as `table`, `csv`, `json` or `markdown`; `console` gets only the table."""
+    """Prints the matrix. form: "table", "csv", "json" or "markdown"."""
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -141,7 +143,7 @@ def _row(cell: Cell) -> dict[str, object]:
 
 
 def as_csv(found: Sequence[Cell]) -> str:
-    """A row for each cell; the experiments of a cell stand in one field with spaces between."""
+    """CSV with the columns COLUMNS and a row for each cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -151,11 +153,11 @@ def as_csv(found: Sequence[Cell]) -> str:
 
 
 def block(found: Sequence[Cell]) -> str:
-    """The matrix in Markdown."""
+    """The matrix with legend and reasons in Markdown."""
     table, reasons = grid(found)
     return "\n\n".join([table.markdown(), LEGEND, "\n".join(f"- {one}" for one in reasons)]) + "\n"
 
 
 def render(text: str, found: Sequence[Cell]) -> str:
-    """A document with its matrix made anew."""
+    """The document with a new matrix. UserError if it has no block for it."""
     return blocks.replace(text, COMMAND, block(found))

@@ -41,7 +41,7 @@ from p5stats.claims import (
 SCHEMA_VERSION = 1
 PAPERS = ("chen95", "lai96", "talagala97", "ousterhout90", "wpi92")
 GUEST = "linux"
-TIMING = "timing."  # begins the name of a row of the timing table among `keys`
+TIMING = "timing."  # prefix of a row of the timing table in `keys`
 _PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
 _COMMON = ("source", "quantity", "tag", "unit", "role")
 _OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over may change
@@ -50,14 +50,14 @@ _HOW = (*_OF_SELECTION, "count", "per", "times")
 
 
 def load(lab: Lab) -> list[Claim]:
-    """All claims, in the order of the file."""
+    """All claims, in the order of the file. UserError names the claim and the key of an error."""
     table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
     loader = _Loader(lab)
     return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
 
 
 class _Loader:
-    """What claims refer to, loaded once."""
+    """Reads claims; it loads the files that claims refer to once."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -67,7 +67,7 @@ class _Loader:
         self._machines = machines.names(lab)
 
     def claims(self, name: str, table: Table) -> list[Claim]:
-        """One claim; of a table with `values`, one for each of them."""
+        """The claim of a table, or one claim for each of its `values`."""
         source = table.text("source")
         paper, _, place = source.partition(" ")
         if paper not in PAPERS or not _PLACE.fullmatch(place):
@@ -108,11 +108,11 @@ class _Loader:
         if claim.measure is None and claim.keys[0].startswith(TIMING):
             raise UserError(f"{table.where}: expected a measure: the clocks of a row depend on use")
         if claim.tag in SHAPES and claim.measure is None:
-            raise UserError(f"{table.where}: expected a measure: a shape is that of a curve")
+            raise UserError(f"{table.where}: expected a measure: a shape needs a curve")
         return [claim]
 
     def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
-        """`values` are several numbers of one kind, by name."""
+        """The claims of an untestable table; `values` are several numbers by name."""
         table.only([*_COMMON, "value", "values", "machine", "reason"])
         reason = table.text("reason")
         if "values" not in table.data:
@@ -222,7 +222,7 @@ class _Loader:
         )
 
     def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
-        """The workload of this name, if experiment and guest are there too."""
+        """The workload; UserError if the workload, the experiment or the guest is unknown."""
         for kind, one, known in (
             ("experiment", asked, self._experiments),
             ("guest", guest, self._guests),
@@ -235,8 +235,11 @@ class _Loader:
     def _other(
         self, measure: Table, key: str, own: dict[str, Any], board: Machine
     ) -> Selection | None:
-        """What is subtracted or divided by. Of another workload it has parameters and phases of its
-        own, of another machine settings of its own."""
+        """The selection to subtract or to divide by; None if the measure has none.
+
+        It inherits parameters and phases from the same workload, and settings from the same
+        machine.
+        """
         if key not in measure.data:
             return None
         table = measure.table(key)

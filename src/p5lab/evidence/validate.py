@@ -35,21 +35,21 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab validate"  # whose table documents have
-OTHER = "claims-systems.md"  # beside the document about hardware
+COMMAND = "./p5lab validate"  # the block of a document begins with it
+OTHER = "claims-systems.md"  # the document about systems, in the same folder
 WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The rows of `claims.evaluate`, and the runs that were needed and did not work."""
+    """The rows of `claims.evaluate`, and the needed runs that failed."""
 
     results: pd.DataFrame
     failed: list[Result]
 
 
 def select(lab: Lab, source: str | None) -> list[Claim]:
-    """The claims of one paper, or all."""
+    """The claims of one paper, or all for None. UserError for an unknown paper."""
     if source is not None and source not in claim_file.PAPERS:
         raise unknown("paper", source, claim_file.PAPERS, where="--source")
     return [
@@ -60,7 +60,7 @@ def select(lab: Lab, source: str | None) -> list[Claim]:
 
 
 def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
-    """What the claims need, on the machine each was measured on; every run once."""
+    """The runs that the claims need, each once, on the machine of the claim."""
     found: dict[tuple[str, ...], Run] = {}
     expanded: dict[tuple[str, str, str], list[Run]] = {}
     for claim in asked:
@@ -95,7 +95,7 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
 
 
 def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
-    """Judges the claims by these runs and no others."""
+    """The verdicts on the claims, from these runs only."""
     tables, clocks = [], {}
     for result in results:
         if result.status == "ok":
@@ -134,8 +134,10 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
 
 
 def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
-    """What was measured; with `everything` also inputs as the machine files have them and what
-    cannot be tested."""
+    """The table of measured claims.
+
+    With `everything` it also has inputs from machine files and untestable claims.
+    """
     grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
     for row in found.to_dict("records"):
         if everything or _measured(row):
@@ -152,7 +154,7 @@ def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
 
 
 def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
-    """The headline, and why what does not hold does not."""
+    """The summary, and the reasons why claims do not hold."""
     untestable = found[found["role"] == UNTESTABLE]
     lines = [_headline(found, role) for role in (PREDICTED, FITTED, INPUT, SYSTEM)]
     if len(untestable):
@@ -188,10 +190,10 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     if not said["claims"]:
         return ""
     line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
-    if role == INPUT:  # what the model was given says nothing about the model
+    if role == INPUT:  # inputs are no evidence for the model
         plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
         return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
-    if role == SYSTEM:  # nor does another system's distance from that of the paper
+    if role == SYSTEM:  # nor are errors of another system than the paper's
         return line + "."
     if said["values"]:
         line += (
@@ -208,7 +210,7 @@ def _measured(row: dict[str, object]) -> bool:
 
 
 def published(row: dict[str, object]) -> str:
-    """What a paper prints, for people: a number with its unit and how exact it is, or a shape."""
+    """The published value of a claim with tag and unit, or its shape."""
     if row["tag"] in claims.SHAPES:
         return str(row["tag"])
     tag = "" if row["tag"] == "exact" else f"{row['tag']} "
@@ -216,7 +218,7 @@ def published(row: dict[str, object]) -> str:
 
 
 def _error(row: dict[str, object]) -> str:
-    """Of a bound that is kept there is none."""
+    """The error in percent; a dash if there is none, as for a bound that holds."""
     error = float(str(row["error"]))
     kept = row["tag"] in claims.BOUNDS and row["verdict"] == HOLDS
     return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
@@ -226,14 +228,14 @@ def _error(row: dict[str, object]) -> str:
 
 
 def as_csv(found: pd.DataFrame) -> str:
-    """All claims, a row each; what is missing is empty."""
+    """CSV with a row for each claim; missing values are empty."""
     text = io.StringIO()
     found.to_csv(text, index=False, lineterminator="\n")
     return text.getvalue()
 
 
 def as_json(found: pd.DataFrame) -> str:
-    """The same rows, what is missing is null; and the headline."""
+    """JSON with the same rows and the summary; missing values are null."""
     rows = found.astype(object).where(found.notna(), None).to_dict("records")
     said = claims.headline(found)
     return json.dumps(
@@ -252,16 +254,17 @@ def as_json(found: pd.DataFrame) -> str:
 
 
 def block(found: pd.DataFrame, *, everything: bool = False) -> str:
-    """The verdicts in Markdown: those that were measured, or `everything`."""
+    """The verdicts in Markdown; `everything`: see `grids`."""
     paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
     paragraphs += notes(found, everything=everything)
     return "\n\n".join(paragraphs) + "\n"
 
 
 def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
-    """A document with its table made anew: of what is claimed of hardware, or of `systems`.
+    """The document with a new table of the claims about hardware, or about `systems`.
 
-    The one about hardware says how many claims about systems hold, and names the other.
+    The document about hardware also has the number of claims about systems that hold, and a link
+    to the other document. UserError if the text has no block for the table.
     """
     of_systems = found["role"] == SYSTEM
     shown = block(found[of_systems if systems else ~of_systems])
@@ -274,6 +277,6 @@ def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
 def run(
     lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[Result]]
 ) -> Validation:
-    """Runs what is needed and judges."""
+    """Runs the needed experiments by `executor` and returns the verdicts."""
     needed = runs(lab, asked)
     return evaluate(lab, asked, executor(needed) if needed else [])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab gc`: results and cached files that nobody needs any more, what they take, and their
-removal.
+"""`./p5lab gc` finds and removes results and cached files that are no longer needed.
 
-Results go when they failed, were never run, or when a later run asks the same; cached files when
-they were not used for a while or the cache is larger than it may be. What is being run is never
-touched: every p5lab that runs something holds a lock on the results, every engine one on its run.
+It removes results that failed, never ran, or have a later run with the same inputs. It removes
+cached files that were unused for some time, or that exceed the size of the cache. It never touches
+active runs: every p5lab that runs something holds a lock on the results, and every engine holds a
+lock on its run.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from p5lab.keep import index, store
 from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 
-DAYS = 30  # unused for so long, a cached file goes
-ABANDONED_DAYS = 1  # a queued run that nobody has taken up; what a killed build left
+DAYS = 30  # an unused cached file is removed after this time
+ABANDONED_DAYS = 1  # for queued runs without a worker, and files of killed builds
 DAY = 86400
 KILLED = "left by a killed build"
 RUN_ID = re.compile(r"[0-9a-f]{16}")
@@ -34,7 +34,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Item:
-    """Something that can go. `why` is its kind in the list that people see."""
+    """A file or directory that can be removed. `why`: the kind that the list shows."""
 
     path: Path
     what: str
@@ -44,7 +44,7 @@ class Item:
 
 
 def parse_size(text: str) -> int:
-    """The argument of --max-size."""
+    """The argument of --max-size in bytes. UserError if it is not a size."""
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT]?)B?", text)
     if not match:
         raise UserError(f"--max-size: expected a size such as 500M or 2G, found {text!r}")
@@ -52,14 +52,14 @@ def parse_size(text: str) -> int:
 
 
 def parse_days(text: str) -> float:
-    """The argument of --older-than."""
+    """The argument of --older-than in days. UserError if it is not a number of days."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?d?", text):
         raise UserError(f"--older-than: expected a number of days, found {text!r}")
     return float(text.rstrip("d"))
 
 
 def human(size: float) -> str:
-    """Bytes as people read them, in powers of 1000 as df -H has them."""
+    """A size in bytes as text, in powers of 1000 like `df -H`."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 999.5 or unit == "GB":
             return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
@@ -71,7 +71,7 @@ def human(size: float) -> str:
 
 
 def results(lab: Lab) -> list[Item]:
-    """Runs that can go."""
+    """The run directories that can be removed."""
     found = [
         item
         for path in sorted(lab.results.glob("*/*"))
@@ -107,7 +107,7 @@ def results(lab: Lab) -> list[Item]:
 
 
 def _held(directory: Path) -> bool:
-    """Whether an engine is still there."""
+    """Whether an engine still runs in the directory."""
     with store.locked(directory) as lock:
         return lock is None
 
@@ -122,8 +122,10 @@ def _why(stored: Stored) -> str:
 
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:
-    """What is the same in two runs of which the newer one counts (as p5stats.tidy.load has it; a
-    recording is something more)."""
+    """The values that two runs share if the newer replaces the older one.
+
+    These are the columns of p5stats.tidy.load, and the options of recordings.
+    """
     machine = record["machine"]
     return (
         record["experiment"],
@@ -147,8 +149,11 @@ def _of(stored: Stored, why: str) -> Item:
 
 
 def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
-    """Files of the cache that can go: not used for so many days, then, where that leaves more than
-    `max_size`, those that were not used for the longest time."""
+    """The files of the cache that can be removed.
+
+    These are the files unused for `days`. If more than `max_size` bytes are left, the files with
+    the oldest use follow.
+    """
     all_items = sorted(_cached(), key=lambda item: item.used)
     needed = _downloads_in_use(lab)
     now = time.time()
@@ -159,7 +164,7 @@ def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Ite
             going.append(item)
     left = sum(item.bytes for item in all_items) - sum(item.bytes for item in going)
     for item in all_items:
-        # What a build left may be one that goes on: only its age tells.
+        # Files of a killed build may belong to an active one; only their age decides.
         if max_size is not None and left > max_size and item not in going and item.why != KILLED:
             going.append(item)
             left -= item.bytes
@@ -167,6 +172,7 @@ def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Ite
 
 
 def cache_bytes() -> int:
+    """The size of all cached files in bytes."""
     return sum(item.bytes for item in _cached())
 
 
@@ -185,14 +191,14 @@ def _cached() -> Iterator[Item]:
         for pattern, why in engine.capabilities(name).cached.items():
             for path in directory.glob(pattern):
                 yield _item(path, path.name, why)
-    # Files in here refer to each other: all or none.
+    # The files of each directory refer to each other, so all are removed or none.
     for name, why in (("zig", "the C compiler's library"), ("apt", "package index")):
         if (directory / name).is_dir():
             yield _item(directory / name, name, why)
 
 
 def _downloads_in_use(lab: Lab) -> set[str]:
-    """Digests of the files that this checkout was built from."""
+    """The SHA-256 of the downloads that this checkout was built from."""
     found = set()
     for record in (lab.root / "build/sources").glob("*.json"):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
@@ -204,7 +210,7 @@ def _downloads_in_use(lab: Lab) -> set[str]:
 
 
 def _item(path: Path, what: str, why: str) -> Item:
-    """Measures a file or a whole directory; the newest file in it says when it was used."""
+    """Measures a file or directory; the newest file in it determines the time of last use."""
     size, used = 0, 0.0
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     for file in files:
@@ -213,7 +219,7 @@ def _item(path: Path, what: str, why: str) -> Item:
             if not file.is_dir() or file.is_symlink():
                 size += facts.st_size
             used = max(used, facts.st_mtime)
-            # Downloads are only read; a directory is read by looking at it.
+            # Downloads are only read. Directories do not count: listing one counts as an access.
             if why == "downloads" and not file.is_dir():
                 used = max(used, facts.st_atime)
     return Item(path, what, why, size, used)
@@ -221,31 +227,31 @@ def _item(path: Path, what: str, why: str) -> Item:
 
 @contextlib.contextmanager
 def quiet(lab: Lab) -> Iterator[None]:
-    """Nobody runs anything here while the block lasts."""
+    """Holds the lock that prevents runs in this checkout. UserError if something runs."""
     with store.in_use(lab, alone=True) as alone:
         if not alone:
             raise UserError(
-                "runs are going on here: gc of results waits for nobody; try again when they have"
-                " ended, or use --cache",
+                "there are active runs here: gc of results needs a checkout without runs; try"
+                " again when they have ended, or use --cache",
                 status=STATUS_FAILED,
             )
         yield
 
 
 def remove_run(item: Item) -> bool:
-    """Removes a run directory; False when an engine still runs there or it has become good."""
+    """Removes a run directory; returns False if an engine runs there or the run is now ok."""
     with store.locked(item.path) as lock:
         record = store.read(item.path)
         if lock is None or (record and record["status"] == "ok" and item.why != "superseded"):
             return False
         shutil.rmtree(item.path)
-    with contextlib.suppress(OSError):  # others are in there
+    with contextlib.suppress(OSError):  # it still contains other runs
         item.path.parent.rmdir()
     return True
 
 
 def remove_cached(item: Item) -> bool:
-    """Removes a part of the cache; a build that wants it makes it again."""
+    """Removes an item of the cache and returns True; a build that needs it makes it again."""
     lock = fetch.cache_directory() / "fetch.lock"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # downloads are under way

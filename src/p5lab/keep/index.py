@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The index of the results: of every run what lists, plans and questions in SQL need.
+"""The index of the results: for each run the data that lists, plans and SQL queries need.
 
-Run directories are the truth. The index (results/.index/runs.DIGEST.parquet) is read by DuckDB; a
-row of it counts as long as the run's record is the file it was made from, by inode, size and time
-of change. Everything else is read anew, so the index can be removed, damaged, foreign or left
-behind at any time: it is then made again.
+The run directories have the authoritative data. DuckDB reads the index
+(results/.index/runs.DIGEST.parquet). A row is valid as long as the run's record has the same inode,
+size and time of change. All other records are read again. The index may be removed, damaged,
+foreign or stale at any time: it is then written again.
 """
 
 import json
@@ -51,14 +51,14 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class _Row:
-    """`facts` are those of run.json when it was read: inode, size, time of change (ns)."""
+    """A run. `facts`: inode, size and time of change (ns) of its run.json when it was read."""
 
     facts: tuple[int, int, int]
     stored: Stored
 
 
 def runs(lab: Lab) -> list[Stored]:
-    """As store.all_runs, with records abridged to what tells runs apart and how they ended."""
+    """All runs as `store.all_runs`, but with abridged records: identity and status only."""
     paths = sorted(lab.results.glob(f"*/*/{RECORD}"))
     if len(paths) < WORTHWHILE:
         return [store.stored(path.parent) for path in paths]
@@ -66,9 +66,11 @@ def runs(lab: Lab) -> list[Stored]:
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
-    """A database in memory with two views: `runs`, one row a run (docs/reference/formats.md), and
-    `counts`,
-    the tidy tables of all ok runs (p5stats.tidy). UserError when one of these cannot be read."""
+    """A database in memory with two views.
+
+    `runs` has one row for each run (docs/reference/formats.md). `counts` has the tidy tables of all
+    ok runs (p5stats.tidy). UserError if a table cannot be read.
+    """
     import duckdb  # only here: most commands need none of it
 
     table = _table(_rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}"))))
@@ -103,14 +105,14 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
 
 
 def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The names of the columns and the rows of one statement's answer."""
+    """The columns' names and the rows of one SQL statement's result. UserError if it fails."""
     import duckdb
 
     with connect(lab) as connection:
         try:
             answer = connection.sql(sql)
             if answer is None:
-                raise UserError("query: expected a statement that answers, such as SELECT")
+                raise UserError("query: expected a statement with a result, such as SELECT")
             return answer.columns, answer.fetchall()
         except duckdb.Error as error:
             raise UserError(f"query: {_first_line(error)}") from None
@@ -138,7 +140,7 @@ def _rows(lab: Lab, paths: Iterable[Path]) -> list[_Row]:
             row = _Row(facts, Stored(stored.directory, _abridged(stored)))
         rows.append(row)
     if rows != list(known.values()):
-        with suppress(OSError):  # it is only an index: without one everything is read anew
+        with suppress(OSError):  # without an index all records are read again
             _save(lab, rows)
     return rows
 
@@ -147,7 +149,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
     record = stored.record
     return {
         **{key: record[key] for key in _KEPT if key in record},
-        # By their place, whatever a record says: that is where they are found again.
+        # From the path, not from the record: the path is where the run is found again.
         "experiment": stored.directory.parent.name,
         "run": stored.id,
         "machine": {
@@ -160,7 +162,7 @@ def _abridged(stored: Stored) -> dict[str, Any]:
 
 
 def _load(lab: Lab) -> dict[Path, _Row]:
-    """What the index says, by run directory; nothing where it is not as it was written."""
+    """The rows of the index by run directory; empty if the index is missing or damaged."""
     import duckdb
 
     for path in sorted((lab.results / DIRECTORY).glob("runs.*.parquet")):
@@ -208,7 +210,7 @@ def _save(lab: Lab, rows: Iterable[_Row]) -> None:
 
 
 def _name(path: Path) -> str:
-    """The name of an index says what is in it, so that a damaged one is known."""
+    """The name of an index file: it contains the digest, which shows damage."""
     return f"runs.{sha256_of(path)[:16]}.parquet"
 
 

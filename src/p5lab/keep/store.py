@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Run directories: results/EXPERIMENT/RUN-ID/, the truth about what was run.
+"""Run directories, results/EXPERIMENT/RUN-ID/: the authoritative data about runs.
 
-run.json holds the resolved inputs, versions, digests, host, status and wall time. Its status is
-always one of queued, running, ok, failed, timeout, and failed and timeout have a reason. It is
-replaced in one step, so a reader sees the old one or the new one, never a part.
+run.json has the resolved inputs, versions, digests, host, status and wall time. Its status is one
+of queued, running, ok, failed and timeout; failed and timeout have a reason. p5lab replaces the
+file in one step, so a reader sees the old or the new file, never a part.
 
-Whoever runs a run holds a lock on its directory, and so does the engine it started. A record that
-says `running` while nobody holds the lock is what a crash left behind: it becomes `failed`.
+The process that runs a run holds a lock on its directory, and so does the engine. A record with the
+status `running` and no lock comes from a crash: it becomes `failed`.
 """
 
 import errno
@@ -32,15 +32,15 @@ from p5stats import record as records
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
-# A file changed twice within the resolution of its time of change would look like one changed once;
-# after so many seconds no file system has it that coarse.
+# Two changes of a file within the resolution of its time stamp look like one. No file system has a
+# resolution coarser than this.
 SETTLED_SECONDS = 3.0
 IN_USE = ".in-use"  # of the whole directory of results
-# Beside run directories: where engines boot, where workers execute runs; and in the results, by
-# which workers see whether they share them with the client.
+# Prefixes of further names in the results: directories where engines boot, directories where
+# workers execute runs, and files that show workers whether they share the results with the client.
 BOOT_PREFIX, WORKER_PREFIX, BEACON_PREFIX = ".boot-", ".run-", ".cluster-"
 LEFT_BEHIND = (f"*/{BOOT_PREFIX}*", f"*/{WORKER_PREFIX}*", f"{BEACON_PREFIX}*")
-# Given back when the disk is full, so that the reason can still be recorded.
+# Freed when the disk is full, so that the reason can still be recorded.
 RESERVE_BYTES = 64 * 1024
 CRASHED = "interrupted: the process that ran it ended without recording a result"
 
@@ -54,16 +54,21 @@ class Stored:
 
     @property
     def id(self) -> str:
+        """The run's id, which is the name of its directory."""
         return self.directory.name
 
     @property
     def status(self) -> str:
+        """One of STATUSES."""
         return self.record["status"]
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's content. Runs share most of their files: one that has not changed lately
-    is read once a process."""
+    """The SHA-256 of a file's content.
+
+    Runs share most of their files. A process therefore reads a file only once, unless it changed
+    in the last SETTLED_SECONDS.
+    """
     facts = path.stat()
     if time.time() - facts.st_ctime < SETTLED_SECONDS:
         return sha256_of(path)
@@ -76,7 +81,7 @@ def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
 
 
 def identity(plan: Plan) -> dict[str, Any]:
-    """Everything that can change a run's result: file digests and settings, no paths."""
+    """All inputs that can change a run's result: digests of files, and settings, without paths."""
     return {
         "schema_version": SCHEMA_VERSION,
         "digests": {role: digest(path) for role, path in sorted(plan.inputs.items())},
@@ -85,15 +90,16 @@ def identity(plan: Plan) -> dict[str, Any]:
 
 
 def run_id(what: Mapping[str, Any]) -> str:
+    """The id of a run with this `identity`: 16 hexadecimal digits of its SHA-256."""
     text = json.dumps(what, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read(directory: Path) -> dict[str, Any] | None:
-    """The record of a run directory; None when there is none that makes sense.
+    """The record of a run directory; None if it is missing or damaged.
 
-    Rule for other schema versions: older records would be migrated here (there is none: 1 is the
-    first); newer ones are an error, because they must not be overwritten by mistake.
+    Other schema versions: older records would be migrated here, but version 1 is the first. A newer
+    one raises UserError, because p5lab must not overwrite it.
     """
     try:
         record = records.read(directory / RECORD)
@@ -107,8 +113,8 @@ def read(directory: Path) -> dict[str, Any] | None:
     return record if _is_record(record, directory.name) else None
 
 
-# What every record has, and what one of a finished run has beside it; a tuple of one is a table
-# whose values are of that type.
+# The fields of every record, and the further fields of a finished run. A tuple with one type is a
+# table with values of that type.
 _ALWAYS: dict[str, Any] = {
     "schema_version": int,
     "run": str,
@@ -149,7 +155,7 @@ def _is_record(record: dict[str, Any], name: str) -> bool:
 
 
 def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
-    """Whether a value of JSON is of this kind: a type, or a table described by others."""
+    """Whether a JSON value is of a type, or is a table with such values."""
     if isinstance(kind, dict):
         return isinstance(value, dict) and all(
             key in value and _has(value[key], one) for key, one in kind.items()
@@ -160,7 +166,7 @@ def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
 
 
 def write(directory: Path, record: Mapping[str, Any]) -> None:
-    """Replaces the record; when the disk is full, at the expense of the reserve."""
+    """Replaces the record; on a full disk it frees the reserve first. UserError if it fails."""
     try:
         replace_json(directory / RECORD, records.sealed(record))
     except OSError as error:
@@ -174,13 +180,13 @@ def write(directory: Path, record: Mapping[str, Any]) -> None:
 
 
 def reserve(directory: Path) -> None:
-    """Sets aside what `write` needs on a full disk."""
+    """Reserves the space that `write` needs on a full disk."""
     (directory / RESERVE).write_bytes(b"\0" * RESERVE_BYTES)
 
 
 @contextmanager
 def locked(directory: Path) -> Iterator[int | None]:
-    """Holds the directory's lock; yields its file descriptor, or None when someone else has it."""
+    """Holds the directory's lock; yields its file descriptor, or None if another process has it."""
     with (directory / LOCK).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -192,8 +198,11 @@ def locked(directory: Path) -> Iterator[int | None]:
 
 @contextmanager
 def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
-    """Held by every process that runs something; `alone`, by one that must not meet any. Yields
-    whether it could be had; only `alone` cannot."""
+    """Holds the lock on the results; yields whether this process got it.
+
+    Every process that runs something shares the lock. With `alone` it is exclusive, and fails while
+    another process holds it. UserError if the directory cannot be made.
+    """
     try:
         lab.results.mkdir(parents=True, exist_ok=True)
         file = (lab.results / IN_USE).open("a")
@@ -209,7 +218,7 @@ def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
 
 
 def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
-    """Whether this run need not be run again: ok, and its files are what was recorded."""
+    """Whether a run is ok and its files have the recorded digests: it need not run again."""
     if record is None or record["status"] != "ok":
         return False
     try:
@@ -219,14 +228,16 @@ def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
 
 
 def all_runs(lab: Lab) -> list[Stored]:
-    """Every recorded run; what a crash left `running` is put right on the way. A run whose record
-    is damaged is there too, as failed. Where abridged records will do, p5lab.keep.index is
-    faster."""
+    """Every recorded run; a run that crashed becomes `failed`.
+
+    A run with a damaged record is listed as failed. If abridged records are enough,
+    p5lab.keep.index is faster.
+    """
     return [stored(path.parent) for path in sorted(lab.results.glob(f"*/*/{RECORD}"))]
 
 
 def stored(directory: Path) -> Stored:
-    """One of them."""
+    """One run, from its directory; see `all_runs`."""
     record = read(directory)
     return Stored(directory, settle(directory, record) if record else _damaged(directory))
 
@@ -244,7 +255,7 @@ def _damaged(directory: Path) -> dict[str, Any]:
 
 
 def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """A record that says `running` though nobody runs it becomes `failed`."""
+    """Changes a record from `running` to `failed` if no process runs it; returns the record."""
     if record["status"] != "running":
         return record
     with locked(directory) as lock:
@@ -258,12 +269,15 @@ def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def find(lab: Lab, prefix: str) -> Stored:
-    """The run whose id begins with `prefix` (at least 4 characters; the experiment's directory
-    name may stand before it)."""
+    """The run whose id begins with `prefix`.
+
+    The prefix has at least 4 characters; EXPERIMENT/ may precede it. UserError if no run or several
+    runs match.
+    """
     wanted = prefix.rstrip("/").rpartition("/")[2]
     runs: dict[str, Stored] = {}
     if re.fullmatch(r"[0-9a-f]{4,}", wanted):
-        # Ids are names of directories: no record but those that match need be read.
+        # Ids are names of directories, so only the matching records are read.
         for path in sorted(lab.results.glob(f"*/{wanted}*/{RECORD}")):
             runs.setdefault(path.parent.name, stored(path.parent))
     if not runs:

@@ -6,9 +6,9 @@
     for section in sections("m5out/stats.txt"):  # or stats.json, stats.h5, stats.txt.gz
         print(section["simTicks"], section.total("system.cpu.dcache.overallMisses"))
 
-No part of the laboratory around it is needed, and of other packages only h5py, for HDF5.
-`python -m p5stats.gem5 --help` is the same for a shell. `names` knows what older releases of gem5
-called the same things.
+This package needs no other part of the laboratory. Of other packages it needs only h5py, for HDF5.
+`python -m p5stats.gem5 --help` offers the same on the command line. `names` has the names of older
+releases of gem5.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ __all__ = ["Number", "Section", "StatsError", "sections"]
 
 
 def sections(path: Path | str, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """The dumps of a file in their order; its content tells the format.
+    """Yields the dumps of a file in order; the content determines the format.
 
-    `wanted` is asked for the full name of a number, `component.statistic::element`: only those it
-    accepts are in the sections. No file is held in memory as a whole but JSON, which has one dump.
-    Raises StatsError, after all whole sections, where a file is cut short or makes no sense.
+    `wanted` gets the full name of a number, `component.statistic::element`, and returns whether the
+    sections contain it. Only JSON, which has one dump, is completely in memory. StatsError, after
+    all complete sections, if the file is cut short or malformed.
     """
     path = Path(path)
     try:

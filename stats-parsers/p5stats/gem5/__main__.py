@@ -93,7 +93,7 @@ def _csv(dumps: Iterator[tuple[int, list[Row]]]) -> None:
 
 
 def _json(dumps: Iterator[tuple[int, list[Row]]]) -> None:
-    """What is no number (nan, inf) is null, which JSON has instead."""
+    """The value for JSON: null instead of nan and inf."""
     for section, rows in dumps:
         values = {
             full_name(statistic, element): number.value if math.isfinite(number.value) else None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """gem5's HDF5 format (gem5 src/base/stats/hdf5.cc).
 
-A dataset for each statistic, in groups as the simulation's objects are; the first dimension is the
-dump. Its attributes have the description, the names of the elements and of formulas the equation.
-Distributions and histograms are not written, nor are units and totals. Names are made as text has
-them.
+Each statistic is a dataset, in a group for each object of the simulation. Its first dimension is
+the dump. Its attributes are the description, the names of the elements, and the equation of a
+formula. gem5 does not write distributions, histograms, units and totals. The parser gives numbers
+the same names as in the text format.
 """
 
 import struct
@@ -26,8 +26,11 @@ CHUNK = 10  # dumps that gem5 packs together unless it is told otherwise
 
 @dataclass(frozen=True)
 class _Series:
-    """A statistic with the full names of its columns; None: it is not wanted, or gem5 gave that
-    element no name and leaves it out of the text."""
+    """A statistic with the full names of its columns.
+
+    A name is None if the column is not wanted, or if gem5 gave the element no name; gem5 then also
+    omits it from the text format.
+    """
 
     dataset: Any
     columns: list[str | None]
@@ -39,7 +42,7 @@ class _Series:
 
 
 def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """The dumps of a file one after the other; of each statistic a chunk is held in memory."""
+    """Yields the dumps of a file in order; one chunk of each statistic is in memory."""
     try:
         import h5py
     except ImportError:
@@ -66,7 +69,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
                 yield from _chunk(path, found, first, min(first + CHUNK, dumps))
     except StatsError:
         raise
-    # What h5py makes of a damaged file has many names.
+    # h5py raises many kinds of exception for a damaged file.
     except (
         ArithmeticError,
         AttributeError,
@@ -83,8 +86,10 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _check(path: Path) -> None:
-    """Refuse a damaged heap of texts: HDF5's library (2.0) reads for ever where the free space of
-    one is said to have no size. Layout: HDF5 File Format Specification 3.0, II.A and III.E.
+    """Refuses a damaged heap of texts, whose free space has size 0.
+
+    HDF5's library (2.0) would read such a heap for ever. Layout: HDF5 File Format Specification
+    3.0, II.A and III.E.
     """
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         sizes = SIZES.get(data[len(SIGNATURE)])
@@ -121,7 +126,7 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
         if isinstance(node, h5py.Group):
             _collect(path, node, f"{name}.", found, h5py)
             continue
-        # gem5 writes doubles; what is wider has no number of Python's.
+        # gem5 writes doubles; Python has no number for wider ones.
         if not 1 <= node.ndim <= 3 or node.dtype.kind not in "fiu" or node.dtype.itemsize > 8:
             raise StatsError(
                 f"{path}: {node.name}: expected numbers of up to 64 bits in one to three dimensions"
@@ -130,7 +135,7 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
 
 
 def _columns(dataset: Any, name: str) -> list[str | None]:  # noqa: ANN401
-    """The names of a dump's numbers: a vector of one has no element, as in text."""
+    """The names of a dump's numbers; as in text, a vector with one element has no element name."""
     if dataset.ndim == 1 or dataset.shape[1:] == (1,):
         return [name]
     if dataset.ndim == 2:
@@ -147,7 +152,10 @@ def _elements(name: str, elements: list[str]) -> list[str | None]:
 
 
 def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN401
-    """Where none is given, the numbers from 0; of those given some can be empty or missing."""
+    """The names of the elements: those of the file, or numbers from 0 without them.
+
+    Some names of the file can be empty or missing.
+    """
     names = _texts(dataset, attribute)
     if not any(names):
         return [str(index) for index in range(size)]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What gem5 24 calls the statistics that older releases had other names for.
+"""The names in gem5 24 of statistics that had other names in older releases.
 
-Until 20.0 names were written with underscores, and commands and counts of a cache were one word.
-20.1 and 21.0 brought capitals, an `exec_context` of each thread of a simple processor and an `mmu`
-around the TLBs; 23.0 moved the counts of instructions into `fetchStats0`, `executeStats0` and
-`commitStats0`. Only what people compare across releases is in the table: add a line for more.
+Up to 20.0 names had underscores, and the command and the count of a cache were one word. 20.1 and
+21.0 introduced capitals, an `exec_context` for each thread of a simple processor, and an `mmu`
+around the TLBs. 23.0 moved the counts of instructions to `fetchStats0`, `executeStats0` and
+`commitStats0`. The table has only names that people compare across releases. Add a line for another
+name.
 """
 
 import re
@@ -45,7 +46,7 @@ _THREAD = {
     "numMemRefs": "executeStats0",
     "numBranches": "fetchStats0",
 }
-# Of a cache: those of all commands, and those of one (ReadReq_misses).
+# Statistics of a cache: of all commands together, and of one command (ReadReq_misses).
 _CACHE = re.compile(
     r"(overall|demand|[A-Z]\w*(?:Req|Resp|Dirty|Clean|Evict))_"
     r"(hits|misses|accesses|miss_rate|miss_latency|avg_miss_latency|"
@@ -56,7 +57,7 @@ _CACHE = re.compile(
 
 @cache
 def modern(name: str) -> str:
-    """The name in gem5 24 of a statistic, or of one of its elements; others stay as they are."""
+    """The name in gem5 24 of a statistic or of one of its elements; unknown names stay."""
     statistic, separator, element = name.partition("::")
     path, dot, last = statistic.rpartition(".")
     path = re.sub(r"(?<!\bmmu)\.([id]tb)\b", r".mmu.\1", path)

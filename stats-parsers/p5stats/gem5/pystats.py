@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """gem5's JSON format (gem5 src/python/m5/stats/gem5stats.py and src/python/m5/ext/pystats).
 
-The tree of the simulation's objects as nested objects, statistics with a `type` among them. A file
-holds the last dump only: each overwrites the one before. Formulas are not written. Names are made
-as text has them; but of a distribution only the number of a bucket is known, not its bounds
-(`bucket0`).
+Nested JSON objects are the tree of the simulation's objects; statistics are those with a `type`. A
+file has only the last dump, because each dump overwrites the previous one. gem5 does not write
+formulas. The parser gives numbers the same names as in the text format. A bucket of a distribution
+has only its number (`bucket0`), because its bounds are unknown.
 """
 
 import json
@@ -19,7 +19,7 @@ _VECTORS = ("Vector", "SparseHist")
 
 
 def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """The one section of a file; StatsError names the line or the object that is wrong."""
+    """The one section of a file. StatsError names the malformed line or object."""
     try:
         tree = json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
@@ -45,7 +45,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 def _group(section: Section, name: str, node: dict[str, Any]) -> None:
     if name and node.get("type") == "SimObjectVector" and isinstance(node.get("value"), list):
         for index, child in enumerate(node["value"]):
-            # As gem5 names its objects: a vector of one has no index.
+            # gem5 names its objects in this way: a vector with one element has no index.
             _child(section, name if len(node["value"]) == 1 else f"{name}{index}", child)
         return
     for key, child in node.items():

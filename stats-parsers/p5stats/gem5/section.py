@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one dump of gem5's statistics holds, whatever file it came from."""
+"""One dump of gem5's statistics, independent of the file format."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -25,9 +25,10 @@ class Number:
 
 @dataclass
 class Section:
-    """One dump. `statistics` has the numbers of each statistic by element: of a scalar there is one
-    with an empty name; a vector, distribution or histogram has its subnames (`total`, `mean`,
-    `0-9`); a row of a matrix is a vector of its own, as in gem5's text.
+    """One dump. `statistics` has the numbers of each statistic by element.
+
+    A scalar has one element with an empty name. A vector, distribution or histogram has its
+    subnames (`total`, `mean`, `0-9`). Each row of a matrix is a vector, as in gem5's text.
 
     A statistic that is declared `nozero` is absent from text and JSON while it is zero.
     """
@@ -37,7 +38,10 @@ class Section:
     statistics: dict[str, dict[str, Number]] = field(default_factory=dict)
 
     def add(self, name: str, number: Number) -> None:
-        """Takes `component.statistic` or `component.statistic::element`."""
+        """Adds a number by its name, `component.statistic` or `component.statistic::element`.
+
+        StatsError if the name lacks the statistic.
+        """
         statistic, _, element = name.partition(SEPARATOR)
         if not statistic:
             raise StatsError(f"{self.where}: expected the name of a statistic, found {name[:60]!r}")
@@ -57,14 +61,16 @@ class Section:
             ) from None
 
     def get(self, name: str, default: int | float = 0) -> int | float:
-        """As `section[name]`; what is absent is `default`."""
+        """The number of `section[name]`, or `default` if it is absent."""
         statistic, _, element = name.partition(SEPARATOR)
         number = self.statistics.get(statistic, {}).get(element)
         return default if number is None else number.value
 
     def total(self, name: str, default: int | float = 0) -> int | float:
-        """A scalar's value, a vector's `::total`, or where that is not written (HDF5, JSON, some
-        vectors) the sum of the elements."""
+        """The value of a scalar or the `::total` of a vector; `default` if it is absent.
+
+        If gem5 did not write the total (HDF5, JSON, some vectors), it is the sum of the elements.
+        """
         numbers = self.statistics.get(name)
         if not numbers:
             return default
@@ -74,7 +80,7 @@ class Section:
         return sum(number.value for number in numbers.values())
 
     def only(self, wanted: Callable[[str], bool]) -> "Section":
-        """The same dump with the numbers whose full name `wanted` accepts."""
+        """A copy of the dump with only those numbers whose full name `wanted` accepts."""
         found = Section(self.number, self.where)
         for statistic, element, number in self:
             name = full_name(statistic, element)
@@ -83,7 +89,7 @@ class Section:
         return found
 
     def __iter__(self) -> Iterator[tuple[str, str, Number]]:
-        """Statistic, element and number, in the order of the file."""
+        """Yields statistic, element and number, in the order of the file."""
         for statistic, numbers in self.statistics.items():
             for element, number in numbers.items():
                 yield statistic, element, number
@@ -95,5 +101,5 @@ def full_name(statistic: str, element: str) -> str:
 
 
 def whole(value: float) -> int | float:
-    """A whole number as int: counts stay counts. gem5 itself keeps all values as double."""
+    """Converts a whole number to int, because gem5 keeps counts as double too."""
     return int(value) if math.isfinite(value) and value == int(value) else value

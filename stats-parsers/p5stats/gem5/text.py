@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """gem5's text format, stats.txt (gem5 src/base/stats/text.cc).
 
-A file is a row of sections, one for each dump, between a line that begins and a line that ends it.
-A line of it has a name, a value, for some statistics two percentages, and where descriptions are on
-a comment with the unit behind it in parentheses. Statistics declared `oneline` have all their
-elements on one line, separated by bars and without names.
+A file has a section for each dump, between a begin line and an end line. A line has a name and a
+value. For some statistics two percentages follow. With descriptions a comment follows, and the unit
+in parentheses. Statistics declared `oneline` have all their elements on one line, separated by bars
+and without names.
 """
 
 import gzip
@@ -26,7 +26,7 @@ _NAME = r"([^\s|][^|]*?)"
 _LINE = re.compile(rf"{_NAME} +({_NUMBER}){_SHARES}")
 _ONE_LINE = re.compile(rf"{_NAME}((?: +\| *{_NUMBER}{_SHARES})+)")
 _ELEMENT = re.compile(rf"\| *({_NUMBER}){_SHARES}")
-# Releases before 21.0 wrote no units; a description may well end in parentheses of its own.
+# Releases before 21.0 wrote no units, and a description may itself end in parentheses.
 _BASE = r"(?:Cycle|Tick|Second|Bit|Byte|Watt|Joule|Volt|Celsius|Count|Ratio|Unspecified)"
 _RATE = rf"\({_BASE}/{_BASE}\)"
 _UNIT = rf"{_BASE}|{_RATE}|\((?:{_BASE}|{_RATE})/(?:{_BASE}|{_RATE})\)"
@@ -35,10 +35,10 @@ COMMENT = " # "
 
 
 def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """The sections of a file one after the other; no more than one is held in memory.
+    """Yields the sections of a file in order; at most one is in memory.
 
-    `wanted` chooses lines by what stands in their first column: others are not looked at. What is
-    wrong raises StatsError with the number of section and line, after all sections before it.
+    `wanted` chooses lines by their first column; the parser skips other lines. StatsError names the
+    section and the line of an error, after all sections before it.
     """
     section: Section | None = None
     found, number = 0, 0
@@ -72,7 +72,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """gem5 packs a file whose name ends in .gz."""
+    """Opens a file; gem5 compresses files whose names end in .gz."""
     number = 0
     try:
         with path.open("rb") as raw:
@@ -116,7 +116,7 @@ def _add(section: Section, number: int, text: str) -> None:
 
 @cache
 def _comment(text: str) -> tuple[str, str]:
-    """Description and unit. They are the same in each section."""
+    """The description and the unit, which are the same in each section."""
     match = _COMMENT.fullmatch(text)
     return (match[1], match[2] or "") if match else (text, "")
 

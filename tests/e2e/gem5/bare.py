@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Run by gem5: one processor, two small caches, memory and a port, and a program without operating
-system. What the extras replace is an option, so that both kinds can be compared."""
+"""gem5 runs this: a processor, two small caches, memory and a port, without operating system.
+
+Options choose stock parts or those of the extras, so that a test can compare both.
+"""
 
 import argparse
 import json

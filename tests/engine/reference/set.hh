@@ -88,7 +88,7 @@ class Set {
     if (policy_ == "lru") entries_.splice(entries_.begin(), entries_, entry);
   }
 
-  // Brings `number` in; returns what it displaced.
+  // Inserts `number`; returns the displaced number.
   std::optional<Entry> fill(uint32_t number, ShiftRegister& random) {
     std::optional<Entry> displaced;
     int slot;

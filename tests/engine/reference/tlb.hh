@@ -24,7 +24,7 @@ class Tlb {
     return true;
   }
 
-  // Returns the page that had to go.
+  // Returns the displaced page.
   std::optional<uint32_t> insert(uint32_t page) {
     const auto gone = set_of(page).fill(page, random_);
     if (!gone) return std::nullopt;
