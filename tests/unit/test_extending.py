@@ -34,6 +34,7 @@ COMPILING = (
     "guest-images/linux/p5ctr",
     "guest-images/parts/rootfs",
     "guest-images/check_isa.py",
+    "tools/building.py",
 )
 MY_SCONSCRIPT = """Import("env")
 env.linux_guest("my-guest", "", [], {"/init": "build/workloads/linux/init"})

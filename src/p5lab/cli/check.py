@@ -14,6 +14,13 @@ from p5lab.present import counts
 
 
 def add(commands: options.Commands) -> None:
+    """Adds `validate`, `matrix` and `cross-check`."""
+    _add_validate(commands)
+    _add_matrix(commands)
+    _add_cross_check(commands)
+
+
+def _add_validate(commands: options.Commands) -> None:
     proof = commands.add_parser(
         "validate",
         help="published numbers beside modelled ones",
@@ -35,6 +42,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(proof)
     proof.set_defaults(command=_validate)
 
+
+def _add_matrix(commands: options.Commands) -> None:
     where = commands.add_parser(
         "matrix",
         help="which guests run which benchmarks, and why not",
@@ -45,6 +54,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(where)
     where.set_defaults(command=_matrix)
 
+
+def _add_cross_check(commands: options.Commands) -> None:
     both = commands.add_parser(
         "cross-check",
         help="the same programs on both engines, compared",
