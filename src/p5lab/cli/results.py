@@ -38,11 +38,23 @@ RUN = (
 
 
 def add(commands: options.Commands) -> None:
+    """Adds `list`, `show`, `diff`, `query`, `gc` and `keys`."""
+    _add_list(commands)
+    _add_show(commands)
+    _add_diff(commands)
+    _add_query(commands)
+    _add_gc(commands)
+    _add_keys(commands)
+
+
+def _add_list(commands: options.Commands) -> None:
     show = commands.add_parser("list", help="what there is: " + ", ".join(LISTS))
     show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
     options.add_json(show)
     show.set_defaults(command=_list)
 
+
+def _add_show(commands: options.Commands) -> None:
     one = commands.add_parser("show", help="one run: inputs, status, counts")
     one.add_argument("run", help="the first characters of a run's id")
     one.add_argument(
@@ -60,6 +72,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(one)
     one.set_defaults(command=_show)
 
+
+def _add_diff(commands: options.Commands) -> None:
     apart = commands.add_parser(
         "diff",
         help="what differs between runs",
@@ -74,6 +88,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(apart)
     apart.set_defaults(command=_diff)
 
+
+def _add_query(commands: options.Commands) -> None:
     ask = commands.add_parser(
         "query",
         help="a question to all results, in SQL",
@@ -85,6 +101,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(ask)
     ask.set_defaults(command=_query)
 
+
+def _add_gc(commands: options.Commands) -> None:
     clean = commands.add_parser(
         "gc",
         help="remove results and cached files that nobody needs",
@@ -113,6 +131,8 @@ def add(commands: options.Commands) -> None:
     options.add_json(clean)
     clean.set_defaults(command=_gc)
 
+
+def _add_keys(commands: options.Commands) -> None:
     keys = commands.add_parser("keys", help="all machine keys with unit and meaning")
     keys.add_argument(
         "--markdown", action="store_true", help="as docs/reference/machine-keys.md has them"
