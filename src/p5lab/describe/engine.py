@@ -17,9 +17,9 @@ from typing import Any
 
 from p5lab.describe.observation import Kind, Observation
 from p5lab.errors import UserError, unknown
+from p5lab.lab import VARIABLE
 
 DEFAULT = "bochs"  # where the command line names none; its model is the one that claims are about
-PATH = "P5LAB_PATH"  # directories, as PATH has them
 PACKAGE = "p5lab.engines"
 # What the notes of a record are about (run.json: notes).
 INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
@@ -55,13 +55,13 @@ class Capabilities:
 
 def names() -> list[str]:
     """Of all engines, those from outside of the checkout included."""
-    return sorted(_modules(os.environ.get(PATH, "")))
+    return sorted(_modules(os.environ.get(VARIABLE, "")))
 
 
 def plugged_in(name: str) -> Any:  # noqa: ANN401
     """The class of an engine: ENGINE of its module, or of the module `engine` of its package.
     Raises UserError for a name that no engine has."""
-    found = _modules(os.environ.get(PATH, ""))
+    found = _modules(os.environ.get(VARIABLE, ""))
     if name not in found:
         raise unknown("engine", name, found)
     module = importlib.import_module(found[name])
