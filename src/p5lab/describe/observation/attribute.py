@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from p5lab.describe import functions
+from p5lab.describe import functions, outputs
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.lab import Lab
 
 if TYPE_CHECKING:  # a run has an observation
     from p5lab.describe.run import Run
 
-ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
+ATTRIBUTION, FUNCTIONS = outputs.file("attribution"), "functions.txt"
 # Counts by function, and beside them by the calls that led there, or with the classes of misses.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
 
