@@ -14,7 +14,7 @@ from p5lab.describe.expressions import Expression, Text, mean_seek
 from p5lab.engines.bochs.engine import Bochs
 from p5lab.errors import UserError
 from p5lab.lab import Lab
-from p5stats import StatsError, compare, declared
+from p5stats import StatsError, declared, metrics
 
 ENGINE = REPO / "engine"
 SOURCES = ("*/*.toml", "devices/*/device.toml", "p5/replacement/*/policy.toml")
@@ -241,12 +241,12 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
         "l3_misses", "L3Misses", "p5", "reads", report="L3", report_unit="misses"
     )
     events = {**declared.events(), "l3_misses": event}
-    monkeypatch.setattr(compare, "events", lambda: events)
-    compare.metrics.cache_clear()
+    monkeypatch.setattr(metrics, "events", lambda: events)
+    metrics.metrics.cache_clear()
     try:
-        shown = compare.evaluate({"l3_misses": 8}, 2, 1, None)
+        shown = metrics.evaluate({"l3_misses": 8}, 2, 1, None)
     finally:
-        compare.metrics.cache_clear()
+        metrics.metrics.cache_clear()
     assert shown["L3"] == 4
     assert list(shown)[-1] == "L3"
 

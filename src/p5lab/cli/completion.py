@@ -8,16 +8,22 @@ from typing import Any
 
 from p5lab.cli import options
 from p5lab.describe.keys import BY_NAME
-from p5lab.lab import Lab
+from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 # The names of each kind, by tools that every host has: starting Python at each TAB takes too long.
-# `{root}` is the checkout.
+# `{root}` is the checkout. What stands outside of it is looked for in the directories of P5LAB_PATH
+# as they are when TAB is pressed, by one pipeline, as fish and tcsh have no groups of commands.
+_FIND = (
+    f"printenv {VARIABLE} | tr : '\\012' | xargs -d '\\n' sh -c"
+    """ 'find "$@" -maxdepth 3 -path "*/{place}" 2>/dev/null' sh {{root}}/{below} | sed '{name}'"""
+)
+_FILE, _DIRECTORY = "s,.*/,,; s,[.]toml$,,", "s,/[^/]*$,,; s,.*/,,"
 NAMES = {
-    "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
-    "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",
-    "guest": "cd {root}/guest-images && ls */guest.toml | sed 's,/.*,,'",
-    "workload": "cd {root}/workloads && ls */*/workload.toml | sed 's,/workload.toml$,,; s,.*/,,'",
+    "experiment": _FIND.format(place="experiments/*.toml", below="configs", name=_FILE),
+    "machine": _FIND.format(place="machines/*.toml", below="configs", name=_FILE),
+    "guest": _FIND.format(place="guest.toml", below="guest-images", name=_DIRECTORY),
+    "workload": _FIND.format(place="workload.toml", below="workloads", name=_DIRECTORY),
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
@@ -26,12 +32,13 @@ _KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 
 def add(parsers: options.Commands) -> None:
+    """Adds `completion`."""
     complete = parsers.add_parser(
         "completion",
         help="what a shell needs to complete commands, options and names",
         description="Prints a script for the shell: commands and options, and the names of"
-        " experiments, machines, guests, workloads and runs of this checkout as they are when TAB"
-        " is pressed. Machine keys are completed after --set and --sweep.",
+        " experiments, machines, guests, workloads and runs of this checkout and of P5LAB_PATH as"
+        " they are when TAB is pressed. Machine keys are completed after --set and --sweep.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)
