@@ -13,17 +13,17 @@ from p5lab.lab import VARIABLE, Lab
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 # The names of each kind, by tools that every host has: starting Python at each TAB takes too long.
 # `{root}` is the checkout. What stands outside of it is looked for in the directories of P5LAB_PATH
-# as they are when TAB is pressed, by one pipeline, as fish and tcsh have no groups of commands.
+# as they are when TAB is pressed. No dollar sign and no double quotes: fish gets these commands
+# inside of double quotes.
 _FIND = (
-    f"printenv {VARIABLE} | tr : '\\012' | xargs -d '\\n' sh -c"
-    """ 'find "$@" -maxdepth 3 -path "*/{place}" 2>/dev/null' sh {{root}}/{below} | sed '{name}'"""
+    f"printenv {VARIABLE} | tr : '\\012' | sed 's,.*,&/{{place}},'"
+    " | xargs -d '\\n' find {{root}}/{ours} 2>/dev/null | sed -n 's,{ending},,p' | sed 's,.*/,,'"
 )
-_FILE, _DIRECTORY = "s,.*/,,; s,[.]toml$,,", "s,/[^/]*$,,; s,.*/,,"
 NAMES = {
-    "experiment": _FIND.format(place="experiments/*.toml", below="configs", name=_FILE),
-    "machine": _FIND.format(place="machines/*.toml", below="configs", name=_FILE),
-    "guest": _FIND.format(place="guest.toml", below="guest-images", name=_DIRECTORY),
-    "workload": _FIND.format(place="workload.toml", below="workloads", name=_DIRECTORY),
+    "experiment": _FIND.format(place="experiments", ours="configs/experiments", ending="[.]toml"),
+    "machine": _FIND.format(place="machines", ours="configs/machines", ending="[.]toml"),
+    "guest": _FIND.format(place="guests", ours="guest-images", ending="/guest[.]toml"),
+    "workload": _FIND.format(place="workloads", ours="workloads", ending="/workload[.]toml"),
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
