@@ -9,10 +9,12 @@ import sys
 import pytest
 from fakelab import REPO
 
-from p5lab.describe import declarations, keys, machine, outputs
+from p5lab.describe import declarations, keys, machine, observation, outputs
 from p5lab.describe.expressions import Expression, Text, mean_seek
+from p5lab.engines.bochs.engine import Bochs
 from p5lab.errors import UserError
-from p5stats import StatsError, compare, declared, metrics
+from p5lab.lab import Lab
+from p5stats import StatsError, declared, metrics
 
 ENGINE = REPO / "engine"
 SOURCES = ("*/*.toml", "devices/*/device.toml", "p5/replacement/*/policy.toml")
@@ -240,11 +242,11 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
     )
     events = {**declared.events(), "l3_misses": event}
     monkeypatch.setattr(metrics, "events", lambda: events)
-    compare.metrics.cache_clear()
+    metrics.metrics.cache_clear()
     try:
-        shown = compare.evaluate({"l3_misses": 8}, 2, 1, None)
+        shown = metrics.evaluate({"l3_misses": 8}, 2, 1, None)
     finally:
-        compare.metrics.cache_clear()
+        metrics.metrics.cache_clear()
     assert shown["L3"] == 4
     assert list(shown)[-1] == "L3"
 
@@ -266,6 +268,16 @@ def test_every_output_has_one_name():
     assert len(files) == len(set(files))
     assert outputs.here()["events"].file == "events.jsonl"
     assert "| `wire.pcap` | with `--pcap` |" in outputs.reference()
+
+
+def test_the_engine_leaves_what_is_declared():
+    assert sorted(Bochs.outputs) == sorted(one.file for one in outputs.here().values())
+    asked = {one.file: one.when for one in outputs.here().values() if one.when}
+    kinds = {name: kind.option for kind in observation.KINDS for name in kind.outputs}
+    assert kinds == {file: when.split()[0] for file, when in asked.items()}
+    lines = Lab.here().bochsrc.read_text().splitlines()
+    assert f"com1: enabled=1, mode=file, dev={outputs.file('serial')}" in lines
+    assert f"log: {outputs.file('log')}" in lines
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ LAB = Lab(REPO)
 MADE = re.compile(r"^<!-- (?!end -->|SPDX)(.*) -->$", re.MULTILINE)
 # How a marked block may begin, by document.
 BEGINNINGS = {
+    "formats": r"\./p5lab docs formats",
     "matrix": r"\./p5lab matrix",
     "validation": r"\./p5lab validate",
     "claims-systems": r"\./p5lab validate",

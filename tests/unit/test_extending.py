@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""The cost of an extension: one new file or directory and no edited line.
+"""The cost of an extension: files that are new, and lines that are edited.
 
-The tests add the templates of docs/extend/templates to a copy of the checkout, and to a directory
+The tests follow each recipe of recipes.py in a copy of the checkout and compare its cost with the
+table of docs/extend/README.md. They also add the templates of docs/extend/templates to a directory
 of P5LAB_PATH.
-
-A recipe for another kind of thing (policy, device, event, engine) joins RECIPES.
 """
 
+import difflib
 import json
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import fakelab
 import pytest
 from fakelab import REPO
+from recipes import RECIPES, TEMPLATES, check_machine
 
 from p5lab.cli import main as cli
-from p5lab.describe import experiment, guest, machine, notebook, workload
+from p5lab.describe import experiment, guest, notebook, workload
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.host import delivered
 from p5lab.host.progress import Progress
 from p5lab.lab import PLACES, Lab
 
-TEMPLATES = REPO / "docs/extend/templates"
+EXTENDING = REPO / "docs/extend/README.md"
+# The lines of its table.
+TABLE = [line for line in EXTENDING.read_text().splitlines() if line.startswith(("| a ", "| an "))]
 # What compiling a workload needs of a checkout.
 COMPILING = (
     "workloads/lib",
@@ -35,86 +35,8 @@ COMPILING = (
     "guest-images/linux/p5ctr",
     "guest-images/parts/rootfs",
     "guest-images/check_isa.py",
+    "tools/building.py",
 )
-MY_SCONSCRIPT = """Import("env")
-env.linux_guest("my-guest", "", [], {"/init": "build/workloads/linux/init"})
-"""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to add one thing to a checkout, and how to see that it is there. edited: files that the
-    recipe changes."""
-
-    add: Callable[[Path], None]
-    check: Callable[[Lab], None]
-    edited: tuple[str, ...] = ()
-
-
-def add_machine(root):
-    shutil.copy(TEMPLATES / "machines/my-machine.toml", root / "configs/machines")
-
-
-def check_machine(lab):
-    values = machine.load(lab, "my-machine").values
-    assert values["l2.size"] == 512 << 10
-    assert values["dram.size"] == machine.load(lab, "p90-premiere2").values["dram.size"]
-
-
-def add_workload(root):
-    shutil.copytree(TEMPLATES / "workloads/my-workload", root / "workloads/micro/my-workload")
-
-
-def check_workload(lab):
-    known = workload.load(lab)
-    mine = known["my-workload"]
-    assert not mine.delivered
-    for name in ("linux", "linux64", "mach"):
-        system = guest.load(lab, name)
-        assert system.takes("my-workload", known)
-        assert system.why_not(mine, mine.resolve({}, "test")) == ""
-    steps = planned(lab, "build/workloads/linux/my-workload", "build/workloads/mach/my-workload")
-    assert {f"build/workloads/{place}/my-workload" for place in ("linux", "mach")} <= steps
-
-
-def add_guest(root):
-    """With a kernel of its own."""
-    place = root / "guest-images/my-guest"
-    place.mkdir()
-    text = (root / "guest-images/linux/guest.toml").read_text()
-    text = text.replace('name = "linux"', 'name = "my-guest"')
-    (place / "guest.toml").write_text(text.replace("build/guests/linux/", "build/guests/my-guest/"))
-    shutil.copy(root / "guest-images/linux64/kernel.config", place)
-    (place / "SConscript").write_text(MY_SCONSCRIPT)
-
-
-def check_guest(lab):
-    mine = guest.load(lab, "my-guest")
-    assert mine.kernel == lab.root / "build/guests/my-guest/bzImage"
-    files = {lab.short(path) for path in mine.files.values()}
-    assert len(files) == 3
-    assert files <= planned(lab, *files)
-
-
-RECIPES = {
-    "machine": Recipe(add_machine, check_machine),
-    "workload": Recipe(add_workload, check_workload),
-    "guest": Recipe(add_guest, check_guest),
-}
-
-
-def planned(lab, *targets):
-    """The products that SCons would make for these targets, without making any."""
-    done = subprocess.run(
-        [sys.executable, "-m", "SCons", "-Q", "-n", *targets],
-        cwd=lab.root,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = [line for line in done.stdout.splitlines() if line.startswith("  ")]
-    return {line.rsplit(None, 1)[1] for line in lines}
 
 
 def contents(root):
@@ -143,17 +65,47 @@ def copy(tmp_path):
     return Lab(root)
 
 
+def lines_edited(before, after):
+    """The number of lines that were added or changed in each file that was there before."""
+    edited = {}
+    for path in before:
+        if before[path] != after[path]:
+            old, new = (text.decode().splitlines() for text in (before[path], after[path]))
+            changes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+            edited[path] = sum(max(j - i, b - a) for kind, i, j, a, b in changes if kind != "equal")
+    return edited
+
+
+def row(what, name, new, edited):
+    """The line of docs/extend/README.md for what a recipe did."""
+    new_ones = [str(path).replace(name, "NAME") for path in sorted(new)]
+    return (
+        f"| {what} | {', '.join(f'`{one}`' for one in new_ones) or 'none'} |"
+        f" {', '.join(f'{count} in `{path}`' for path, count in sorted(edited.items())) or 0} |"
+    )
+
+
 @pytest.mark.parametrize("what", RECIPES)
 def test_files_touched_to_add(copy, what):
     recipe = RECIPES[what]
     before = contents(copy.root)
     recipe.add(copy.root)
     after = contents(copy.root)
-    assert len(entries(before, after)) == 1
-    changed = {str(path) for path in before if before[path] != after.get(path)}
-    assert changed == set(recipe.edited)
-    assert len(changed) <= 1
+    assert before.keys() <= after.keys()
+    new, edited = entries(before, after), lines_edited(before, after)
+    assert row(what, recipe.name, new, edited) in TABLE
     recipe.check(copy)
+
+
+def test_the_table_has_what_is_added_here_and_the_exceptions_say_why():
+    """At most one new entry and one edited line each, or a paragraph that says why not."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE]
+    assert [cells[0] for cells in rows] == list(RECIPES)
+    text = EXTENDING.read_text()
+    for what, new, edited in rows:
+        lines = sum(int(one.split()[0]) for one in edited.split(", "))
+        if new.count("`") > 2 or lines > 1:
+            assert f"**{what[0].upper()}{what[1:]}**" in text
 
 
 # --- outside of the checkout -----------------------------------------------------------------

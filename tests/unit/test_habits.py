@@ -165,6 +165,15 @@ def test_bash_completes_commands_options_and_names(lab, capsys):
     assert "parameters." in complete(text, ["p5lab", "run", "tests", "--sweep", "pa"])
 
 
+def test_bash_completes_names_of_p5lab_path(lab, monkeypatch):
+    monkeypatch.setenv("P5LAB_PATH", f"/nowhere:{fakelab.REPO / 'docs/extend/templates'}")
+    text = completion.script(cli.parser(), "bash", lab)
+    assert complete(text, ["p5lab", "run", "my"]) == ["my-experiment"]
+    for kind in ("machine", "guest", "workload"):
+        words = ["p5lab", "run", "tests", f"--{kind}", "my"]
+        assert complete(text, words) == [f"my-{kind}"]
+
+
 def test_a_pipe_is_quiet_and_has_no_colours():
     """Nobody looks on: results on stdout, nothing else anywhere."""
     done = run("list", "guests", FORCE_COLOR="")

@@ -202,7 +202,8 @@ def test_devices_do_not_know_each_other():
 
 def test_only_the_glue_includes_the_emulator():
     """Any other header is ours, lwIP's, made by our build or of the system."""
-    script = (ENGINE / "SConscript").read_text(encoding="utf-8")
+    scripts = (ENGINE / "SConscript", REPO / "tools/declare.py")
+    script = "".join(path.read_text(encoding="utf-8") for path in scripts)
     wrong = []
     for path, found in includes().items():
         if part(path) == "bochs":

@@ -2,9 +2,10 @@
 """Engines are found automatically, also outside of the checkout, and declare their capabilities."""
 
 import json
+import shutil
 
 import pytest
-from fakelab import call_events
+from fakelab import REPO, call_events
 
 from p5lab import engines
 from p5lab.cli import main as cli
@@ -14,43 +15,9 @@ from p5lab.describe.observation import Observation
 from p5lab.errors import UserError
 from p5lab.execute.runner import Runner
 from p5lab.keep import store
+from p5lab.lab import VARIABLE
 
-# An engine in one file: it prints the events of the test as its output.
-COUNTER = '''
-from p5lab.describe.engine import Capabilities
-from p5lab.describe.observation import Vectors
-from p5lab.engines import EVENTS, Engine, Outcome, Plan
-from p5stats import events
-
-
-class Counter(Engine):
-    """An engine that returns a prepared output."""
-
-    can = Capabilities(guests=("pentium",), without_clocks=("pentium",), observations=(Vectors,))
-    outputs = (EVENTS,)
-
-    def prepare(self, lab, run, directory):
-        """The text to print is beside the engine."""
-        told = lab.root / "told.jsonl"
-        return Plan(
-            inputs={"told": told},
-            settings={"job": run.job},
-            write={},
-            command=("cp", str(told), EVENTS),
-            environment={},
-            versions={"counter": "1"},
-            built_from={},
-        )
-
-    def collect(self, directory, status):
-        return Outcome(*events.end_line(directory / EVENTS))
-
-    def last_output(self, directory):
-        return "nothing"
-
-
-ENGINE = Counter
-'''
+COUNTER = REPO / "tests/templates/counter.py"  # it prints the events of the test
 
 
 @pytest.fixture
@@ -58,8 +25,8 @@ def counter(tmp_path, monkeypatch):
     """An engine `counter` that is one file in a directory of P5LAB_PATH."""
     place = tmp_path / "outside/engines"
     place.mkdir(parents=True)
-    (place / "counter.py").write_text(COUNTER)
-    monkeypatch.setenv(engine.PATH, str(place.parent))
+    shutil.copy(COUNTER, place)
+    monkeypatch.setenv(VARIABLE, str(place.parent))
     return place
 
 
@@ -100,7 +67,7 @@ def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypa
     lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     (result,) = Runner(lab).run_all(asked)
-    monkeypatch.delenv(engine.PATH)
+    monkeypatch.delenv(VARIABLE)
     assert engine.names() == ["bochs", "gem5", "native"]
     assert cli.main(["show", result.id], lab) == 0
     assert "counter" in capsys.readouterr().out

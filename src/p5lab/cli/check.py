@@ -18,6 +18,12 @@ from p5lab.present import counts
 
 def add(commands: options.Commands) -> None:
     """Adds `validate`, `matrix` and `cross-check` to the command line."""
+    _add_validate(commands)
+    _add_matrix(commands)
+    _add_cross_check(commands)
+
+
+def _add_validate(commands: options.Commands) -> None:
     proof = commands.add_parser(
         "validate",
         help="compare published numbers with modelled ones",
@@ -38,6 +44,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(proof)
     proof.set_defaults(command=_validate)
 
+
+def _add_matrix(commands: options.Commands) -> None:
     where = commands.add_parser(
         "matrix",
         help="show which guests run which benchmarks",
@@ -48,6 +56,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(where)
     where.set_defaults(command=_matrix)
 
+
+def _add_cross_check(commands: options.Commands) -> None:
     both = commands.add_parser(
         "cross-check",
         help="compare the embedded engine with gem5",

@@ -8,16 +8,22 @@ from typing import Any
 
 from p5lab.cli import options
 from p5lab.describe.keys import BY_NAME
-from p5lab.lab import Lab
+from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 # Shell commands that list the names of each kind. They use tools that every host has, because
-# Python takes too long to start at each TAB. `{root}` is the checkout.
+# Python takes too long to start at each TAB. `{root}` is the checkout. The commands also search the
+# directories of P5LAB_PATH. They contain no dollar sign and no double quotes, because fish gets
+# them inside double quotes.
+_FIND = (
+    f"printenv {VARIABLE} | tr : '\\012' | sed 's,.*,&/{{place}},'"
+    " | xargs -d '\\n' find {{root}}/{ours} 2>/dev/null | sed -n 's,{ending},,p' | sed 's,.*/,,'"
+)
 NAMES = {
-    "experiment": "ls {root}/configs/experiments | sed -n 's/[.]toml$//p'",
-    "machine": "ls {root}/configs/machines | sed -n 's/[.]toml$//p'",
-    "guest": "cd {root}/guest-images && ls */guest.toml | sed 's,/.*,,'",
-    "workload": "cd {root}/workloads && ls */*/workload.toml | sed 's,/workload.toml$,,; s,.*/,,'",
+    "experiment": _FIND.format(place="experiments", ours="configs/experiments", ending="[.]toml"),
+    "machine": _FIND.format(place="machines", ours="configs/machines", ending="[.]toml"),
+    "guest": _FIND.format(place="guests", ours="guest-images", ending="/guest[.]toml"),
+    "workload": _FIND.format(place="workloads", ours="workloads", ending="/workload[.]toml"),
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
@@ -31,8 +37,8 @@ def add(parsers: options.Commands) -> None:
         "completion",
         help="print a completion script for a shell",
         description="Prints a script with which the shell completes commands and options. It also"
-        " completes the names of experiments, machines, guests, workloads and runs that this"
-        " checkout has when TAB is pressed. After --set and --sweep it completes machine keys.",
+        " completes the names of experiments, machines, guests, workloads and runs of this"
+        " checkout and of P5LAB_PATH as they are when TAB is pressed. After --set and --sweep it completes machine keys.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)

@@ -39,11 +39,22 @@ RUN = (
 
 def add(commands: options.Commands) -> None:
     """Adds `list`, `show`, `diff`, `query`, `gc` and `keys` to the command line."""
+    _add_list(commands)
+    _add_show(commands)
+    _add_diff(commands)
+    _add_query(commands)
+    _add_gc(commands)
+    _add_keys(commands)
+
+
+def _add_list(commands: options.Commands) -> None:
     show = commands.add_parser("list", help="list " + ", ".join(LISTS))
     show.add_argument("what", nargs="?", choices=LISTS, metavar=KINDS)
     options.add_json(show)
     show.set_defaults(command=_list)
 
+
+def _add_show(commands: options.Commands) -> None:
     one = commands.add_parser("show", help="show one run: inputs, status, counts")
     one.add_argument("run", help="the first characters of a run's id")
     one.add_argument(
@@ -61,6 +72,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(one)
     one.set_defaults(command=_show)
 
+
+def _add_diff(commands: options.Commands) -> None:
     apart = commands.add_parser(
         "diff",
         help="show what differs between runs",
@@ -75,6 +88,8 @@ def add(commands: options.Commands) -> None:
     options.add_format(apart)
     apart.set_defaults(command=_diff)
 
+
+def _add_query(commands: options.Commands) -> None:
     ask = commands.add_parser(
         "query",
         help="query all results in SQL",
@@ -85,15 +100,6 @@ def add(commands: options.Commands) -> None:
     ask.add_argument("sql", metavar="SQL")
     options.add_format(ask)
     ask.set_defaults(command=_query)
-
-    _add_gc(commands)
-
-    keys = commands.add_parser("keys", help="list all machine keys with unit and meaning")
-    keys.add_argument(
-        "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
-    )
-    options.add_json(keys)
-    keys.set_defaults(command=_keys)
 
 
 def _add_gc(commands: options.Commands) -> None:
@@ -125,6 +131,15 @@ def _add_gc(commands: options.Commands) -> None:
     )
     options.add_json(clean)
     clean.set_defaults(command=_gc)
+
+
+def _add_keys(commands: options.Commands) -> None:
+    keys = commands.add_parser("keys", help="list all machine keys with unit and meaning")
+    keys.add_argument(
+        "--markdown", action="store_true", help="print the table of docs/reference/machine-keys.md"
+    )
+    options.add_json(keys)
+    keys.set_defaults(command=_keys)
 
 
 def _add_attribution(parser: argparse.ArgumentParser) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 
 from p5lab.describe.observation import Kind, Observation
 from p5lab.errors import UserError, unknown
+from p5lab.lab import VARIABLE
 
 DEFAULT = "bochs"  # if the command line names none; the claims are about its model
-PATH = "P5LAB_PATH"  # directories, separated as in PATH
 PACKAGE = "p5lab.engines"
 # The subjects of the notes in a record (run.json: notes).
 INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
@@ -55,13 +55,13 @@ class Capabilities:
 
 def names() -> list[str]:
     """The names of all engines, including those from P5LAB_PATH."""
-    return sorted(_modules(os.environ.get(PATH, "")))
+    return sorted(_modules(os.environ.get(VARIABLE, "")))
 
 
 def plugged_in(name: str) -> Any:  # noqa: ANN401
     """The class of an engine: ENGINE of its module, or of the module `engine` of its package.
     Raises UserError for an unknown name."""
-    found = _modules(os.environ.get(PATH, ""))
+    found = _modules(os.environ.get(VARIABLE, ""))
     if name not in found:
         raise unknown("engine", name, found)
     module = importlib.import_module(found[name])

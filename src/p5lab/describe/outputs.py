@@ -45,6 +45,12 @@ def here() -> dict[str, Output]:
     return read(Lab.here().root / FILE)
 
 
+def file(name: str) -> str:
+    """The name of a file of this checkout's runs: `file("events")` is "events.jsonl". KeyError for
+    a name that is not declared."""
+    return here()[name].file
+
+
 def reference() -> str:
     """A table of the files in Markdown, for docs/reference/formats.md."""
     lines = ["| File | Written | Content |", "|---|---|---|"]

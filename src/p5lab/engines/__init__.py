@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from p5lab.describe import engine
+from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.errors import UserError
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:  # describe.run reads the capabilities of its engine
     from p5lab.describe.run import Run
     from p5lab.lab import Lab
 
-EVENTS = "events.jsonl"  # every engine writes this file
+EVENTS = files.file("events")  # every engine writes this file
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Plan:
     environment: Mapping[str, str]
     versions: Mapping[str, str]
     built_from: Mapping[str, Path]
-    console: str = "engine.out"
+    console: str = files.file("console")
     after_boot: frozenset[str] = frozenset()
     server: Mapping[str, bytes] = field(default_factory=dict)
 

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Collection
 from pathlib import Path
 
+from p5lab.describe import outputs as files
 from p5lab.describe import this_host
 from p5lab.describe.engine import UNCOUNTED, Capabilities
 from p5lab.describe.guest import Guest
@@ -22,7 +23,7 @@ from p5lab.host.logs import printable
 from p5lab.lab import Lab
 from p5stats import events
 
-OUTPUT = "output.log"
+OUTPUT = files.file("output")
 CANNOT_EXECUTE = 126  # exit status of env(1)
 WHOLE = "whole"  # runs a program of the user and measures it
 STARTERS = ("exec-static", "exec-dynamic", "forkexec")  # workloads that start other programs

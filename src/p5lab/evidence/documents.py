@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from p5lab.describe import keys
+from p5lab.describe import keys, outputs
 from p5lab.describe.experiment import Run
 from p5lab.engines.gem5 import engine as gem5
 from p5lab.errors import UserError, disk_error, unknown
-from p5lab.evidence import agreement, calls, counter_method, matrix, validate
+from p5lab.evidence import agreement, block, calls, counter_method, matrix, validate
 from p5lab.execute.runner import Result
 from p5lab.lab import Lab
 
@@ -66,6 +66,12 @@ CHEN95, STRUCTURE = "chen95-core", "structure"
 ALL = (
     Document(
         "machine-keys", "docs/reference/machine-keys.md", (), lambda of, text: keys.reference()
+    ),
+    Document(
+        "formats",
+        "docs/reference/formats.md",
+        (),
+        lambda of, text: block.replace(text, "./p5lab docs formats", outputs.reference()),
     ),
     Document(
         "matrix",

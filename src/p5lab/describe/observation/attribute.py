@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from p5lab.describe import functions
+from p5lab.describe import functions, outputs
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.lab import Lab
 
 if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
-ATTRIBUTION, FUNCTIONS = "attribution.jsonl", "functions.txt"
+ATTRIBUTION, FUNCTIONS = outputs.file("attribution"), "functions.txt"
 # Counts by function; stacks adds the chain of callers, misses the classes of cache misses.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.errors import UserError
 
 if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
-CAPTURE = "wire.pcap"
+CAPTURE = outputs.file("capture")
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind
 from p5lab.errors import UserError
 
 if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
-DISK_IMAGE = "disk.img"
+DISK_IMAGE = outputs.file("disk_image")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class PowerCut(Kind):
             default=0,
             metavar="SECONDS",
             help="cut the power SECONDS of modelled time after the guest is ready, and save"
-            " partition 1 of the first SCSI disk as disk.img",
+            f" partition 1 of the first SCSI disk as {DISK_IMAGE}",
         )
 
     @classmethod

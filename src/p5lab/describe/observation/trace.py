@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind, positive
 
-CROSSINGS = "crossings.jsonl"
-TRACES = {"crossings": CROSSINGS, "accesses": "accesses.bin"}
+TRACES = {name: outputs.file(name) for name in ("crossings", "accesses")}
+CROSSINGS = TRACES["crossings"]
 ACCESSES = 10_000_000  # accesses to L1 after which their trace ends
 
 

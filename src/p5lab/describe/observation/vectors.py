@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from p5lab.describe import outputs
 from p5lab.describe.observation.kind import Conf, Kind, positive
 
-VECTORS = "simpoint.bb"
+VECTORS = outputs.file("vectors")
 
 
 @dataclass(frozen=True)

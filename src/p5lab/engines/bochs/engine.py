@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from p5lab.describe import observation
+from p5lab.describe import outputs as files
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.guest import MULTIBOOT, X86_64, Guest
 from p5lab.describe.run import Run
@@ -24,7 +25,7 @@ from p5stats import StatsError, events
 
 # Exit statuses of the engine (engine/bochs).
 BAD_CONFIG, GUEST_FAILED, TIME_LIMIT, OUTPUT_FAILED = 2, 3, 4, 5
-CONSOLE, SERIAL, OUTPUT, LOG = "engine.out", "serial.log", "output.log", "engine.log"
+CONSOLE, SERIAL, OUTPUT, LOG = map(files.file, ("console", "serial", "output", "log"))
 CONF, SETUP = "engine.conf", "setup.bin"
 
 

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from p5lab.describe import outputs as files
 from p5lab.describe.engine import DEVIATIONS, Capabilities
 from p5lab.describe.guest import X86_64
 from p5lab.describe.run import Run
@@ -31,10 +32,10 @@ from p5lab.lab import Lab
 from p5stats import StatsError, events
 
 VARIABLE = "P5LAB_GEM5"
-SETUP, JOB, CONSOLE = "gem5.json", "job", "engine.out"
+SETUP, JOB, CONSOLE = "gem5.json", "job", files.file("console")
 M5OUT = "m5out"
 STATS, MARKERS = f"{M5OUT}/stats.txt", f"{M5OUT}/markers.jsonl"
-OUTPUT, SERIAL = f"{M5OUT}/output.log", f"{M5OUT}/board.pc.com_1.device"
+OUTPUT, SERIAL = f"{M5OUT}/{files.file('output')}", f"{M5OUT}/board.pc.com_1.device"
 CPU = "timing"
 # Exit statuses of configs/gem5/run.py.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4

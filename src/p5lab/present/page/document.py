@@ -18,6 +18,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from p5lab import __version__
+from p5lab.describe import outputs
 from p5lab.describe.keys import BY_NAME, readable
 from p5lab.evidence import counter_method, validate
 from p5lab.host.terminal import for_terminal
@@ -389,7 +390,7 @@ def _run(stored: Stored) -> list[str]:
         record["engine"],
         f"{record['status']}: {record['reason']}" if record["reason"] else record["status"],
         ", ".join(f"{name} {text}" for name, text in versions.items()),
-        str(record.get("digests", {}).get("events.jsonl", MISSING))[:16],
+        str(record.get("digests", {}).get(outputs.file("events"), MISSING))[:16],
     ]
 
 

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""How to add one thing of each kind to a checkout, and how to see that it is there and works.
+
+tests/unit/test_extending.py does this in copies of the checkout and compares what it took with the
+table of docs/extend/README.md.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fakelab import REPO
+
+from p5lab.describe import guest, machine, workload
+from p5lab.lab import Lab
+
+TEMPLATES = REPO / "docs/extend/templates"
+OF_TESTS = REPO / "tests/templates"
+MY_SCONSCRIPT = """Import("env")
+env.linux_guest("my-guest", "", [], {"/init": "build/workloads/linux/init"})
+"""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """name: what the new directory or file is called. add: adds it to the checkout at a path.
+    check: asserts that it is there."""
+
+    name: str
+    add: Callable[[Path], None]
+    check: Callable[[Lab], None]
+
+
+def planned(lab, *targets):
+    """The products that SCons would make for these targets, without making any."""
+    done = subprocess.run(
+        [sys.executable, "-m", "SCons", "-Q", "-n", *targets],
+        cwd=lab.root,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("  ")]
+    return {line.rsplit(None, 1)[1] for line in lines}
+
+
+def python(root, *arguments):
+    """The output of Python with the packages of that checkout, not of this one."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=root,
+        env={"PYTHONPATH": f"{root}/src:{root}/stats-parsers", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def compiled_and_run(root, sources, includes=()):
+    """The output of a C++ program: files of that checkout, and what its declarations give."""
+    generated = root / "build/generated"
+    generated.mkdir(parents=True)
+    python(root, "tools/declare.py", "engine", str(generated))
+    program = generated / "test"
+    folders = [root, generated, root / "engine/p5", *(root / "engine" / one for one in includes)]
+    flags = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror"]
+    files = [*sources, *(generated.glob("*.cc") if includes else ())]
+    compiled = subprocess.run(
+        ["g++", *flags, *(f"-I{one}" for one in folders), "-o", program, *map(str, files)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+    assert compiled.returncode == 0, compiled.stderr
+    ran = subprocess.run([program], cwd=root, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
+    return ran.stdout
+
+
+def add_policy(root):
+    """The policy of section 3 of the tutorial."""
+    text = (root / "docs/start/tutorial.md").read_text()
+    files = re.findall(r"^```\w+ file=(engine/\S+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(files) == 2
+    for name, content in files:
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(content)
+
+
+MRU = """#include <cstdio>
+#include "engine/p5/cache.hh"
+int main() {
+  p5::CacheConfig config;  // one set of two ways
+  config.size = 64;
+  config.ways = 2;
+  config.policy = "mru";
+  p5::Cache cache(config);
+  for (uint32_t address : {0x00, 0x20, 0x40}) cache.access(address, false);
+  for (uint32_t address : {0x00, 0x20, 0x40}) std::printf("%d", cache.holds(address));
+}
+"""
+
+
+def check_policy(lab):
+    words = ("plan", "smoke", "--workload", "null", "--set", "l1d.replacement=mru")
+    assert "l1d.replacement=mru" in python(lab.root, "-m", "p5lab", *words)
+    test = lab.root / "build/mru.cc"
+    test.parent.mkdir()
+    test.write_text(MRU)
+    # The newest of the two lines has left; least recently used would give 011.
+    assert compiled_and_run(lab.root, [test, "engine/p5/cache.cc"]) == "101"
+
+
+def add_machine(root):
+    shutil.copy(TEMPLATES / "machines/my-machine.toml", root / "configs/machines")
+
+
+def check_machine(lab):
+    values = machine.load(lab, "my-machine").values
+    assert values["l2.size"] == 512 << 10
+    assert values["dram.size"] == machine.load(lab, "p90-premiere2").values["dram.size"]
+
+
+def add_workload(root):
+    shutil.copytree(TEMPLATES / "workloads/my-workload", root / "workloads/micro/my-workload")
+
+
+def check_workload(lab):
+    known = workload.load(lab)
+    mine = known["my-workload"]
+    assert not mine.delivered
+    for name in ("linux", "linux64", "mach"):
+        system = guest.load(lab, name)
+        assert system.takes("my-workload", known)
+        assert system.why_not(mine, mine.resolve({}, "test")) == ""
+    steps = planned(lab, "build/workloads/linux/my-workload", "build/workloads/mach/my-workload")
+    assert {f"build/workloads/{place}/my-workload" for place in ("linux", "mach")} <= steps
+
+
+def add_guest(root):
+    """With a kernel of its own."""
+    place = root / "guest-images/my-guest"
+    place.mkdir()
+    text = (root / "guest-images/linux/guest.toml").read_text()
+    text = text.replace('name = "linux"', 'name = "my-guest"')
+    (place / "guest.toml").write_text(text.replace("build/guests/linux/", "build/guests/my-guest/"))
+    shutil.copy(root / "guest-images/linux64/kernel.config", place)
+    (place / "SConscript").write_text(MY_SCONSCRIPT)
+
+
+def check_guest(lab):
+    mine = guest.load(lab, "my-guest")
+    assert mine.kernel == lab.root / "build/guests/my-guest/bzImage"
+    files = {lab.short(path) for path in mine.files.values()}
+    assert len(files) == 3
+    assert files <= planned(lab, *files)
+
+
+def add_device(root):
+    shutil.copytree(OF_TESTS / "alarm", root / "engine/devices/alarm")
+
+
+def check_device(lab):
+    """Its keys and its event are known without a build; its own test finds that its ports, its
+    interrupt, its timer and its event work."""
+    shown = python(
+        lab.root,
+        "-c",
+        "from pathlib import Path\n"
+        "from p5lab.describe import declarations\n"
+        "from p5stats import declared\n"
+        "keys = [k for part in declarations.parts(Path('engine')) for k in part.keys]\n"
+        "print([k.name for k in keys if k.name.startswith('alarm.')])\n"
+        "events = declared.events(Path('engine')).values()\n"
+        "print([e.name for e in events if e.part == 'alarm'])\n",
+    )
+    assert shown.splitlines() == ["['alarm.present', 'alarm.irq']", "['alarm.rings']"]
+    engine = lab.root / "engine"
+    sources = [
+        *(engine / "base").glob("*.cc"),
+        *(engine / "devices").glob("*.cc"),
+        *(engine / "devices/alarm").glob("*.cc"),
+        # Rules of the disks use these.
+        engine / "devices/scsi/seek.cc",
+        engine / "devices/scsi/geometry.cc",
+        lab.root / "tests/engine/main.cc",
+    ]
+    folders = ("base", "measure", "devices", "devices/scsi", "devices/alarm")
+    assert "2 passed" in compiled_and_run(lab.root, sources, folders)
+
+
+COUNTED_IN = "engine/p5/memory.cc"
+
+
+def add_event(root):
+    """The event of docs/extend/event.md."""
+    text = (root / "docs/extend/event.md").read_text()
+    declared, counted = re.findall(r"^ +```\S+\n +(.*)\n +```$", text, re.MULTILINE)
+    events = root / "engine/p5/events.toml"
+    events.write_text(events.read_text().rstrip("\n") + f"\n{declared}\n")
+    model = root / COUNTED_IN
+    before, head, after = model.read_text().partition("void Memory::snoop(")
+    opened, brace, body = after.partition("{\n")
+    model.write_text(f"{before}{head}{opened}{brace}  {counted}\n{body}")
+
+
+SNOOPED = """#include <cstdio>
+#include "engine/p5/memory.hh"
+int main() {
+  p5::MemoryConfig config;
+  config.l2.size = 1 << 18;
+  p5::Memory memory(config);
+  p5::Bank bank;
+  for (bool write : {true, false, true}) memory.snoop(0x1000, 0, write, bank);
+  std::printf("%d", int(bank.count[p5::SnoopWrites]));
+}
+"""
+
+
+def check_event(lab):
+    shown = python(
+        lab.root,
+        "-c",
+        "from pathlib import Path\n"
+        "from p5stats import declared\n"
+        "print(declared.events(Path('engine'))['snoop_writes'].report)",
+    )
+    assert shown == "snooped writes\n"
+    test = lab.root / "build/snooped.cc"
+    test.parent.mkdir()
+    test.write_text(SNOOPED)
+    sources = [test, COUNTED_IN, "engine/p5/cache.cc"]
+    assert compiled_and_run(lab.root, sources) == "2"
+
+
+def add_engine(root):
+    shutil.copy(OF_TESTS / "counter.py", root / "src/p5lab/engines")
+
+
+def check_engine(lab):
+    """What it does with a run is in test_plugged_in.py."""
+    (lab.root / "told.jsonl").touch()  # what it would print
+    shown = python(lab.root, "-m", "p5lab", "plan", "smoke", "--engine", "counter")
+    assert "getpid" in shown
+    shown = python(
+        lab.root,
+        "-c",
+        "from p5lab import engines\nfrom p5lab.describe import engine\n"
+        "print(engine.names(), engines.get('counter').can.guests)",
+    )
+    assert shown == "['bochs', 'counter', 'gem5', 'native'] ('pentium',)\n"
+
+
+# By what the table of docs/extend/README.md calls them, in its order.
+RECIPES = {
+    "a replacement policy": Recipe("mru", add_policy, check_policy),
+    "a machine": Recipe("my-machine", add_machine, check_machine),
+    "a workload": Recipe("my-workload", add_workload, check_workload),
+    "a guest": Recipe("my-guest", add_guest, check_guest),
+    "a device with keys and an event": Recipe("alarm", add_device, check_device),
+    "an event of the model": Recipe("snoop_writes", add_event, check_event),
+    "an engine": Recipe("counter", add_engine, check_engine),
+}
