@@ -9,15 +9,17 @@
 #include "core.hh"
 #include "pipes.hh"
 #include "translation.hh"
-#include "x87.hh"
 
 namespace p5 {
+
+struct Chip;
 
 enum class DataKind : uint8_t { Read, Write, ReadWrite };
 
 class DataPath {
  public:
-  DataPath(Core& core, Caches& caches, Translation& translation, Pipes& pipes, const X87& x87);
+  explicit DataPath(const Config& config)
+      : line_(config.l1d.line), line_shift_(uint32_t(__builtin_ctz(line_))) {}
 
   // `first_piece`: the access goes on in the next page with another call.
   void access(Core& core, Caches& caches, const Translation& translation, Pipes& pipes,
@@ -65,6 +67,7 @@ class DataPath {
     if (core.clock < done && rule(Rule::WriteOrder)) core.wait(done, StallWriteME);
   }
 
+  Chip& chip();  // that this is a part of
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
@@ -73,7 +76,7 @@ class DataPath {
   void read(uint32_t physical);
   void write(uint32_t physical);
   void write_again(Pipe pipe);
-  void write_uncached();
+  [[gnu::always_inline]] void write_uncached();
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }
 
@@ -84,11 +87,6 @@ class DataPath {
   uint32_t page_bits_ = 0;              // PageBits of the page that is accessed
   uint32_t filling_ = Caches::kNoLine;  // physical address of the line that is being filled
   uint32_t line_shift_;                 // log2 of line_
-  Core& core_;
-  Caches& caches_;
-  Translation& translation_;
-  Pipes& pipes_;
-  const X87& x87_;
 };
 
 }  // namespace p5

@@ -9,14 +9,14 @@
 #include "core.hh"
 #include "insn.hh"
 #include "pipes.hh"
-#include "prediction.hh"
-#include "translation.hh"
 
 namespace p5 {
 
+struct Chip;
+
 class Fetch {
  public:
-  Fetch(Core& core, Caches& caches, Translation& translation, Pipes& pipes, Prediction& prediction);
+  explicit Fetch(const Config& config) : line_(config.l1i.line) {}
 
   // Linear address behind the last instruction.
   Linear next() const { return next_; }
@@ -75,6 +75,7 @@ class Fetch {
   static constexpr Linear kNoPage = ~Linear(0);
   static constexpr uint64_t kNever = ~uint64_t(0);
 
+  Chip& chip();  // that this is a part of
   void fetch_line(Linear linear);
   void use_window(Linear linear, uint32_t bytes) {
     window_ = linear & ~Linear(bytes - 1);
@@ -93,11 +94,6 @@ class Fetch {
   uint64_t line_complete_ = 0;  // before this clock the line is incomplete
   Linear first_qword_ = 0;      // linear address / 8 of the qword that came first
   uint64_t held_ready_ = 0;     // ready_, while on hold
-  Core& core_;
-  Caches& caches_;
-  Translation& translation_;
-  Pipes& pipes_;
-  Prediction& prediction_;
 };
 
 }  // namespace p5

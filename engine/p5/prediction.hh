@@ -77,11 +77,9 @@ class Prediction {
   // that is found out when the next branch comes.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
-    if (__builtin_expect(!btb_.may_hold(uint32_t(pair)), 1) || !by_pair_ || pair == flushed_)
-      return;
-    const Btb::Entry* entry = btb_.find(uint32_t(pair));
-    if (entry && entry->predicts_taken()) foretold_ = pair;
+    if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);
   }
+  void foretell_behind(Linear pair);
   void false_hit();
   void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
     core.count(PipelineFlushes);
