@@ -60,18 +60,19 @@ void Pentium::retire_slow(const Insn& insn, Linear linear) {
   chip_.fetch().wait_for_line(chip_.core, linear, last);
   chip_.prediction.enter_new_code(chip_.pipes, insn);
   if (insn.flags & kFpu) chip_.x87.follow_exchange();
-  chip_.fetch().go_to(linear);
-  if (!kX86_64 && insn.flags & kFpu) return retire_fpu(insn);
+  if (!kX86_64 && insn.flags & kFpu) return retire_fpu(insn, linear);
   if (multiplies(insn.cls)) chip_.x87.wait_for_divider();
+  chip_.fetch().go_to(linear);
   complete(insn);
   if (rule(Rule::SerializingRefetch) && insn.flags & kSerializing) serialize();
 }
 
-void Pentium::retire_fpu(const Insn& decoded) {
+void Pentium::retire_fpu(const Insn& decoded, Linear linear) {
   Insn insn = decoded;
   insn.cls = chip_.x87.timing_class(insn.cls);
   const bool in_v = chip_.pipes.joins(insn);
   const uint64_t began = chip_.x87.begin(insn, in_v);
+  chip_.fetch().go_to(linear);
   complete(insn);
   chip_.x87.end(insn, in_v, began);
 }

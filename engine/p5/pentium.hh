@@ -260,7 +260,7 @@ class Pentium {
  private:
   void retire_slow(const Insn& insn, Linear linear);
   void retire_aside(const Insn& insn, Linear linear);
-  void retire_fpu(const Insn& insn);
+  void retire_fpu(const Insn& insn, Linear linear);
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
