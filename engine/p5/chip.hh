@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of the chip that work together on every access, in one object. Each of them finds the
-// others at a fixed distance from itself and loads no pointer.
+// The parts of the chip that work together on each access, in one object. Fetch and DataPath find
+// the other parts at fixed distances from themselves. They load no pointer for that.
 #pragma once
 
 #include "caches.hh"
@@ -16,7 +16,7 @@
 
 namespace p5 {
 
-// A Fetch and a DataPath are always bases of a Chip.
+// Fetch and DataPath exist only as bases of a Chip: their chip() relies on it.
 struct Chip : Fetch, DataPath {
   Chip(const Config& config, const TimingTable& timing, Platform& platform)
       : Fetch(config),

@@ -2,9 +2,9 @@
 // What all parts of the chip share: the clock, the bank that counts, the machine, the state, and
 // the observer.
 //
-// Each part keeps a reference to the parts it works with. The inline functions of the hot paths
-// get them as arguments instead: the compiler knows where the parts of a Pentium are and needs no
-// load for them.
+// A part reaches the others in one of two ways. Fetch and DataPath are bases of Chip (chip.hh) and
+// find them at fixed distances. The other parts keep references. The inline functions of the hot
+// paths get the parts as arguments: the compiler knows where they are and needs no load.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ void DataPath::untranslated(Linear linear, uint32_t physical, uint32_t bytes, Da
   walked_ = false;
 }
 
-// What a misaligned access costs beside its parts.
+// Counts and charges what a misaligned access costs beside its parts.
 inline void DataPath::misaligned(DataKind kind) {
   Core& core = chip().core;
   core.count(Misaligned);
@@ -95,7 +95,7 @@ void DataPath::read(uint32_t physical) {
   const CacheAccess access = caches.l1d.access(physical, false, fill_state);
   if (core.observer) core.observer->used_line(physical);
   if (access.hit) {
-    // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
+    // A second reference to a line that is being filled waits for the whole line [INTEL-OPT].
     if (rule(Rule::FillWhole) && line == filling_) core.wait(fill_done_, StallRead);
     return;
   }
@@ -127,7 +127,7 @@ void DataPath::write(uint32_t physical) {
   Caches& caches = chip().caches;
   Pipes& pipes = chip().pipes;
   const uint32_t line = line_of(physical);
-  if (line == caches.missed) return write_again(pipes.pipe());
+  if (line == caches.missed) return write_again();
   core.count(DataWrites);
   if (!caches.cacheable(physical)) return write_uncached();
   const Fill state = caches.write_state(page_bits_);
@@ -146,21 +146,22 @@ void DataPath::write(uint32_t physical) {
     caches.l1i.invalidate(physical);  // as a write on the bus does [INTEL-DM 3]
     core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
               StallWrite);
-    // With a cache that allocates on writes the line is there the next time; with a hit in a
-    // write-through L1D the replacement order changes: both are no mere repetition.
+    // write_again() may answer the next write only if this one changed nothing. A cache that
+    // allocates on writes has taken the line in. A hit in a write-through L1D has changed the
+    // replacement order.
     const bool same_again = !access.hit && !access.filled && !core.config.memory.l2.write_allocate;
     caches.missed = same_again ? line : Caches::kNoLine;
   }
 }
 
 // Another write to the line that the last one missed: the caches answer as before.
-void DataPath::write_again(Pipe pipe) {
+void DataPath::write_again() {
   Core& core = chip().core;
   Caches& caches = chip().caches;
   if (core.observer) core.observer->write(caches.missed, caches.write_state(page_bits_));
   core.count(DataWrites);
   core.count(DataWriteMisses);
-  core.wait(caches.memory.write_again(core.clock, pipe, *core.bank), StallWrite);
+  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite);
 }
 
 }  // namespace p5

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data path: loads and stores in L1D, write buffers and the order of writes, and accesses that
-// are split, locked or not cached.
+// The data path does loads and stores in L1D. It waits for the write buffers and splits misaligned
+// accesses. Locked and uncached accesses go to the bus.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class DataPath {
   explicit DataPath(const Config& config)
       : line_(config.l1d.line), line_shift_(uint32_t(__builtin_ctz(line_))) {}
 
-  // `first_piece`: the access goes on in the next page with another call.
+  // `first_piece`: another call has the rest of the access, in the next page.
   void access(Core& core, Caches& caches, const Translation& translation, Pipes& pipes,
               Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece) {
     if (__builtin_expect(!translation.quick_data(linear), 0)) {
@@ -36,7 +36,7 @@ class DataPath {
   void settle() { fill_done_ = 0; }
 
  private:
-  // What an access may not cross to be a simple one: see slow().
+  // An access that crosses such a boundary goes to slow().
   static constexpr uint32_t kGrain = kX86_64 ? 8 : 4;
 
   // In a page without PageBits.
@@ -55,7 +55,7 @@ class DataPath {
       core.count(WriteHitsME);
       wait_for_writes(core, caches);
     } else if (kind == DataKind::Write) {
-      if (line_of(physical) == caches.missed) return write_again(pipes.pipe());
+      if (line_of(physical) == caches.missed) return write_again();
       write(physical);
     } else {
       slow(linear, physical, bytes, kind, first_piece);
@@ -75,7 +75,7 @@ class DataPath {
   [[gnu::always_inline]] void part(uint32_t physical, DataKind kind);
   void read(uint32_t physical);
   void write(uint32_t physical);
-  void write_again(Pipe pipe);
+  void write_again();
   [[gnu::always_inline]] void write_uncached();
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }

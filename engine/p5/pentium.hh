@@ -12,6 +12,7 @@
 //
 // This class only joins the parts of the chip. Each part has a file of its own:
 //
+//   chip          the parts of each access in one object: those from core to prediction
 //   core          the clock, the counters, the state, who observes
 //   fetch         the code that is at hand, L1I, waiting for code
 //   pipes, x87    pairing and the clocks of instructions

@@ -45,13 +45,13 @@ class Prediction {
     foretell(pipes);
   }
 
-  // An instruction of new code begins. Pairs are not what they were there.
+  // An instruction begins. In new code the pairs are not those that the buffer knows.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (foretold_ != kNoPair && foretold_ != pipes.pair()) false_hit();
     if (btb_.may_hold(uint32_t(pipes.pair()))) look_behind(pipes.pair());
   }
-  // Is there an entry of code in these bytes? True: there may be.
+  // False: the buffer has no entry of code in these bytes. True: it may have one.
   bool may_hold(Linear first, uint32_t bytes) const {
     return btb_.may_hold(uint32_t(first), bytes);
   }
@@ -72,9 +72,9 @@ class Prediction {
  private:
   static constexpr Linear kNoPair = 1;
 
-  // An entry of the branch target buffer may belong to a pair that has a branch itself, or that was
-  // another pair when its code came in: it fires on whatever pair comes next [AGN-MA 3.2]. Here
-  // that is found out when the next branch comes.
+  // The branch target buffer may have an entry for the key `pair`. Either the next pair has that
+  // branch, or the pair was another one when its code came in. The entry fires on the pair that
+  // comes next in both cases [AGN-MA 3.2]. The model finds out at the next branch.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);
