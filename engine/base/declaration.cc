@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <regex>
 
 namespace p5 {
@@ -26,6 +27,12 @@ bool is_choice(const std::string& choices, const std::string& text) {
          text.find(',') == std::string::npos;
 }
 
+// A pattern is compiled once: a run may check the settings of many geometries.
+bool matches(const std::string& text, const std::string& pattern) {
+  static std::map<std::string, std::regex> compiled;
+  return std::regex_match(text, compiled.try_emplace(pattern, pattern).first->second);
+}
+
 bool fits(const DeclaredKey& key, const std::string& text) {
   std::vector<std::pair<uint32_t, uint32_t>> ranges;
   switch (key.form) {
@@ -38,7 +45,7 @@ bool fits(const DeclaredKey& key, const std::string& text) {
       return parse_ranges(text, &ranges);
     default:
       if (*key.choices) return is_choice(key.choices, text);
-      return !*key.pattern || std::regex_match(text, std::regex(key.pattern));
+      return !*key.pattern || matches(text, key.pattern);
   }
 }
 

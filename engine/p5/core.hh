@@ -2,9 +2,9 @@
 // Which state do all parts of the chip share? It is the clock, the bank that counts, the machine,
 // the processor's state and the observer.
 //
-// Each part keeps references to the parts that it works with. The inline functions of the hot paths
-// take these parts as arguments instead: the compiler then knows their addresses inside the Pentium
-// and needs no load.
+// A part reaches the others in one of two ways. Fetch and DataPath are bases of Chip (chip.hh) and
+// find them at fixed distances. The other parts keep references. The inline functions of the hot
+// paths get the parts as arguments: the compiler knows where they are and needs no load.
 #pragma once
 
 #include <cstdint>

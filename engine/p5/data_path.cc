@@ -3,50 +3,47 @@
 
 #include <algorithm>
 
-namespace p5 {
+#include "chip.hh"
 
-DataPath::DataPath(Core& core, Caches& caches, Translation& translation, Pipes& pipes,
-                   const X87& x87)
-    : line_(core.machine.l1d.line),
-      line_shift_(uint32_t(__builtin_ctz(line_))),
-      core_(core),
-      caches_(caches),
-      translation_(translation),
-      pipes_(pipes),
-      x87_(x87) {}
+namespace p5 {
 
 void DataPath::untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                             bool first_piece) {
+  Core& core = chip().core;
+  Pipes& pipes = chip().pipes;
   walked_ = false;
-  page_bits_ = translation_.data(linear, &walked_);
+  page_bits_ = chip().translation.data(linear, &walked_);
   if (page_bits_ == 0) {
-    translated(core_, caches_, pipes_, linear, physical, bytes, kind, first_piece);
+    translated(core, chip().caches, pipes, linear, physical, bytes, kind, first_piece);
   } else {
-    pipes_.access(core_, physical);
+    pipes.access(core, physical);
     slow(linear, physical, bytes, kind, first_piece);
     page_bits_ = 0;
   }
   walked_ = false;
 }
 
-// What a misaligned access costs beside its parts.
+// Counts and charges what a misaligned access costs beside its parts.
 inline void DataPath::misaligned(DataKind kind) {
-  core_.count(Misaligned);
-  auto& miscount = core_.bank->miscount;
-  if (x87_.stored()) miscount[MisalignedStores]++;
-  const uint32_t clocks = rule(Rule::Misaligned) ? core_.config.misaligned_clocks : 0;
+  Core& core = chip().core;
+  core.count(Misaligned);
+  auto& miscount = core.bank->miscount;
+  if (chip().x87.stored()) miscount[MisalignedStores]++;
+  const uint32_t clocks = rule(Rule::Misaligned) ? core.config.misaligned_clocks : 0;
   if (kind == DataKind::Write)
-    core_.clock += clocks;
+    core.clock += clocks;
   else
-    core_.stall_until(core_.clock + clocks, StallRead);
+    core.stall_until(core.clock + clocks, StallRead);
   if (kind != DataKind::Write && !walked_) miscount[MisalignedReads]++;
   if (kind != DataKind::Read) miscount[WriteParts]++;
 }
 
 inline void DataPath::part(uint32_t physical, DataKind kind) {
-  if (rule(Rule::LockedOnBus) && locked_) return caches_.locked_access(physical);
-  if (kind == DataKind::Read && core_.clock >= fill_done_ && caches_.l1d.quick_read(physical)) {
-    core_.count(DataReads);
+  Core& core = chip().core;
+  Caches& caches = chip().caches;
+  if (rule(Rule::LockedOnBus) && locked_) return caches.locked_access(physical);
+  if (kind == DataKind::Read && core.clock >= fill_done_ && caches.l1d.quick_read(physical)) {
+    core.count(DataReads);
     return;
   }
   if (kind != DataKind::Write) read(physical);
@@ -55,6 +52,7 @@ inline void DataPath::part(uint32_t physical, DataKind kind) {
 
 void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece) {
+  Core& core = chip().core;
   // On x86-64 the operand is up to 8 bytes wherever in a line (estimate: as long as what memory
   // transfers at once), longer ones come in pieces of 8.
   if (kX86_64 && bytes > 8) {
@@ -67,7 +65,7 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
   const uint32_t offset = linear & (grain - 1);
   const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) >> shift : 1;
   const bool crosses = first_piece || offset + std::min(bytes, grain) > grain;
-  const uint64_t misses = core_.bank->count[DataReadMisses];
+  const uint64_t misses = core.bank->count[DataReadMisses];
   if (crosses) misaligned(kind);
   uint32_t at = physical;
   for (uint32_t i = 0; i < parts; i++) {
@@ -75,86 +73,95 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
     at = (at & ~(grain - 1)) + grain;
   }
   // The second part found the line on its way.
-  if (crosses && parts > 1 && core_.bank->count[DataReadMisses] == misses + 1 &&
+  if (crosses && parts > 1 && core.bank->count[DataReadMisses] == misses + 1 &&
       line_of(physical ^ at) == 0) {
-    core_.bank->miscount[MisalignedMisses]++;
+    core.bank->miscount[MisalignedMisses]++;
   }
 }
 
 void DataPath::read(uint32_t physical) {
-  core_.count(DataReads);
-  if (!caches_.cacheable(physical)) {
-    if (core_.observer) core_.observer->uncached_read(DataReadMisses);
-    core_.count(DataReadMisses);
-    core_.count(UncachedReads);
-    return core_.wait(caches_.memory.uncached(core_.clock), StallRead);
+  Core& core = chip().core;
+  Caches& caches = chip().caches;
+  core.count(DataReads);
+  if (!caches.cacheable(physical)) {
+    if (core.observer) core.observer->uncached_read(DataReadMisses);
+    core.count(DataReadMisses);
+    core.count(UncachedReads);
+    return core.wait(caches.memory.uncached(core.clock), StallRead);
   }
-  const Fill fill_state = caches_.fill_state(page_bits_);
-  if (core_.observer) core_.observer->read(physical, fill_state);
+  const Fill fill_state = caches.fill_state(page_bits_);
+  if (core.observer) core.observer->read(physical, fill_state);
   const uint32_t line = line_of(physical);
-  const CacheAccess access = caches_.l1d.access(physical, false, fill_state);
-  if (core_.observer) core_.observer->used_line(physical);
+  const CacheAccess access = caches.l1d.access(physical, false, fill_state);
+  if (core.observer) core.observer->used_line(physical);
   if (access.hit) {
-    // A second reference to a line that is being filled waits for all of it [INTEL-OPT].
-    if (rule(Rule::FillWhole) && line == filling_) core_.wait(fill_done_, StallRead);
+    // A second reference to a line that is being filled waits for the whole line [INTEL-OPT].
+    if (rule(Rule::FillWhole) && line == filling_) core.wait(fill_done_, StallRead);
     return;
   }
-  core_.count(DataReadMisses);
-  caches_.l1i.invalidate(physical);  // as a data read miss does [INTEL-DM 3]
-  if (!access.filled) return caches_.read_noncacheable(physical, StallRead);
-  const Memory::Line fill = caches_.read_line(physical);
+  core.count(DataReadMisses);
+  caches.l1i.invalidate(physical);  // as a data read miss does [INTEL-DM 3]
+  if (!access.filled) return caches.read_noncacheable(physical, StallRead);
+  const Memory::Line fill = caches.read_line(physical);
   start_fill(line, fill, access);
-  core_.wait(fill.first, StallRead);
+  core.wait(fill.first, StallRead);
 }
 
 // L1D takes in a line; the dirty one in its place is written back after it [INTEL-DM 3].
 void DataPath::start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access) {
   filling_ = line;
   fill_done_ = fill.complete;
-  if (access.victim_dirty) caches_.write_back(access.victim, fill.complete);
+  if (access.victim_dirty) chip().caches.write_back(access.victim, fill.complete);
+}
+
+inline void DataPath::write_uncached() {
+  Core& core = chip().core;
+  if (core.observer) core.observer->uncached_write();
+  core.count(DataWriteMisses);
+  core.count(UncachedWrites);
+  core.wait(chip().caches.memory.write_uncached(core.clock, chip().pipes.pipe()), StallWrite);
 }
 
 void DataPath::write(uint32_t physical) {
+  Core& core = chip().core;
+  Caches& caches = chip().caches;
+  Pipes& pipes = chip().pipes;
   const uint32_t line = line_of(physical);
-  if (line == caches_.missed) return write_again(pipes_.pipe());
-  core_.count(DataWrites);
-  if (!caches_.cacheable(physical)) return write_uncached();
-  const Fill state = caches_.write_state(page_bits_);
-  if (core_.observer) core_.observer->write(physical, state);
-  const CacheAccess access = caches_.l1d.access(physical, true, state);
-  if (core_.observer) core_.observer->used_line(physical);
+  if (line == caches.missed) return write_again();
+  core.count(DataWrites);
+  if (!caches.cacheable(physical)) return write_uncached();
+  const Fill state = caches.write_state(page_bits_);
+  if (core.observer) core.observer->write(physical, state);
+  const CacheAccess access = caches.l1d.access(physical, true, state);
+  if (core.observer) core.observer->used_line(physical);
   if (!access.hit) {
-    core_.count(DataWriteMisses);
+    core.count(DataWriteMisses);
   } else if (!access.through) {
-    core_.count(WriteHitsME);
-    if (core_.observer) core_.observer->counted_write_hit();
-    wait_for_writes(core_, caches_);
+    core.count(WriteHitsME);
+    if (core.observer) core.observer->counted_write_hit();
+    wait_for_writes(core, caches);
   }
-  if (access.filled) start_fill(line, caches_.read_line(physical), access);
+  if (access.filled) start_fill(line, caches.read_line(physical), access);
   if (access.through) {
-    caches_.l1i.invalidate(physical);  // as a write on the bus does [INTEL-DM 3]
-    core_.wait(caches_.memory.write_single(physical, core_.clock, pipes_.pipe(), *core_.bank),
-               StallWrite);
-    // With a cache that allocates on writes the line is there the next time; with a hit in a
-    // write-through L1D the replacement order changes: both are no mere repetition.
-    const bool same_again = !access.hit && !access.filled && !core_.config.memory.l2.write_allocate;
-    caches_.missed = same_again ? line : Caches::kNoLine;
+    caches.l1i.invalidate(physical);  // as a write on the bus does [INTEL-DM 3]
+    core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
+              StallWrite);
+    // write_again() may answer the next write only if this one changed nothing. A cache that
+    // allocates on writes has taken the line in. A hit in a write-through L1D has changed the
+    // replacement order.
+    const bool same_again = !access.hit && !access.filled && !core.config.memory.l2.write_allocate;
+    caches.missed = same_again ? line : Caches::kNoLine;
   }
 }
 
 // Another write to the line that the last one missed: the caches answer as before.
-void DataPath::write_again(Pipe pipe) {
-  if (core_.observer) core_.observer->write(caches_.missed, caches_.write_state(page_bits_));
-  core_.count(DataWrites);
-  core_.count(DataWriteMisses);
-  core_.wait(caches_.memory.write_again(core_.clock, pipe, *core_.bank), StallWrite);
-}
-
-void DataPath::write_uncached() {
-  if (core_.observer) core_.observer->uncached_write();
-  core_.count(DataWriteMisses);
-  core_.count(UncachedWrites);
-  core_.wait(caches_.memory.write_uncached(core_.clock, pipes_.pipe()), StallWrite);
+void DataPath::write_again() {
+  Core& core = chip().core;
+  Caches& caches = chip().caches;
+  if (core.observer) core.observer->write(caches.missed, caches.write_state(page_bits_));
+  core.count(DataWrites);
+  core.count(DataWriteMisses);
+  core.wait(caches.memory.write_again(core.clock, chip().pipes.pipe(), *core.bank), StallWrite);
 }
 
 }  // namespace p5

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data path: loads and stores in L1D, write buffers and the order of writes, and accesses that
-// are split, locked or not cached.
+// The data path does loads and stores in L1D. It waits for the write buffers and splits misaligned
+// accesses. Locked and uncached accesses go to the bus.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,19 @@
 #include "core.hh"
 #include "pipes.hh"
 #include "translation.hh"
-#include "x87.hh"
 
 namespace p5 {
+
+struct Chip;
 
 enum class DataKind : uint8_t { Read, Write, ReadWrite };
 
 class DataPath {
  public:
-  DataPath(Core& core, Caches& caches, Translation& translation, Pipes& pipes, const X87& x87);
+  explicit DataPath(const Config& config)
+      : line_(config.l1d.line), line_shift_(uint32_t(__builtin_ctz(line_))) {}
 
-  // `first_piece`: the access goes on in the next page with another call.
+  // `first_piece`: another call has the rest of the access, in the next page.
   void access(Core& core, Caches& caches, const Translation& translation, Pipes& pipes,
               Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece) {
     if (__builtin_expect(!translation.quick_data(linear), 0)) {
@@ -34,7 +36,7 @@ class DataPath {
   void settle() { fill_done_ = 0; }
 
  private:
-  // What an access may not cross to be a simple one: see slow().
+  // An access that crosses such a boundary goes to slow().
   static constexpr uint32_t kGrain = kX86_64 ? 8 : 4;
 
   // In a page without PageBits.
@@ -53,7 +55,7 @@ class DataPath {
       core.count(WriteHitsME);
       wait_for_writes(core, caches);
     } else if (kind == DataKind::Write) {
-      if (line_of(physical) == caches.missed) return write_again(pipes.pipe());
+      if (line_of(physical) == caches.missed) return write_again();
       write(physical);
     } else {
       slow(linear, physical, bytes, kind, first_piece);
@@ -65,6 +67,7 @@ class DataPath {
     if (core.clock < done && rule(Rule::WriteOrder)) core.wait(done, StallWriteME);
   }
 
+  Chip& chip();  // that this is a part of
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
@@ -72,8 +75,8 @@ class DataPath {
   [[gnu::always_inline]] void part(uint32_t physical, DataKind kind);
   void read(uint32_t physical);
   void write(uint32_t physical);
-  void write_again(Pipe pipe);
-  void write_uncached();
+  void write_again();
+  [[gnu::always_inline]] void write_uncached();
   void start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access);
   uint32_t line_of(uint32_t physical) const { return physical & ~(line_ - 1); }
 
@@ -84,11 +87,6 @@ class DataPath {
   uint32_t page_bits_ = 0;              // PageBits of the page that is accessed
   uint32_t filling_ = Caches::kNoLine;  // physical address of the line that is being filled
   uint32_t line_shift_;                 // log2 of line_
-  Core& core_;
-  Caches& caches_;
-  Translation& translation_;
-  Pipes& pipes_;
-  const X87& x87_;
 };
 
 }  // namespace p5

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "chip.hh"
+
 namespace p5 {
 namespace {
 
@@ -10,52 +12,46 @@ constexpr uint32_t kUncachedFetch = 8;  // INTEL-DM 16: an uncached code read br
 
 }  // namespace
 
-Fetch::Fetch(Core& core, Caches& caches, Translation& translation, Pipes& pipes,
-             Prediction& prediction)
-    : line_(core.machine.l1i.line),
-      core_(core),
-      caches_(caches),
-      translation_(translation),
-      pipes_(pipes),
-      prediction_(prediction) {}
-
 void Fetch::fetch_line(Linear linear) {
+  Core& core = chip().core;
+  Caches& caches = chip().caches;
+  Pipes& pipes = chip().pipes;
   if (linear >> 12 != page_) {
-    attributes_ = translation_.code(linear);
+    attributes_ = chip().translation.code(linear);
     page_ = linear >> 12;
-    frame_ = core_.platform.code_physical(linear) & ~0xFFFu;
+    frame_ = core.platform.code_physical(linear) & ~0xFFFu;
   }
   const uint32_t physical = frame_ | uint32_t(linear & 0xFFF);
-  core_.count(CodeReads);
-  if (!caches_.cacheable(physical)) {
-    if (core_.observer) core_.observer->uncached_read(CodeMisses);
-    core_.count(CodeMisses);
-    core_.count(UncachedReads);
+  core.count(CodeReads);
+  if (!caches.cacheable(physical)) {
+    if (core.observer) core.observer->uncached_read(CodeMisses);
+    core.count(CodeMisses);
+    core.count(UncachedReads);
     use_window(linear, kUncachedFetch);
-    pipes_.enter_new_code(core_);
-    return core_.wait(caches_.memory.uncached(core_.clock), StallFetch);
+    pipes.enter_new_code(core);
+    return core.wait(caches.memory.uncached(core.clock), StallFetch);
   }
   use_window(linear, line_);
-  pipes_.enter_known_code();
+  pipes.enter_known_code();
   ready_ = line_complete_;
-  const Fill fill = caches_.fill_state(attributes_);
-  if (caches_.l1i.quick_read(physical)) return;
-  if (core_.observer) core_.observer->code(physical, fill);
-  const CacheAccess access = caches_.l1i.access(physical, false, fill);
-  if (core_.observer) core_.observer->used_code(physical);
+  const Fill fill = caches.fill_state(attributes_);
+  if (caches.l1i.quick_read(physical)) return;
+  if (core.observer) core.observer->code(physical, fill);
+  const CacheAccess access = caches.l1i.access(physical, false, fill);
+  if (core.observer) core.observer->used_code(physical);
   if (access.hit) return;
-  pipes_.enter_new_code(core_);
-  core_.count(CodeMisses);
+  pipes.enter_new_code(core);
+  core.count(CodeMisses);
   if (fill == Fill::None) {
     use_window(linear, kUncachedFetch);
-    return caches_.read_noncacheable(physical, StallFetch);
+    return caches.read_noncacheable(physical, StallFetch);
   }
-  caches_.take_from_l1d(physical);  // as a code miss does [INTEL-DM 3]
-  const Memory::Line line = caches_.read_line(physical);
-  core_.wait(line.first, StallFetch);
+  caches.take_from_l1d(physical);  // as a code miss does [INTEL-DM 3]
+  const Memory::Line line = caches.read_line(physical);
+  core.wait(line.first, StallFetch);
   first_qword_ = linear >> 3;
   line_complete_ = line.complete;
-  const bool look = rule(Rule::BtbFalseHit) && prediction_.may_hold(window_, window_bytes_);
+  const bool look = rule(Rule::BtbFalseHit) && chip().prediction.may_hold(window_, window_bytes_);
   ready_ = look ? kNever : line_complete_;
 }
 

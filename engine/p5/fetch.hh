@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Instruction fetch: what was fetched last (the window), when it is there, and what the next line
-// of code costs.
+// Instruction fetch. The window is the piece of code that was fetched last. Fetch knows when its
+// bytes are there and what the next line of code costs.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 #include "core.hh"
 #include "insn.hh"
 #include "pipes.hh"
-#include "prediction.hh"
-#include "translation.hh"
 
 namespace p5 {
 
+struct Chip;
+
 class Fetch {
  public:
-  Fetch(Core& core, Caches& caches, Translation& translation, Pipes& pipes, Prediction& prediction);
+  explicit Fetch(const Config& config) : line_(config.l1i.line) {}
 
   // Linear address behind the last instruction.
   Linear next() const { return next_; }
@@ -30,8 +30,8 @@ class Fetch {
   // Is all of the window there, and nobody wants to see each instruction?
   bool complete(const Core& core) const { return core.clock >= ready_; }
 
-  // A branch or the next line, in the page that code came from last, of a line that L1I has used
-  // most recently: the fetch that changes nothing but the window. False: it is another one.
+  // Moves the window to a line in the page of the last fetch, which L1I used last in its set. Such
+  // a fetch changes nothing else. False: this fetch is another one, and nothing has changed.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
     const Linear first = linear & ~Linear(line_ - 1);
     if (linear >> 12 != page_ || last - first >= line_ ||
@@ -44,13 +44,13 @@ class Fetch {
     pipes.enter_known_code();
     return true;
   }
-  // Any other fetch, of code that is not at hand: from `linear` to `last` it is then.
+  // Fetches the code from `linear` to `last`, wherever it is.
   void fetch(Linear linear, Linear last) {
     if (linear != next_ || linear - window_ >= window_bytes_) fetch_line(linear);
     while (last - window_ >= window_bytes_) fetch_line(window_ + window_bytes_);
   }
-  // Is the window's line still coming in? Then only the 8 bytes that came first can be used
-  // [INTEL-OPT].
+  // Waits for the window's line if it is still coming in and the instruction needs more than the
+  // 8 bytes that came first [INTEL-OPT].
   void wait_for_line(Core& core, Linear linear, Linear last) {
     if (core.clock >= line_complete_ || !rule(Rule::FillCode)) return;
     if (linear >> 3 != first_qword_ || last >> 3 != first_qword_) {
@@ -58,12 +58,12 @@ class Fetch {
     }
   }
 
-  // No instruction is at hand, because somebody wants to see each: complete() is false.
+  // On: complete() is false, because somebody wants to see each instruction.
   void hold(bool on);
 
-  // What was prefetched is dropped.
+  // Drops what was prefetched.
   void drop() { window_bytes_ = 0; }
-  // ... and the translation of its page.
+  // Drops the translation of its page as well.
   void drop_page() {
     drop();
     page_ = kNoPage;
@@ -75,6 +75,7 @@ class Fetch {
   static constexpr Linear kNoPage = ~Linear(0);
   static constexpr uint64_t kNever = ~uint64_t(0);
 
+  Chip& chip();  // that this is a part of
   void fetch_line(Linear linear);
   void use_window(Linear linear, uint32_t bytes) {
     window_ = linear & ~Linear(bytes - 1);
@@ -93,11 +94,6 @@ class Fetch {
   uint64_t line_complete_ = 0;  // before this clock the line is incomplete
   Linear first_qword_ = 0;      // linear address / 8 of the qword that came first
   uint64_t held_ready_ = 0;     // ready_, while on hold
-  Core& core_;
-  Caches& caches_;
-  Translation& translation_;
-  Pipes& pipes_;
-  Prediction& prediction_;
 };
 
 }  // namespace p5

@@ -29,70 +29,65 @@ Event mode_event(MachineMode mode) {
 }  // namespace
 
 Pentium::Pentium(const Config& config, const TimingTable& timing, Platform& platform)
-    : core_(config, timing, platform),
-      caches_(core_),
-      translation_(core_, caches_),
-      pipes_(config),
-      prediction_(core_, pipes_),
-      x87_(core_),
-      fetch_(core_, caches_, translation_, pipes_, prediction_),
-      data_path_(core_, caches_, translation_, pipes_, x87_),
-      repeats_(core_),
-      transfers_(core_, pipes_, prediction_, fetch_, data_path_, repeats_),
-      breakpoints_(core_, pipes_),
-      ports_(core_, caches_),
-      msrs_(core_.counters, config.miscounts) {}
+    : chip_(config, timing, platform),
+      repeats_(chip_.core),
+      transfers_(chip_.core, chip_.pipes, chip_.prediction, chip_.fetch(), chip_.data_path(),
+                 repeats_),
+      breakpoints_(chip_.core, chip_.pipes),
+      ports_(chip_.core, chip_.caches),
+      msrs_(chip_.core.counters, config.miscounts) {}
 
 void Pentium::observe(Observer* observer) {
-  core_.observer = observer;
+  chip_.core.observer = observer;
   if (!observer) return;
-  observer->attach({caches_.l1d.shortcut(), caches_.l1i.shortcut(), translation_.pages(),
-                    translation_.large_pages()});
-  observer->use(*core_.bank);
+  observer->attach({chip_.caches.l1d.shortcut(), chip_.caches.l1i.shortcut(),
+                    chip_.translation.pages(), chip_.translation.large_pages()});
+  observer->use(*chip_.core.bank);
 }
 
 // --- instructions ---------------------------------------------------------------------------
 
 void Pentium::retire_slow(const Insn& insn, Linear linear) {
   if (insn.flags & kUncommon && !retire_uncommon(insn, linear)) return;
-  if (!core_.timing_on) {
-    core_.count(Instructions);
-    core_.clock++;
-    fetch_.go_to(linear + insn.length);
+  if (!chip_.core.timing_on) {
+    chip_.core.count(Instructions);
+    chip_.core.clock++;
+    chip_.fetch().go_to(linear + insn.length);
     return;
   }
   const Linear last = linear + insn.length - 1;
-  if (!fetch_.follows(insn, linear)) fetch_.fetch(linear, last);
-  fetch_.wait_for_line(core_, linear, last);
-  prediction_.enter_new_code(pipes_, insn);
-  if (insn.flags & kFpu) x87_.follow_exchange();
-  fetch_.go_to(linear);
-  if (!kX86_64 && insn.flags & kFpu) return retire_fpu(insn);
-  if (multiplies(insn.cls)) x87_.wait_for_divider();
+  if (!chip_.fetch().follows(insn, linear)) chip_.fetch().fetch(linear, last);
+  chip_.fetch().wait_for_line(chip_.core, linear, last);
+  chip_.prediction.enter_new_code(chip_.pipes, insn);
+  if (insn.flags & kFpu) chip_.x87.follow_exchange();
+  if (!kX86_64 && insn.flags & kFpu) return retire_fpu(insn, linear);
+  if (multiplies(insn.cls)) chip_.x87.wait_for_divider();
+  chip_.fetch().go_to(linear);
   complete(insn);
   if (rule(Rule::SerializingRefetch) && insn.flags & kSerializing) serialize();
 }
 
-void Pentium::retire_fpu(const Insn& decoded) {
+void Pentium::retire_fpu(const Insn& decoded, Linear linear) {
   Insn insn = decoded;
-  insn.cls = x87_.timing_class(insn.cls);
-  const bool in_v = pipes_.joins(insn);
-  const uint64_t began = x87_.begin(insn, in_v);
+  insn.cls = chip_.x87.timing_class(insn.cls);
+  const bool in_v = chip_.pipes.joins(insn);
+  const uint64_t began = chip_.x87.begin(insn, in_v);
+  chip_.fetch().go_to(linear);
   complete(insn);
-  x87_.end(insn, in_v, began);
+  chip_.x87.end(insn, in_v, began);
 }
 
 // False: all done, nothing more to count for this one.
 bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
-  if (!repeats_.begin(insn, linear, fetch_.next())) return false;
-  if (!core_.timing_on) return true;
-  core_.count(SegmentLoads, insn.segment_loads);
-  core_.count(Flops, flops(insn.cls));
+  if (!repeats_.begin(insn, linear, chip_.fetch().next())) return false;
+  if (!chip_.core.timing_on) return true;
+  chip_.core.count(SegmentLoads, insn.segment_loads);
+  chip_.core.count(Flops, flops(insn.cls));
   if (!kX86_64 && insn.cls == Class::Unknown) unknown_[uint16_t(insn.map << 8 | insn.opcode)]++;
   charge_system(insn);
   if (repeats_.active()) repeats_.put_off_setup();
   if (rule(Rule::EnterLevels) && insn.cls == Class::EnterN) {
-    core_.clock += uint32_t(core_.timing.per_iteration()[insn.cls]) * insn.modrm;
+    chip_.core.clock += uint32_t(chip_.core.timing.per_iteration()[insn.cls]) * insn.modrm;
   }
   return true;
 }
@@ -104,19 +99,19 @@ void Pentium::charge_system(const Insn& insn) {
   if (insn.flags & kFar) {
     transfers_.charged(insn.cls);
   } else if (rule(Rule::SerializingBranch) && serializing) {
-    core_.count(Branches);  // INTEL-DM 16, events 12h and 14h
-    core_.count(TakenOrBtbHit);
+    chip_.core.count(Branches);  // INTEL-DM 16, events 12h and 14h
+    chip_.core.count(TakenOrBtbHit);
   }
   // INTEL-DM 16, event 12h. It also names "some segment descriptor loads", which no source lists.
-  if (rule(Rule::VerrBranch) && insn.cls == Class::Verr) core_.count(Branches);
+  if (rule(Rule::VerrBranch) && insn.cls == Class::Verr) chip_.core.count(Branches);
   if (rule(Rule::SerializingDrains) && serializing) {
-    core_.wait(caches_.memory.writes_done(), StallWrite);
+    chip_.core.wait(chip_.caches.memory.writes_done(), StallWrite);
   }
-  const State& state = core_.state;
+  const State& state = chip_.core.state;
   if (rule(Rule::UserLevel) && state.mode >= MachineMode::Prot16 &&
       ((insn.flags & kIo && state.user_io) || (insn.cls == Class::Rdtsc && state.ring == 3))) {
-    const uint32_t base = core_.clocks[insn.cls];
-    core_.clock += std::max<uint32_t>(core_.timing.user_level()[insn.cls], base) - base;
+    const uint32_t base = chip_.core.clocks[insn.cls];
+    chip_.core.clock += std::max<uint32_t>(chip_.core.timing.user_level()[insn.cls], base) - base;
   }
 }
 
@@ -126,12 +121,12 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
     if (block.reads) data(block.from + at, block.from_physical + at, block.bytes, DataKind::Read);
     data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
     if (i + 1 == count) return count;
-    const uint64_t end = core_.clock + repeats_.iteration_clocks(core_);
+    const uint64_t end = chip_.core.clock + repeats_.iteration_clocks(chip_.core);
     if (end - pace->told >= pace->interval) {
       if (end >= pace->due) return i + 1;
       pace->told = end;
     }
-    core_.clock = end;
+    chip_.core.clock = end;
     repeats_.iterated();
   }
 }
@@ -141,15 +136,15 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
 void Pentium::data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                            bool first_piece) {
   if (breakpoints_.watching()) breakpoints_.match_data(linear, bytes, kind);
-  if (!core_.timing_on) return;
-  data_path_.access(core_, caches_, translation_, pipes_, linear, physical, bytes, kind,
-                    first_piece);
+  if (!chip_.core.timing_on) return;
+  chip_.data_path().access(chip_.core, chip_.caches, chip_.translation, chip_.pipes, linear,
+                           physical, bytes, kind, first_piece);
 }
 
 void Pentium::step_aside(bool on) {
   if (on == aside_) return;
   aside_ = on;
-  fetch_.hold(on);
+  chip_.fetch().hold(on);
 }
 
 void Pentium::retire_aside(const Insn& insn, Linear linear) {
@@ -164,11 +159,11 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
 
 // An instruction whose code only has to be fetched from L1I; false: another.
 bool Pentium::warm(const Insn& insn, Linear linear) {
-  if (insn.flags & kUncommon ||
-      !fetch_.enter_line(core_, caches_, pipes_, linear, linear + insn.length - 1)) {
+  if (insn.flags & kUncommon || !chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes,
+                                                          linear, linear + insn.length - 1)) {
     return false;
   }
-  fetch_.go_to(linear);
+  chip_.fetch().go_to(linear);
   pass(insn);
   return true;
 }
@@ -179,85 +174,86 @@ void Pentium::watch_each(bool on) {
 }
 
 void Pentium::set_warming(bool on) {
-  if (on == warming_ || !core_.timing_on) return;
+  if (on == warming_ || !chip_.core.timing_on) return;
   warming_ = on;
-  core_.config = on ? core_.machine.without_feedback() : core_.machine;
-  caches_.memory.use(core_.config.memory);
-  data_path_.settle();
+  chip_.core.config = on ? chip_.core.machine.without_feedback() : chip_.core.machine;
+  chip_.caches.memory.use(chip_.core.config.memory);
+  chip_.data_path().settle();
   step_aside(false);
-  fetch_.settle();
+  chip_.fetch().settle();
   step_aside(breakpoints_.watching() || warming_ || each_);
-  pipes_.empty();
+  chip_.pipes.empty();
 }
 
 void Pentium::pause(bool on) {
   set_timing(!on);
-  fetch_.drop_page();
-  prediction_.forget();
+  chip_.fetch().drop_page();
+  chip_.prediction.forget();
 }
 
 void Pentium::set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control) {
   breakpoints_.set(addresses, control);
   step_aside(breakpoints_.watching() || warming_ || each_);
-  set_timing(core_.timing_on);
+  set_timing(chip_.core.timing_on);
 }
 
 // --- the state ------------------------------------------------------------------------------
 
 void Pentium::set_state(const State& state) {
-  const State& old = core_.state;
+  const State& old = chip_.core.state;
   transfers_.arrive(state);
   if (state.mode != old.mode) {
-    core_.count(mode_event(state.mode));
-    if (rule(Rule::ModeColumn)) core_.clocks = core_.timing.clocks(timing_mode(state.mode));
+    chip_.core.count(mode_event(state.mode));
+    if (rule(Rule::ModeColumn))
+      chip_.core.clocks = chip_.core.timing.clocks(timing_mode(state.mode));
   }
   if (state.cr3 != old.cr3 || state.ring != old.ring) {
     fold();
-    core_.use_bank(state.cr3, state.ring);
+    chip_.core.use_bank(state.cr3, state.ring);
   }
-  if (state.paging != old.paging) fetch_.drop_page();
+  if (state.paging != old.paging) chip_.fetch().drop_page();
   // On x86-64 a change of CR0.PG or CR4.PGE empties the TLBs [AMD64 5.5].
   if (kX86_64 && (state.paging != old.paging || state.global_pages != old.global_pages)) {
     flush_tlbs(true);
   }
-  core_.state = state;
-  translation_.set_paging(state.paging);
-  caches_.set_caching(state.caching);
+  chip_.core.state = state;
+  chip_.translation.set_paging(state.paging);
+  chip_.caches.set_caching(state.caching);
 }
 
 void Pentium::load_cr3(Space value) {
-  core_.count(value == core_.state.cr3 ? Cr3Unchanged : Cr3Changed);
-  flush_tlbs(!core_.state.global_pages);
+  chip_.core.count(value == chip_.core.state.cr3 ? Cr3Unchanged : Cr3Changed);
+  flush_tlbs(!chip_.core.state.global_pages);
 }
 
 void Pentium::flush_tlbs(bool global_too) {
-  translation_.flush(global_too);
-  prediction_.load_cr3();
-  fetch_.drop_page();
+  chip_.translation.flush(global_too);
+  chip_.prediction.load_cr3();
+  chip_.fetch().drop_page();
 }
 
 void Pentium::invalidate_page(Linear linear) {
-  translation_.invalidate_page(linear);
-  fetch_.drop_page();  // INVLPG is serialising [INTEL-DM]
+  chip_.translation.invalidate_page(linear);
+  chip_.fetch().drop_page();  // INVLPG is serialising [INTEL-DM]
 }
 
 void Pentium::flush_caches(bool write_back) {
-  caches_.flush(write_back);
-  fetch_.drop_page();
+  chip_.caches.flush(write_back);
+  chip_.fetch().drop_page();
 }
 
 void Pentium::write_tr12(uint32_t value) {
   tr12_ = value;
-  prediction_.allocate(!(rule(Rule::Tr12NoPrediction) && value & kNoBranchPrediction));
-  pipes_.set_single(rule(Rule::Tr12SinglePipe) && value & kSinglePipe);
+  chip_.prediction.allocate(!(rule(Rule::Tr12NoPrediction) && value & kNoBranchPrediction));
+  chip_.pipes.set_single(rule(Rule::Tr12SinglePipe) && value & kSinglePipe);
   serialize();  // so that the next instruction finds it
 }
 
 void Pentium::idle(uint64_t clocks) {
   fold();
-  core_.clock += clocks;
-  core_.folded = core_.clock;
-  core_.count(CyclesIdle, clocks);
+  chip_.core.clock += clocks;
+  chip_.core.folded = chip_.core.clock;
+  chip_.core.count(CyclesIdle, clocks);
 }
 
 }  // namespace p5

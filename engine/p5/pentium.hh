@@ -12,6 +12,7 @@
 //
 // This class only joins the parts of the chip. Each part has a file of its own:
 //
+//   chip          the parts of each access in one object: those from core to prediction
 //   core          the clock, the counters, the state, who observes
 //   fetch         the code that is at hand, L1I, waiting for code
 //   pipes, x87    pairing and the clocks of instructions
@@ -30,26 +31,19 @@
 #include <map>
 
 #include "breakpoints.hh"
-#include "caches.hh"
+#include "chip.hh"
 #include "classes.hh"
 #include "config.hh"
-#include "core.hh"
 #include "counters.hh"
-#include "data_path.hh"
-#include "fetch.hh"
 #include "insn.hh"
 #include "isa.hh"
 #include "observer.hh"
-#include "pipes.hh"
 #include "ports.hh"
-#include "prediction.hh"
 #include "repeats.hh"
 #include "rules.hh"
 #include "state.hh"
 #include "timing.hh"
 #include "transfers.hh"
-#include "translation.hh"
-#include "x87.hh"
 
 namespace p5 {
 
@@ -84,7 +78,7 @@ class Pentium {
 
   // false: no caches, TLBs or stalls, one clock an instruction. To be set before the first use.
   void set_timing(bool on) {
-    core_.timing_on = on;
+    chip_.core.timing_on = on;
     special_ = !on || breakpoints_.watching();
   }
   // On: functional warming. Caches, TLBs and the branch target buffer are kept as they would be and
@@ -94,31 +88,32 @@ class Pentium {
   // As with timing off, for a while: caches, TLBs and branch target buffer stay as they are.
   void pause(bool on);
   void advance(uint64_t clock) {
-    if (clock > core_.clock) core_.clock = clock;
+    if (clock > chip_.core.clock) chip_.core.clock = clock;
   }
   // No instruction is at hand: each goes by retire_elsewhere().
   void watch_each(bool on);
   // Who sees every access to caches and TLBs from here on; null: nobody. The observer must outlive
   // the model or be replaced before it goes.
   void observe(Observer* observer);
-  Observer* observer() const { return core_.observer; }
+  Observer* observer() const { return chip_.core.observer; }
 
   // --- instructions ---
 
   // The instruction goes straight on in code that is at hand: retire() is complete() alone. Any
   // transfer of control, change of state or uncommon instruction makes this false.
   bool at_hand(const Insn& insn, Linear linear) const {
-    return !(insn.flags & kUncommon) && fetch_.follows(insn, linear) && fetch_.complete(core_);
+    return !(insn.flags & kUncommon) && chip_.fetch().follows(insn, linear) &&
+           chip_.fetch().complete(chip_.core);
   }
   void complete(const Insn& insn) {
-    core_.count(Instructions);
-    fetch_.advance(insn.length);
-    if (pipes_.joins(insn)) {
-      pipes_.join(core_, insn);
-      return data_path_.lock(false);
+    chip_.core.count(Instructions);
+    chip_.fetch().advance(insn.length);
+    if (chip_.pipes.joins(insn)) {
+      chip_.pipes.join(chip_.core, insn);
+      return chip_.data_path().lock(false);
     }
-    pipes_.issue(core_, insn, fetch_.next() - insn.length);
-    data_path_.lock(insn.flags & kLocked);
+    chip_.pipes.issue(chip_.core, insn, chip_.fetch().next() - insn.length);
+    chip_.data_path().lock(insn.flags & kLocked);
   }
   void retire(const Insn& insn, Linear linear) {
     if (at_hand(insn, linear)) return complete(insn);
@@ -129,14 +124,14 @@ class Pentium {
     if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
     const Linear last = linear + insn.length - 1;
     if (!(insn.flags & kUncommon)) {
-      if (fetch_.complete(core_)) {
-        if (fetch_.enter_line(core_, caches_, pipes_, linear, last)) {
-          fetch_.go_to(linear);
+      if (chip_.fetch().complete(chip_.core)) {
+        if (chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes, linear, last)) {
+          chip_.fetch().go_to(linear);
           return complete(insn);
         }
-      } else if (fetch_.follows(insn, linear)) {
-        fetch_.wait_for_line(core_, linear, last);
-        prediction_.enter_new_code(pipes_, insn);
+      } else if (chip_.fetch().follows(insn, linear)) {
+        chip_.fetch().wait_for_line(chip_.core, linear, last);
+        chip_.prediction.enter_new_code(chip_.pipes, insn);
         return complete(insn);
       }
     }
@@ -145,7 +140,7 @@ class Pentium {
   // The whole of an instruction that goes straight on, while warming; false: it is another one.
   bool passes(const Insn& insn, Linear linear) {
     if (__builtin_expect(!warming_, 1) || breakpoints_.watching() || insn.flags & kUncommon ||
-        !fetch_.follows(insn, linear)) {
+        !chip_.fetch().follows(insn, linear)) {
       return false;
     }
     pass(insn);
@@ -154,7 +149,7 @@ class Pentium {
   // An instruction that is no part of the measured program (a marker): no time, no count, not
   // even its fetch.
   void skip(const Insn& insn, Linear linear) {
-    if (linear == fetch_.next()) fetch_.advance(insn.length);
+    if (linear == chip_.fetch().next()) chip_.fetch().advance(insn.length);
   }
 
   // --- what an instruction does ---
@@ -165,17 +160,18 @@ class Pentium {
     if (__builtin_expect(special_, 0)) {
       return data_special(linear, physical, bytes, kind, first_piece);
     }
-    data_path_.access(core_, caches_, translation_, pipes_, linear, physical, bytes, kind,
-                      first_piece);
+    chip_.data_path().access(chip_.core, chip_.caches, chip_.translation, chip_.pipes, linear,
+                             physical, bytes, kind, first_piece);
   }
   // A near branch, the last instruction retired: where it would go or goes.
   void branch(Linear linear, Linear target, bool taken, bool conditional) {
-    core_.count(Branches);
-    if (kX86_64 || __builtin_expect(!core_.timing_on, 0)) return;
-    prediction_.branch(core_, pipes_, linear, target, taken, conditional, fetch_.next());
+    chip_.core.count(Branches);
+    if (kX86_64 || __builtin_expect(!chip_.core.timing_on, 0)) return;
+    chip_.prediction.branch(chip_.core, chip_.pipes, linear, target, taken, conditional,
+                            chip_.fetch().next());
   }
   void repeat() {
-    core_.clock += repeats_.iteration_clocks(core_);
+    chip_.core.clock += repeats_.iteration_clocks(chip_.core);
     repeats_.iterated();
   }
   // The accesses of up to `count` iterations and repeat() for all but the last of them, as if each
@@ -184,7 +180,7 @@ class Pentium {
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
   // The next data accesses are locked (accessed and busy bits of descriptors) until lock(false) or
   // until another instruction begins.
-  void lock(bool on) { data_path_.lock(on && core_.timing_on); }
+  void lock(bool on) { chip_.data_path().lock(on && chip_.core.timing_on); }
   void port(uint16_t port, bool write, uint32_t bytes = 1) { ports_.access(port, write, bytes); }
   // A card on ISA answers at these with 16 bits (IOCS16).
   void wide_ports(uint16_t first, uint16_t last) { ports_.wide(first, last); }
@@ -208,20 +204,20 @@ class Pentium {
   // --- the state, and what changes it ---
 
   void set_state(const State& state);
-  const State& state() const { return core_.state; }
+  const State& state() const { return chip_.core.state; }
   // A serialising instruction that may change the state (MOV CR0, MOV CR4): what was prefetched
   // is dropped [INTEL-DM].
-  void serialize() { fetch_.drop(); }
+  void serialize() { chip_.fetch().drop(); }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);
   // After exception() with vector 14: the access that could not be translated.
   void page_fault(Linear linear, bool code, bool present) {
-    if (core_.timing_on) translation_.page_fault(linear, code, present);
+    if (chip_.core.timing_on) chip_.translation.page_fault(linear, code, present);
   }
   void flush_caches(bool write_back);  // WBINVD, INVD
   // The page unit sets an accessed or dirty bit: a locked cycle.
   void page_table_update(uint32_t physical) {
-    if (core_.timing_on) caches_.table_update(physical);
+    if (chip_.core.timing_on) chip_.caches.table_update(physical);
   }
   void write_tr12(uint32_t value);
   uint32_t tr12() const { return tr12_; }
@@ -232,28 +228,28 @@ class Pentium {
   // --- what happens outside of the processor ---
 
   // Something that is counted in the current ring and address space.
-  void count(Event event, uint64_t number) { core_.count(event, number); }
+  void count(Event event, uint64_t number) { chip_.core.count(event, number); }
   // Another bus master (DMA) reads or writes memory.
   void bus_master(uint32_t physical, uint32_t bytes, bool write) {
-    if (core_.timing_on && bytes) caches_.bus_master(physical, bytes, write);
+    if (chip_.core.timing_on && bytes) chip_.caches.bus_master(physical, bytes, write);
   }
   void idle(uint64_t clocks);  // time in HLT
 
   // --- the clock and the counters ---
 
-  uint64_t clock() const { return core_.clock; }                  // core clocks since power-up
-  const uint64_t* clock_address() const { return &core_.clock; }  // for readers in a hot path
+  uint64_t clock() const { return chip_.core.clock; }                  // core clocks since power-up
+  const uint64_t* clock_address() const { return &chip_.core.clock; }  // for readers in a hot path
   // Instructions of the current ring and address space.
-  uint64_t retired_here() const { return core_.bank->count[Instructions]; }
+  uint64_t retired_here() const { return chip_.core.bank->count[Instructions]; }
   // The bank in use; its time is that of the last settle(), which changes nothing else.
-  const Bank& bank() const { return *core_.bank; }
-  const Counters& banks() const { return core_.counters; }
+  const Bank& bank() const { return *chip_.core.bank; }
+  const Counters& banks() const { return chip_.core.counters; }
   void settle() { fold(); }
   // The counters with the time up to now in them.
   const Counters& counters() {
-    prediction_.settle();
+    chip_.prediction.settle();
     fold();
-    return core_.counters;
+    return chip_.core.counters;
   }
   CounterMsrs& msrs() {
     fold();
@@ -265,7 +261,7 @@ class Pentium {
  private:
   void retire_slow(const Insn& insn, Linear linear);
   void retire_aside(const Insn& insn, Linear linear);
-  void retire_fpu(const Insn& insn);
+  void retire_fpu(const Insn& insn, Linear linear);
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
@@ -274,27 +270,20 @@ class Pentium {
                     bool first_piece);
   // Of complete() what warming needs.
   void pass(const Insn& insn) {
-    core_.count(Instructions);
-    fetch_.advance(insn.length);
-    data_path_.lock(insn.flags & kLocked);
-    pipes_.pass(insn, fetch_.next() - insn.length);
+    chip_.core.count(Instructions);
+    chip_.fetch().advance(insn.length);
+    chip_.data_path().lock(insn.flags & kLocked);
+    chip_.pipes.pass(insn, chip_.fetch().next() - insn.length);
   }
   void step_aside(bool on);
   void flush_tlbs(bool global_too);
-  void fold() { core_.fold(caches_.memory.busy()); }
+  void fold() { chip_.core.fold(chip_.caches.memory.busy()); }
 
-  Core core_;
+  Chip chip_;
   bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
   bool each_ = false;   // somebody wants to see each instruction
   bool aside_ = false;  // no instruction is at hand: warming, breakpoints or one who sees each
-  Caches caches_;
-  Translation translation_;
-  Pipes pipes_;
-  Prediction prediction_;
-  X87 x87_;
-  Fetch fetch_;
-  DataPath data_path_;
   Repeats repeats_;
   Transfers transfers_;
   Breakpoints breakpoints_;

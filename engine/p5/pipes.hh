@@ -133,10 +133,14 @@ class Pipes {
     v_bank_ = kNoBank;
   }
 
-  Linear pair_ = 0, pair_before_ = 0;
+  // The order keeps what issue() writes apart: the compiler would join two neighbours in a vector
+  // register, which takes more instructions than two writes.
+  Linear pair_ = 0;
   uint32_t last_clocks_ = 1;  // of the last instruction, 0 not allowed
-  uint32_t u_clocks_ = 1;     // of the instruction in U, all hits
-  uint32_t prefix_cost_, agi_cost_;
+  Linear pair_before_ = 0;
+  uint32_t prefix_cost_;
+  uint32_t u_clocks_ = 1;  // of the instruction in U, all hits
+  uint32_t agi_cost_;
   uint16_t u_ = kNothingJoins;  // what may join the instruction in U (Insn::as_u)
   uint16_t cold_ = 0;           // kLong: the code is new; kAlways: nothing goes into V
   uint16_t single_pipe_ = 0;    // kAlways: nothing goes into V

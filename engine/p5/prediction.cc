@@ -6,6 +6,8 @@ namespace p5 {
 Prediction::Prediction(Core& core, Pipes& pipes)
     : by_pair_(core.machine.btb.by_pair), btb_(core.machine.btb), core_(core), pipes_(pipes) {}
 
+void Prediction::foretell_behind(Linear pair) { look_behind(pair); }
+
 void Prediction::false_hit() {
   Btb::Entry* entry = btb_.find(uint32_t(foretold_));
   foretold_ = kNoPair;

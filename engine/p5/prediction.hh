@@ -49,7 +49,7 @@ class Prediction {
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (foretold_ != kNoPair && foretold_ != pipes.pair()) false_hit();
-    foretell(pipes);
+    if (btb_.may_hold(uint32_t(pipes.pair()))) look_behind(pipes.pair());
   }
   // Whether an entry may belong to code in these bytes. False is certain.
   bool may_hold(Linear first, uint32_t bytes) const {
@@ -78,11 +78,13 @@ class Prediction {
   // 3.2]. The model detects this at the next branch.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
-    if (__builtin_expect(!btb_.may_hold(uint32_t(pair)), 1) || !by_pair_ || pair == flushed_)
-      return;
-    const Btb::Entry* entry = btb_.find(uint32_t(pair));
+    if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);
+  }
+  [[gnu::always_inline]] void look_behind(Linear pair) {
+    const Btb::Entry* entry = by_pair_ && pair != flushed_ ? btb_.find(uint32_t(pair)) : nullptr;
     if (entry && entry->predicts_taken()) foretold_ = pair;
   }
+  void foretell_behind(Linear pair);  // look_behind() as a call: branch() stays small
   void false_hit();
   void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
     core.count(PipelineFlushes);

@@ -34,7 +34,8 @@ class Transfers {
   void call_gate(uint32_t parameters);
   void task_switch(Task to);
 
-  // The transfer under way, if there is one, has led to this state; the core still has the old one.
+  // Ends the transfer under way, if there is one: it has led to this state. The core still has the
+  // old state.
   void arrive(const State& state) {
     if (crossing_ != Crossing::None) cross(state);
   }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The parts of the chip that work together on each access, in one object. Fetch and DataPath find
+// the other parts at fixed distances from themselves. They load no pointer for that.
+#pragma once
+
+#include "caches.hh"
+#include "config.hh"
+#include "core.hh"
+#include "data_path.hh"
+#include "fetch.hh"
+#include "pipes.hh"
+#include "prediction.hh"
+#include "timing.hh"
+#include "translation.hh"
+#include "x87.hh"
+
+namespace p5 {
+
+// Fetch and DataPath exist only as bases of a Chip: their chip() relies on it.
+struct Chip : Fetch, DataPath {
+  Chip(const Config& config, const TimingTable& timing, Platform& platform)
+      : Fetch(config),
+        DataPath(config),
+        core(config, timing, platform),
+        caches(core),
+        translation(core, caches),
+        pipes(config),
+        prediction(core, pipes),
+        x87(core) {}
+
+  Fetch& fetch() { return *this; }
+  const Fetch& fetch() const { return *this; }
+  DataPath& data_path() { return *this; }
+
+  Core core;
+  Caches caches;
+  Translation translation;
+  Pipes pipes;
+  Prediction prediction;
+  X87 x87;
+};
+
+inline Chip& Fetch::chip() { return static_cast<Chip&>(*this); }
+inline Chip& DataPath::chip() { return static_cast<Chip&>(*this); }
+
+}  // namespace p5
