@@ -38,8 +38,8 @@ def add(parsers: options.Commands) -> None:
         help="print a completion script for a shell",
         description="Prints a script with which the shell completes commands and options. It also"
         " completes the names of experiments, machines, guests, workloads and runs of this"
-        " checkout and of P5LAB_PATH as they are when TAB is pressed. After --set and --sweep it completes"
-        " machine keys.",
+        " checkout and of P5LAB_PATH as they are when TAB is pressed. After --set and"
+        " --sweep it completes machine keys.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)
