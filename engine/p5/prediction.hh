@@ -72,9 +72,9 @@ class Prediction {
  private:
   static constexpr Linear kNoPair = 1;
 
-  // The branch target buffer may have an entry for the key `pair`. Either the next pair has that
-  // branch, or the pair was another one when its code came in. The entry fires on the pair that
-  // comes next in both cases [AGN-MA 3.2]. The model finds out at the next branch.
+  // The buffer may have an entry with the key `pair` though no branch follows: the pair has a
+  // branch itself, or it was another pair when its code came in. The entry fires on the pair that
+  // comes next [AGN-MA 3.2]. The model finds out when the next branch comes.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);
