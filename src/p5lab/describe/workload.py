@@ -144,6 +144,8 @@ def load(lab: Lab) -> dict[str, Workload]:
             " to workloads/micro/NAME/workload.toml and NAME.c beside it"
         )
     shelf = _Shelf(capabilities(lab), tomlfile.load(lab.parameters, schema_version=SCHEMA_VERSION))
+    for name in shelf.parameters.data:
+        _parameter(name, shelf.parameters.table(name), shelf)
     found = {name: _workload(name, path, shelf) for name, path in lab.files("workload").items()}
     for name, one in found.items():
         if one.file and lab.is_outside(one.file):
