@@ -33,7 +33,7 @@ def spoiled(directory, name, calls, wrong, *options):
     """
     source = directory / "wrong.c"
     source.write_text(wrong)
-    (workload,) = ROOT.glob(f"workloads/*/{name}.c")
+    (workload,) = ROOT.glob(f"workloads/*/{name}/{name}.c")
     wraps = (f"-Wl,--wrap={call}" for call in calls.split())
     return compiled(directory / name, *options, *wraps, workload, source)
 

@@ -23,8 +23,9 @@ CHECK_ISA = ROOT / "guest-images/check_isa.py"
 SOURCES = sorted(
     source
     for part in ("apps", "micro", "net", "tests")
-    for source in (ROOT / "workloads" / part).glob("*.c")
+    for source in (ROOT / "workloads" / part).glob("*/*.c")
 )
+assert SOURCES
 PROGRAMS = sorted(source.stem for source in SOURCES)
 
 
