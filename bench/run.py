@@ -172,8 +172,7 @@ def main() -> None:
         parser.error("-n: expected at least 1")
     lab = Lab.here()
     progress = Progress()
-    guests = [run.guest for run in experiment.load(lab, "bench")]
-    build.ensure(lab, progress, build.for_runs(lab, guests))
+    build.ensure(lab, progress, engines.targets(lab, experiment.load(lab, "bench")))
     if options.profile:
         (load,) = (r for r in experiment.load(lab, "bench") if r.workload.name == "forkexec")
         print(profile(lab, load))

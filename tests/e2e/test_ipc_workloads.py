@@ -165,7 +165,7 @@ def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
         #define memcpy_1995 spoiled
         #include "bcopy.c"
     """)
-    program = compiled(tmp_path / "spoiled", f"-I{ROOT / 'workloads/micro/ipc'}", source)
+    program = compiled(tmp_path / "spoiled", f"-I{ROOT / 'workloads/micro/bcopy'}", source)
     found = told(program, ["words=8192", "uncached=16384"], tmp_path)
     assert found == (1, f"bcopy: {said}\n")
 
