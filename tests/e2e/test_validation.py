@@ -458,7 +458,7 @@ def test_tlb(measured, kind, event, sets, ways, slack):
         assert tlb.counts(phase, "walk_reads") == [2 * misses]
         (busy,), (walking,) = tlb.counts(phase), tlb.counts(phase, "stall.walk")
         if misses > slack:
-            # No figure is published. Two reads on the bus with 4 clocks before each are 16 to 22.
+            # No figure is published. Two bus reads with 4 clocks before each take 16 to 22 clocks.
             assert 16 <= walking / misses <= 22
         # A load waits a clock for the address that the last one loaded; DEC, JZ and JMP are two.
         assert 0 <= busy - walking - 2 * ACCESSES <= 64

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Guests: guest-images/NAME/guest.toml.
 
-A guest with a `base` is a variant. It has every key of the base except those that it sets itself.
+A guest with a `base` is a variant. It inherits the keys of the base that it does not set itself.
 In [boot] it may replace the whole `cmdline`, or remove words from it (`cmdline_remove`) and append
 words to it (`cmdline_add`). Its entries in [lacks] and [cannot] are added to those of the base.
 

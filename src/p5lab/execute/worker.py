@@ -335,7 +335,7 @@ class _Boots:
             self._end([name for name, one in list(self._there.items()) if one.used < before])
 
     def _end(self, names: Sequence[str]) -> None:
-        """Ends those of these engines that no run uses."""
+        """Ends the engines of this list that no run is using."""
         with self._lock:
             unused = [name for name in names if name in self._there]
             going = [self._there.pop(name) for name in unused if not self._there[name].users]
