@@ -80,6 +80,9 @@ placement = { default = "contiguous", choices = ["contiguous", "guest"], doc = "
 CAPABILITIES = """
 schema_version = 1
 [capabilities]
+contiguous-memory = "memory is scattered"
+network-card = "there is no network card"
+scsi-disks = "there are no SCSI disks"
 network = "there is no network"
 proc = "there is no /proc"
 """
