@@ -19,10 +19,10 @@ class Agenda {
  public:
   using Action = std::function<void(Time)>;
 
-  // Enters an action. When it runs, it gets the time for which it was entered.
+  // Enters an action for a time. The action gets this time when it runs.
   void at(Time when, Action action) { actions_.emplace(when, std::move(action)); }
 
-  // The time of the first action; kNever if there is none.
+  // Returns the time of the first action, or kNever if there is no action.
   Time next() const { return actions_.empty() ? kNever : actions_.begin()->first; }
 
   // Runs all actions that are due up to `now`, in the order of time. Actions of the same time run

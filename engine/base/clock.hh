@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How do clocks of the processor convert to virtual time, and back?
+// How are clocks of the processor converted to virtual time, and back?
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Clock {
   // The time after a number of clocks, rounded down to picoseconds.
   Time time(uint64_t clocks) const { return Time(Wide(clocks) * kSecond / hz_); }
 
-  // Whole clocks in a time.
+  // The number of whole clocks in a time.
   uint64_t clocks(Time time) const { return uint64_t(Wide(time) * hz_ / kSecond); }
 
   // The first clock at which a time has passed: time(first_clock(t)) >= t.

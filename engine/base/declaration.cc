@@ -27,7 +27,7 @@ bool is_choice(const std::string& choices, const std::string& text) {
          text.find(',') == std::string::npos;
 }
 
-// A pattern is compiled once: a run may check the settings of many geometries.
+// Each pattern is compiled only once, because a run may check the settings of many geometries.
 bool matches(const std::string& text, const std::string& pattern) {
   static std::map<std::string, std::regex> compiled;
   return std::regex_match(text, compiled.try_emplace(pattern, pattern).first->second);

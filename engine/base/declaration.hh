@@ -17,7 +17,7 @@ namespace p5 {
 
 using base::Settings;
 
-// The values of declared keys, for a rule. check() has tested the type of each value before.
+// The values of declared keys, as a rule reads them. check() has already tested their types.
 class Values {
  public:
   explicit Values(Settings& settings) : settings_(settings) {}
@@ -32,7 +32,7 @@ class Values {
 };
 
 // One key. `pattern` is a regular expression for a text. `choices` lists the allowed words,
-// separated by commas. `fallback` is the default; null: the file must have the key.
+// separated by commas. `fallback` is the default. If it is null, the file must contain the key.
 struct DeclaredKey {
   enum Form : uint8_t { kInteger, kReal, kFlag, kText, kRanges };
 
@@ -46,34 +46,34 @@ struct DeclaredKey {
   bool geometry;         // a shadow may have another value
 };
 
-// A relation that must hold between keys. If it does not, the error names `key`.
+// A relation that must hold between keys. If the relation does not hold, the error names `key`.
 struct DeclaredRule {
   const char* key;
   bool (*holds)(const Values& values);
   std::string (*expected)(const Values& values);
 };
 
-// The declarations of one folder; declared.hh has one object for each folder.
+// The declarations of one folder. declared.hh contains one such object for each folder.
 struct Declaration {
   const DeclaredKey* keys;
   size_t key_count;
   const DeclaredRule* rules;
   size_t rule_count;
-  bool (*present)(const Values& values);  // null: every machine has it
+  bool (*present)(const Values& values);  // null: every machine has the part
 };
 
-// Checks all keys and rules of a part; `settings` keeps the first error. A key that the file lacks
-// gets its default, if it has one.
+// Checks all keys and rules of a part. `settings` keeps the first error. If the file does not
+// contain a key with a default, the key gets its default.
 void check(Settings& settings, const Declaration& declared);
 
-// Whether the machine has the part. Call it after check().
+// Whether the machine has the part. Call this function after check().
 bool present(Settings& settings, const Declaration& declared);
 
 // Whether the shadows of a machine may have another value for this key.
 bool is_geometry(const Declaration& declared, const std::string& key);
 
-// Reads "0xa0000-0xfffff,0x2000000-0xffffffff". False: the form is wrong, or a range ends before it
-// begins.
+// Reads a list of ranges, such as "0xa0000-0xfffff,0x2000000-0xffffffff". Returns false if the form
+// is wrong, or if the end of a range is lower than its begin.
 bool parse_ranges(const std::string& text, std::vector<std::pair<uint32_t, uint32_t>>* ranges);
 
 // Functions that rules use.

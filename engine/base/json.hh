@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does the engine write JSON? It appends piece by piece and builds no tree of values, because
-// the event stream contains tens of thousands of numbers.
+// How does the engine write JSON? It appends the text piece by piece. It builds no tree of values,
+// because the event stream contains tens of thousands of numbers.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,7 @@ namespace base {
 // Returns a JSON string with its quotes. Quotes, backslashes and control characters are escaped.
 std::string quoted(const std::string& text);
 
-// Returns 0x and at least eight digits.
+// Returns the number as 0x and at least eight hexadecimal digits.
 std::string hex(uint64_t value);
 
 inline void append(std::string* text, uint64_t number) {
@@ -32,7 +32,7 @@ void append_names(std::string* text, const Names& names) {
   *text += ']';
 }
 
-// One JSON object on one line. Its members stand in the order of the calls.
+// One JSON object on one line. The order of its members is the order of the calls.
 class JsonLine {
  public:
   // The first member names the kind of line.
@@ -49,7 +49,7 @@ class JsonLine {
     append(&text_, number);
     return *this;
   }
-  // `json` must be valid JSON; it is copied unchanged.
+  // `json` must be valid JSON. The text is copied unchanged.
   JsonLine& raw(const char* key, const std::string& json) {
     begin(key);
     text_ += json;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What does the engine's parameter file say? It has `key = value` lines, `#` comments and keys with
-// dots. The command line tool writes it from the descriptions of machine and run. Every key must be
-// known, and every known key must be present, so a misspelled key never turns into a default.
+// What does the engine's parameter file contain? It contains lines of the form `key = value` and
+// comments that begin with `#`. Keys may contain dots. The command-line tool writes the file from
+// the descriptions of the machine and the run. An unknown key is an error. A missing key without a
+// default is also an error.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,22 @@ namespace base {
 
 class Settings {
  public:
-  // Reads the file. False: `*error` is "<path>:<line>: what is wrong".
+  // Reads the file. Returns false with `*error` = "<path>:<line>: what is wrong".
   bool load(const std::string& path, std::string* error);
 
   // Reads a text (for tests). Messages show `name` in place of the path.
   bool parse(const std::string& text, const std::string& name, std::string* error);
 
-  // Each returns the value of a key and marks the key as used. If the key is missing or its value
-  // has the wrong form, error() keeps the message, and the result is zero or empty.
+  // Each of these functions returns the value of a key and marks the key as used. If the key is
+  // missing or its value has the wrong form, error() keeps the message. The result is then zero or
+  // empty.
   std::string text(const std::string& key);
   uint64_t number(const std::string& key);  // decimal or 0x hexadecimal
   double real(const std::string& key);
   bool flag(const std::string& key);  // on|off|true|false
   bool has(const std::string& key) const { return entries_.count(key) != 0; }
 
-  // Changes the value of a key that exists. False: there is no such key.
+  // Changes the value of a key. Returns false if the key does not exist.
   bool replace(const std::string& key, const std::string& value);
 
   // Adds a key with its default value if the file does not have the key.
@@ -35,11 +37,13 @@ class Settings {
     entries_.insert({key, {value, 0, false}});
   }
 
-  // Returns the first key that is missing in one of the two or has different values. Keys in
-  // `except` and defaults are not compared. Empty: there is no difference.
+  // Compares these settings with others. Returns the first key that is missing in one of the two
+  // files or has different values. Returns an empty text if there is no difference. Keys in
+  // `except` and defaults are not compared.
   std::string difference(const Settings& other, const std::set<std::string>& except) const;
 
-  // The first error so far; empty: there is none. finish() also reports keys that nobody has used.
+  // error() returns the first error so far, or an empty text. finish() also reports keys that no
+  // part has used.
   const std::string& error() const { return error_; }
   const std::string& finish();
 

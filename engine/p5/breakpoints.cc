@@ -19,7 +19,7 @@ void Breakpoints::set(const std::array<Linear, 4>& addresses, uint32_t control) 
 void Breakpoints::match_code(const Insn& insn, Linear linear) {
   for (unsigned i = 0; i < 4; i++) {
     const Breakpoint& breakpoint = breakpoints_[i];
-    // In V only breakpoints that are enabled are looked at.
+    // For an instruction in V, the chip compares only the enabled breakpoints.
     if (breakpoint.what == Breakpoint::Code && breakpoint.linear && breakpoint.linear == linear &&
         (breakpoint.enabled || !pipes_.joins(insn))) {
       core_.count(Event(BreakpointMatch0 + i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The breakpoint registers [INTEL-DM 17]. Events 23h to 26h count their matches whether they are
-// enabled or not [INTEL-DM 16].
+// The breakpoint registers [INTEL-DM 17]. Events 23h to 26h count the matches of each register,
+// whether its breakpoint is enabled or not [INTEL-DM 16].
 #pragma once
 
 #include <array>
@@ -17,13 +17,14 @@ class Breakpoints {
  public:
   Breakpoints(Core& core, const Pipes& pipes) : core_(core), pipes_(pipes) {}
 
-  // DR0 to DR3, and DR7, which says what each of them watches. A register that holds zero, as after
-  // power-up, watches nothing.
+  // `addresses` are DR0 to DR3. `control` is DR7, which selects the accesses that each register
+  // watches. A register with the address zero watches nothing. After power-up all addresses are
+  // zero.
   void set(const std::array<Linear, 4>& addresses, uint32_t control);
-  // Does any register watch something?
+  // Whether at least one register watches an address.
   bool watching() const { return watching_; }
 
-  // An instruction begins, or accesses data.
+  // match_code() is called when an instruction begins, and match_data() when it accesses data.
   void match_code(const Insn& insn, Linear linear);
   void match_data(Linear linear, uint32_t bytes, DataKind kind);
 
@@ -31,7 +32,7 @@ class Breakpoints {
   struct Breakpoint {
     Linear linear = 0;
     uint32_t bytes = 1;
-    enum : uint8_t { Code, Writes, Ports, Accesses } what = Code;  // as DR7 has it
+    enum : uint8_t { Code, Writes, Ports, Accesses } what = Code;  // the values of DR7
     bool enabled = false;
   };
 

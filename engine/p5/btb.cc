@@ -12,7 +12,7 @@ Btb::Btb(const BtbConfig& config)
 void Btb::insert(uint32_t key, uint32_t target) {
   if (!allocates_) return;
   Entry* set = &entries_[(key & mask_) * ways_];
-  Entry* victim = find(key);  // exists if the branch was not looked up
+  Entry* victim = find(key);  // not null only if the branch was not looked up
   for (uint32_t way = 0; way < ways_ && !victim; way++) {
     if (!set[way].valid) victim = &set[way];
   }

@@ -37,7 +37,7 @@ class Btb {
     }
   };
 
-  // Returns the entry of a key. Null: there is none, and the branch is predicted not taken.
+  // Returns the entry of a key, or null. Without an entry, the branch is predicted not taken.
   Entry* find(uint32_t key) {
     if (!rule(Rule::BtbHit)) return nullptr;
     Entry* set = &entries_[(key & mask_) * ways_];
@@ -47,9 +47,10 @@ class Btb {
     return nullptr;
   }
 
-  // Changes the state by one: up to 3 for a taken branch, down to 0 for one not taken. `pairs` is
-  // the number of executed pairs. If the state 0 is still on its way to the buffer, a taken branch
-  // moves it up by one like any other state.
+  // A taken branch raises the state by one, up to 3. A branch that is not taken lowers the state by
+  // one, down to 0. There is one exception: from state 0, a taken branch leads to state 3. It leads
+  // to state 1 if the state became 0 at most 4 pairs ago, because the buffer does not contain the
+  // new state yet. `pairs` is the number of executed pairs.
   static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
       const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;
@@ -68,7 +69,8 @@ class Btb {
 
   void flush();
 
-  // Whether an entry may have this key, or a key in the bytes from `first` on. False is certain.
+  // Whether an entry may have this key, or a key in the bytes from `first` on. If the result is
+  // false, there is certainly no such entry.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {
@@ -89,7 +91,8 @@ class Btb {
   std::vector<Entry> entries_;
   uint32_t ways_, mask_;
   bool allocates_ = true;
-  // Number of entries by the low bits of their key, and by the piece of memory with their key.
+  // keys_: number of entries for each value of the key's low bits. grains_: number of entries for
+  // each piece of memory (kGrain bytes) that contains the key.
   uint16_t keys_[kKeys] = {}, grains_[kGrains] = {};
   Random replacement_;  // the chip picks a way pseudo-randomly; the model uses a fixed sequence
 };

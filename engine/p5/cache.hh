@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which lines does a cache hold, and in which state? A set-associative cache has tags and states
-// only; it holds no data and knows no time. L1I, L1D and the board L2 are such caches. Addresses
-// are physical and have 32 bits.
+// Which lines does a cache hold, and in which state? The model of a set-associative cache consists
+// of tags and states. It contains no data and no times. L1I, L1D and the board L2 are such caches.
+// Addresses are physical and have 32 bits.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace p5 {
 
-// keys.toml declares the constraints between these values; they are checked before a cache is made.
+// keys.toml declares the constraints between these values. The constraints are checked before a
+// cache is created.
 struct CacheConfig {
   uint32_t size = 0;  // bytes, power of two
   uint32_t ways = 1;
@@ -33,8 +34,8 @@ struct CacheAccess {
   bool filled = false;        // the access brought the line in
   bool through = false;       // a write that goes on to the next level (miss, write-through
                               // or shared line)
-  bool victim_dirty = false;  // the replaced line must be written back ...
-  uint32_t victim = 0;        // ... to this address (of its first byte)
+  bool victim_dirty = false;  // the replaced line must be written back
+  uint32_t victim = 0;        // address of the first byte of that line
 };
 
 class Cache {
@@ -48,8 +49,9 @@ class Cache {
   bool quick_write(uint32_t address) const { return shortcut_.writes(address >> line_shift_); }
   Shortcut& shortcut() { return shortcut_; }
 
-  // Reads or writes inside one line. `fill` is the state of a line that comes in after a miss
-  // (None: it does not come in), and of a shared line after a write (None: it stays shared).
+  // Reads or writes inside one line. `fill` is the state of a line that is filled after a miss.
+  // With None, a miss fills no line. `fill` also controls a write to a shared line. With Exclusive,
+  // the line becomes exclusive. Otherwise the line stays shared.
   CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive) {
     const uint32_t line = address >> line_shift_, set = line & set_mask_;
     CacheAccess result;
@@ -80,21 +82,23 @@ class Cache {
   bool holds(uint32_t address) const { return find(address >> line_shift_) >= 0; }
   bool dirty(uint32_t address) const;
 
-  // Makes a line clean after its write-back. Returns whether it was dirty.
+  // Makes a line clean after its write-back. Returns whether the line was dirty.
   bool clean(uint32_t address);
 
-  // Another bus master reads a line, which becomes shared and clean. Returns whether it was dirty.
+  // Another bus master reads a line. The line becomes shared and clean. Returns whether the line
+  // was dirty.
   bool share(uint32_t address);
 
-  // Removes one line. Returns whether it was dirty; the caller writes it back or drops the data.
+  // Removes one line. Returns whether the line was dirty. The caller decides whether a dirty line
+  // is written back.
   bool invalidate(uint32_t address);
 
   // Removes all lines without a write-back (INVD). Returns the number of dirty lines.
   uint32_t invalidate_all();
 
  private:
-  // A tag is a line number with two bits of state on top. Lines have at least 8 bytes, so no line
-  // has the number kNone.
+  // A tag contains the line number, and two state bits as its highest bits. Lines have at least 8
+  // bytes, so no line has the number kNone.
   static constexpr uint32_t kNone = 0x3FFFFFFF, kLine = 0x3FFFFFFF, kShared = 0x40000000,
                             kDirty = 0x80000000;
 
@@ -119,7 +123,7 @@ class Cache {
   uint32_t set_mask_;
   uint32_t ways_;
   bool quick_;
-  Shortcut shortcut_;          // writes: only to lines that are already dirty
+  Shortcut shortcut_;          // accepts writes only to lines that are already dirty
   std::vector<uint32_t> tag_;  // [set][way]
   Replacement replacement_;
 };

@@ -59,8 +59,8 @@ void Caches::bus_master(uint32_t physical, uint32_t bytes, bool write) {
   missed = kNoLine;
   const uint32_t last = physical + bytes - 1;
   for (uint32_t line = physical & ~(line_ - 1);; line += line_) {
-    // Each line needs an inquire cycle. A modified line is written back before the master gets it
-    // [INTEL-DM 3, 6].
+    // Each line needs an inquire cycle. A modified line is written back before the bus master
+    // accesses it [INTEL-DM 3, 6].
     if (core_.observer) core_.observer->snoop(line, write);
     core_.count(Snoops);
     core_.count(SnoopHits, l1d.holds(line));

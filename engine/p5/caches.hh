@@ -22,13 +22,13 @@ class Caches {
     const uint32_t page = physical >> 12;
     return page < pages_ && cacheable_[page];
   }
-  // Sets whether the L1 caches take lines in (CR0.CD and TR12.CI).
+  // Sets whether the L1 caches fill lines (CR0.CD and TR12.CI).
   void set_caching(bool on) { caching_ = on, plain_fill_ = page_fill(0); }
-  // The state in which a line of a page with these PageBits comes in.
+  // The state of a line after its fill, for a line of a page with these PageBits.
   Fill fill_state(uint32_t attributes) const {
     return attributes ? page_fill(attributes) : plain_fill_;
   }
-  // The state of such a line after a write: a shared line becomes exclusive, except in a page with
+  // The state of such a line after a write. A shared line becomes exclusive, except in a page with
   // PWT [INTEL-DM 3].
   Fill write_state(uint32_t attributes) const {
     if (attributes) return page_fill(attributes);
@@ -39,7 +39,7 @@ class Caches {
     missed = kNoLine;
     return memory.read_line(physical, core_.clock, *core_.bank);
   }
-  // Reads a page-table entry. No L1 takes it in.
+  // Reads a page-table entry. The read fills no line of an L1 cache.
   void read_table(uint32_t physical) {
     missed = kNoLine;
     core_.wait(memory.read_single(physical, core_.clock, *core_.bank), StallWalk);
@@ -50,16 +50,17 @@ class Caches {
     missed = kNoLine;
     core_.wait(memory.read_noncacheable(physical, core_.clock, *core_.bank), stall);
   }
-  // A dirty line leaves L1D. The bus takes it from clock `when` on.
+  // Writes a dirty line of L1D back. The write-back can start on the bus at clock `when`.
   void write_back(uint32_t line, uint64_t when) {
     core_.count(L1dWritebacks);
     memory.write_line(line, when, *core_.bank);
   }
-  // L1D loses a line now.
+  // Removes a line from L1D now. A dirty line is written back.
   void take_from_l1d(uint32_t physical) {
     if (l1d.invalidate(physical)) write_back(physical, core_.clock);
   }
-  // A locked read and write. Both go to the bus, and the line leaves L1D [INTEL-DM 3].
+  // A locked read and write. The read and the write go to the bus, and the line is removed from L1D
+  // [INTEL-DM 3].
   void locked_access(uint32_t physical);
   // A locked cycle of the page unit, which sets an accessed or dirty bit.
   void table_update(uint32_t physical);
@@ -69,8 +70,8 @@ class Caches {
 
   Cache l1d, l1i;
   Memory memory;              // the bus, L2 and DRAM
-  uint32_t missed = kNoLine;  // line of the last write that missed without allocating; no cache
-                              // has taken a line in since
+  uint32_t missed = kNoLine;  // line of the last write that missed and filled no line; kNoLine if a
+                              // cache has filled a line since then
 
  private:
   Fill page_fill(uint32_t attributes) const {
@@ -85,7 +86,7 @@ class Caches {
   bool caching_ = false;
   Fill plain_fill_ = Fill::None;          // for a page without PageBits
   uint32_t line_;                         // bytes in a line of L1D
-  uint32_t pages_;                        // pages of DRAM; no page beyond is cacheable
+  uint32_t pages_;                        // number of DRAM pages; no page above is cacheable
   std::unique_ptr<uint8_t[]> cacheable_;  // [physical page]
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of the chip that work together on each access, in one object. Fetch and DataPath find
-// the other parts at fixed distances from themselves. They load no pointer for that.
+// One object contains the parts of the chip that work together on each access. Fetch and DataPath
+// find the other parts at fixed distances from themselves, without loading a pointer.
 #pragma once
 
 #include "caches.hh"
@@ -16,7 +16,7 @@
 
 namespace p5 {
 
-// Fetch and DataPath exist only as bases of a Chip: their chip() relies on it.
+// Fetch and DataPath exist only as bases of a Chip, because their chip() casts `this` to Chip.
 struct Chip : Fetch, DataPath {
   Chip(const Config& config, const TimingTable& timing, Platform& platform)
       : Fetch(config),

@@ -10,7 +10,7 @@
 
 namespace p5 {
 
-// The decoder assigns these classes. A name has the mnemonic family, then the operands: `rr`
+// The decoder assigns these classes. A name gives the mnemonic family and then the operands: `rr`
 // register (or immediate) only, `rm` memory read into a register, `mr` read-modify-write of memory,
 // `load`, `store`, `imm`. A `.32` class directly follows its `.16` class (the decoder adds one).
 #define P5_DECODED_CLASSES(X)     \
@@ -247,8 +247,8 @@ namespace p5 {
   X(Fcmov, "fcmov")               \
   X(Fcomi, "fcomi")
 
-// Outcomes that do not follow from the encoding. The model uses these rows when it has seen the
-// outcome.
+// Classes of outcomes that the encoding does not determine. The model uses these rows when it knows
+// the outcome.
 #define P5_OUTCOME_CLASSES(X)         \
   X(Interrupt, "event.interrupt")     \
   X(Exception, "event.exception")     \
@@ -272,7 +272,7 @@ namespace p5 {
   P5_DECODED_CLASSES(X) \
   P5_OUTCOME_CLASSES(X)
 
-// A struct, not an enum class: a class id is stored and indexed as a plain ClassId.
+// This is a struct and not an enum class, because a class id is stored and used as a plain ClassId.
 struct Class {
   enum : ClassId {
 #define P5_ENUMERATOR(id, name) id,

@@ -25,7 +25,7 @@ struct Config {
   bool write_once = false;  // lines come into L1D as shared
   BtbConfig btb;
   MemoryConfig memory;
-  uint32_t dram_bytes = 0;           // physical addresses from here on are PCI and never cached
+  uint32_t dram_bytes = 0;           // addresses from this address on are PCI and never cached
   bool miscounts = true;             // the counter registers count with the chip's errors
   uint32_t prefix_clocks = 1;        // INTEL-OPT
   uint32_t agi_clocks = 1;           // INTEL-OPT
@@ -36,18 +36,18 @@ struct Config {
   uint32_t isa16_clocks = 0;         // core clocks of one access to a 16-bit card
   uint32_t pci_clocks = 0;           // core clocks of one port access on PCI
   uint32_t inta_clocks = 0;          // core clocks of both interrupt acknowledge cycles
-  bool feedback = true;              // false: without_feedback() has made it
+  bool feedback = true;              // false: the result of without_feedback()
   std::vector<std::pair<uint32_t, uint32_t>> uncached;  // [first, last] physical addresses
                                                         // below DRAM's end, not cached
 
-  // Checks and reads the keys of the chip; `settings` keeps the first error. After an error the
+  // Checks and reads the keys of the chip. `settings` keeps the first error. After an error the
   // result must not be used.
   static Config read(Settings& settings);
 
   // Returns the same machine with caches, TLBs and a bus that count everything but cost no clocks.
-  // The executed code then does not depend on them.
+  // The executed code then does not depend on the caches, the TLBs and the bus.
   Config without_feedback() const;
-  // As without_feedback(), and only the instructions themselves cost clocks.
+  // Like without_feedback(), but only the instructions themselves cost clocks.
   Config without_clocks() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Which state do all parts of the chip share? It is the clock, the bank that counts, the machine,
-// the processor's state and the observer.
+// Which state do all parts of the chip share? They share the clock, the current bank of counts, the
+// machine, the processor's state and the observer.
 //
-// A part reaches the others in one of two ways. Fetch and DataPath are bases of Chip (chip.hh) and
-// find them at fixed distances. The other parts keep references. The inline functions of the hot
-// paths get the parts as arguments: the compiler knows where they are and needs no load.
+// A part finds the other parts in one of two ways. Fetch and DataPath are bases of Chip (chip.hh)
+// and find the other parts at fixed distances. All other parts keep references. The inline
+// functions of the hot paths get the parts as arguments. The compiler then needs no load to find a
+// part.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,9 @@ struct Core {
     count(stall, until - clock);
     clock = until;
   }
-  // Waits for memory. Without feedback there is no wait: the core takes back clocks that it has
-  // charged too early (REP, x87), so the bus can be a few clocks ahead of it.
+  // Waits for memory. Without feedback the core never waits, even if the bus is a few clocks ahead.
+  // The bus can be ahead because the core takes back clocks that it has charged too early (REP,
+  // x87).
   void wait(uint64_t until, Event stall) {
     if (until > clock && config.feedback) stall_until(until, stall);
   }
@@ -42,8 +44,8 @@ struct Core {
     return uint32_t(bank->count[Instructions] - bank->count[InstructionsV]);
   }
 
-  // Adds the time since the last call to the bank. `bus_busy`: core clocks in which the bus was
-  // busy.
+  // Adds the time since the last call to the bank. `bus_busy` is the number of core clocks so far
+  // in which the bus was busy.
   void fold(uint64_t bus_busy) {
     count(CyclesBusy, clock - folded);
     folded = clock;
@@ -59,14 +61,14 @@ struct Core {
   bool timing_on = true;   // false: no caches, TLBs or stalls
   Observer* observer = nullptr;
   State state;
-  Config config;         // the machine; while warming it has no feedback
+  Config config;         // the machine, without feedback during warming
   const Config machine;  // the machine as described
   const TimingTable& timing;
   Platform& platform;
   Counters counters;
   Bank* ring_banks[4] = {};  // [ring] in the current address space; null: not used yet
   uint64_t folded = 0;       // clocks that the banks contain
-  uint64_t folded_busy = 0;  // busy clocks of the bus that they contain
+  uint64_t folded_busy = 0;  // busy clocks of the bus that the banks contain
 };
 
 }  // namespace p5

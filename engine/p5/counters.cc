@@ -20,10 +20,10 @@ Bank& Counters::bank(Space cr3, uint8_t ring) {
 namespace {
 
 // An error of the chip adds another count to an event code, or subtracts it [INTEL-DM table 16-24].
-// `codes` in events.toml have the counts without errors.
+// `codes` in events.toml give the counts without errors.
 struct Error {
   uint8_t code;
-  bool event;  // `count` is of Event, otherwise of Miscount
+  bool event;  // true: `which` is an Event; false: `which` is a Miscount
   uint8_t which;
   int8_t times;
 };
@@ -37,7 +37,8 @@ constexpr Error kErrors[] = {
     error(0x01, WriteParts, -1),      error(0x02, DtlbMissFaults, 1),
     error(0x03, MisalignedMisses, 1), error(0x0B, MisalignedStores, 1),
     error(0x0D, ItlbMissFaults, 1),   error(0x1A, MisalignedReads, -1),
-    error(0x1B, StallWriteME, -1),  // EWBE# stalls only, which no board here uses
+    error(0x1B, StallWriteME, -1),  // the chip counts only stalls for EWBE#, and no board here uses
+                                    // EWBE#
     error(0x1E, IoReads, 1),          error(0x28, WriteParts, -1),
     error(0x29, MisalignedMisses, 1),
 };
@@ -75,7 +76,7 @@ uint64_t CounterMsrs::read(unsigned counter) const {
 }
 
 void CounterMsrs::write_cesr(uint32_t value) {
-  for (unsigned i = 0; i < 2; i++) value_[i] = read(i);  // CESR clears no counter
+  for (unsigned i = 0; i < 2; i++) value_[i] = read(i);  // a write to CESR clears no counter
   cesr_ = value & kCesrMask;
   for (unsigned i = 0; i < 2; i++) base_[i] = source(i);
 }

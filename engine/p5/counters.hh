@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What has happened in each address space (CR3) and privilege ring? The P54C's own two counters are
-// views on these counts.
+// How often did each event happen in each address space (CR3) and privilege ring? The two counter
+// registers of the P54C are views of these counts.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@ namespace p5 {
 
 enum class Entry : uint8_t { Irq, Fault, Soft };  // how control reached a vector
 
-// Wrong counts of the chip, as the difference to the right count [INTEL-SU erratum 44; chen95,
-// caveats of its event table]. The list has only errors for which a source gives the wrong count.
-// See docs/reference/counters.md.
+// Wrong counts of the chip, as the difference from the right count [INTEL-SU erratum 44; chen95,
+// caveats of its event table]. The list contains only errors for which a source gives the wrong
+// count. See docs/reference/counters.md.
 enum Miscount : uint8_t {
-  WriteParts,      // the chip does not count the second part of a misaligned write
-  DtlbMissFaults,  // the chip counts twice a TLB miss whose access faults
-  ItlbMissFaults,
-  MisalignedMisses,  // the chip counts twice a missing read with two parts in one line
-  MisalignedStores,  // the chip counts twice a misaligned FST or FSTP
-  MisalignedReads,   // the chip counts 2 clocks, not 3, if the read hits the TLB
+  WriteParts,        // the chip does not count the second part of a misaligned write
+  DtlbMissFaults,    // the chip counts a data TLB miss twice if the access faults
+  ItlbMissFaults,    // the chip counts a code TLB miss twice if the fetch faults
+  MisalignedMisses,  // the chip counts a read miss twice if the read has two parts in one line
+  MisalignedStores,  // the chip counts a misaligned FST or FSTP twice
+  MisalignedReads,   // the chip counts 2 clocks, not 3, for a misaligned read that hits the TLB
   kMiscountCount
 };
 
@@ -41,10 +41,11 @@ struct Bank {
 
 class Counters {
  public:
-  // Returns the bank of a ring in an address space. The first use creates it; it never moves.
+  // Returns the bank of a ring in an address space. The first call creates the bank. Its address in
+  // memory never changes.
   Bank& bank(Space cr3, uint8_t ring);
 
-  // Banks in order of first use.
+  // The banks, in the order of their first use.
   const std::vector<std::unique_ptr<Bank>>& banks() const { return banks_; }
 
   // Sums an event over all address spaces, for the rings whose bit is set in `rings` (bit 0 = ring
@@ -71,11 +72,11 @@ class Counters {
 };
 
 // The registers CESR, CTR0 and CTR1 (MSR 11h-13h) [INTEL-DM 16.4]. ES selects the event. CC selects
-// the rings, and clocks instead of events. PC selects the pins; it is kept but has no effect. The
-// counters have 40 bits.
+// the rings, and whether clocks are counted instead of events. PC selects the pins. The value of PC
+// is kept but has no effect. The counters have 40 bits.
 class CounterMsrs {
  public:
-  // `miscounts`: count with the chip's errors.
+  // With `miscounts`, the registers count with the chip's errors.
   CounterMsrs(const Counters& counters, bool miscounts)
       : counters_(counters), miscounts_(miscounts) {}
 
@@ -94,7 +95,7 @@ class CounterMsrs {
 
   const Counters& counters_;
   bool miscounts_;
-  uint32_t cesr_ = 0;  // INTEL-DM: zero at reset, the counters undefined
+  uint32_t cesr_ = 0;  // INTEL-DM: a reset sets CESR to zero; the counters are undefined
   uint64_t value_[2] = {0, 0};
   uint64_t base_[2] = {0, 0};
 };

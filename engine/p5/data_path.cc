@@ -23,7 +23,7 @@ void DataPath::untranslated(Linear linear, uint32_t physical, uint32_t bytes, Da
   walked_ = false;
 }
 
-// Counts and charges what a misaligned access costs beside its parts.
+// Counts a misaligned access and charges its additional clocks. Its parts are counted separately.
 inline void DataPath::misaligned(DataKind kind) {
   Core& core = chip().core;
   core.count(Misaligned);
@@ -53,14 +53,15 @@ inline void DataPath::part(uint32_t physical, DataKind kind) {
 void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece) {
   Core& core = chip().core;
-  // On x86-64 the operand is up to 8 bytes wherever in a line (estimate: as long as what memory
-  // transfers at once), longer ones come in pieces of 8.
+  // On x86-64, an operand of up to 8 bytes is misaligned only if it crosses a line (estimate:
+  // memory transfers 8 bytes at once). A longer operand is accessed in pieces of 8 bytes.
   if (kX86_64 && bytes > 8) {
     slow(linear, physical, 8, kind, false);
     return slow(linear + 8, physical + 8, bytes - 8, kind, first_piece);
   }
-  // Operands of 2 and 4 bytes are misaligned when they cross 4 bytes, longer ones when they
-  // cross 8 (10 bytes are 8 and 2); each part is an access of its own [INTEL-DM 16].
+  // An operand of 2 or 4 bytes is misaligned if it crosses a boundary of 4 bytes. A longer operand
+  // is misaligned if it crosses a boundary of 8 bytes. An operand of 10 bytes has pieces of 8 and 2
+  // bytes. Each part is a separate access [INTEL-DM 16].
   const uint32_t shift = kX86_64 ? line_shift_ : bytes <= 4 ? 2 : 3, grain = 1u << shift;
   const uint32_t offset = linear & (grain - 1);
   const uint32_t parts = rule(Rule::MisalignedTwice) ? (offset + bytes + grain - 1) >> shift : 1;
@@ -72,7 +73,7 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
     part(at, kind);
     at = (at & ~(grain - 1)) + grain;
   }
-  // The second part found the line on its way.
+  // The second part found the line while it was being filled.
   if (crosses && parts > 1 && core.bank->count[DataReadMisses] == misses + 1 &&
       line_of(physical ^ at) == 0) {
     core.bank->miscount[MisalignedMisses]++;
@@ -100,14 +101,14 @@ void DataPath::read(uint32_t physical) {
     return;
   }
   core.count(DataReadMisses);
-  caches.l1i.invalidate(physical);  // as a data read miss does [INTEL-DM 3]
+  caches.l1i.invalidate(physical);  // a data read miss removes the line from L1I [INTEL-DM 3]
   if (!access.filled) return caches.read_noncacheable(physical, StallRead);
   const Memory::Line fill = caches.read_line(physical);
   start_fill(line, fill, access);
   core.wait(fill.first, StallRead);
 }
 
-// L1D takes in a line; the dirty one in its place is written back after it [INTEL-DM 3].
+// L1D fills a line. If the replaced line is dirty, it is written back after the fill [INTEL-DM 3].
 void DataPath::start_fill(uint32_t line, const Memory::Line& fill, const CacheAccess& access) {
   filling_ = line;
   fill_done_ = fill.complete;
@@ -143,18 +144,19 @@ void DataPath::write(uint32_t physical) {
   }
   if (access.filled) start_fill(line, caches.read_line(physical), access);
   if (access.through) {
-    caches.l1i.invalidate(physical);  // as a write on the bus does [INTEL-DM 3]
+    caches.l1i.invalidate(physical);  // a write on the bus removes the line from L1I [INTEL-DM 3]
     core.wait(caches.memory.write_single(physical, core.clock, pipes.pipe(), *core.bank),
               StallWrite);
-    // write_again() may answer the next write only if this one changed nothing. A cache that
-    // allocates on writes has taken the line in. A hit in a write-through L1D has changed the
+    // write_again() may execute the next write only if this write has changed no cache. A cache
+    // that allocates on writes has filled the line. A hit in a write-through L1D has changed the
     // replacement order.
     const bool same_again = !access.hit && !access.filled && !core.config.memory.l2.write_allocate;
     caches.missed = same_again ? line : Caches::kNoLine;
   }
 }
 
-// Another write to the line that the last one missed: the caches answer as before.
+// Executes another write to the line that the last write missed. The write misses again in the same
+// way.
 void DataPath::write_again() {
   Core& core = chip().core;
   Caches& caches = chip().caches;

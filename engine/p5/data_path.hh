@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data path does loads and stores in L1D. It waits for the write buffers and splits misaligned
-// accesses. Locked and uncached accesses go to the bus.
+// The data path executes loads and stores in L1D. It waits for the write buffers and splits
+// misaligned accesses. It sends locked and uncached accesses to the bus.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class DataPath {
   explicit DataPath(const Config& config)
       : line_(config.l1d.line), line_shift_(uint32_t(__builtin_ctz(line_))) {}
 
-  // `first_piece`: another call has the rest of the access, in the next page.
+  // `first_piece`: the access continues in the next page, and another call follows for the rest.
   void access(Core& core, Caches& caches, const Translation& translation, Pipes& pipes,
               Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece) {
     if (__builtin_expect(!translation.quick_data(linear), 0)) {
@@ -30,16 +30,16 @@ class DataPath {
     translated(core, caches, pipes, linear, physical, bytes, kind, first_piece);
   }
 
-  // The accesses of the instruction that is executed are locked.
+  // With `on`, the accesses of the current instruction are locked.
   void lock(bool on) { locked_ = on; }
-  // No line is coming in.
+  // Forgets a line fill that is in progress.
   void settle() { fill_done_ = 0; }
 
  private:
-  // An access that crosses such a boundary goes to slow().
+  // An access across a boundary of kGrain bytes goes to slow().
   static constexpr uint32_t kGrain = kX86_64 ? 8 : 4;
 
-  // In a page without PageBits.
+  // Executes an access to a page without PageBits.
   void translated(Core& core, Caches& caches, Pipes& pipes, Linear linear, uint32_t physical,
                   uint32_t bytes, DataKind kind, bool first_piece) {
     pipes.access(core, physical);
@@ -61,13 +61,14 @@ class DataPath {
       slow(linear, physical, bytes, kind, first_piece);
     }
   }
-  // Strong ordering: a write to an E or M line waits for empty write buffers [INTEL-DM 3].
+  // Strong ordering: a write to an exclusive or modified line waits until the write buffers are
+  // empty [INTEL-DM 3].
   void wait_for_writes(Core& core, const Caches& caches) {
     const uint64_t done = caches.memory.writes_done();
     if (core.clock < done && rule(Rule::WriteOrder)) core.wait(done, StallWriteME);
   }
 
-  Chip& chip();  // that this is a part of
+  Chip& chip();  // the chip that contains this part
   void untranslated(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   void slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind, bool first_piece);
@@ -84,7 +85,7 @@ class DataPath {
   uint32_t line_;           // bytes in a line of L1D
   bool locked_ = false;
   bool walked_ = false;                 // the access missed the data TLBs
-  uint32_t page_bits_ = 0;              // PageBits of the page that is accessed
+  uint32_t page_bits_ = 0;              // PageBits of the accessed page
   uint32_t filling_ = Caches::kNoLine;  // physical address of the line that is being filled
   uint32_t line_shift_;                 // log2 of line_
 };

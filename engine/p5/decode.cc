@@ -11,18 +11,18 @@ namespace {
 
 using namespace opcodes;
 
-constexpr uint8_t kRexW = 8;  // of a REX prefix: operands of 64 bits
+constexpr uint8_t kRexW = 8;  // bit of a REX prefix: operands have 64 bits
 
 RegMask register_bit(unsigned number, bool byte) {
   if (byte && !rule(Rule::PairWholeRegister)) return number < 4 ? RegMask(1u << number) : 0;
   return RegMask(1u << (byte ? number & 3 : number & 7));
 }
 
-// Registers of the address and bytes of displacement of one ModRM memory operand.
+// The address of a ModRM memory operand: its registers, and the lengths of SIB and displacement.
 struct Address {
   RegMask registers = 0;
-  unsigned sib = 0;  // bytes
-  unsigned displacement = 0;
+  unsigned sib = 0;           // bytes
+  unsigned displacement = 0;  // bytes
 };
 
 Address address16(uint8_t modrm) {
@@ -55,8 +55,8 @@ Address address32(uint8_t modrm, uint8_t sib) {
 
 enum class Code { Bits16, Bits32, Bits64 };
 
-// One instruction on its way from bytes to a record, step by step. The steps that read bytes return
-// false when the instruction does not end within them.
+// Decodes one instruction in several steps. A step that reads bytes returns false if the
+// instruction does not end within the available bytes.
 class Decoder {
  public:
   Decoder(Code code, const uint8_t* bytes, unsigned available)
@@ -105,7 +105,7 @@ class Decoder {
 };
 
 bool Decoder::read_prefixes() {
-  uint8_t rex = 0;  // counts right before the opcode only
+  uint8_t rex = 0;  // a REX prefix has an effect only directly before the opcode
   for (; at_ < available_; at_++) {
     const uint8_t byte = bytes_[at_];
     if (code64_ && (byte & 0xF0) == 0x40) {
@@ -139,7 +139,7 @@ bool Decoder::read_opcode() {
     insn_.opcode = bytes_[at_++];
     insn_.map = 1;
     op_ = code64_ ? &kTwoByte64[insn_.opcode] : &kTwoByte[insn_.opcode];
-    // The 0F byte costs a decode clock except in the near Jcc [INTEL-OPT].
+    // The 0F byte costs a decode clock, except in a near Jcc [INTEL-OPT].
     if ((insn_.opcode & 0xF0) != 0x80 || !rule(Rule::PrefixNearJcc)) insn_.prefixes++;
   }
   if (op_->bits & kThird) {
@@ -149,7 +149,7 @@ bool Decoder::read_opcode() {
   return true;
 }
 
-// ModRM, SIB and the displacement.
+// Reads ModRM, SIB and the displacement.
 bool Decoder::read_operand() {
   if (op_->bits & kModRm) {
     if (at_ >= available_) return false;
@@ -187,7 +187,8 @@ bool Decoder::read_immediate() {
   if (bits & kFarPtr) immediate_ += 2 + z;
   at_ += immediate_;
   if (bits & kRel8) at_ += 1;
-  // In 64-bit code 4 bytes whatever the prefixes say, as Intel's processors have it.
+  // On Intel's processors, this offset always has 4 bytes in 64-bit code. Prefixes do not change
+  // it.
   if (bits & kRelZ) at_ += code64_ ? 4 : z;
   return at_ <= available_;
 }
@@ -202,25 +203,26 @@ void Decoder::choose_class() {
     insn_.writes |= kEcx;
   }
   if ((op_->bits & kSized) && operand32_) insn_.cls++;
-  // ENTER's time depends on its nesting level, the last byte (modulo 32).
+  // The time of ENTER depends on its nesting level. The level is the last byte, modulo 32.
   if (insn_.map == 0 && insn_.opcode == 0xC8) {
     insn_.modrm = bytes_[at_ - 1] & 31;
     insn_.cls = insn_.modrm == 0 ? Class::Enter0 : insn_.modrm == 1 ? Class::Enter1 : Class::EnterN;
   }
 }
 
-// Encodings that later processors have given a meaning.
+// Refuses encodings that have a meaning only on later processors.
 void Decoder::choose_refusal() {
   const uint8_t opcode = insn_.opcode, reg = insn_.modrm >> 3 & 7;
   if (insn_.map == 0) {
-    // With a register operand these became the prefixes of AVX and AVX-512; C6 F8 and C7 F8 are
-    // XABORT and XBEGIN.
+    // On later processors, 62, C4 and C5 with a register operand are prefixes of AVX and AVX-512.
+    // C6 F8 is XABORT, and C7 F8 is XBEGIN.
     const bool begins = (opcode == 0xC6 || opcode == 0xC7) && insn_.modrm == 0xF8;
     if (!memory_ && (opcode == 0x62 || opcode == 0xC4 || opcode == 0xC5 || begins)) {
       insn_.flags |= kRefused;
     }
   } else if (insn_.cls == Class::Unknown) {
-    // The gaps of 0F 01 (MONITOR, RDTSCP ..) and 0F C7 (RDRAND, VMX ..).
+    // Encodings of 0F 01 and 0F C7 that the Pentium does not have, such as MONITOR, RDTSCP, RDRAND
+    // and VMX instructions.
     if (opcode == 0x01 || (opcode == 0xC7 && reg >= 3)) insn_.flags |= kRefused;
   }
 }
@@ -234,7 +236,8 @@ void Decoder::choose_registers() {
   if (!memory_) use_register(insn_.modrm & 7, bits & kRm8, bits & kRmR, bits & kRmW);
   use_register(insn_.modrm >> 3 & 7, bits & kReg8, bits & kRegR, bits & kRegW);
   use_register(insn_.opcode & 7, bits & kOp8, bits & kOpR, bits & kOpW);
-  // A store of the accumulator by address writes it for the rules of pairing only [AGN-IT].
+  // For the pairing rules only, a store of the accumulator to an absolute address also counts as a
+  // write of the accumulator [AGN-IT].
   if (bits & kMoffs && insn_.reads && !rule(Rule::PairAccumulator)) insn_.writes = 0;
   insn_.agi_writes = insn_.writes;
   if (bits & kMoffs && rule(Rule::AgiAccumulator)) insn_.agi_writes &= ~insn_.reads;
@@ -242,7 +245,7 @@ void Decoder::choose_registers() {
     insn_.flags |= kStack;
     insn_.address |= kEsp;
     insn_.writes |= kEsp;
-    // An implicit update delays no address [AGN-MA].
+    // An implicit update of ESP delays no address [AGN-MA].
     if (!rule(Rule::AgiImplicitStack)) insn_.agi_writes |= kEsp;
   }
 }
@@ -257,8 +260,8 @@ void Decoder::choose_flags() {
   if (memory_ && !(op_->bits & kNoAccess)) insn_.flags |= kMemory;
   if (insn_.flags & kFpu) decode_fpu(&insn_);
   if (code64_) {
-    // The emulator knows which instructions there are. Sixteen registers have no bits here and need
-    // none: nothing pairs.
+    // The emulator decides which instructions exist. The register masks have no bits for sixteen
+    // registers. They are not needed, because no instructions pair.
     insn_.flags &= uint16_t(~kRefused);
     insn_.reads = insn_.writes = insn_.address = insn_.agi_writes = 0;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From raw instruction bytes to the model's record.
+// How does the model decode the bytes of an instruction? The result is a record (insn.hh).
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace p5 {
 
-// Longest instruction; a longer one faults [INTEL-DM].
+// The length of the longest instruction. A longer instruction faults [INTEL-DM].
 constexpr unsigned kMaxInsnBytes = 15;
 
-// Decodes the instruction at `bytes`; `available` bytes may be read. `code32` is the D bit of
-// the code segment; `timing` gives the pairing of each class. Returns false when the instruction
-// does not end within the bytes (or within 15); *out is then undefined. An encoding that the chip
-// refuses still gets its length; its class is Class::Unknown when there is none to give.
+// Decodes the instruction at `bytes`. The function may read `available` bytes. `code32` is the D
+// bit of the code segment. `timing` gives the pairing of each class. Returns false if the
+// instruction does not end within these bytes or within 15 bytes. `*out` is then undefined. The
+// length of an encoding is also decoded if the chip refuses the encoding. Its class is
+// Class::Unknown if no class exists for it.
 bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
             Insn* out);
 
-// The same in 64-bit code. Of the record only length, class, flags and segment loads mean
-// something; nothing is refused.
+// Decodes an instruction of 64-bit code. Only these members of the record are valid: length, class,
+// flags and segment loads. No encoding is refused.
 bool decode64(const uint8_t* bytes, unsigned available, const TimingTable& timing, Insn* out);
 
 }  // namespace p5

@@ -8,9 +8,9 @@ namespace {
 
 using namespace opcodes;
 
-// A prefixed instruction pairs only in U; one with both a displacement and an immediate not at
-// all [INTEL-OPT]. So nothing that goes into V is longer than the 7 bytes that it may have there
-// [INTEL-OPT 3.9].
+// An instruction with a prefix pairs only in U. An instruction with both a displacement and an
+// immediate does not pair [INTEL-OPT]. An instruction in V is therefore never longer than 7 bytes,
+// which is the limit in V [INTEL-OPT 3.9].
 Pairing restrict_pairing(Pairing pairing, const Insn& insn) {
   if (rule(Rule::PairDispImm) && (insn.flags & kDisp) && (insn.flags & kImm)) return Pairing::NP;
   if (rule(Rule::PairPrefix) && insn.prefixes > 0) {
@@ -37,8 +37,8 @@ void decode_pairing(Pairing listed, bool implicit, Insn* insn) {
     insn->as_u = kNothingJoins;
   }
 
-  // Behind a POP only a POP can use ESP, behind a PUSH only a PUSH or CALL; everything waits for an
-  // explicit write.
+  // If a POP is in U, only a POP in V can use ESP. If a PUSH is in U, only a PUSH or CALL in V can
+  // use ESP. If the instruction in U writes ESP explicitly, no instruction in V can use ESP.
   RegMask uses = 0;
   if (rule(Rule::PairReadAfterWrite)) uses |= insn->reads | insn->address;
   if (rule(Rule::PairWriteAfterWrite)) uses |= insn->writes;

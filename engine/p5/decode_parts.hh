@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The steps of decoding that have files of their own. All work on a record whose opcode, length,
-// operands and flags are known.
+// Which steps of decoding are in separate files? Each step completes a record that already contains
+// the opcode, the length, the operands and the flags.
 #pragma once
 
 #include "insn.hh"
 
 namespace p5 {
 
-// The class, and what else differs, of a floating-point instruction (D8 to DF).
+// Sets the class of a floating-point instruction (D8 to DF). Also sets the flags and the registers
+// that depend on the exact operation.
 void decode_fpu(Insn* out);
 
-// How the instruction pairs. `listed`: as the timing table has its class. `implicit`: PUSH, POP,
-// CALL and the like, whose new ESP the next instruction has without waiting a clock.
+// Sets the pairing of an instruction. `listed` is the pairing of its class in the timing table.
+// `implicit` is true for PUSH, POP, CALL and similar instructions, which update ESP implicitly. The
+// next instruction can use the new ESP without waiting a clock.
 void decode_pairing(Pairing listed, bool implicit, Insn* insn);
 
 }  // namespace p5

@@ -18,8 +18,8 @@ constexpr ClassId kFpuMem[8][8] = {
     {C::Fild, C::Unknown, C::Fist, C::Fist, C::Fbld, C::Fild, C::Fbstp, C::Fist},
 };
 
-// Register forms that take all eight rm values; DC-DF include the undocumented aliases. The
-// others (Unknown here) are in fpu_single().
+// Register forms that accept all eight rm values. DC to DF include the undocumented aliases.
+// fpu_single() decodes the other forms, which are Unknown in this table.
 constexpr ClassId kFpuReg[8][8] = {
     {C::Fadd, C::Fmul, C::Fcom, C::Fcom, C::Fadd, C::Fadd, C::Fdiv, C::Fdiv},
     {C::Fld, C::Fxch, C::Unknown, C::FstReg, C::Unknown, C::Unknown, C::Unknown, C::Unknown},
@@ -31,7 +31,7 @@ constexpr ClassId kFpuReg[8][8] = {
     {C::Ffree, C::Fxch, C::FstReg, C::FstReg, C::Unknown, C::Fcomi, C::Fcomi, C::Unknown},
 };
 
-// D9 E0 - D9 FF: one operation each.
+// D9 E0 to D9 FF: each value of ModRM is a separate operation.
 constexpr ClassId kFpuD9[32] = {
     C::Fchs,    C::Fchs,    C::Unknown,  C::Unknown,  C::Ftst,     C::Fxam,     C::Unknown,
     C::Unknown, C::FldZero, C::FldConst, C::FldConst, C::FldConst, C::FldConst, C::FldConst,
@@ -70,7 +70,7 @@ void decode_fpu(Insn* out) {
   const unsigned escape = out->opcode & 7, reg = out->modrm >> 3 & 7;
   if (out->modrm < 0xC0) {
     out->cls = kFpuMem[escape][reg];
-    // FISTTP came with SSE3.
+    // This is FISTTP, which only processors with SSE3 have.
     if (reg == 1 && (escape == 3 || escape == 5 || escape == 7)) out->flags |= kRefused;
     return;
   }

@@ -46,7 +46,7 @@ void Fetch::fetch_line(Linear linear) {
     use_window(linear, kUncachedFetch);
     return caches.read_noncacheable(physical, StallFetch);
   }
-  caches.take_from_l1d(physical);  // as a code miss does [INTEL-DM 3]
+  caches.take_from_l1d(physical);  // a code miss removes the line from L1D [INTEL-DM 3]
   const Memory::Line line = caches.read_line(physical);
   core.wait(line.first, StallFetch);
   first_qword_ = linear >> 3;

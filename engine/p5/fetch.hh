@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Instruction fetch. The window is the piece of code that was fetched last. Fetch knows when its
-// bytes are there and what the next line of code costs.
+// How does the chip fetch instructions? The window is the piece of code that was fetched last.
+// Fetch models when the bytes of the window arrive and how long the next fetch takes.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,21 @@ class Fetch {
  public:
   explicit Fetch(const Config& config) : line_(config.l1i.line) {}
 
-  // Linear address behind the last instruction.
+  // Linear address of the byte after the last instruction.
   Linear next() const { return next_; }
   void go_to(Linear linear) { next_ = linear; }
   void advance(uint32_t bytes) { next_ += bytes; }
 
-  // Does this instruction follow the last one, in code that is at hand?
+  // Whether this instruction directly follows the last instruction and lies in the window.
   bool follows(const Insn& insn, Linear linear) const {
     return linear == next_ && linear + insn.length - 1 - window_ < window_bytes_;
   }
-  // Is all of the window there, and nobody wants to see each instruction?
+  // Whether the whole window has arrived. Always false while hold() is on.
   bool complete(const Core& core) const { return core.clock >= ready_; }
 
-  // Moves the window to a line in the page of the last fetch, which L1I used last in its set. Such
-  // a fetch changes nothing else. False: this fetch is another one, and nothing has changed.
+  // Moves the window to the line of this instruction, if two conditions hold. The line is in the
+  // page of the last fetch, and it is the last-used line of its set in L1I. Such a fetch changes
+  // nothing else. Returns false if a condition does not hold; the function then changes nothing.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
     const Linear first = linear & ~Linear(line_ - 1);
     if (linear >> 12 != page_ || last - first >= line_ ||
@@ -44,13 +45,13 @@ class Fetch {
     pipes.enter_known_code();
     return true;
   }
-  // Fetches the code from `linear` to `last`, wherever it is.
+  // Fetches the code from `linear` to `last`.
   void fetch(Linear linear, Linear last) {
     if (linear != next_ || linear - window_ >= window_bytes_) fetch_line(linear);
     while (last - window_ >= window_bytes_) fetch_line(window_ + window_bytes_);
   }
-  // Waits for the window's line if it is still coming in and the instruction needs more than the
-  // 8 bytes that came first [INTEL-OPT].
+  // Waits for the whole line if the line is still being filled and the instruction needs more than
+  // the 8 bytes that arrived first [INTEL-OPT].
   void wait_for_line(Core& core, Linear linear, Linear last) {
     if (core.clock >= line_complete_ || !rule(Rule::FillCode)) return;
     if (linear >> 3 != first_qword_ || last >> 3 != first_qword_) {
@@ -58,42 +59,41 @@ class Fetch {
     }
   }
 
-  // On: complete() is false, because somebody wants to see each instruction.
+  // With `on`, complete() returns false. No instruction then takes the fast path.
   void hold(bool on);
 
-  // Drops what was prefetched.
+  // Drops the prefetched code.
   void drop() { window_bytes_ = 0; }
-  // Drops the translation of its page as well.
+  // Drops the prefetched code and the translation of its page.
   void drop_page() {
     drop();
     page_ = kNoPage;
   }
-  // No line is coming in.
+  // Forgets a line fill that is in progress.
   void settle() { line_complete_ = ready_ = 0; }
 
  private:
   static constexpr Linear kNoPage = ~Linear(0);
   static constexpr uint64_t kNever = ~uint64_t(0);
 
-  Chip& chip();  // that this is a part of
+  Chip& chip();  // the chip that contains this part
   void fetch_line(Linear linear);
   void use_window(Linear linear, uint32_t bytes) {
     window_ = linear & ~Linear(bytes - 1);
     window_bytes_ = bytes;
   }
 
-  uint64_t ready_ = 0;  // before this clock the line is incomplete, or each of its
-                        // instructions is to be looked at
+  uint64_t ready_ = 0;  // complete() returns true from this clock on
   Linear next_ = 0;
-  Linear window_ = 0;           // linear address of what was fetched last ...
-  uint32_t window_bytes_ = 0;   // ... and its size; 0: nothing (always with timing off)
+  Linear window_ = 0;           // linear address of the window
+  uint32_t window_bytes_ = 0;   // size of the window; 0: no window (always with timing off)
   uint32_t line_;               // bytes in a line of L1I
-  Linear page_ = kNoPage;       // linear page that code was fetched from last: its translation
-  uint32_t frame_ = 0;          // stays that of the ITLB until something else is fetched
+  Linear page_ = kNoPage;       // number of the linear page of the last fetch
+  uint32_t frame_ = 0;          // physical address of that page; valid until the page changes
   uint32_t attributes_ = 0;     // PageBits of that page
   uint64_t line_complete_ = 0;  // before this clock the line is incomplete
-  Linear first_qword_ = 0;      // linear address / 8 of the qword that came first
-  uint64_t held_ready_ = 0;     // ready_, while on hold
+  Linear first_qword_ = 0;      // linear address / 8 of the 8 bytes that arrived first
+  uint64_t held_ready_ = 0;     // the value of ready_ before hold(true)
 };
 
 }  // namespace p5

@@ -15,8 +15,8 @@ bool divides(ClassId cls) {
 
 }  // namespace
 
-// Finds, by the opcode map of D8-DF [INTEL-DM], the registers that the instruction reads and
-// writes, and the movement of the stack.
+// Finds the registers that the instruction reads and writes, and the movement of the stack. The
+// source is the opcode map of D8 to DF [INTEL-DM].
 Fpu::Use Fpu::use_of(const Insn& insn) {
   if (insn.modrm < 0xC0) return use_of_memory(insn);
   const int escape = insn.opcode & 7, reg = insn.modrm >> 3 & 7;
@@ -25,7 +25,7 @@ Fpu::Use Fpu::use_of(const Insn& insn) {
   switch (escape) {
     case 0:
     case 4:
-    case 6:  // arithmetic; DC and DE leave it in ST(i), DE pops
+    case 6:  // arithmetic; DC and DE write the result to ST(i), and DE pops
       use.sources[0] = 0;
       use.sources[1] = sti;
       if (reg == 2 || reg == 3)

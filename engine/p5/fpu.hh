@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When can the floating-point unit begin an instruction, and when is a result ready? The unit is a
-// pipeline of its own. Most instructions leave the integer pipes before they have ended in the unit
+// separate pipeline. Most instructions leave the integer pipes before they end in the unit
 // [INTEL-OPT, AGN-MA].
 #pragma once
 
@@ -21,8 +21,8 @@ class Fpu {
   // The clock at which the last division ends.
   uint64_t divided() const { return divided_; }
 
-  // Begins `insn` at clock `at`; it takes `clocks`. Later floating-point instructions may overlap
-  // the last `overlap` clocks.
+  // Begins `insn` at clock `at`. The instruction takes `clocks` clocks. Later floating-point
+  // instructions may overlap the last `overlap` clocks.
   void issue(const Insn& insn, uint64_t at, uint32_t clocks, uint32_t overlap);
 
  private:
@@ -41,7 +41,7 @@ class Fpu {
 
   uint64_t ready_[8] = {};   // [register] clock at which its value is ready
   uint64_t free_ = 0;        // clock at which the unit accepts the next instruction
-  uint64_t multiplier_ = 0;  // clock at which it accepts the next multiplication
+  uint64_t multiplier_ = 0;  // clock at which the unit accepts the next multiplication
   uint64_t divided_ = 0;
   unsigned top_ = 0;
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which of its two builds is the model? Without P5_X86_64 it is a Pentium. With P5_X86_64 it is the
-// memory hierarchy of that Pentium below an x86-64 processor [AMD64]. The caches and TLBs then have
-// the same geometry and count; each instruction takes one clock, and there is no pipeline.
+// Which processor does the model have? Without P5_X86_64, the processor is a Pentium. With
+// P5_X86_64, it is an x86-64 processor with the memory hierarchy of that Pentium [AMD64]. The
+// caches and TLBs then have the same geometry, and their events are counted. Each instruction takes
+// one clock, and there is no pipeline.
 #pragma once
 
 #include <cstdint>

@@ -28,9 +28,9 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
     bank.count[DramReads]++;
     const Answer answer = dram_answer(address);
     if (access.victim_dirty) {
-      // The chip set delivers the new line before the last word of a dirty victim has left its
-      // buffer [Intel 290479, LBX]. The victim therefore costs no bus clocks, but it opens its DRAM
-      // page.
+      // The chipset delivers the new line before the last word of a dirty victim has left the
+      // chipset's buffer [Intel 290479, LBX]. The write of the victim therefore costs no bus
+      // clocks, but it opens the DRAM page of the victim.
       bank.count[DramWrites]++;
       open_page(access.victim);
     }
@@ -104,7 +104,7 @@ void Memory::release_buffer(uint64_t start, uint64_t end) {
 }
 
 // Returns the time at which a single write that starts at `t` leaves the bus. A write to DRAM goes
-// through the chip set's post buffer. When the buffer is full, the write waits for DRAM.
+// through the chipset's post buffer. When the buffer is full, the write waits for DRAM.
 uint64_t Memory::finish_write(uint64_t t, uint32_t page_clocks) {
   const uint64_t taken = t + uint64_t(config_.l2_write.single_write) * edge_;
   if (last_write_hit_) return taken;
@@ -138,7 +138,7 @@ uint64_t Memory::write_again(uint64_t now, Pipe pipe, Bank& bank) {
   } else {
     bank.count[DramWrites] += !config_.l2.write_back;
   }
-  return post_write(now, pipe, 0);  // the last write has opened its page already
+  return post_write(now, pipe, 0);  // the last write has already opened the DRAM page
 }
 
 uint64_t Memory::write_uncached(uint64_t now, Pipe pipe) {

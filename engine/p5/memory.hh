@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// When does data arrive from outside of the processor? Behind its pins are one bus, the board L2,
-// DRAM and the two write buffers of the processor. They model times and hold no data.
+// When does data arrive from outside of the processor? This part models the bus, the board L2, DRAM
+// and the two write buffers of the processor. It computes times and contains no data.
 //
-// The bus does one transaction after another, and each starts at a bus clock edge. There are two
-// clock domains: the core has `core_clocks` clocks in `bus_clocks` clocks of the bus. A read that
-// the core waits for starts `miss_overhead` core clocks after the core has asked and the bus is
-// free. With 4 clocks [INTEL-OPT: minimum] and the burst patterns of the machine, this gives the
-// pointer-chase latencies that were measured on such boards. Reads never overtake writes [INTEL-DM
-// 3].
+// The bus executes one transaction after another. Each transaction starts at a bus clock edge.
+// There are two clock domains: `core_clocks` clocks of the core take as long as `bus_clocks` clocks
+// of the bus. If the core waits for a read, the read starts `miss_overhead` core clocks after the
+// core has requested it and the bus is free. With 4 clocks [INTEL-OPT: minimum] and the burst
+// patterns of the machine, the model gives the pointer-chase latencies that were measured on such
+// boards. Reads never overtake writes [INTEL-DM 3].
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace p5 {
 
-// Bus clocks of a burst of four 8-byte transfers, "3-2-2-2", and of single transfers.
+// Bus clocks of a burst of four 8-byte transfers (such as "3-2-2-2") and of single transfers.
 struct BusPattern {
   uint32_t burst[4] = {0, 0, 0, 0};
   uint32_t single_read = 0;
@@ -28,7 +28,7 @@ struct BusPattern {
 
   uint32_t burst_total() const { return burst[0] + burst[1] + burst[2] + burst[3]; }
 };
-// Reads four positive numbers, as in "3-2-2-2". False: the text has another form.
+// Reads four positive numbers, as in "3-2-2-2". Returns false if the text has another form.
 bool parse_burst(const std::string& text, uint32_t (*burst)[4]);
 
 // The pipe of an instruction. Each pipe has a write buffer [INTEL-DM 3].
@@ -43,12 +43,12 @@ struct MemoryConfig {
   uint32_t miss_overhead = 4;    // core clocks before a line fill
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
-  // Core clocks that a write spends in its buffer before the bus can take it (estimate). If the
-  // next store waits for the same buffer, the bus is therefore idle for these clocks. Two stores
-  // that pair fill both buffers and do not leave it idle.
+  // Core clocks that a write spends in its buffer before the bus can start it (estimate). If the
+  // next store waits for the same buffer, the bus is therefore idle for these clocks. Two paired
+  // stores use both buffers, and the bus is then not idle.
   uint32_t buffer_clocks = 1;
-  uint32_t post_buffer = 4;   // 8-byte writes to DRAM that the chip set takes at the
-                              // speed of an L2 write before it makes the bus wait
+  uint32_t post_buffer = 4;   // number of 8-byte writes to DRAM that the chipset accepts at
+                              // the speed of an L2 write; further writes make the bus wait
   uint32_t dram_page = 4096;  // bytes of one open DRAM page (row), a power of two
   uint32_t snoop_clocks = 2;  // bus clocks of one inquire cycle
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
@@ -94,7 +94,7 @@ class Memory {
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.walk_overhead, Fill::Exclusive);
   }
-  // The same for memory that no cache may take in. The L2 may already have it.
+  // The same for memory that may not be filled into a cache. The L2 may already contain the data.
   uint64_t read_noncacheable(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.miss_overhead, Fill::None);
   }
@@ -103,10 +103,10 @@ class Memory {
   uint64_t uncached(uint64_t now);
 
   // Writes up to 8 bytes through the pipe's write buffer. Returns the core clock at which the core
-  // may go on: `now`, or later if the buffer is full.
+  // may continue: `now`, or later if the buffer is full.
   uint64_t write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank);
-  // The same for another write to the line of the last write_single(). Nothing was read in between,
-  // so the L2 answers as before.
+  // The same for another write to the line of the last write_single(). No read came in between, so
+  // the write hits or misses in the L2 as the last write did.
   uint64_t write_again(uint64_t now, Pipe pipe, Bank& bank);
   uint64_t write_uncached(uint64_t now, Pipe pipe);
 
@@ -129,8 +129,8 @@ class Memory {
   Cache& l2() { return l2_; }
 
  private:
-  // Bus time is counted in 1/bus_clocks of a core clock. All clock edges are then whole numbers:
-  // core clocks at multiples of unit_, bus clocks at multiples of edge_.
+  // Bus time is counted in units of 1/bus_clocks of a core clock. All clock edges are then whole
+  // numbers. Core clocks start at multiples of unit_, and bus clocks start at multiples of edge_.
   uint64_t start(uint64_t now, uint32_t overhead, uint64_t ready = 0) const {
     uint64_t t = now * unit_;
     if (t < free_ && rule(Rule::BusOne)) t = free_;
@@ -139,19 +139,20 @@ class Memory {
     return rule(Rule::BusEdge) ? by_edge_.round_up(t) : t;
   }
   uint64_t clocks(uint64_t t) const { return by_unit_.quotient(t + unit_ - 1); }
-  // Bus clocks in which DRAM closes its open page and opens that of `address`.
+  // Opens the DRAM page of `address`. Returns the bus clocks that DRAM needs for this: 0 if the
+  // page is already open.
   uint32_t open_page(uint32_t address) {
     if ((address & page_mask_) == page_ || !rule(Rule::PageMiss)) return 0;
     page_ = address & page_mask_;
     return config_.page_miss;
   }
-  // Waits until a write buffer is empty and uses it. Returns the core clock at which the core may
-  // go on.
+  // Waits until the write buffer of the pipe is empty, and uses it. Returns the core clock at which
+  // the core may continue.
   uint64_t take_buffer(uint64_t now, Pipe pipe);
   void release_buffer(uint64_t start, uint64_t end);
   uint64_t finish_write(uint64_t t, uint32_t page_clocks);
   uint64_t post_write(uint64_t now, Pipe pipe, uint32_t page_clocks);
-  // The source of a read's data and its timing.
+  // The timing of a read. It depends on the source of the data (L2 or DRAM).
   struct Answer {
     const BusPattern& pattern;
     uint32_t lead;   // bus clocks in addition to the pattern
@@ -174,13 +175,13 @@ class Memory {
   uint32_t unit_, edge_;
   Divider by_unit_, by_edge_;
   uint64_t free_ = 0;            // time at which the bus is free
-  uint64_t busy_ = 0;            // sum of all times in which it was busy
+  uint64_t busy_ = 0;            // sum of all times in which the bus was busy
   uint64_t writes_[2] = {0, 0};  // core clock at which each write buffer is empty
   Pipe newest_ = Pipe::U;
-  std::vector<uint64_t> posted_;  // time at which each entry of the chip set's post buffer is free
+  std::vector<uint64_t> posted_;  // time at which each entry of the chipset's post buffer is free
   size_t next_posted_ = 0;
   bool last_write_hit_ = false;
-  uint64_t dram_free_ = 0;  // time at which DRAM has done the last posted write
+  uint64_t dram_free_ = 0;  // time at which DRAM completes the last posted write
   uint32_t page_mask_;
   uint32_t page_ = 0;  // the open DRAM page
 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How can others observe the chip? An observer sees every access to caches and TLBs that changes an
-// array, and every call that empties one. It never changes the chip's behaviour or counts.
+// How can other code observe the chip? An observer sees every access to caches and TLBs that
+// changes an array, and every call that empties an array. It never changes the chip's behaviour or
+// counts.
 //
-// The chip calls its observer on slow paths only. The observer does not see an access that a
-// shortcut of the chip's arrays answers (shortcut.hh): such an access hits the last-used entry of
-// its set. An observer that needs more accesses removes entries from the shortcuts in attach() and
-// in the calls named used_...().
+// The chip calls its observer on slow paths only. If an access hits the last-used entry of its set,
+// a shortcut handles the access (shortcut.hh), and the observer does not see it. An observer that
+// needs such accesses removes entries from the shortcuts in attach() and in the calls named
+// used_...().
 #pragma once
 
 #include <cstdint>
@@ -37,11 +38,11 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  // Called once, before anything else.
+  // Called once, before all other calls.
   virtual void attach(const Shortcuts&) {}
   // The chip counts in this bank from now on.
   virtual void use(const Bank&) {}
-  // The observer must now count everything reported so far.
+  // The observer must now count all accesses that were reported so far.
   virtual void settle() {}
 
   // Accesses to cacheable memory, by physical address; `fill` as in Cache::access(). The call
@@ -52,15 +53,15 @@ class Observer {
   // The chip's own cache has had an access to this line, and its shortcut may now contain the line.
   virtual void used_line(uint32_t /*address*/) {}
   virtual void used_code(uint32_t /*address*/) {}
-  // The chip has counted a write hit that no shortcut answered.
+  // The chip has counted a write hit that no shortcut has handled.
   virtual void counted_write_hit() {}
 
-  // A locked read and write; the update of an accessed or dirty bit; and another bus master's
-  // access to a line.
+  // locked(): a locked read and write. table_update(): the update of an accessed or dirty bit.
+  // snoop(): another bus master's access to a line.
   virtual void locked(uint32_t /*address*/) {}
   virtual void table_update(uint32_t /*address*/) {}
   virtual void snoop(uint32_t /*address*/, bool /*write*/) {}
-  // Accesses to memory that no cache takes in. `miss` is the event that counts the read as a miss.
+  // Accesses to memory that no cache may hold. `miss` is the event that counts the read as a miss.
   virtual void uncached_read(Event /*miss*/) {}
   virtual void uncached_write() {}
 
@@ -73,7 +74,7 @@ class Observer {
   // The chip's data TLBs have had a look-up of this page, and their shortcuts may now contain the
   // page.
   virtual void used_page(Linear) {}
-  // A page fault. `present`: it is a protection fault.
+  // A page fault. If `present`, the fault is a protection fault.
   virtual void page_fault(Linear, bool /*code*/, bool /*present*/, const PageWalk&) {}
 
   virtual void flush_tlbs() {}

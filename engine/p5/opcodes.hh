@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What does the decoder know about each opcode? An opcode has one entry, or one for each value of
-// ModRM.reg if that field selects the operation. Encodings follow the opcode maps of INTEL-DM.
+// Which properties of each opcode does the decoder need? An opcode has one entry. If ModRM.reg
+// selects the operation, the opcode has one entry for each value of ModRM.reg. Encodings follow the
+// opcode maps of INTEL-DM.
 #pragma once
 
 #include <array>
@@ -33,7 +34,7 @@ enum OpBit : uint32_t {
   kRel8 = 1 << 4,
   kRelZ = 1 << 5,
   kMoffs = 1 << 6,   // address of 2 or 4 bytes by address size
-  kFarPtr = 1 << 7,  // 2 + 2 or 4 bytes by operand size
+  kFarPtr = 1 << 7,  // selector of 2 bytes, and offset of 2 or 4 bytes by operand size
   kRmR = 1 << 8,     // reads / writes ModRM.rm, if it is a register
   kRmW = 1 << 9,
   kRegR = 1 << 10,  // reads / writes the register ModRM.reg
@@ -53,7 +54,7 @@ enum OpBit : uint32_t {
 constexpr uint32_t kRmRw = kRmR | kRmW;
 constexpr uint32_t kRegRw = kRegR | kRegW;
 constexpr uint16_t kRefused = kNotOnPentium | kNotOnPentiumCmov;
-// Groups: ModRM.reg selects the operation of these opcodes.
+// Groups of opcodes. ModRM.reg selects the operation in a group.
 enum GroupId : uint8_t {
   kNoGroup,
   kAluRm8Imm8,
@@ -137,7 +138,7 @@ constexpr Op string_op(ClassId once, ClassId rep, RegMask pointers, RegMask read
   return o;
 }
 
-// Encodings of later processors. Only their length matters, and that the model refuses them.
+// An encoding of later processors. The model refuses it, so only its length matters.
 constexpr Op refused(uint32_t bits = kModRm) { return op(C::Unknown, bits, 0, 0, kRefused); }
 
 using Map = std::array<Op, 256>;

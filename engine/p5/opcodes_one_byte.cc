@@ -24,11 +24,11 @@ constexpr void arithmetic(Map& m) {
   }
 }
 
-// The other opcodes up to 7F, and later ones with a register in their low three bits.
+// The other opcodes up to 7F, and the opcodes above 7F with a register in their low three bits.
 constexpr void up_to_7f(Map& m) {
   for (int sreg = 0; sreg < 4; sreg++) {
     m[0x06 + 8 * sreg] = op(C::PushSreg, kPushPop);
-    if (sreg == 1) continue;  // 0F: no POP CS
+    if (sreg == 1) continue;  // 0F: the chip has no POP CS
     m[0x07 + 8 * sreg] = loads_segment(op(sreg == 2 ? C::PopSs : C::PopSreg, kPushPop));
   }
   m[0x27] = m[0x2F] = m[0x37] = m[0x3F] = op(C::Aaa, 0, kEax, kEax);
@@ -93,7 +93,8 @@ constexpr void from_80_to_bf(Map& m) {
 constexpr void from_c0(Map& m) {
   m[0xC0] = group(kShiftRm8Imm);
   m[0xC1] = group(kShiftRmImm);
-  // A pop count writes ESP such that the next address must wait for it [AGN-MA].
+  // A return with a pop count writes ESP explicitly. The next address that uses ESP must wait
+  // [AGN-MA].
   m[0xC2] = op(C::RetImm, kImm16 | kPushPop, 0, kEsp, kBranch);
   m[0xC3] = op(C::Ret, kPushPop, 0, 0, kBranch);
   m[0xC4] = m[0xC5] = loads_segment(mem_only(C::Lds, kRegW));
@@ -146,7 +147,7 @@ constexpr Map one_byte_map() {
   return m;
 }
 
-// 64-bit code [AMD64 vol. 3, B]: opcodes that no longer exist, and their replacements.
+// 64-bit code [AMD64 vol. 3, B]: some opcodes do not exist, and 63 has another meaning.
 constexpr Map one_byte_map_64() {
   Map m = one_byte_map();
   for (const int gone : {0x06, 0x07, 0x0E, 0x16, 0x17, 0x1E, 0x1F, 0x27, 0x2F, 0x37, 0x3F, 0x60,

@@ -15,8 +15,8 @@ constexpr void up_to_9f(Map& m) {
   m[0x0E] = refused(0);               // FEMMS
   m[0x0F] = refused(kModRm | kImm8);  // 3DNow!
   for (int i = 0x10; i < 0x18; i++) m[i] = refused();
-  // Hint NOPs: the P6 and later processors execute the whole range, whatever its later meaning
-  // (prefetch, CET).
+  // Hint NOPs. The P6 and later processors execute the whole range as NOPs. Parts of the range got
+  // other meanings later (prefetch, CET).
   m[0x0D] = op(C::NopLong, kModRm | kNoAccess, 0, 0, kNotOnPentium);
   for (int i = 0x18; i < 0x20; i++) m[i] = m[0x0D];
   m[0x20] = op(C::MovFromCr, kModRm | kNoMemory | kRmW, 0, 0, kSystem);

@@ -77,7 +77,7 @@ void Pentium::retire_fpu(const Insn& decoded, Linear linear) {
   chip_.x87.end(insn, in_v, began);
 }
 
-// False: all done, nothing more to count for this one.
+// Returns false if the instruction is complete and needs no further count.
 bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
   if (!repeats_.begin(insn, linear, chip_.fetch().next())) return false;
   if (!chip_.core.timing_on) return true;
@@ -92,8 +92,8 @@ bool Pentium::retire_uncommon(const Insn& insn, Linear linear) {
   return true;
 }
 
-// What far, serialising and privileged instructions cost and count beside the row's own clocks,
-// which complete() adds.
+// Adds the additional clocks and counts of far, serialising and privileged instructions. complete()
+// adds the clocks of the timing row.
 void Pentium::charge_system(const Insn& insn) {
   const bool serializing = insn.flags & kSerializing;
   if (insn.flags & kFar) {
@@ -102,7 +102,8 @@ void Pentium::charge_system(const Insn& insn) {
     chip_.core.count(Branches);  // INTEL-DM 16, events 12h and 14h
     chip_.core.count(TakenOrBtbHit);
   }
-  // INTEL-DM 16, event 12h. It also names "some segment descriptor loads", which no source lists.
+  // INTEL-DM 16, event 12h. The manual also names "some segment descriptor loads", but no source
+  // lists them.
   if (rule(Rule::VerrBranch) && insn.cls == Class::Verr) chip_.core.count(Branches);
   if (rule(Rule::SerializingDrains) && serializing) {
     chip_.core.wait(chip_.caches.memory.writes_done(), StallWrite);
@@ -131,7 +132,7 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
   }
 }
 
-// --- instructions that are looked at one by one ---------------------------------------------
+// --- instructions outside of the fast path --------------------------------------------------
 
 void Pentium::data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                            bool first_piece) {
@@ -157,7 +158,8 @@ void Pentium::retire_aside(const Insn& insn, Linear linear) {
   step_aside(true);
 }
 
-// An instruction whose code only has to be fetched from L1I; false: another.
+// During warming, executes a common instruction in a line that enter_line() accepts. Returns false
+// for another instruction.
 bool Pentium::warm(const Insn& insn, Linear linear) {
   if (insn.flags & kUncommon || !chip_.fetch().enter_line(chip_.core, chip_.caches, chip_.pipes,
                                                           linear, linear + insn.length - 1)) {
@@ -246,7 +248,7 @@ void Pentium::write_tr12(uint32_t value) {
   tr12_ = value;
   chip_.prediction.allocate(!(rule(Rule::Tr12NoPrediction) && value & kNoBranchPrediction));
   chip_.pipes.set_single(rule(Rule::Tr12SinglePipe) && value & kSinglePipe);
-  serialize();  // so that the next instruction finds it
+  serialize();  // the new value must apply to the next instruction
 }
 
 void Pentium::idle(uint64_t clocks) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The Pentium model. Whoever executes the instructions (an emulator's callbacks, a trace file, a
-// test) reports what happened, in program order:
+// The Pentium model. Its caller executes the instructions: an emulator, a trace file or a test. The
+// caller reports these actions in program order:
 //
-//   set_state()             after anything that may have changed ring, mode or address space
+//   set_state()             after each possible change of ring, mode or address space
 //   retire(insn, linear)    one instruction begins
-//   data(...)               each of its data accesses, page-split ones in two pieces
+//   data(...)               each data access; an access across a page boundary in two pieces
 //   repeat()                each iteration of a REP string instruction
 //   interrupts, far transfers, CR3 loads, port accesses, idle time
 //
-// and the model answers with its clock and its counters. It knows no simulator and has no globals.
+// The model provides the clock and the counters. It does not depend on a simulator and has no
+// global variables.
 //
-// This class only joins the parts of the chip. Each part has a file of its own:
+// This class only connects the parts of the chip. Each part has a separate file:
 //
-//   chip          the parts of each access in one object: those from core to prediction
-//   core          the clock, the counters, the state, who observes
-//   fetch         the code that is at hand, L1I, waiting for code
+//   chip          one object with the parts that each access needs (core to prediction)
+//   core          the clock, the counters, the state, the observer
+//   fetch         the window of fetched code, L1I, waits for code
 //   pipes, x87    pairing and the clocks of instructions
 //   data_path     loads, stores, write buffers
 //   caches        L1D, L1I and the bus; memory.hh has L2 and DRAM
@@ -47,14 +48,15 @@
 
 namespace p5 {
 
-// Test register 12, MSR 0Eh [INTEL-DM 16]. Its other bits do nothing here.
+// Test register 12, MSR 0Eh [INTEL-DM 16]. The other bits have no effect in the model.
 enum TestRegister12 : uint32_t {
-  kNoBranchPrediction = 1 << 0,  // NBP: nothing is entered in the branch target buffer
-  kSinglePipe = 1 << 2,          // SE: nothing goes into V
-  kCacheInhibit = 1 << 3,        // CI: the L1 caches take no line in
+  kNoBranchPrediction = 1 << 0,  // NBP: the branch target buffer takes no new entries
+  kSinglePipe = 1 << 2,          // SE: no instruction goes into V
+  kCacheInhibit = 1 << 3,        // CI: the L1 caches fill no lines
 };
 
-// Iterations of a repeated MOVS (`reads`) or STOS, upwards and within a page.
+// Iterations of a REP MOVS (`reads` is true) or REP STOS. The addresses increase and stay within a
+// page.
 struct Block {
   bool reads;
   Linear from;
@@ -62,8 +64,9 @@ struct Block {
   Linear to;
   uint32_t to_physical, bytes;  // of one iteration
 };
-// The surroundings want to know the time at the first iteration that ends `interval` clocks after
-// the last time they knew (`told`), and to go on themselves once it has come to `due`.
+// When must block() report the time? `told` is the last time that was reported. At the first
+// iteration that ends at least `interval` clocks later, block() reports the time again. If this
+// time is `due` or later, block() stops, and the caller continues.
 struct Pace {
   uint64_t told, due;
   uint32_t interval;
@@ -76,31 +79,33 @@ class Pentium {
 
   // --- what is modelled ---
 
-  // false: no caches, TLBs or stalls, one clock an instruction. To be set before the first use.
+  // With `on` false, there are no caches, TLBs and stalls, and each instruction takes one clock.
+  // Set this before the first use of the model.
   void set_timing(bool on) {
     chip_.core.timing_on = on;
     special_ = !on || breakpoints_.watching();
   }
-  // On: functional warming. Caches, TLBs and the branch target buffer are kept as they would be and
-  // count, but nothing waits, and the pipes only find out what pairs. The surroundings say how the
-  // time passes, by advance().
+  // Turns functional warming on or off. During warming, caches, TLBs and the branch target buffer
+  // are updated and count as usual, but nothing waits. The pipes only determine which instructions
+  // pair. The caller advances the time by advance().
   void set_warming(bool on);
-  // As with timing off, for a while: caches, TLBs and branch target buffer stay as they are.
+  // Turns timing off for a while. The contents of caches, TLBs and branch target buffer are kept.
   void pause(bool on);
   void advance(uint64_t clock) {
     if (clock > chip_.core.clock) chip_.core.clock = clock;
   }
-  // No instruction is at hand: each goes by retire_elsewhere().
+  // With `on`, at_hand() returns false, so each instruction goes through retire_elsewhere().
   void watch_each(bool on);
-  // Who sees every access to caches and TLBs from here on; null: nobody. The observer must outlive
-  // the model or be replaced before it goes.
+  // Sets the observer of caches and TLBs (observer.hh); null: no observer. The observer must
+  // outlive the model, or another call must replace it first.
   void observe(Observer* observer);
   Observer* observer() const { return chip_.core.observer; }
 
   // --- instructions ---
 
-  // The instruction goes straight on in code that is at hand: retire() is complete() alone. Any
-  // transfer of control, change of state or uncommon instruction makes this false.
+  // Whether the instruction can take the fast path, on which retire() only calls complete(). The
+  // instruction must be a common one, and it must directly follow the last instruction in the
+  // window of fetched code. A transfer of control or a change of state ends the fast path.
   bool at_hand(const Insn& insn, Linear linear) const {
     return !(insn.flags & kUncommon) && chip_.fetch().follows(insn, linear) &&
            chip_.fetch().complete(chip_.core);
@@ -119,7 +124,7 @@ class Pentium {
     if (at_hand(insn, linear)) return complete(insn);
     retire_elsewhere(insn, linear);
   }
-  // The same for an instruction that is not at hand.
+  // Retires an instruction for which at_hand() returns false.
   void retire_elsewhere(const Insn& insn, Linear linear) {
     if (__builtin_expect(aside_, 0)) return retire_aside(insn, linear);
     const Linear last = linear + insn.length - 1;
@@ -137,7 +142,8 @@ class Pentium {
     }
     retire_slow(insn, linear);
   }
-  // The whole of an instruction that goes straight on, while warming; false: it is another one.
+  // During warming, executes a common instruction that directly follows the last instruction in the
+  // window. Returns false and does nothing for another instruction, or without warming.
   bool passes(const Insn& insn, Linear linear) {
     if (__builtin_expect(!warming_, 1) || breakpoints_.watching() || insn.flags & kUncommon ||
         !chip_.fetch().follows(insn, linear)) {
@@ -146,15 +152,15 @@ class Pentium {
     pass(insn);
     return true;
   }
-  // An instruction that is no part of the measured program (a marker): no time, no count, not
-  // even its fetch.
+  // Skips an instruction that is not a part of the measured program (a marker). The instruction
+  // takes no time and is not counted, and neither is its fetch.
   void skip(const Insn& insn, Linear linear) {
     if (linear == chip_.fetch().next()) chip_.fetch().advance(insn.length);
   }
 
   // --- what an instruction does ---
 
-  // `first_piece`: the access goes on in the next page with another call.
+  // `first_piece`: the access continues in the next page, and another call follows for the rest.
   void data(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
             bool first_piece = false) {
     if (__builtin_expect(special_, 0)) {
@@ -163,7 +169,8 @@ class Pentium {
     chip_.data_path().access(chip_.core, chip_.caches, chip_.translation, chip_.pipes, linear,
                              physical, bytes, kind, first_piece);
   }
-  // A near branch, the last instruction retired: where it would go or goes.
+  // The last retired instruction is a near branch. `target` is its target, also if the branch is
+  // not taken.
   void branch(Linear linear, Linear target, bool taken, bool conditional) {
     chip_.core.count(Branches);
     if (kX86_64 || __builtin_expect(!chip_.core.timing_on, 0)) return;
@@ -174,60 +181,62 @@ class Pentium {
     chip_.core.clock += repeats_.iteration_clocks(chip_.core);
     repeats_.iterated();
   }
-  // The accesses of up to `count` iterations and repeat() for all but the last of them, as if each
-  // had been reported alone. Returns how many were done: up to the one where `pace` is due, or
-  // `count`.
+  // Executes up to `count` iterations: the accesses of each iteration, and repeat() after each
+  // iteration except the last one. The result is the same as with separate calls. Stops at the
+  // iteration at which `pace` is due. Returns the number of executed iterations.
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
-  // The next data accesses are locked (accessed and busy bits of descriptors) until lock(false) or
-  // until another instruction begins.
+  // Locks the next data accesses, which set accessed and busy bits of descriptors. The lock ends at
+  // lock(false) or when another instruction begins.
   void lock(bool on) { chip_.data_path().lock(on && chip_.core.timing_on); }
   void port(uint16_t port, bool write, uint32_t bytes = 1) { ports_.access(port, write, bytes); }
-  // A card on ISA answers at these with 16 bits (IOCS16).
+  // Declares that a card on ISA answers at these ports with 16 bits (IOCS16).
   void wide_ports(uint16_t first, uint16_t last) { ports_.wide(first, last); }
 
-  // --- transfers of control beside near branches; the next set_state() has their ring and mode
+  // --- transfers of control, except near branches; the next set_state() gives the new ring and
+  // mode
 
   void soft_interrupt(uint8_t vector) { transfers_.soft_interrupt(vector); }
-  // `resume` is the linear address at which the interrupted code goes on.
+  // `resume` is the linear address at which the interrupted code continues.
   void hard_interrupt(uint8_t vector, Linear resume) { transfers_.hard_interrupt(vector, resume); }
   // `fault`: the current instruction did not complete and will not count.
   void exception(uint8_t vector, bool fault, Linear resume) {
     transfers_.exception(vector, fault, resume);
   }
-  // Gate: far JMP/CALL, Far: far RET, Iret.
+  // `kind` is Gate for a far JMP or CALL, Far for a far RET, and Iret for an IRET.
   void far_transfer(Crossing kind) { transfers_.far_transfer(kind); }
-  // What a far JMP or CALL, INT, IRET, interrupt or exception turns out to be; between its
-  // instruction or delivery and the next set_state(). `parameters` are those of the gate.
+  // The transfer under way goes through a call gate with this number of parameters, or switches
+  // tasks. The call must come after the instruction (far JMP, far CALL, INT, IRET) or after the
+  // delivery of the interrupt or exception, and before the next set_state().
   void call_gate(uint32_t parameters) { transfers_.call_gate(parameters); }
   void task_switch(Task to) { transfers_.task_switch(to); }
 
-  // --- the state, and what changes it ---
+  // --- changes of the state ---
 
   void set_state(const State& state);
   const State& state() const { return chip_.core.state; }
-  // A serialising instruction that may change the state (MOV CR0, MOV CR4): what was prefetched
-  // is dropped [INTEL-DM].
+  // A serialising instruction that may change the state (MOV CR0, MOV CR4). It drops the prefetched
+  // code [INTEL-DM].
   void serialize() { chip_.fetch().drop(); }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);
-  // After exception() with vector 14: the access that could not be translated.
+  // Must be called after exception() with vector 14. Gives the access that could not be translated.
   void page_fault(Linear linear, bool code, bool present) {
     if (chip_.core.timing_on) chip_.translation.page_fault(linear, code, present);
   }
   void flush_caches(bool write_back);  // WBINVD, INVD
-  // The page unit sets an accessed or dirty bit: a locked cycle.
+  // The page unit sets an accessed or dirty bit, which is a locked cycle.
   void page_table_update(uint32_t physical) {
     if (chip_.core.timing_on) chip_.caches.table_update(physical);
   }
   void write_tr12(uint32_t value);
   uint32_t tr12() const { return tr12_; }
-  // DR0 to DR3, and DR7, which says what each of them watches [INTEL-DM 17]. A register that holds
-  // zero, as after power-up, watches nothing.
+  // `addresses` are DR0 to DR3. `control` is DR7, which selects the accesses that each register
+  // watches [INTEL-DM 17]. A register with the address zero watches nothing.
   void set_breakpoints(const std::array<Linear, 4>& addresses, uint32_t control);
 
-  // --- what happens outside of the processor ---
+  // --- actions outside of the processor ---
 
-  // Something that is counted in the current ring and address space.
+  // Adds to the count of an event in the current ring and address space.
   void count(Event event, uint64_t number) { chip_.core.count(event, number); }
   // Another bus master (DMA) reads or writes memory.
   void bus_master(uint32_t physical, uint32_t bytes, bool write) {
@@ -239,13 +248,13 @@ class Pentium {
 
   uint64_t clock() const { return chip_.core.clock; }                  // core clocks since power-up
   const uint64_t* clock_address() const { return &chip_.core.clock; }  // for readers in a hot path
-  // Instructions of the current ring and address space.
+  // Number of instructions that were retired in the current ring and address space.
   uint64_t retired_here() const { return chip_.core.bank->count[Instructions]; }
-  // The bank in use; its time is that of the last settle(), which changes nothing else.
+  // The bank in use. It contains the time up to the last settle(). settle() changes nothing else.
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }
   void settle() { fold(); }
-  // The counters with the time up to now in them.
+  // The counters, with the time up to now.
   const Counters& counters() {
     chip_.prediction.settle();
     fold();
@@ -255,7 +264,7 @@ class Pentium {
     fold();
     return msrs_;
   }
-  // Executions of instruction classes that the timing table does not know.
+  // Number of executions of each opcode that has no row in the timing table.
   const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
 
  private:
@@ -265,10 +274,10 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
-  // Out of line and in the last place, so that data() needs no stack frame.
+  // This function is not inline, and data() calls it last. data() therefore needs no stack frame.
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
-  // Of complete() what warming needs.
+  // The part of complete() that warming needs.
   void pass(const Insn& insn) {
     chip_.core.count(Instructions);
     chip_.fetch().advance(insn.length);
@@ -282,8 +291,8 @@ class Pentium {
   Chip chip_;
   bool special_ = false;  // timing is off, or there are breakpoints
   bool warming_ = false;
-  bool each_ = false;   // somebody wants to see each instruction
-  bool aside_ = false;  // no instruction is at hand: warming, breakpoints or one who sees each
+  bool each_ = false;   // watch_each() is on
+  bool aside_ = false;  // at_hand() is always false: warming, breakpoints or watch_each()
   Repeats repeats_;
   Transfers transfers_;
   Breakpoints breakpoints_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The integer pipes U and V: which instructions pair, what a pair costs, when an address waits for
-// its register, what prefixes cost, and which bank of L1D each pipe uses.
+// How do the integer pipes U and V execute instructions? This part models which instructions pair
+// and how many clocks a pair takes. It also models the address-generation interlock (AGI), the
+// clocks of prefixes, and the bank of L1D that each pipe uses.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class Pipes {
   explicit Pipes(const Config& machine)
       : prefix_cost_(machine.prefix_clocks), agi_cost_(machine.agi_clocks) {}
 
-  // May this instruction go into V, beside the one in U?
+  // Whether this instruction may go into V, beside the instruction in U.
   bool joins(const Insn& insn) const { return (u_ & (insn.as_v | cold_)) == 0; }
 
   // The instruction at `linear` goes into U.
@@ -26,11 +27,13 @@ class Pipes {
     u_clocks_ = clocks;
     pair_before_ = pair_;
     pair_ = linear;
-    // A prefix keeps the decoder busy, not the pipes: it hides nothing of the next one.
+    // A prefix keeps the decoder busy, not the pipes. Its clocks therefore hide no clocks of the
+    // next instruction's prefixes.
     if (rule(Rule::Prefix) && insn.prefixes) {
       const uint32_t decode = prefix_clocks(insn.prefixes);
       core.clock += decode;
-      // The clock in which an address would have waited has passed (estimate, from what AGI is).
+      // The clock in which an address would wait has already passed (estimate, from the definition
+      // of AGI).
       if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
     }
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
@@ -43,8 +46,9 @@ class Pipes {
     v_bank_ = kNotInV;
   }
 
-  // It goes into V, beside the instruction in U: the two take the longer one's clocks, and more
-  // where both want memory or the arithmetic unit at the same time [AGN-MA 3.4].
+  // The instruction goes into V, beside the instruction in U. The pair takes the clocks of the
+  // longer instruction. It takes more clocks if both instructions need memory or the arithmetic
+  // unit at the same time [AGN-MA 3.4].
   void join(Core& core, const Insn& insn) {
     core.count(InstructionsV);
     u_ = kNothingJoins;
@@ -61,7 +65,8 @@ class Pipes {
     v_bank_ = u_bank_;
   }
 
-  // While warming: only finds out what pairs. The keys of the branch target buffer are pairs.
+  // During warming, only determines which instructions pair. The branch target buffer needs the
+  // pairs as keys.
   void pass(const Insn& insn, Linear linear) {
     if (joins(insn)) {
       u_ = kNothingJoins;
@@ -72,21 +77,21 @@ class Pipes {
     pair_ = linear;
   }
 
-  // Linear address of the instruction in U, and of the one that was in U before it.
+  // Linear address of the instruction in U, and of the previous instruction in U.
   Linear pair() const { return pair_; }
   Linear pair_before() const { return pair_before_; }
 
-  // The instruction that is executed accesses memory. L1D has 8 banks of 4 bytes [INTEL-DM 2].
+  // The current instruction accesses memory. L1D has 8 banks of 4 bytes [INTEL-DM 2].
   void access(Core& core, uint32_t physical) {
     if (v_bank_ < kNotInV) second_access(core, physical);
     u_bank_ = physical & kBankBits;
   }
-  // The pipe of the instruction that is executed.
+  // The pipe of the current instruction.
   Pipe pipe() const { return v_bank_ == kNotInV ? Pipe::U : Pipe::V; }
 
-  // Code of a line that L1I has had before: instruction boundaries are known.
+  // The next code is in a line that L1I already holds. The instruction boundaries are known.
   void enter_known_code() { cold_ = single_pipe_; }
-  // Where instructions begin only L1I knows, of what it has had before [INTEL-OPT].
+  // The next code is new. L1I does not know its instruction boundaries yet [INTEL-OPT].
   void enter_new_code(const Core& core) {
     cold_ = single_pipe_;
     if (!core.machine.feedback || !rule(Rule::PairCold)) return;
@@ -95,15 +100,15 @@ class Pipes {
   }
   bool in_new_code() const { return cold_ & kLong; }
 
-  // TR12.SE: nothing goes into V, from the next code on.
+  // TR12.SE: no instruction goes into V. The setting applies from the next fetch on.
   void set_single(bool on) { single_pipe_ = on ? kAlways : 0; }
 
-  // Control goes on elsewhere: nothing joins what was executed last.
+  // Control is transferred. No instruction pairs with the last executed instruction.
   void flush() {
     u_ = kNothingJoins;
     v_bank_ = kNotInV;
   }
-  // Nothing is under way.
+  // Forgets all instructions in the pipes.
   void empty() {
     flush();
     agi_writes_ = agi_before_ = u_interlock_ = 0;
@@ -114,7 +119,7 @@ class Pipes {
   static constexpr uint8_t kBankBits = 0x1C, kNotInV = 0xFE, kNoBank = 0xFF;
 
   uint32_t prefix_clocks(uint32_t prefixes) const {
-    // An instruction of N clocks hides N-1 clocks of its successor's prefixes [AGN-MA].
+    // An instruction of N clocks hides N-1 clocks of the next instruction's prefixes [AGN-MA].
     const uint32_t cost = prefixes * prefix_cost_ + 1;
     if (!rule(Rule::PrefixHidden)) return cost - 1;
     return cost > last_clocks_ ? cost - last_clocks_ : 0;
@@ -133,23 +138,23 @@ class Pipes {
     v_bank_ = kNoBank;
   }
 
-  // The order keeps what issue() writes apart: the compiler would join two neighbours in a vector
-  // register, which takes more instructions than two writes.
+  // In this order, the members that issue() writes are not neighbours. The compiler would combine
+  // two neighbours in a vector register, which takes more instructions than two writes.
   Linear pair_ = 0;
-  uint32_t last_clocks_ = 1;  // of the last instruction, 0 not allowed
+  uint32_t last_clocks_ = 1;  // clocks of the last instruction; never 0
   Linear pair_before_ = 0;
   uint32_t prefix_cost_;
-  uint32_t u_clocks_ = 1;  // of the instruction in U, all hits
+  uint32_t u_clocks_ = 1;  // clocks of the instruction in U if all its accesses hit
   uint32_t agi_cost_;
   uint16_t u_ = kNothingJoins;  // what may join the instruction in U (Insn::as_u)
-  uint16_t cold_ = 0;           // kLong: the code is new; kAlways: nothing goes into V
-  uint16_t single_pipe_ = 0;    // kAlways: nothing goes into V
-  uint8_t u_bank_ = kNoBank;    // of L1D, that the instruction in U accessed
-  uint8_t v_bank_ = kNotInV;    // the same while its neighbour in V is executed, kNoBank from
-                                // an access of its own on
-  RegMask agi_writes_ = 0;      // registers written by the current pair ...
-  RegMask agi_before_ = 0;      // ... and by the one before it
-  RegMask u_interlock_ = 0;     // of those, what the instruction in U had to wait for
+  uint16_t cold_ = 0;           // kLong: the code is new; kAlways: no instruction goes into V
+  uint16_t single_pipe_ = 0;    // kAlways: no instruction goes into V
+  uint8_t u_bank_ = kNoBank;    // bank of L1D that the instruction in U accessed
+  uint8_t v_bank_ = kNotInV;    // the same bank while the instruction in V is executed; kNoBank
+                                // after the first access of the instruction in V
+  RegMask agi_writes_ = 0;      // registers that the current pair writes
+  RegMask agi_before_ = 0;      // registers that the previous pair wrote
+  RegMask u_interlock_ = 0;     // registers for which the instruction in U had to wait
 };
 
 }  // namespace p5

@@ -45,19 +45,20 @@ class Prediction {
     foretell(pipes);
   }
 
-  // An instruction of new code begins. Its pairs may differ from those at the last execution.
+  // An instruction of new code begins. The code may pair differently than at its last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (foretold_ != kNoPair && foretold_ != pipes.pair()) false_hit();
     if (btb_.may_hold(uint32_t(pipes.pair()))) look_behind(pipes.pair());
   }
-  // Whether an entry may belong to code in these bytes. False is certain.
+  // Whether an entry may belong to code in these bytes. If the result is false, there is certainly
+  // no such entry.
   bool may_hold(Linear first, uint32_t bytes) const {
     return btb_.may_hold(uint32_t(first), bytes);
   }
 
-  // A branch was predicted after a pair, and no branch followed. The misprediction costs its clocks
-  // now.
+  // Charges the clocks of a misprediction if a branch was predicted after a pair and no branch
+  // followed.
   void settle() {
     if (foretold_ != kNoPair && foretold_ != pipes_.pair() && foretold_ != pipes_.pair_before()) {
       false_hit();
@@ -74,8 +75,8 @@ class Prediction {
   static constexpr Linear kNoPair = 1;
 
   // An entry of the buffer may belong to a pair that contains a branch itself, or to a pair that
-  // was split when its code came in. It then predicts a branch in any pair that follows [AGN-MA
-  // 3.2]. The model detects this at the next branch.
+  // was split when its code was new. Such an entry predicts a branch in any pair that follows
+  // [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);
@@ -84,7 +85,7 @@ class Prediction {
     const Btb::Entry* entry = by_pair_ && pair != flushed_ ? btb_.find(uint32_t(pair)) : nullptr;
     if (entry && entry->predicts_taken()) foretold_ = pair;
   }
-  void foretell_behind(Linear pair);  // look_behind() as a call: branch() stays small
+  void foretell_behind(Linear pair);  // look_behind(), but not inline, so branch() stays small
   void false_hit();
   void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
     core.count(PipelineFlushes);

@@ -18,7 +18,7 @@ bool Repeats::begin(const Insn& insn, Linear linear, Linear next) {
   const auto resumed =
       std::find(interrupted_.begin(), interrupted_.end(), std::pair(core_.state.cr3, linear));
   if (resumed != interrupted_.end()) {
-    // The set-up clocks and the fetch repeat, but a REP counts as one instruction [chen95].
+    // The set-up and the fetch are charged again, but a REP counts as one instruction [chen95].
     interrupted_.erase(resumed);
     core_.bank->count[Instructions] -= rule(Rule::RepOnce);
   }

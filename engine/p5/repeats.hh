@@ -16,8 +16,8 @@ class Repeats {
  public:
   explicit Repeats(Core& core);
 
-  // An instruction begins that may be a REP; `next` is the address after the last instruction.
-  // False: the emulator continues the current REP, which counts nothing more.
+  // An instruction begins, which may be a REP. `next` is the address after the last instruction.
+  // Returns false if the emulator continues the current REP. The REP then counts nothing more.
   bool begin(const Insn& insn, Linear linear, Linear next);
   // Charges the set-up of the current REP to its first iteration.
   void put_off_setup();
@@ -29,14 +29,15 @@ class Repeats {
   }
   void iterated() { setup_ = 0; }
 
-  // Whether the REP at `linear` is still in progress. It is not if an instruction has retired after
-  // it. (The fast path reports nothing here, and a loop may come back to the same REP.)
+  // Whether the REP at `linear` is still in progress. The REP has ended if another instruction has
+  // retired after it: `next` is then not behind_. This check is necessary because the fast path
+  // does not call this class, and a loop may return to the same REP.
   bool continues(Linear linear, Linear next) const {
     return active_ && linear_ == linear && next == behind_;
   }
   bool active() const { return active_; }
-  // An interrupt or exception; control returns to `resume`. A REP that resumes there does not count
-  // a second time.
+  // An interrupt or exception. Control returns to `resume`. If a REP resumes there, it does not
+  // count a second time.
   void interrupt(Linear resume, Linear next);
 
  private:

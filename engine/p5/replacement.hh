@@ -15,9 +15,9 @@ namespace p5 {
 // A policy in use, chosen by name. There are no virtual calls.
 class Replacement {
  public:
-  // One way needs no order. Two ways need one bit if the policy is LRU, or is LRU for two ways. The
-  // caches of the P54C and most board caches have one or two ways, so this class handles both cases
-  // without calling the policy.
+  // One way needs no order. Two ways need one bit if the policy works as LRU for two ways. The
+  // caches of the P54C and most board caches have one or two ways. This class therefore handles
+  // these two cases without calling the policy.
   Replacement(const std::string& policy, uint32_t sets, uint32_t ways)
       : pair_(ways == 2 && Policies::pair_is_lru(policy)),
         single_(ways == 1),

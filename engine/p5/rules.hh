@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which rules of the model apply only sometimes? In the engine every rule holds, at no cost. The
-// tests' build (P5_MUTABLE) can switch one rule off. tests/engine/rule_cases.cc has cases for each
-// rule: some must fail without the rule, and others must still hold.
+// Which rules of the model can the tests turn off? In the engine, all rules apply, and rule() costs
+// no time. The build of the tests (P5_MUTABLE) can turn one rule off. tests/engine/rule_cases.cc
+// contains cases for each rule. Without the rule, some of these cases must fail, and the others
+// must still pass.
 #pragma once
 
 #include <cstdint>

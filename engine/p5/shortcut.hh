@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which access changes nothing in a set-associative array? The shortcut holds the last-used entry
-// of each set. Another use of this entry hits and changes nothing, and nearly all references are
-// such uses.
+// of each set. Another use of this entry hits and changes nothing. Nearly all accesses are such
+// uses.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,12 @@ class Shortcut {
  public:
   explicit Shortcut(uint32_t sets) : mask_(sets - 1), last_(sets) {}
 
-  // Keys are numbers of lines or pages. `writes`: a write to the key changes nothing either.
+  // Keys are numbers of lines or pages. reads() returns whether a read of the key changes nothing,
+  // and writes() whether a write changes nothing.
   bool reads(Linear key) const { return last_[key & mask_].read == key; }
   bool writes(Linear key) const { return last_[key & mask_].write == key; }
 
-  // The key has been used.
+  // The key has been used. `writes`: a write to the key changes nothing from now on.
   void set(Linear key, bool writes) { last_[key & mask_] = {key, writes ? key : kNone}; }
   // A write to the key may change something.
   void forget_write(Linear key) {

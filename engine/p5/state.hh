@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What do the chip and the system around it need to know about each other?
+// Which data do the chip and the system around it exchange?
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace p5 {
 
-// The surroundings, as the model uses them.
+// The system around the chip, as the model uses it.
 class Platform {
  public:
   virtual ~Platform() = default;
@@ -17,7 +17,8 @@ class Platform {
   virtual uint16_t x87_control() = 0;                     // the x87's control word
 };
 
-// Code size and protection: a change of any of these is a machine-mode change in chen95's sense.
+// The mode gives the code size and the protection. A change between two of these modes is a
+// machine-mode change in the sense of chen95.
 enum class MachineMode : uint8_t { Real, V86, Prot16, Prot32, Long64 };
 
 struct State {

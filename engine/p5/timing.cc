@@ -111,7 +111,7 @@ std::string TimingTable::parse_row(std::string_view row, std::vector<bool>* seen
     const std::string_view text = fields[1 + column];
     uint16_t value = 0;
     if (text.empty()) {
-      // An empty field of the two special protected columns means the normal protected figure.
+      // If a field of column prot_inner or prot_user is empty, the clocks of column prot apply.
       if (column == kInner || column == kUser) value = columns_[kProt][cls];
     } else {
       const auto [end, status] = std::from_chars(text.begin(), text.end(), value);

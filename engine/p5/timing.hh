@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many clocks does an instruction take? timing.csv becomes arrays that the model indexes by
-// class.
+// How many clocks does an instruction take? The model reads timing.csv into arrays and indexes them
+// by class.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace p5 {
 
-// Execution modes with figures of their own in the sources, in the column order of timing.csv.
+// Execution modes with separate clocks in the sources, in the column order of timing.csv.
 enum class Mode : uint8_t { Real, V86, Prot };
 
 class TimingTable {
  public:
   TimingTable();
 
-  // Returns a table in which every instruction takes one clock and none pairs, for a build without
-  // pipeline.
+  // Returns a table for a build without pipeline. In this table every instruction takes one clock,
+  // and no instructions pair.
   static TimingTable flat();
 
-  // Reads a table. False: `*error` is one line "<name>:<line>: what is wrong", and this table is
-  // unchanged. Every class of classes.hh needs exactly one row.
+  // Reads a table. Every class of classes.hh needs exactly one row. If there is an error, returns
+  // false and leaves this table unchanged. `*error` is then one line "<name>:<line>: what is
+  // wrong".
   bool load(const std::string& path, std::string* error);
   bool parse(std::string_view text, const std::string& name, std::string* error);
 
@@ -36,7 +37,7 @@ class TimingTable {
   const uint16_t* inner_level() const { return column(kInner); }
   // Clocks in protected mode with CPL > IOPL (I/O reads the permission bitmap) or CPL 3 (RDTSC).
   const uint16_t* user_level() const { return column(kUser); }
-  // Clocks in addition for each REP iteration, ENTER level or call-gate parameter; 0 for other
+  // Additional clocks for each REP iteration, ENTER level or call-gate parameter; 0 for other
   // classes.
   const uint16_t* per_iteration() const { return column(kIteration); }
   // Clocks of a REP with a count of zero.
@@ -50,7 +51,7 @@ class TimingTable {
   Pairing pairing(ClassId cls) const { return pairing_[cls]; }
 
  private:
-  // The first three are Mode's.
+  // The first three columns are in the order of Mode.
   enum Column {
     kReal,
     kV86,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which pages does a translation lookaside buffer hold? It is one set-associative array of page
-// numbers. The P54C has one for code (32 entries, 4-way; a 4 MB page takes entries of 4 KB pages)
-// and two for data (64 entries, 4-way, for 4 KB pages; 8 entries, 4-way, for 4 MB pages). All have
-// 3-bit pseudo-LRU and no address-space tags [INTEL-DM ch. 2, 3].
+// Which pages does a translation lookaside buffer (TLB) hold? A TLB is one set-associative array of
+// page numbers. The P54C has three TLBs with 4 ways each. The code TLB has 32 entries and divides a
+// page of 4 MB into pages of 4 KB. One data TLB has 64 entries for pages of 4 KB. The other data
+// TLB has 8 entries for pages of 4 MB. All TLBs have 3-bit pseudo-LRU and no address-space tags
+// [INTEL-DM ch. 2, 3].
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,16 @@ class Tlb {
  public:
   explicit Tlb(const TlbConfig& config);
 
-  // Whether the page is the last used of its set and has no PageBits: then nothing changes. `page`
-  // is the page number: the linear address >> 12, or >> kLargePageShift in an array of large pages.
+  // Whether the page is the last-used page of its set and has no PageBits. A use of such a page
+  // changes nothing. `page` is the page number: the linear address >> 12, or >> kLargePageShift in
+  // an array of large pages.
   bool quick(Linear page) const { return shortcut_.reads(page); }
   Shortcut& shortcut() { return shortcut_; }
 
   // Whether the TLB holds the page. A hit updates the replacement state.
   bool lookup(Linear page);
 
-  // PageBits of the page of the last lookup() that hit.
+  // PageBits of the page that the last successful lookup() found.
   uint32_t attributes() const { return attributes_; }
 
   // Enters a page after a miss. flush_local() keeps a global page.
@@ -48,7 +50,7 @@ class Tlb {
 
  private:
   static constexpr Linear kNone = ~Linear(0);
-  // A tag is a page number with the PageBits on top.
+  // A tag contains the page number, and the PageBits as its highest bits.
   static constexpr uint32_t kAttributeShift = 8 * sizeof(Linear) - 2;
   static constexpr Linear kPage = (Linear(1) << kAttributeShift) - 1;
 

@@ -4,7 +4,7 @@
 namespace p5 {
 namespace {
 
-// The row of a transfer that switches tasks.
+// Returns the timing row of a transfer that switches tasks.
 ClassId task_class(ClassId cls) {
   switch (cls) {
     case Class::JmpFar:
@@ -52,7 +52,7 @@ void Transfers::cross(const State& state) {
     core_.count(crossing_event(crossing_));
     // INTEL-DM 16: far transfers with a ring change count twice.
     core_.count(SegmentLoads, rule(Rule::SegmentLoadTwice));
-    // The row charged so far was that of a transfer inside the ring.
+    // The clocks of a transfer inside the ring were charged before.
     const uint32_t base = core_.clocks[class_], inner = inner_clocks(state);
     if (rule(Rule::InnerLevel) && core_.timing_on && inner > base) core_.clock += inner - base;
   }
@@ -60,7 +60,7 @@ void Transfers::cross(const State& state) {
   parameters_ = 0;
 }
 
-// Clocks of the transfer when it leads to the ring of this state.
+// Returns the clocks of a transfer that changes to the ring of `state`.
 uint32_t Transfers::inner_clocks(const State& state) const {
   const bool iret = class_ == Class::Iret || class_ == Class::Iretd;
   uint32_t clocks = core_.timing.inner_level()[class_];
@@ -72,9 +72,10 @@ uint32_t Transfers::inner_clocks(const State& state) const {
   return clocks;
 }
 
-// A code segment is loaded; the next set_state() has the ring and mode that this leads to.
+// A code segment is loaded. The next set_state() gives the ring and the mode of this segment.
 void Transfers::far_transfer(Crossing kind) {
-  // A branch predicted behind the transfer's own pair has no effect: the pipeline is flushed.
+  // A branch that is predicted after the transfer's own pair has no effect, because the pipeline is
+  // flushed.
   prediction_.settle();
   prediction_.forget();
   core_.count(SegmentLoads);
@@ -92,7 +93,7 @@ void Transfers::deliver(Entry entry, uint8_t vector, Crossing crossing) {
   far_transfer(crossing);
 }
 
-// The transfer under way has another timing row than the one that was charged.
+// Replaces the timing row that was charged for the transfer under way.
 void Transfers::becomes(ClassId cls) {
   if (!core_.timing_on) return;
   core_.clock += core_.clocks[cls];

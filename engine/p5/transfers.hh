@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Transfers of control beside near branches: interrupts, exceptions, far jumps, calls and returns,
-// gates and task switches, and what they cost when they change the ring.
+// How many clocks do transfers of control take? This part models all transfers except near
+// branches: interrupts, exceptions, far jumps, calls and returns, gates and task switches. A
+// transfer that changes the ring takes more clocks.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,17 @@
 namespace p5 {
 
 enum class Crossing : uint8_t { None, Int, Gate, Far, Iret, Async };
-enum class Task : uint8_t { Tss32, Tss16, V86 };  // what a task switch leads to
+enum class Task : uint8_t { Tss32, Tss16, V86 };  // kind of the task that becomes active
 
 class Transfers {
  public:
   Transfers(Core& core, Pipes& pipes, Prediction& prediction, Fetch& fetch, DataPath& data_path,
             Repeats& repeats);
 
-  // A far instruction is charged with the row of this class.
+  // The clocks of a far instruction were charged from the row of this class.
   void charged(ClassId cls) { class_ = cls; }
 
-  // See Pentium.
+  // For these functions, see class Pentium.
   void soft_interrupt(uint8_t vector);
   void hard_interrupt(uint8_t vector, Linear resume);
   void exception(uint8_t vector, bool fault, Linear resume);
@@ -34,8 +35,8 @@ class Transfers {
   void call_gate(uint32_t parameters);
   void task_switch(Task to);
 
-  // Ends the transfer under way, if there is one: it has led to this state. The core still has the
-  // old state.
+  // Ends the transfer under way, if there is one. `state` is the state after the transfer. The core
+  // still has the old state.
   void arrive(const State& state) {
     if (crossing_ != Crossing::None) cross(state);
   }
@@ -47,8 +48,8 @@ class Transfers {
   void becomes(ClassId cls);
 
   Crossing crossing_ = Crossing::None;  // transfer under way
-  ClassId class_ = 0;                   // the timing row of the last one, as charged
-  uint32_t parameters_ = 0;             // of its gate
+  ClassId class_ = 0;                   // timing row that was charged for the last transfer
+  uint32_t parameters_ = 0;             // number of parameters of its call gate
   Core& core_;
   Pipes& pipes_;
   Prediction& prediction_;

@@ -4,7 +4,8 @@
 namespace p5 {
 namespace {
 
-// Bits of a page-directory or page-table entry; PWT and PCD stand from kPageBits on.
+// Bits of a page-directory or page-table entry. kPageBits is the number of the lowest PageBit
+// (PWT); PCD is the next bit.
 constexpr uint32_t kPresent = 1, kPageBits = 3, kPageSize = 0x80, kGlobal = 0x100;
 
 }  // namespace
@@ -26,7 +27,8 @@ uint32_t Translation::data(Linear linear, bool* walked) {
 }
 
 uint32_t Translation::look_up_data(Linear linear, bool* walked) {
-  // Both arrays are looked up at once; the entry of a large page wins [INTEL-DM 2].
+  // The chip looks up both arrays at the same time. An entry of a large page has priority [INTEL-DM
+  // 2].
   if (dtlb_large_.lookup(linear >> kLargePageShift)) return dtlb_large_.attributes();
   if (dtlb_.lookup(linear >> 12)) return dtlb_.attributes();
   core_.count(DtlbMisses);
@@ -57,7 +59,7 @@ uint32_t Translation::look_up_code(Linear linear) {
   return found.attributes;
 }
 
-// What the translation of an address reads, and finds.
+// Returns the page-table entries that the translation of an address reads, and its result.
 PageWalk Translation::page_walk(Linear linear) {
   PageWalk walk;
   uint32_t table = uint32_t(core_.state.cr3) & ~0xFFFu;
@@ -78,8 +80,8 @@ PageWalk Translation::page_walk(Linear linear) {
   }
 }
 
-// Reads the page tables over the bus: the reads are not served by L1D, though L2 may have them,
-// and are snooped in L1D, which writes a dirty line back first [INTEL-DM 3, 16].
+// Reads the page tables over the bus. L1D does not answer these reads, but L2 may. L1D snoops the
+// reads and first writes a dirty line back [INTEL-DM 3, 16].
 PageWalk Translation::walk(Linear linear) {
   const PageWalk found = page_walk(linear);
   for (uint32_t i = 0; i < found.reads; i++) {

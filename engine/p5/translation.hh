@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Translation of linear addresses: the TLBs, the page walks that fill them, and what empties them.
+// How are linear addresses translated? This part contains the TLBs, the page walks that fill the
+// TLBs, and the operations that empty the TLBs.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +18,18 @@ class Translation {
   void set_paging(bool on) { paging_ = on; }
   bool paging() const { return paging_; }
 
-  // A data access that needs no look-up: without paging, or to the entry that was used last in its
-  // set, of a page without PageBits.
+  // Whether a data access needs no look-up. Without paging, no access needs a look-up. With paging,
+  // the page must be the last-used entry of its set and have no PageBits.
   bool quick_data(Linear linear) const {
     return !paging_ || dtlb_.quick(linear >> 12) || dtlb_large_.quick(linear >> kLargePageShift);
   }
-  // The PageBits of a data page that needs one; `walked` becomes true if both data TLBs missed.
+  // Looks up a data page and returns its PageBits. `*walked` becomes true if both data TLBs miss.
   uint32_t data(Linear linear, bool* walked);
   // The PageBits of a code page.
   uint32_t code(Linear linear) { return paging_ ? look_up_code(linear) : 0; }
 
-  // The access to this address that could not be translated; `present`: a protection fault.
+  // The access to this address could not be translated. If `present`, the fault is a protection
+  // fault.
   void page_fault(Linear linear, bool code, bool present);
 
   void invalidate_page(Linear linear);  // INVLPG
@@ -42,7 +44,7 @@ class Translation {
   PageWalk page_walk(Linear linear);
   PageWalk walk(Linear linear);
   void insert_data(Linear linear, const PageWalk& found);
-  // Code TLBs take large pages in as 4 KB pages [INTEL-DM 2].
+  // The code TLB enters a large page as 4 KB pages [INTEL-DM 2].
   void insert_code(Linear linear, const PageWalk& found) {
     itlb_.insert(linear >> 12, found.attributes, found.global);
   }

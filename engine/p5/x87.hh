@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How do the pipes execute floating-point instructions? The files answer four questions: the
-// precision of a division, the begin in the unit (fpu.hh), the overlap with the integer pipes, and
-// the cost of an FXCH in V.
+// How do the pipes execute floating-point instructions? This part models four effects: the
+// precision of a division, the clock at which the floating-point unit begins (fpu.hh), the overlap
+// with the integer pipes, and the cost of an FXCH in V.
 #pragma once
 
 #include <cstdint>

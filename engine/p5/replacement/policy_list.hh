@@ -21,7 +21,7 @@ struct PolicyList {
     return ((policy == PolicyName<Each>::name && Each::kPairIsLru) || ...);
   }
 
-  // Holds one policy of the list.
+  // Returns a new policy with this name.
   static Any make(const std::string& policy, uint32_t sets, uint32_t ways) {
     std::optional<Any> made;
     ((policy == PolicyName<Each>::name ? void(made.emplace(Each(sets, ways))) : void()), ...);

@@ -9,7 +9,8 @@
 
 namespace p5 {
 
-// Replaces by a binary tree, pseudo-LRU (P54C TLBs: 3 bits for each 4-way set, INTEL-DM ch. 2).
+// Replaces the way that a binary tree of bits selects. The TLBs of the P54C have 3 bits for each
+// 4-way set (INTEL-DM ch. 2).
 class Plru : public Policy {
  public:
   static constexpr bool kPairIsLru = true;

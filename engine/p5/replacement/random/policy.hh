@@ -8,8 +8,8 @@
 
 namespace p5 {
 
-// Replaces by a 16-bit Galois LFSR (taps B400h, seed ACE1h). It steps once for each replacement, so
-// equal runs choose equal victims.
+// Replaces the way that a 16-bit Galois LFSR selects (taps B400h, seed ACE1h). The LFSR steps once
+// for each replacement, so equal runs choose equal victims.
 class Random : public Policy {
  public:
   Random(uint32_t /*sets*/, uint32_t ways) : ways_(ways) {}
