@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Is the parameter file right? The build translates the declarations in engine/ (p5/keys.toml,
-// devices/NAME/device.toml) into tables: keys with type and range, rules between keys, and whether
-// a machine has a device. check() compares the whole file with these tables before any part reads
-// its values.
+// devices/NAME/device.toml) into tables. The tables contain the keys with type and range, the rules
+// between keys, and the condition under which a machine has a device. check() compares the whole
+// file with these tables before any part reads its values.
 #pragma once
 
 #include <cstddef>

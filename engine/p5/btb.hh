@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What does the branch target buffer of the P54C hold? It has 256 entries, 4-way [INTEL-DM 2].
+// What does the branch target buffer of the P54C hold? It has 256 entries in 4 ways [INTEL-DM 2].
 // Measurements have shown the key of an entry, the changes of its state, and which branches get no
 // entry [AGN-MA 3.2].
 #pragma once
@@ -48,9 +48,9 @@ class Btb {
   }
 
   // A taken branch raises the state by one, up to 3. A branch that is not taken lowers the state by
-  // one, down to 0. There is one exception: from state 0, a taken branch leads to state 3. It leads
-  // to state 1 if the state became 0 at most 4 pairs ago, because the buffer does not contain the
-  // new state yet. `pairs` is the number of executed pairs.
+  // one, down to 0. There is one exception: from state 0, a taken branch leads to state 3. If the
+  // state became 0 at most 4 pairs ago, the buffer does not contain this state yet, and the taken
+  // branch leads to state 1. `pairs` is the number of executed pairs.
   static void update(Entry* entry, bool taken, uint32_t target, uint32_t pairs) {
     if (taken) {
       const bool written = !rule(Rule::BtbTightLoop) || pairs - entry->zeroed > kForwardedPairs;

@@ -31,7 +31,7 @@ enum class Fill : uint8_t { None, Shared, Exclusive };
 // The result of one access.
 struct CacheAccess {
   bool hit = false;
-  bool filled = false;        // the access brought the line in
+  bool filled = false;        // the access filled the line
   bool through = false;       // a write that goes on to the next level (miss, write-through
                               // or shared line)
   bool victim_dirty = false;  // the replaced line must be written back

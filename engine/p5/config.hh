@@ -22,7 +22,7 @@ struct Config {
   double clock_mhz = 0, bus_mhz = 0;
   CacheConfig l1i, l1d;
   TlbConfig itlb, dtlb, dtlb_large;
-  bool write_once = false;  // lines come into L1D as shared
+  bool write_once = false;  // a fill makes a line of L1D shared
   BtbConfig btb;
   MemoryConfig memory;
   uint32_t dram_bytes = 0;           // addresses from this address on are PCI and never cached

@@ -37,13 +37,13 @@ constexpr Error kErrors[] = {
     error(0x01, WriteParts, -1),      error(0x02, DtlbMissFaults, 1),
     error(0x03, MisalignedMisses, 1), error(0x0B, MisalignedStores, 1),
     error(0x0D, ItlbMissFaults, 1),   error(0x1A, MisalignedReads, -1),
-    error(0x1B, StallWriteME, -1),  // the chip counts only stalls for EWBE#, and no board here uses
-                                    // EWBE#
+    error(0x1B, StallWriteME, -1),  // the chip counts only stalls for EWBE#; no board here has them
     error(0x1E, IoReads, 1),          error(0x28, WriteParts, -1),
     error(0x29, MisalignedMisses, 1),
 };
 
-constexpr uint32_t kCesrMask = 0x03FF03FF;  // ES 5:0, CC 8:6, PC 9, and the same from bit 16
+// ES is bits 5:0, CC is bits 8:6 and PC is bit 9. Bits 16 and above are the same for CTR1.
+constexpr uint32_t kCesrMask = 0x03FF03FF;
 
 }  // namespace
 

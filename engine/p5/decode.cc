@@ -187,8 +187,8 @@ bool Decoder::read_immediate() {
   if (bits & kFarPtr) immediate_ += 2 + z;
   at_ += immediate_;
   if (bits & kRel8) at_ += 1;
-  // On Intel's processors, this offset always has 4 bytes in 64-bit code. Prefixes do not change
-  // it.
+  // On Intel's processors, the offset of a near branch always has 4 bytes in 64-bit code. Prefixes
+  // do not change this length.
   if (bits & kRelZ) at_ += code64_ ? 4 : z;
   return at_ <= available_;
 }
@@ -261,7 +261,7 @@ void Decoder::choose_flags() {
   if (insn_.flags & kFpu) decode_fpu(&insn_);
   if (code64_) {
     // The emulator decides which instructions exist. The register masks have no bits for sixteen
-    // registers. They are not needed, because no instructions pair.
+    // registers. Such bits are not needed, because no instructions pair.
     insn_.flags &= uint16_t(~kRefused);
     insn_.reads = insn_.writes = insn_.address = insn_.agi_writes = 0;
   }

@@ -18,7 +18,7 @@ class Fpu {
   // unit is free for it.
   uint64_t start(const Insn& insn, uint64_t now) const;
 
-  // The clock at which the last division ends.
+  // Returns the clock at which the last division ends.
   uint64_t divided() const { return divided_; }
 
   // Begins `insn` at clock `at`. The instruction takes `clocks` clocks. Later floating-point

@@ -45,8 +45,8 @@ class Observer {
   // The observer must now count all accesses that were reported so far.
   virtual void settle() {}
 
-  // Accesses to cacheable memory, by physical address; `fill` as in Cache::access(). The call
-  // precedes the access to the chip's own cache.
+  // Accesses to cacheable memory, by physical address. `fill` has the meaning that it has in
+  // Cache::access(). The call precedes the access to the chip's own cache.
   virtual void read(uint32_t /*address*/, Fill) {}
   virtual void write(uint32_t /*address*/, Fill) {}
   virtual void code(uint32_t /*address*/, Fill) {}
@@ -65,8 +65,9 @@ class Observer {
   virtual void uncached_read(Event /*miss*/) {}
   virtual void uncached_write() {}
 
-  // Translations, by linear address. The chip walks the page tables for data_page() and code_page()
-  // only if the observer does not have the page.
+  // Translations, by linear address. If knows_page() returns false, the chip walks the page tables
+  // and calls data_page(). If knows_code_page() returns false, it calls code_page() in the same
+  // way.
   virtual bool knows_page(Linear) { return true; }
   virtual bool knows_code_page(Linear) { return true; }
   virtual void data_page(Linear, const PageWalk&) {}

@@ -23,7 +23,7 @@ constexpr void up_to_9f(Map& m) {
   m[0x21] = op(C::MovFromDr, kModRm | kNoMemory | kRmW, 0, 0, kSystem);
   m[0x22] = group(kMovToCrs);
   m[0x23] = op(C::MovToDr, kModRm | kNoMemory | kRmR, 0, 0, kSystem | kSerializing);
-  m[0x24] = m[0x26] = op(C::Unknown, kModRm | kNoMemory);  // MOV TRn: 386 and 486 only
+  m[0x24] = m[0x26] = op(C::Unknown, kModRm | kNoMemory);  // MOV TRn exists only on 386 and 486
   for (int i = 0x28; i < 0x30; i++) m[i] = refused();
   m[0x30] = op(C::Wrmsr, 0, kEax | kEcx | kEdx, 0, kSystem | kSerializing);
   m[0x31] = op(C::Rdtsc, 0, 0, kEax | kEdx, kSystem);

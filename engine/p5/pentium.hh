@@ -18,7 +18,7 @@
 //   fetch         the window of fetched code, L1I, waits for code
 //   pipes, x87    pairing and the clocks of instructions
 //   data_path     loads, stores, write buffers
-//   caches        L1D, L1I and the bus; memory.hh has L2 and DRAM
+//   caches        L1D, L1I and the bus; memory.hh models L2 and DRAM
 //   translation   TLBs, page walks, page faults
 //   prediction    branches and the branch target buffer
 //   transfers     interrupts, exceptions, far transfers, task switches
@@ -64,9 +64,9 @@ struct Block {
   Linear to;
   uint32_t to_physical, bytes;  // of one iteration
 };
-// When must block() report the time? `told` is the last time that was reported. At the first
-// iteration that ends at least `interval` clocks later, block() reports the time again. If this
-// time is `due` or later, block() stops, and the caller continues.
+// The times at which block() must update the clock of its caller. `told` is that clock. If an
+// iteration ends at least `interval` clocks after `told`, block() sets `told` to the end of the
+// iteration. If the iteration ends at `due` or later, block() stops instead.
 struct Pace {
   uint64_t told, due;
   uint32_t interval;
@@ -152,13 +152,13 @@ class Pentium {
     pass(insn);
     return true;
   }
-  // Skips an instruction that is not a part of the measured program (a marker). The instruction
-  // takes no time and is not counted, and neither is its fetch.
+  // Skips an instruction that is not a part of the measured program (a marker). The instruction and
+  // its fetch take no time and are not counted.
   void skip(const Insn& insn, Linear linear) {
     if (linear == chip_.fetch().next()) chip_.fetch().advance(insn.length);
   }
 
-  // --- what an instruction does ---
+  // --- actions of an instruction ---
 
   // `first_piece`: the access continues in the next page, and another call follows for the rest.
   void data(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
@@ -169,8 +169,8 @@ class Pentium {
     chip_.data_path().access(chip_.core, chip_.caches, chip_.translation, chip_.pipes, linear,
                              physical, bytes, kind, first_piece);
   }
-  // The last retired instruction is a near branch. `target` is its target, also if the branch is
-  // not taken.
+  // The last retired instruction is a near branch. `target` is valid even if the branch is not
+  // taken.
   void branch(Linear linear, Linear target, bool taken, bool conditional) {
     chip_.core.count(Branches);
     if (kX86_64 || __builtin_expect(!chip_.core.timing_on, 0)) return;
@@ -185,8 +185,8 @@ class Pentium {
   // iteration except the last one. The result is the same as with separate calls. Stops at the
   // iteration at which `pace` is due. Returns the number of executed iterations.
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
-  // Locks the next data accesses, which set accessed and busy bits of descriptors. The lock ends at
-  // lock(false) or when another instruction begins.
+  // With `on`, locks the next data accesses, which set accessed or busy bits of descriptors. The
+  // lock ends at lock(false) or when another instruction begins.
   void lock(bool on) { chip_.data_path().lock(on && chip_.core.timing_on); }
   void port(uint16_t port, bool write, uint32_t bytes = 1) { ports_.access(port, write, bytes); }
   // Declares that a card on ISA answers at these ports with 16 bits (IOCS16).
@@ -219,7 +219,8 @@ class Pentium {
   void serialize() { chip_.fetch().drop(); }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);
-  // Must be called after exception() with vector 14. Gives the access that could not be translated.
+  // Describes the access that could not be translated. Call this function after exception() with
+  // vector 14.
   void page_fault(Linear linear, bool code, bool present) {
     if (chip_.core.timing_on) chip_.translation.page_fault(linear, code, present);
   }
@@ -264,7 +265,7 @@ class Pentium {
     fold();
     return msrs_;
   }
-  // Number of executions of each opcode that has no row in the timing table.
+  // Number of executions of each opcode that has no timing class.
   const std::map<uint16_t, uint64_t>& unknown() const { return unknown_; }
 
  private:

@@ -91,7 +91,7 @@ class Pipes {
 
   // The next code is in a line that L1I already holds. The instruction boundaries are known.
   void enter_known_code() { cold_ = single_pipe_; }
-  // The next code is new. L1I does not know its instruction boundaries yet [INTEL-OPT].
+  // The next code is new in L1I. The instruction boundaries are not known yet [INTEL-OPT].
   void enter_new_code(const Core& core) {
     cold_ = single_pipe_;
     if (!core.machine.feedback || !rule(Rule::PairCold)) return;
@@ -103,7 +103,7 @@ class Pipes {
   // TR12.SE: no instruction goes into V. The setting applies from the next fetch on.
   void set_single(bool on) { single_pipe_ = on ? kAlways : 0; }
 
-  // Control is transferred. No instruction pairs with the last executed instruction.
+  // Control goes to another place. No instruction pairs with the last executed instruction.
   void flush() {
     u_ = kNothingJoins;
     v_bank_ = kNotInV;
@@ -146,7 +146,7 @@ class Pipes {
   uint32_t prefix_cost_;
   uint32_t u_clocks_ = 1;  // clocks of the instruction in U if all its accesses hit
   uint32_t agi_cost_;
-  uint16_t u_ = kNothingJoins;  // what may join the instruction in U (Insn::as_u)
+  uint16_t u_ = kNothingJoins;  // Insn::as_u of the instruction in U
   uint16_t cold_ = 0;           // kLong: the code is new; kAlways: no instruction goes into V
   uint16_t single_pipe_ = 0;    // kAlways: no instruction goes into V
   uint8_t u_bank_ = kNoBank;    // bank of L1D that the instruction in U accessed

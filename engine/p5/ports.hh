@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What does a port access cost on ISA and on PCI?
+// How many clocks does a port access take on ISA and on PCI?
 #pragma once
 
 #include <cstdint>

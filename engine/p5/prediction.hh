@@ -15,7 +15,7 @@ class Prediction {
  public:
   Prediction(Core& core, Pipes& pipes);
 
-  // The last instruction is a near branch to `target`; `next` is the address after it.
+  // The last instruction is a near branch to `target`. `next` is the address after the branch.
   void branch(Core& core, const Pipes& pipes, Linear linear, Linear target, bool taken,
               bool conditional, Linear next) {
     if (__builtin_expect(foretold_ != kNoPair, 0)) {

@@ -22,7 +22,7 @@ class Repeats {
   // Charges the set-up of the current REP to its first iteration.
   void put_off_setup();
 
-  // Returns the clocks of one iteration. Call iterated() after each.
+  // Returns the clocks of one iteration. Call iterated() after each iteration.
   uint32_t iteration_clocks(const Core& core) const {
     if (!core.timing_on) return 1;
     return (rule(Rule::RepIteration) ? per_iteration_[class_] : 0) + setup_;
@@ -30,8 +30,8 @@ class Repeats {
   void iterated() { setup_ = 0; }
 
   // Whether the REP at `linear` is still in progress. The REP has ended if another instruction has
-  // retired after it: `next` is then not behind_. This check is necessary because the fast path
-  // does not call this class, and a loop may return to the same REP.
+  // retired after it. `next` then differs from behind_. This check is necessary because the fast
+  // path does not call this class, and a loop may return to the same REP.
   bool continues(Linear linear, Linear next) const {
     return active_ && linear_ == linear && next == behind_;
   }

@@ -9,7 +9,7 @@
 
 namespace p5 {
 
-// clang-format off: a table, one entry a line
+// clang-format off: a table with one entry on each line
 #define P5_RULES(X) \
   /* which instructions pair [INTEL-OPT ch. 3, AGN-MA 3.2] */ \
   X(PairFirst,          "pairing: only UV, PU and FX instructions take a companion") \

@@ -30,8 +30,8 @@ class TimingTable {
   bool load(const std::string& path, std::string* error);
   bool parse(std::string_view text, const std::string& name, std::string* error);
 
-  // Each array has Class::Count entries, in clocks. A class that cannot occur in a mode has 0 (task
-  // switches in real mode).
+  // Each array has Class::Count entries, in clocks. If a class cannot occur in a mode, its entry is
+  // 0 (task switches in real mode).
   const uint16_t* clocks(Mode mode) const { return column(Column(mode)); }
   // Clocks in protected mode if the transfer changes the privilege level.
   const uint16_t* inner_level() const { return column(kInner); }
@@ -42,12 +42,13 @@ class TimingTable {
   const uint16_t* per_iteration() const { return column(kIteration); }
   // Clocks of a REP with a count of zero.
   const uint16_t* zero_iterations() const { return column(kZero); }
-  // The part of the clocks that later integer (x87) instructions may overlap.
+  // int_overlap(): number of the clocks that later integer instructions may overlap.
+  // fp_overlap(): number of the clocks that later x87 instructions may overlap.
   const uint16_t* int_overlap() const { return column(kIntOverlap); }
   const uint16_t* fp_overlap() const { return column(kFpOverlap); }
 
-  // The pairing of the class. Prefixes and displacement + immediate restrict it further
-  // (decode.cc).
+  // The pairing of the class. Prefixes restrict it further. A displacement together with an
+  // immediate also restricts it (decode_pairing.cc).
   Pairing pairing(ClassId cls) const { return pairing_[cls]; }
 
  private:

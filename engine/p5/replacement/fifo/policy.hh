@@ -8,7 +8,7 @@
 
 namespace p5 {
 
-// Replaces the way that was filled first. This is LRU without an effect of hits.
+// Replaces the way that was filled first. This is LRU that ignores hits.
 class Fifo : public Lru {
  public:
   static constexpr bool kPairIsLru = false;
