@@ -25,8 +25,8 @@ class Agenda {
   // Returns the time of the first action, or kNever if there is no action.
   Time next() const { return actions_.empty() ? kNever : actions_.begin()->first; }
 
-  // Runs all actions that are due up to `now`, in the order of time. Actions of the same time run
-  // in the order in which they were entered.
+  // Runs all actions that are due up to `now`, in the order of time. Actions with the same time run
+  // in the order of their at() calls.
   void run(Time now) {
     while (next() <= now) {
       auto first = actions_.extract(actions_.begin());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Is the parameter file right? The build translates the declarations in engine/ (p5/keys.toml,
 // devices/NAME/device.toml) into tables. The tables contain the keys with type and range, the rules
-// between keys, and the condition under which a machine has a device. check() compares the whole
-// file with these tables before any part reads its values.
+// between keys, and the condition under which a machine has a device. The function check() compares
+// the whole file with these tables, before a part of the engine reads values.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace p5 {
 
 using base::Settings;
 
-// The values of declared keys, as a rule reads them. check() has already tested their types.
+// The values of declared keys, for a rule. The types of the values are already checked.
 class Values {
  public:
   explicit Values(Settings& settings) : settings_(settings) {}
@@ -32,7 +32,8 @@ class Values {
 };
 
 // One key. `pattern` is a regular expression for a text. `choices` lists the allowed words,
-// separated by commas. `fallback` is the default. If it is null, the file must contain the key.
+// separated by commas. `fallback` is the default. If `fallback` is null, the file must contain the
+// key.
 struct DeclaredKey {
   enum Form : uint8_t { kInteger, kReal, kFlag, kText, kRanges };
 
@@ -53,7 +54,8 @@ struct DeclaredRule {
   std::string (*expected)(const Values& values);
 };
 
-// The declarations of one folder. declared.hh contains one such object for each folder.
+// The declarations of one folder. The generated file declared.hh contains one object for each
+// folder.
 struct Declaration {
   const DeclaredKey* keys;
   size_t key_count;
@@ -62,8 +64,8 @@ struct Declaration {
   bool (*present)(const Values& values);  // null: every machine has the part
 };
 
-// Checks all keys and rules of a part. `settings` keeps the first error. If the file does not
-// contain a key with a default, the key gets its default.
+// Checks all keys and rules of a part. `settings` keeps the first error. If a key with a default is
+// missing in the file, the key gets this default.
 void check(Settings& settings, const Declaration& declared);
 
 // Whether the machine has the part. Call this function after check().
@@ -73,7 +75,7 @@ bool present(Settings& settings, const Declaration& declared);
 bool is_geometry(const Declaration& declared, const std::string& key);
 
 // Reads a list of ranges, such as "0xa0000-0xfffff,0x2000000-0xffffffff". Returns false if the form
-// is wrong, or if the end of a range is lower than its begin.
+// is wrong, or if a range ends below its first address.
 bool parse_ranges(const std::string& text, std::vector<std::pair<uint32_t, uint32_t>>* ranges);
 
 // Functions that rules use.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does the engine write JSON? It appends the text piece by piece. It builds no tree of values,
-// because the event stream contains tens of thousands of numbers.
+// How does the engine write JSON? The engine appends the text piece by piece. It does not build a
+// tree of values, because the event stream contains tens of thousands of numbers.
 #pragma once
 
 #include <charconv>
@@ -9,7 +9,8 @@
 
 namespace base {
 
-// Returns a JSON string with its quotes. Quotes, backslashes and control characters are escaped.
+// Returns the text as a JSON string in quotes. Quotes, backslashes and control characters are
+// escaped.
 std::string quoted(const std::string& text);
 
 // Returns the number as 0x and at least eight hexadecimal digits.
@@ -32,7 +33,7 @@ void append_names(std::string* text, const Names& names) {
   *text += ']';
 }
 
-// One JSON object on one line. The order of its members is the order of the calls.
+// One JSON object on one line. The members of the object are in the order of the calls.
 class JsonLine {
  public:
   // The first member names the kind of line.

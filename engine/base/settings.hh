@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What does the engine's parameter file contain? It contains lines of the form `key = value` and
-// comments that begin with `#`. Keys may contain dots. The command-line tool writes the file from
-// the descriptions of the machine and the run. An unknown key is an error. A missing key without a
-// default is also an error.
+// What does the engine's parameter file contain? The file contains lines of the form `key = value`,
+// and comments that begin with `#`. Keys may contain dots. The command-line tool writes the file
+// from the descriptions of the machine and the run. An unknown key is an error. A missing key
+// without a default is also an error.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ class Breakpoints {
   // Whether at least one register watches an address.
   bool watching() const { return watching_; }
 
-  // match_code() is called when an instruction begins, and match_data() when it accesses data.
+  // The model calls match_code() when an instruction begins, and match_data() when an instruction
+  // accesses data.
   void match_code(const Insn& insn, Linear linear);
   void match_data(Linear linear, uint32_t bytes, DataKind kind);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What does the branch target buffer of the P54C hold? It has 256 entries in 4 ways [INTEL-DM 2].
-// Measurements have shown the key of an entry, the changes of its state, and which branches get no
-// entry [AGN-MA 3.2].
+// What does the branch target buffer of the P54C hold? The buffer has 256 entries in 4 ways
+// [INTEL-DM 2]. Measurements show the key of an entry, the changes of its state, and which branches
+// get no entry [AGN-MA 3.2].
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace p5 {
 
 struct BtbConfig {
   uint32_t entries = 256, ways = 4;
-  // True: the key of an entry is the instruction in U of the pair before the branch's pair. False:
-  // the key is the branch itself, as in simpler models.
+  // If true, the key of an entry is the instruction in U of the pair before the branch's pair. If
+  // false, the key is the branch itself, as in simpler models.
   bool by_pair = true;
 };
 
@@ -70,7 +70,7 @@ class Btb {
   void flush();
 
   // Whether an entry may have this key, or a key in the bytes from `first` on. If the result is
-  // false, there is certainly no such entry.
+  // false, the buffer certainly has no entry with such a key.
   bool may_hold(uint32_t key) const { return keys_[key % kKeys]; }
   bool may_hold(uint32_t first, uint32_t bytes) const {
     for (uint32_t at = first; at < first + bytes; at += kGrain) {

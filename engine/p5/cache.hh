@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which lines does a cache hold, and in which state? The model of a set-associative cache consists
-// of tags and states. It contains no data and no times. L1I, L1D and the board L2 are such caches.
-// Addresses are physical and have 32 bits.
+// of tags and states. The model contains no data and no times. L1I, L1D and the board L2 are such
+// caches. Addresses are physical and have 32 bits.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +43,15 @@ class Cache {
   // With `quick` off, quick_read() and quick_write() must not be used, and their state is not kept.
   explicit Cache(const CacheConfig& config, bool quick = true);
 
-  // True: the access hits in the last-used line of its set and changes no state. Nearly all
-  // accesses take this inline path. The caller counts the hit.
+  // If the result is true, the access hits in the last-used line of its set and changes no state.
+  // Nearly all accesses take this inline path. The caller counts the hit.
   bool quick_read(uint32_t address) const { return shortcut_.reads(address >> line_shift_); }
   bool quick_write(uint32_t address) const { return shortcut_.writes(address >> line_shift_); }
   Shortcut& shortcut() { return shortcut_; }
 
-  // Reads or writes inside one line. `fill` is the state of a line that is filled after a miss.
-  // With None, a miss fills no line. `fill` also controls a write to a shared line. With Exclusive,
-  // the line becomes exclusive. Otherwise the line stays shared.
+  // Reads or writes inside one line. `fill` is the state of a line that is filled after a miss. If
+  // `fill` is None, a miss fills no line. `fill` also controls a write to a shared line. The line
+  // becomes exclusive if `fill` is Exclusive, and otherwise stays shared.
   CacheAccess access(uint32_t address, bool write, Fill fill = Fill::Exclusive) {
     const uint32_t line = address >> line_shift_, set = line & set_mask_;
     CacheAccess result;
@@ -97,8 +97,8 @@ class Cache {
   uint32_t invalidate_all();
 
  private:
-  // A tag contains the line number, and two state bits as its highest bits. Lines have at least 8
-  // bytes, so no line has the number kNone.
+  // A tag contains the line number in its low bits and two state bits in its highest bits. Lines
+  // have at least 8 bytes, so no line has the number kNone.
   static constexpr uint32_t kNone = 0x3FFFFFFF, kLine = 0x3FFFFFFF, kShared = 0x40000000,
                             kDirty = 0x80000000;
 

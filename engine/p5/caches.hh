@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What do the L1 caches hold, and what goes over the bus?
+// Which lines do the L1 caches hold, and which accesses go to the bus?
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ class Caches {
   }
   // Sets whether the L1 caches fill lines (CR0.CD and TR12.CI).
   void set_caching(bool on) { caching_ = on, plain_fill_ = page_fill(0); }
-  // The state of a line after its fill, for a line of a page with these PageBits.
+  // Returns the state of a line after its fill. The line is in a page with these PageBits.
   Fill fill_state(uint32_t attributes) const {
     return attributes ? page_fill(attributes) : plain_fill_;
   }
-  // The state of such a line after a write. A shared line becomes exclusive, except in a page with
-  // PWT [INTEL-DM 3].
+  // Returns the state of a line in such a page after a write. A shared line becomes exclusive,
+  // except in a page with PWT [INTEL-DM 3].
   Fill write_state(uint32_t attributes) const {
     if (attributes) return page_fill(attributes);
     return caching_ ? Fill::Exclusive : Fill::None;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What does the model need to know about a machine? The values come from the parameter file
+// Which properties of a machine does the model need? The values come from the parameter file
 // (settings.hh).
 #pragma once
 
@@ -47,7 +47,8 @@ struct Config {
   // Returns the same machine with caches, TLBs and a bus that count everything but cost no clocks.
   // The executed code then does not depend on the caches, the TLBs and the bus.
   Config without_feedback() const;
-  // Like without_feedback(), but only the instructions themselves cost clocks.
+  // Returns the machine of without_feedback(), in which only the instructions themselves cost
+  // clocks.
   Config without_clocks() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }

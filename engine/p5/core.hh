@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which state do all parts of the chip share? They share the clock, the current bank of counts, the
-// machine, the processor's state and the observer.
+// Which state do all parts of the chip share? All parts share the clock, the current bank of
+// counts, the machine, the processor's state and the observer.
 //
 // A part finds the other parts in one of two ways. Fetch and DataPath are bases of Chip (chip.hh)
 // and find the other parts at fixed distances. All other parts keep references. The inline
@@ -33,8 +33,8 @@ struct Core {
     clock = until;
   }
   // Waits for memory. Without feedback the core never waits, even if the bus is a few clocks ahead.
-  // The bus can be ahead because the core takes back clocks that it has charged too early (REP,
-  // x87).
+  // The bus can be ahead because the core sometimes subtracts clocks that it has added too early
+  // (REP, x87).
   void wait(uint64_t until, Event stall) {
     if (until > clock && config.feedback) stall_until(until, stall);
   }

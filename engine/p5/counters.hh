@@ -17,9 +17,9 @@ namespace p5 {
 
 enum class Entry : uint8_t { Irq, Fault, Soft };  // how control reached a vector
 
-// Wrong counts of the chip, as the difference from the right count [INTEL-SU erratum 44; chen95,
-// caveats of its event table]. The list contains only errors for which a source gives the wrong
-// count. See docs/reference/counters.md.
+// Counts that the chip gets wrong. Each value is the difference from the right count [INTEL-SU
+// erratum 44; chen95, caveats of its event table]. The list contains only errors for which a source
+// gives the wrong count. See docs/reference/counters.md.
 enum Miscount : uint8_t {
   WriteParts,        // the chip does not count the second part of a misaligned write
   DtlbMissFaults,    // the chip counts a data TLB miss twice if the access faults
@@ -48,8 +48,8 @@ class Counters {
   // The banks, in the order of their first use.
   const std::vector<std::unique_ptr<Bank>>& banks() const { return banks_; }
 
-  // Sums an event over all address spaces, for the rings whose bit is set in `rings` (bit 0 = ring
-  // 0).
+  // Sums an event over all address spaces. `rings` has one bit for each ring (bit 0 is ring 0);
+  // only rings with a set bit are included.
   uint64_t total(Event event, uint32_t rings = 0xF) const {
     return sum(&Bank::count, event, rings);
   }

@@ -73,7 +73,7 @@ void DataPath::slow(Linear linear, uint32_t physical, uint32_t bytes, DataKind k
     part(at, kind);
     at = (at & ~(grain - 1)) + grain;
   }
-  // The second part found the line while it was being filled.
+  // The second part used the line while the line was being filled.
   if (crosses && parts > 1 && core.bank->count[DataReadMisses] == misses + 1 &&
       line_of(physical ^ at) == 0) {
     core.bank->miscount[MisalignedMisses]++;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The data path executes loads and stores in L1D. It waits for the write buffers and splits
-// misaligned accesses. It sends locked and uncached accesses to the bus.
+// The data path executes loads and stores in L1D. The data path waits for the write buffers and
+// splits misaligned accesses. Locked and uncached accesses go to the bus.
 #pragma once
 
 #include <cstdint>

@@ -221,8 +221,8 @@ void Decoder::choose_refusal() {
       insn_.flags |= kRefused;
     }
   } else if (insn_.cls == Class::Unknown) {
-    // Encodings of 0F 01 and 0F C7 that the Pentium does not have, such as MONITOR, RDTSCP, RDRAND
-    // and VMX instructions.
+    // The Pentium does not have these encodings of 0F 01 and 0F C7. Examples are MONITOR, RDTSCP,
+    // RDRAND and VMX instructions.
     if (opcode == 0x01 || (opcode == 0xC7 && reg >= 3)) insn_.flags |= kRefused;
   }
 }
@@ -261,7 +261,7 @@ void Decoder::choose_flags() {
   if (insn_.flags & kFpu) decode_fpu(&insn_);
   if (code64_) {
     // The emulator decides which instructions exist. The register masks have no bits for sixteen
-    // registers. Such bits are not needed, because no instructions pair.
+    // registers. Bits for these registers are not needed, because no instructions pair.
     insn_.flags &= uint16_t(~kRefused);
     insn_.reads = insn_.writes = insn_.address = insn_.agi_writes = 0;
   }

@@ -14,9 +14,9 @@ constexpr unsigned kMaxInsnBytes = 15;
 
 // Decodes the instruction at `bytes`. The function may read `available` bytes. `code32` is the D
 // bit of the code segment. `timing` gives the pairing of each class. Returns false if the
-// instruction does not end within these bytes or within 15 bytes. `*out` is then undefined. An
-// encoding that the chip refuses also gets its length. If no class exists for the encoding, the
-// class is Class::Unknown.
+// instruction does not end within these bytes or within 15 bytes. `*out` is then undefined. The
+// length is also correct for an encoding that the chip refuses. If no class exists for the
+// encoding, the class is Class::Unknown.
 bool decode(const uint8_t* bytes, unsigned available, bool code32, const TimingTable& timing,
             Insn* out);
 

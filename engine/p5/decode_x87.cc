@@ -70,7 +70,7 @@ void decode_fpu(Insn* out) {
   const unsigned escape = out->opcode & 7, reg = out->modrm >> 3 & 7;
   if (out->modrm < 0xC0) {
     out->cls = kFpuMem[escape][reg];
-    // This is FISTTP, which only processors with SSE3 have.
+    // These encodings are FISTTP, which only processors with SSE3 have.
     if (reg == 1 && (escape == 3 || escape == 5 || escape == 7)) out->flags |= kRefused;
     return;
   }

@@ -27,12 +27,13 @@ class Fetch {
   bool follows(const Insn& insn, Linear linear) const {
     return linear == next_ && linear + insn.length - 1 - window_ < window_bytes_;
   }
-  // Whether the whole window has arrived. Always false while hold() is on.
+  // Whether the whole window has arrived. The result is always false while hold() is on.
   bool complete(const Core& core) const { return core.clock >= ready_; }
 
-  // Moves the window to the line of this instruction, if two conditions hold. The line is in the
-  // page of the last fetch, and it is the last-used line of its set in L1I. Such a fetch changes
-  // nothing else. Returns false if a condition does not hold; the function then changes nothing.
+  // Moves the window to the line of this instruction, if two conditions hold. The line must be in
+  // the page of the last fetch. It must also be the last-used line of its set in L1I. Such a fetch
+  // changes nothing else. If a condition does not hold, the function changes nothing and returns
+  // false.
   bool enter_line(Core& core, const Caches& caches, Pipes& pipes, Linear linear, Linear last) {
     const Linear first = linear & ~Linear(line_ - 1);
     if (linear >> 12 != page_ || last - first >= line_ ||
@@ -64,7 +65,7 @@ class Fetch {
 
   // Drops the prefetched code.
   void drop() { window_bytes_ = 0; }
-  // Drops the prefetched code and the translation of its page.
+  // Drops the prefetched code and the translation of the page that contains this code.
   void drop_page() {
     drop();
     page_ = kNoPage;

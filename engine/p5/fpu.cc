@@ -130,7 +130,7 @@ uint64_t Fpu::start(const Insn& insn, uint64_t now) const {
   uint64_t at = rule(Rule::X87Busy) ? std::max(now, free_) : now;
   for (const int8_t source : use.sources) {
     if (source < 0 || !rule(Rule::X87Operand)) continue;
-    // A store needs its operand one clock before it begins [INTEL-OPT].
+    // A store can begin one clock after its operand is ready [INTEL-OPT].
     at = std::max(at, ready(source) + (use.store && rule(Rule::X87StoreEarly)));
   }
   if (rule(Rule::X87Multiply) && insn.cls == Class::Fmul) at = std::max(at, multiplier_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // When can the floating-point unit begin an instruction, and when is a result ready? The unit is a
-// separate pipeline. Most instructions leave the integer pipes before they end in the unit
-// [INTEL-OPT, AGN-MA].
+// separate pipeline. Most instructions leave the integer pipes before the floating-point unit ends
+// them [INTEL-OPT, AGN-MA].
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace p5 {
 
 class Fpu {
  public:
-  // Returns the first clock, at `now` or later, at which the operands of `insn` are ready and the
-  // unit is free for it.
+  // Returns the first clock, at `now` or later, at which `insn` can begin. Its operands must be
+  // ready, and the unit must be free.
   uint64_t start(const Insn& insn, uint64_t now) const;
 
   // Returns the clock at which the last division ends.

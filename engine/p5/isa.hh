@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which processor does the model have? Without P5_X86_64, the processor is a Pentium. With
-// P5_X86_64, it is an x86-64 processor with the memory hierarchy of that Pentium [AMD64]. The
-// caches and TLBs then have the same geometry, and their events are counted. Each instruction takes
-// one clock, and there is no pipeline.
+// P5_X86_64, the processor is an x86-64 processor with the memory hierarchy of that Pentium
+// [AMD64]. The caches and TLBs then have the same geometry, and their events are counted. Each
+// instruction takes one clock, and there is no pipeline.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ using Space = uint32_t;
 using PageEntry = uint32_t;
 #endif
 
-// Page tables [INTEL-DM 11, AMD64 5.3]: number of levels, index bits of each level, and the lowest
-// linear address bit in the number of a large page (4 MB; on x86-64 2 MB).
+// Page tables [INTEL-DM 11, AMD64 5.3]. The constants are the number of levels, the number of index
+// bits of each level, and the lowest bit of a linear address that belongs to the number of a large
+// page. A large page has 4 MB, or 2 MB on x86-64.
 constexpr unsigned kPageLevels = kX86_64 ? 4 : 2;
 constexpr unsigned kTableBits = kX86_64 ? 9 : 10;
 constexpr unsigned kLargePageShift = 12 + kTableBits;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// When does data arrive from outside of the processor? This part models the bus, the board L2, DRAM
-// and the two write buffers of the processor. It computes times and contains no data.
+// When does data from outside of the processor arrive? This part models the bus, the board L2, DRAM
+// and the two write buffers of the processor. The model computes times and contains no data.
 //
 // The bus executes one transaction after another. Each transaction starts at a bus clock edge.
 // There are two clock domains: `core_clocks` clocks of the core take as long as `bus_clocks` clocks
-// of the bus. If the core waits for a read, the read starts `miss_overhead` core clocks after the
-// core has requested it and the bus is free. With 4 clocks [INTEL-OPT: minimum] and the burst
-// patterns of the machine, the model gives the pointer-chase latencies that were measured on such
-// boards. Reads never overtake writes [INTEL-DM 3].
+// of the bus. If the core must wait for a read, the read starts `miss_overhead` core clocks later.
+// These clocks begin when the core has requested the read and the bus is free. With 4 clocks
+// [INTEL-OPT: minimum] and the burst patterns of the machine, the model gives the pointer-chase
+// latencies that were measured on such boards. Reads never overtake writes [INTEL-DM 3].
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ struct MemoryConfig {
   uint32_t miss_overhead = 4;    // core clocks before a line fill
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
-  // Core clocks that a write spends in its buffer before the bus can start it (estimate). If the
-  // next store waits for the same buffer, the bus is therefore idle for these clocks. Two paired
-  // stores use both buffers, and the bus is then not idle.
+  // Core clocks that a write spends in its buffer before its bus transaction can start (estimate).
+  // If the next store waits for the same buffer, the bus is therefore idle for these clocks. If two
+  // stores pair, they use both buffers, and the bus is not idle.
   uint32_t buffer_clocks = 1;
   uint32_t post_buffer = 4;   // number of 8-byte writes to DRAM that the chipset accepts at
                               // the speed of an L2 write; further writes make the bus wait
@@ -54,8 +54,8 @@ struct MemoryConfig {
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
 };
 
-// Divides by a small constant that is known only at run time: it multiplies with the reciprocal.
-// The quotient is exact for dividends below 2^58 and divisors up to 64.
+// Divides by a small constant that is known only at run time. The division is a multiplication with
+// the reciprocal. The quotient is exact for dividends below 2^58 and divisors up to 64.
 class Divider {
  public:
   explicit Divider(uint32_t divisor)
@@ -94,23 +94,25 @@ class Memory {
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.walk_overhead, Fill::Exclusive);
   }
-  // The same for memory that may not be filled into a cache. The L2 may already contain the data.
+  // Reads up to 8 bytes of memory that may not be filled into a cache. The L2 may already contain
+  // the data.
   uint64_t read_noncacheable(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.miss_overhead, Fill::None);
   }
 
-  // Makes one transfer to or from uncached space. Returns the core clock at which it ends.
+  // Makes one transfer to or from uncached space. Returns the core clock at which the transfer
+  // ends.
   uint64_t uncached(uint64_t now);
 
   // Writes up to 8 bytes through the pipe's write buffer. Returns the core clock at which the core
   // may continue: `now`, or later if the buffer is full.
   uint64_t write_single(uint32_t address, uint64_t now, Pipe pipe, Bank& bank);
-  // The same for another write to the line of the last write_single(). No read came in between, so
-  // the write hits or misses in the L2 as the last write did.
+  // Writes again to the line of the last write_single(). No read may come in between. The write
+  // then hits or misses in the L2 like the last write.
   uint64_t write_again(uint64_t now, Pipe pipe, Bank& bank);
   uint64_t write_uncached(uint64_t now, Pipe pipe);
 
-  // Writes a line back. The core does not wait for it.
+  // Writes a line back. The core does not wait for the write-back.
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
   // Another bus master accesses a line. The inquire cycle holds the bus, and a write removes the
@@ -146,13 +148,13 @@ class Memory {
     page_ = address & page_mask_;
     return config_.page_miss;
   }
-  // Waits until the write buffer of the pipe is empty, and uses it. Returns the core clock at which
-  // the core may continue.
+  // Waits until the write buffer of the pipe is empty, and then uses this buffer. Returns the core
+  // clock at which the core may continue.
   uint64_t take_buffer(uint64_t now, Pipe pipe);
   void release_buffer(uint64_t start, uint64_t end);
   uint64_t finish_write(uint64_t t, uint32_t page_clocks);
   uint64_t post_write(uint64_t now, Pipe pipe, uint32_t page_clocks);
-  // The timing of a read. It depends on the source of the data (L2 or DRAM).
+  // The timing of a read. The timing depends on the source of the data (L2 or DRAM).
   struct Answer {
     const BusPattern& pattern;
     uint32_t lead;   // bus clocks in addition to the pattern

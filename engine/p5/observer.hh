@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How can other code observe the chip? An observer sees every access to caches and TLBs that
-// changes an array, and every call that empties an array. It never changes the chip's behaviour or
-// counts.
+// changes an array, and every call that empties an array. An observer never changes the chip's
+// behaviour or counts.
 //
 // The chip calls its observer on slow paths only. If an access hits the last-used entry of its set,
-// a shortcut handles the access (shortcut.hh), and the observer does not see it. An observer that
-// needs such accesses removes entries from the shortcuts in attach() and in the calls named
-// used_...().
+// a shortcut handles the access (shortcut.hh). The observer does not see such an access. An
+// observer that needs such accesses removes entries from the shortcuts in attach() and in the calls
+// named used_...().
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ class Observer {
   virtual void read(uint32_t /*address*/, Fill) {}
   virtual void write(uint32_t /*address*/, Fill) {}
   virtual void code(uint32_t /*address*/, Fill) {}
-  // The chip's own cache has had an access to this line, and its shortcut may now contain the line.
+  // The chip's own cache has executed an access to this line. The shortcut of the cache may now
+  // contain the line.
   virtual void used_line(uint32_t /*address*/) {}
   virtual void used_code(uint32_t /*address*/) {}
   // The chip has counted a write hit that no shortcut has handled.
@@ -66,13 +67,13 @@ class Observer {
   virtual void uncached_write() {}
 
   // Translations, by linear address. If knows_page() returns false, the chip walks the page tables
-  // and calls data_page(). If knows_code_page() returns false, it calls code_page() in the same
-  // way.
+  // and calls data_page(). If knows_code_page() returns false, the chip walks the page tables and
+  // calls code_page().
   virtual bool knows_page(Linear) { return true; }
   virtual bool knows_code_page(Linear) { return true; }
   virtual void data_page(Linear, const PageWalk&) {}
   virtual void code_page(Linear, const PageWalk&) {}
-  // The chip's data TLBs have had a look-up of this page, and their shortcuts may now contain the
+  // The chip's data TLBs have looked up this page. The shortcuts of the TLBs may now contain the
   // page.
   virtual void used_page(Linear) {}
   // A page fault. If `present`, the fault is a protection fault.

@@ -138,13 +138,14 @@ constexpr Op string_op(ClassId once, ClassId rep, RegMask pointers, RegMask read
   return o;
 }
 
-// An encoding of later processors. The model refuses it, so only its length matters.
+// An encoding of later processors. The model refuses this encoding, so only the length of the
+// instruction matters.
 constexpr Op refused(uint32_t bits = kModRm) { return op(C::Unknown, bits, 0, 0, kRefused); }
 
 using Map = std::array<Op, 256>;
 using GroupTable = std::array<std::array<Op, 8>, kGroups>;
 
-// The maps of one-byte and two-byte (0F) opcodes, for 16-bit and 32-bit code and for 64-bit code.
+// The maps of one-byte opcodes and two-byte opcodes (0F). 64-bit code has separate maps.
 extern const Map kOneByte, kTwoByte, kOneByte64, kTwoByte64;
 extern const GroupTable kGroupOps;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Pentium model. Its caller executes the instructions: an emulator, a trace file or a test. The
-// caller reports these actions in program order:
+// The Pentium model. The caller of the model executes the instructions, for example an emulator, a
+// trace file or a test. The caller reports these actions in program order:
 //
 //   set_state()             after each possible change of ring, mode or address space
 //   retire(insn, linear)    one instruction begins
@@ -8,8 +8,8 @@
 //   repeat()                each iteration of a REP string instruction
 //   interrupts, far transfers, CR3 loads, port accesses, idle time
 //
-// The model provides the clock and the counters. It does not depend on a simulator and has no
-// global variables.
+// The model provides the clock and the counters. The model does not depend on a simulator and has
+// no global variables.
 //
 // This class only connects the parts of the chip. Each part has a separate file:
 //
@@ -64,7 +64,7 @@ struct Block {
   Linear to;
   uint32_t to_physical, bytes;  // of one iteration
 };
-// The times at which block() must update the clock of its caller. `told` is that clock. If an
+// These values control when block() updates the clock of its caller. `told` is that clock. If an
 // iteration ends at least `interval` clocks after `told`, block() sets `told` to the end of the
 // iteration. If the iteration ends at `due` or later, block() stops instead.
 struct Pace {
@@ -96,16 +96,16 @@ class Pentium {
   }
   // With `on`, at_hand() returns false, so each instruction goes through retire_elsewhere().
   void watch_each(bool on);
-  // Sets the observer of caches and TLBs (observer.hh); null: no observer. The observer must
-  // outlive the model, or another call must replace it first.
+  // Sets the observer of caches and TLBs (observer.hh); null: no observer. The observer must exist
+  // as long as the model, or until another call replaces it.
   void observe(Observer* observer);
   Observer* observer() const { return chip_.core.observer; }
 
   // --- instructions ---
 
   // Whether the instruction can take the fast path, on which retire() only calls complete(). The
-  // instruction must be a common one, and it must directly follow the last instruction in the
-  // window of fetched code. A transfer of control or a change of state ends the fast path.
+  // instruction must not be uncommon (kUncommon). It must directly follow the last instruction in
+  // the window of fetched code. A transfer of control or a change of state ends the fast path.
   bool at_hand(const Insn& insn, Linear linear) const {
     return !(insn.flags & kUncommon) && chip_.fetch().follows(insn, linear) &&
            chip_.fetch().complete(chip_.core);
@@ -142,8 +142,9 @@ class Pentium {
     }
     retire_slow(insn, linear);
   }
-  // During warming, executes a common instruction that directly follows the last instruction in the
-  // window. Returns false and does nothing for another instruction, or without warming.
+  // During warming, executes an instruction without kUncommon that directly follows the last
+  // instruction in the window. For all other instructions, and without warming, the function
+  // returns false and changes nothing.
   bool passes(const Insn& insn, Linear linear) {
     if (__builtin_expect(!warming_, 1) || breakpoints_.watching() || insn.flags & kUncommon ||
         !chip_.fetch().follows(insn, linear)) {
@@ -181,9 +182,9 @@ class Pentium {
     chip_.core.clock += repeats_.iteration_clocks(chip_.core);
     repeats_.iterated();
   }
-  // Executes up to `count` iterations: the accesses of each iteration, and repeat() after each
-  // iteration except the last one. The result is the same as with separate calls. Stops at the
-  // iteration at which `pace` is due. Returns the number of executed iterations.
+  // Executes up to `count` iterations. Each iteration executes its accesses, and repeat() follows
+  // after each iteration except the last iteration. The result is the same as with separate calls.
+  // Stops at the iteration at which `pace` is due. Returns the number of executed iterations.
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
   // With `on`, locks the next data accesses, which set accessed or busy bits of descriptors. The
   // lock ends at lock(false) or when another instruction begins.
@@ -204,9 +205,9 @@ class Pentium {
   }
   // `kind` is Gate for a far JMP or CALL, Far for a far RET, and Iret for an IRET.
   void far_transfer(Crossing kind) { transfers_.far_transfer(kind); }
-  // The transfer under way goes through a call gate with this number of parameters, or switches
-  // tasks. The call must come after the instruction (far JMP, far CALL, INT, IRET) or after the
-  // delivery of the interrupt or exception, and before the next set_state().
+  // The current transfer uses a call gate with this number of parameters, or it switches tasks.
+  // These functions must be called after the instruction (far JMP, far CALL, INT, IRET), or after
+  // the delivery of the interrupt or exception. They must be called before the next set_state().
   void call_gate(uint32_t parameters) { transfers_.call_gate(parameters); }
   void task_switch(Task to) { transfers_.task_switch(to); }
 
@@ -251,7 +252,8 @@ class Pentium {
   const uint64_t* clock_address() const { return &chip_.core.clock; }  // for readers in a hot path
   // Number of instructions that were retired in the current ring and address space.
   uint64_t retired_here() const { return chip_.core.bank->count[Instructions]; }
-  // The bank in use. It contains the time up to the last settle(). settle() changes nothing else.
+  // The bank in use. The bank contains the time up to the last call of settle(). Such a call
+  // changes nothing else.
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }
   void settle() { fold(); }
@@ -275,7 +277,8 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
-  // This function is not inline, and data() calls it last. data() therefore needs no stack frame.
+  // This function is not inline, and the call is the last action of data(). For this reason data()
+  // needs no stack frame.
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   // The part of complete() that warming needs.

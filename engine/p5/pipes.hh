@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How do the integer pipes U and V execute instructions? This part models which instructions pair
-// and how many clocks a pair takes. It also models the address-generation interlock (AGI), the
-// clocks of prefixes, and the bank of L1D that each pipe uses.
+// and how many clocks a pair takes. This part also models the address-generation interlock (AGI),
+// the clocks of prefixes, and the bank of L1D that each pipe uses.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Pipes {
     u_clocks_ = clocks;
     pair_before_ = pair_;
     pair_ = linear;
-    // A prefix keeps the decoder busy, not the pipes. Its clocks therefore hide no clocks of the
-    // next instruction's prefixes.
+    // A prefix keeps the decoder busy, not the pipes. The clocks of a prefix therefore hide no
+    // clocks of the next instruction's prefixes.
     if (rule(Rule::Prefix) && insn.prefixes) {
       const uint32_t decode = prefix_clocks(insn.prefixes);
       core.clock += decode;
@@ -47,8 +47,8 @@ class Pipes {
   }
 
   // The instruction goes into V, beside the instruction in U. The pair takes the clocks of the
-  // longer instruction. It takes more clocks if both instructions need memory or the arithmetic
-  // unit at the same time [AGN-MA 3.4].
+  // longer instruction. The pair takes more clocks if both instructions need memory or the
+  // arithmetic unit at the same time [AGN-MA 3.4].
   void join(Core& core, const Insn& insn) {
     core.count(InstructionsV);
     u_ = kNothingJoins;
@@ -77,7 +77,7 @@ class Pipes {
     pair_ = linear;
   }
 
-  // Linear address of the instruction in U, and of the previous instruction in U.
+  // Linear addresses of the instruction in U and of the previous instruction in U.
   Linear pair() const { return pair_; }
   Linear pair_before() const { return pair_before_; }
 
@@ -138,8 +138,9 @@ class Pipes {
     v_bank_ = kNoBank;
   }
 
-  // In this order, the members that issue() writes are not neighbours. The compiler would combine
-  // two neighbours in a vector register, which takes more instructions than two writes.
+  // The order of the members is deliberate: the members that issue() writes are not neighbours. The
+  // compiler would combine two neighbours in a vector register, which takes more instructions than
+  // two writes.
   Linear pair_ = 0;
   uint32_t last_clocks_ = 1;  // clocks of the last instruction; never 0
   Linear pair_before_ = 0;

@@ -45,14 +45,14 @@ class Prediction {
     foretell(pipes);
   }
 
-  // An instruction of new code begins. The code may pair differently than at its last execution.
+  // An instruction of new code begins. New code may pair differently from its last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
     if (foretold_ != kNoPair && foretold_ != pipes.pair()) false_hit();
     if (btb_.may_hold(uint32_t(pipes.pair()))) look_behind(pipes.pair());
   }
-  // Whether an entry may belong to code in these bytes. If the result is false, there is certainly
-  // no such entry.
+  // Whether an entry may belong to code in these bytes. If the result is false, the buffer
+  // certainly has no entry for this code.
   bool may_hold(Linear first, uint32_t bytes) const {
     return btb_.may_hold(uint32_t(first), bytes);
   }
@@ -74,9 +74,9 @@ class Prediction {
  private:
   static constexpr Linear kNoPair = 1;
 
-  // An entry of the buffer may belong to a pair that contains a branch itself, or to a pair that
-  // was split when its code was new. Such an entry predicts a branch in any pair that follows
-  // [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
+  // An entry of the buffer may belong to a pair that itself contains a branch. It may also belong
+  // to a pair that was split when its code was new. Such an entry predicts a branch in any pair
+  // that follows [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
   void foretell(const Pipes& pipes) {
     const Linear pair = pipes.pair();
     if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);

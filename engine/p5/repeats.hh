@@ -19,7 +19,7 @@ class Repeats {
   // An instruction begins, which may be a REP. `next` is the address after the last instruction.
   // Returns false if the emulator continues the current REP. The REP then counts nothing more.
   bool begin(const Insn& insn, Linear linear, Linear next);
-  // Charges the set-up of the current REP to its first iteration.
+  // Moves the set-up clocks of the current REP into its first iteration.
   void put_off_setup();
 
   // Returns the clocks of one iteration. Call iterated() after each iteration.
@@ -36,8 +36,8 @@ class Repeats {
     return active_ && linear_ == linear && next == behind_;
   }
   bool active() const { return active_; }
-  // An interrupt or exception. Control returns to `resume`. If a REP resumes there, it does not
-  // count a second time.
+  // An interrupt or exception. Control returns to `resume`. A REP that resumes there is not counted
+  // a second time.
   void interrupt(Linear resume, Linear next);
 
  private:

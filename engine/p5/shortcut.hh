@@ -31,7 +31,7 @@ class Shortcut {
   void forget(Linear key) { last_[key & mask_] = {}; }
   void clear() { std::fill(last_.begin(), last_.end(), Last()); }
 
-  // Limits the shortcut to this number of sets, and empties it.
+  // Limits the shortcut to this number of sets, and empties the shortcut.
   void narrow(uint32_t sets) {
     mask_ = std::min(mask_, sets - 1);
     clear();

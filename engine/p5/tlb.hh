@@ -50,7 +50,7 @@ class Tlb {
 
  private:
   static constexpr Linear kNone = ~Linear(0);
-  // A tag contains the page number, and the PageBits as its highest bits.
+  // A tag contains the page number in its low bits and the PageBits in its highest bits.
   static constexpr uint32_t kAttributeShift = 8 * sizeof(Linear) - 2;
   static constexpr Linear kPage = (Linear(1) << kAttributeShift) - 1;
 

@@ -35,8 +35,8 @@ class Transfers {
   void call_gate(uint32_t parameters);
   void task_switch(Task to);
 
-  // Ends the transfer under way, if there is one. `state` is the state after the transfer. The core
-  // still has the old state.
+  // Ends the current transfer, if a transfer is under way. `state` is the state after the transfer.
+  // The core still has the old state.
   void arrive(const State& state) {
     if (crossing_ != Crossing::None) cross(state);
   }

@@ -59,7 +59,8 @@ uint32_t Translation::look_up_code(Linear linear) {
   return found.attributes;
 }
 
-// Returns the page-table entries that the translation of an address reads, and its result.
+// Walks the page tables for an address. Returns the page-table entries that the walk reads, and the
+// result of the walk.
 PageWalk Translation::page_walk(Linear linear) {
   PageWalk walk;
   uint32_t table = uint32_t(core_.state.cr3) & ~0xFFFu;
@@ -80,8 +81,8 @@ PageWalk Translation::page_walk(Linear linear) {
   }
 }
 
-// Reads the page tables over the bus. L1D does not answer these reads, but L2 may. L1D snoops the
-// reads and first writes a dirty line back [INTEL-DM 3, 16].
+// Reads the page tables over the bus. L1D does not answer these reads, but L2 may answer them. L1D
+// snoops the reads and first writes a dirty line back [INTEL-DM 3, 16].
 PageWalk Translation::walk(Linear linear) {
   const PageWalk found = page_walk(linear);
   for (uint32_t i = 0; i < found.reads; i++) {

@@ -25,7 +25,8 @@ class X87 {
   }
   // Returns the class with the timing row of this instruction.
   ClassId timing_class(ClassId cls) const;
-  // Begins an instruction. Returns the clock at which the unit begins it.
+  // Begins an instruction. Returns the clock at which the floating-point unit begins the
+  // instruction.
   uint64_t begin(const Insn& insn, bool in_v);
   // Ends an instruction that has passed through the pipes.
   void end(const Insn& insn, bool in_v, uint64_t began);

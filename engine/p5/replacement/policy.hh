@@ -9,9 +9,9 @@
 
 namespace p5 {
 
-// touch() and fill() must change nothing if their way is the last way touched or filled in this
-// set, because the caches and TLBs do not report such hits (shortcut.hh). If a set has invalid
-// ways, the invalid way with the lowest number is filled, without a call of victim().
+// A second touch() or fill() of the last-used way of a set must change nothing, because the caches
+// and TLBs do not report all such hits (shortcut.hh). If a set has invalid ways, the invalid way
+// with the lowest number is filled, without a call of victim().
 struct Policy {
   // A policy must define:
   //
