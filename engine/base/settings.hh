@@ -14,7 +14,8 @@ namespace base {
 
 class Settings {
  public:
-  // Reads the file. Returns false with `*error` = "<path>:<line>: what is wrong".
+  // Reads the file. After an error, returns false and sets `*error` to "<path>:<line>: what is
+  // wrong".
   bool load(const std::string& path, std::string* error);
 
   // Reads a text (for tests). Messages show `name` in place of the path.

@@ -32,15 +32,15 @@ enum class Fill : uint8_t { None, Shared, Exclusive };
 struct CacheAccess {
   bool hit = false;
   bool filled = false;        // the access filled the line
-  bool through = false;       // a write that goes on to the next level (miss, write-through
-                              // or shared line)
+  bool through = false;       // write that the next level also gets (miss, write-through, shared)
   bool victim_dirty = false;  // the replaced line must be written back
   uint32_t victim = 0;        // address of the first byte of that line
 };
 
 class Cache {
  public:
-  // With `quick` off, quick_read() and quick_write() must not be used, and their state is not kept.
+  // If `quick` is false, quick_read() and quick_write() must not be called, because their state is
+  // not kept.
   explicit Cache(const CacheConfig& config, bool quick = true);
 
   // If the result is true, the access hits in the last-used line of its set and changes no state.

@@ -69,9 +69,10 @@ class Caches {
   void flush(bool write_back);  // WBINVD, INVD
 
   Cache l1d, l1i;
-  Memory memory;              // the bus, L2 and DRAM
-  uint32_t missed = kNoLine;  // line of the last write that missed and filled no line; kNoLine if a
-                              // cache has filled a line since then
+  Memory memory;  // the bus, L2 and DRAM
+  // The line of the last write that missed and filled no line. kNoLine: a cache has filled a line
+  // since then.
+  uint32_t missed = kNoLine;
 
  private:
   Fill page_fill(uint32_t attributes) const {

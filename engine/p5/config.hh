@@ -37,8 +37,8 @@ struct Config {
   uint32_t pci_clocks = 0;           // core clocks of one port access on PCI
   uint32_t inta_clocks = 0;          // core clocks of both interrupt acknowledge cycles
   bool feedback = true;              // false: the result of without_feedback()
-  std::vector<std::pair<uint32_t, uint32_t>> uncached;  // [first, last] physical addresses
-                                                        // below DRAM's end, not cached
+  // Ranges of uncached memory within DRAM: first and last physical address.
+  std::vector<std::pair<uint32_t, uint32_t>> uncached;
 
   // Checks and reads the keys of the chip. `settings` keeps the first error. After an error the
   // result must not be used.
@@ -47,8 +47,8 @@ struct Config {
   // Returns the same machine with caches, TLBs and a bus that count everything but cost no clocks.
   // The executed code then does not depend on the caches, the TLBs and the bus.
   Config without_feedback() const;
-  // Returns the machine of without_feedback(), in which only the instructions themselves cost
-  // clocks.
+  // Returns the machine of without_feedback(), but without all other costs. Only the instructions
+  // themselves cost clocks.
   Config without_clocks() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }

@@ -26,7 +26,7 @@ struct Core {
 
   void count(Event event, uint64_t number = 1) { bank->count[event] += number; }
 
-  // Waits until clock `until` in any case, and counts the time as a stall.
+  // Waits until clock `until`, with or without feedback, and counts the time as a stall.
   void stall_until(uint64_t until, Event stall) {
     if (until <= clock) return;
     count(stall, until - clock);
@@ -52,7 +52,7 @@ struct Core {
     count(BusBusy, bus_busy - folded_busy);
     folded_busy = bus_busy;
   }
-  // Counts in the bank of this address space and ring from now on.
+  // From now on, counts events in the bank of this address space and ring.
   void use_bank(Space cr3, uint8_t ring);
 
   uint64_t clock = 0;      // core clocks since power-up

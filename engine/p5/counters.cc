@@ -19,8 +19,8 @@ Bank& Counters::bank(Space cr3, uint8_t ring) {
 
 namespace {
 
-// An error of the chip adds another count to the count of an event code, or subtracts another count
-// from it [INTEL-DM table 16-24]. `codes` in events.toml give the counts without errors.
+// An error changes the count of an event code: the chip adds or subtracts another count [INTEL-DM
+// table 16-24]. `codes` in events.toml give the counts without errors.
 struct Error {
   uint8_t code;
   bool event;  // true: `which` is an Event; false: `which` is a Miscount

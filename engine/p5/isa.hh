@@ -21,9 +21,9 @@ using Space = uint32_t;
 using PageEntry = uint32_t;
 #endif
 
-// Page tables [INTEL-DM 11, AMD64 5.3]. The constants are the number of levels, the number of index
-// bits of each level, and the lowest bit of a linear address that belongs to the number of a large
-// page. A large page has 4 MB, or 2 MB on x86-64.
+// Page tables [INTEL-DM 11, AMD64 5.3]. kPageLevels is the number of levels. kTableBits is the
+// number of index bits of each level. The number of a large page is the linear address >>
+// kLargePageShift. A large page has 4 MB, or 2 MB on x86-64.
 constexpr unsigned kPageLevels = kX86_64 ? 4 : 2;
 constexpr unsigned kTableBits = kX86_64 ? 9 : 10;
 constexpr unsigned kLargePageShift = 12 + kTableBits;

@@ -47,8 +47,9 @@ struct MemoryConfig {
   // If the next store waits for the same buffer, the bus is therefore idle for these clocks. If two
   // stores pair, they use both buffers, and the bus is not idle.
   uint32_t buffer_clocks = 1;
-  uint32_t post_buffer = 4;   // number of 8-byte writes to DRAM that the chipset accepts at
-                              // the speed of an L2 write; further writes make the bus wait
+  // Number of 8-byte writes to DRAM that the chipset accepts at the speed of an L2 write. Further
+  // writes make the bus wait.
+  uint32_t post_buffer = 4;
   uint32_t dram_page = 4096;  // bytes of one open DRAM page (row), a power of two
   uint32_t snoop_clocks = 2;  // bus clocks of one inquire cycle
   uint32_t page_miss = 0;     // bus clocks that a change of the DRAM page adds
@@ -122,7 +123,8 @@ class Memory {
   // Core clocks so far in which the bus was busy.
   uint64_t busy() const { return by_unit_.quotient(busy_); }
 
-  // Uses the clocks of another configuration with the same caches. The bus must be idle.
+  // Switches to the clocks of another configuration. The caches must be the same, and the bus must
+  // be idle.
   void use(const MemoryConfig& config);
 
   // The core clock at which the write buffers are empty.

@@ -45,7 +45,7 @@ class Observer {
   // The observer must now count all accesses that were reported so far.
   virtual void settle() {}
 
-  // Accesses to cacheable memory, by physical address. `fill` has the meaning that it has in
+  // Accesses to cacheable memory, by physical address. `fill` has the same meaning as in
   // Cache::access(). The call precedes the access to the chip's own cache.
   virtual void read(uint32_t /*address*/, Fill) {}
   virtual void write(uint32_t /*address*/, Fill) {}

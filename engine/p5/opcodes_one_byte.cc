@@ -147,7 +147,7 @@ constexpr Map one_byte_map() {
   return m;
 }
 
-// 64-bit code [AMD64 vol. 3, B]: some opcodes do not exist, and 63 has another meaning.
+// 64-bit code [AMD64 vol. 3, B]: some opcodes do not exist, and opcode 63 has another meaning.
 constexpr Map one_byte_map_64() {
   Map m = one_byte_map();
   for (const int gone : {0x06, 0x07, 0x0E, 0x16, 0x17, 0x1E, 0x1F, 0x27, 0x2F, 0x37, 0x3F, 0x60,

@@ -199,7 +199,7 @@ class Pentium {
   void soft_interrupt(uint8_t vector) { transfers_.soft_interrupt(vector); }
   // `resume` is the linear address at which the interrupted code continues.
   void hard_interrupt(uint8_t vector, Linear resume) { transfers_.hard_interrupt(vector, resume); }
-  // `fault`: the current instruction did not complete and will not count.
+  // If `fault` is true, the current instruction did not complete and is not counted.
   void exception(uint8_t vector, bool fault, Linear resume) {
     transfers_.exception(vector, fault, resume);
   }
@@ -215,8 +215,8 @@ class Pentium {
 
   void set_state(const State& state);
   const State& state() const { return chip_.core.state; }
-  // A serialising instruction that may change the state (MOV CR0, MOV CR4). It drops the prefetched
-  // code [INTEL-DM].
+  // Executes a serialising instruction that may change the state (MOV CR0, MOV CR4). It drops the
+  // prefetched code [INTEL-DM].
   void serialize() { chip_.fetch().drop(); }
   void load_cr3(Space value);
   void invalidate_page(Linear linear);

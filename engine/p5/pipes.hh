@@ -151,11 +151,12 @@ class Pipes {
   uint16_t cold_ = 0;           // kLong: the code is new; kAlways: no instruction goes into V
   uint16_t single_pipe_ = 0;    // kAlways: no instruction goes into V
   uint8_t u_bank_ = kNoBank;    // bank of L1D that the instruction in U accessed
-  uint8_t v_bank_ = kNotInV;    // the same bank while the instruction in V is executed; kNoBank
-                                // after the first access of the instruction in V
-  RegMask agi_writes_ = 0;      // registers that the current pair writes
-  RegMask agi_before_ = 0;      // registers that the previous pair wrote
-  RegMask u_interlock_ = 0;     // registers for which the instruction in U had to wait
+  // While the instruction in V is executed, v_bank_ is the bank of the instruction in U. After the
+  // first access in V, it is kNoBank. If no instruction is in V, it is kNotInV.
+  uint8_t v_bank_ = kNotInV;
+  RegMask agi_writes_ = 0;   // registers that the current pair writes
+  RegMask agi_before_ = 0;   // registers that the previous pair wrote
+  RegMask u_interlock_ = 0;  // registers for which the instruction in U had to wait
 };
 
 }  // namespace p5

@@ -52,7 +52,7 @@ void Transfers::cross(const State& state) {
     core_.count(crossing_event(crossing_));
     // INTEL-DM 16: far transfers with a ring change count twice.
     core_.count(SegmentLoads, rule(Rule::SegmentLoadTwice));
-    // The clocks of a transfer inside the ring were charged before.
+    // So far, the transfer was charged with the clocks of a transfer inside the ring.
     const uint32_t base = core_.clocks[class_], inner = inner_clocks(state);
     if (rule(Rule::InnerLevel) && core_.timing_on && inner > base) core_.clock += inner - base;
   }

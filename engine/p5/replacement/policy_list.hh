@@ -16,7 +16,7 @@ template <class... Each>
 struct PolicyList {
   using Any = std::variant<Each...>;
 
-  // Whether a policy of the list is least recently used for a set of two ways.
+  // Whether the policy with this name works as LRU for a set of two ways.
   static bool pair_is_lru(const std::string& policy) {
     return ((policy == PolicyName<Each>::name && Each::kPairIsLru) || ...);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which way does first in, first out replace?
+// Which way does the policy FIFO (first in, first out) replace?
 #pragma once
 
 #include <cstdint>
