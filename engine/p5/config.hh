@@ -47,8 +47,7 @@ struct Config {
   // Returns the same machine with caches, TLBs and a bus that count everything but cost no clocks.
   // The executed code then does not depend on the caches, the TLBs and the bus.
   Config without_feedback() const;
-  // Returns the machine of without_feedback(), but without all other costs. Only the instructions
-  // themselves cost clocks.
+  // Returns the same machine with only one kind of cost: the clocks of the instructions themselves.
   Config without_clocks() const;
 
   uint64_t clock_hz() const { return uint64_t(clock_mhz * 1e6 + 0.5); }

@@ -245,7 +245,7 @@ void Decoder::choose_registers() {
     insn_.flags |= kStack;
     insn_.address |= kEsp;
     insn_.writes |= kEsp;
-    // An implicit update of ESP delays no address [AGN-MA].
+    // An implicit update of ESP causes no AGI stall [AGN-MA].
     if (!rule(Rule::AgiImplicitStack)) insn_.agi_writes |= kEsp;
   }
 }

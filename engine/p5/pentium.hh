@@ -74,7 +74,7 @@ struct Pace {
 
 class Pentium {
  public:
-  // `timing` and `platform` must outlive the model.
+  // `timing` and `platform` must exist as long as the model.
   Pentium(const Config& config, const TimingTable& timing, Platform& platform);
 
   // --- what is modelled ---
