@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What is the network of a machine? It has a card, a wire and a remote host; the keys are those of
-// the parameter file.
+// SPDX-License-Identifier: MIT What does the network of a machine contain? It contains a card, a
+// wire and a remote host. The keys net.* of the parameter file configure them.
 #pragma once
 
 #include <memory>

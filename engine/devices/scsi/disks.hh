@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Which disks does a machine have? The keys are those of the parameter file
-// (engine/base/settings.hh).
+// SPDX-License-Identifier: MIT Which disks does a machine have? The keys disk.* of the parameter
+// file (engine/base/settings.hh) describe them.
 #pragma once
 
 #include <string>

@@ -96,9 +96,9 @@ void Replay::end() {
                 "http served=%u wrong=%u refused=%u bytes=%llu microseconds=%llu\n", served, wrong,
                 refused, static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>((host.now() - began) / kMicrosecond));
-  const auto told = std::move(answer);
+  const auto reply = std::move(answer);
   answer = nullptr;
-  told(line);
+  reply(line);
 }
 
 class Http : public Service {
