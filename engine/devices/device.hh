@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT How does a device plug into the machine? A device is a folder
-// engine/devices/NAME. It has a class that derives from Device, and one line that registers the
-// class (Registered). No other file names the device. engine/session reads the keys of the device
-// and calls the device. engine/bochs connects the device to the emulated PC.
-// engine/devices/README.md lists the steps to add a device.
+// SPDX-License-Identifier: MIT
+// How does a device plug into the machine? A device is a folder engine/devices/NAME. It has a class
+// that derives from Device, and one line that registers the class (Registered). No other file names
+// the device. engine/session reads the keys of the device and calls the device. engine/bochs
+// connects the device to the emulated PC. engine/devices/README.md lists the steps to add a device.
 #pragma once
 
 #include <cstdint>

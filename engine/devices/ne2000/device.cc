@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT How do the network card, the wire and the remote host connect to the
-// machine as one device?
+// SPDX-License-Identifier: MIT
+// How do the network card, the wire and the remote host connect to the machine as one device?
 #include "../device.hh"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT How does National Semiconductor's DP8390 network controller work? It
-// has registers, remote DMA, transmission, and a ring of 256-byte pages for received frames. The
-// sources are the DP8390D/NS32490D data sheet (1995) and Linux's drivers
-// (drivers/net/ethernet/8390).
+// SPDX-License-Identifier: MIT
+// How does National Semiconductor's DP8390 network controller work? It has registers, remote DMA,
+// transmission, and a ring of 256-byte pages for received frames. The sources are the
+// DP8390D/NS32490D data sheet (1995) and Linux's drivers (drivers/net/ethernet/8390).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT What is a frame, and which parameters decide its time on the wire?
-// engine/base/agenda.hh defines the unit of time.
+// SPDX-License-Identifier: MIT
+// What is a frame, and which parameters decide its time on the wire? engine/base/agenda.hh defines
+// the unit of time.
 #pragma once
 
 #include <cstdint>

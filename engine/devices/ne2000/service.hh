@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT What is a service of the remote host? It is a server or a client on
-// the remote host that exchanges data with the guest. Each service is a file in services/ and an
-// entry in services/table.cc. docs/concepts/network.md describes the protocols of the services.
+// SPDX-License-Identifier: MIT
+// What is a service of the remote host? It is a server or a client on the remote host that
+// exchanges data with the guest. Each service is a file in services/ and an entry in
+// services/table.cc. docs/concepts/network.md describes the protocols of the services.
 //
 // A passive service listens from the start. An active service starts when the guest sends the line
 // `run NAME key=value ...` to the control service. The active service sends its answer when it has

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT How do the stations share one half-duplex Ethernet segment (IEEE
-// 802.3, 4.2)? A station that has a frame waits until the wire has been free for a gap. Stations
-// that then begin at the same time collide, jam and draw a time to wait. Signals have no delay in
-// this model, so no station begins while another station sends. Two stations collide only if they
-// have waited for the same moment.
+// SPDX-License-Identifier: MIT
+// How do the stations share one half-duplex Ethernet segment (IEEE 802.3, 4.2)? A station that has
+// a frame waits until the wire has been free for a gap. Stations that then begin at the same time
+// collide, jam and draw a time to wait. Signals have no delay in this model, so no station begins
+// while another station sends. Two stations collide only if they have waited for the same moment.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Which device gets the SCSI bus? One device uses the bus at a time.
-// Among the waiting devices, the ID with the highest priority is next [SCSI-2 6.1.2].
+// SPDX-License-Identifier: MIT
+// Which device gets the SCSI bus? One device uses the bus at a time. Among the waiting devices, the
+// ID with the highest priority is next [SCSI-2 6.1.2].
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT How do the SCSI host adapters and the disks connect to the machine
-// as one device?
+// SPDX-License-Identifier: MIT
+// How do the SCSI host adapters and the disks connect to the machine as one device?
 #include "../device.hh"
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT How does a disk drive work behind its interface? A drive has a
-// queue, a buffer with read-ahead, a write cache and a mechanism. It receives commands and reports
-// when it needs the bus.
+// SPDX-License-Identifier: MIT
+// How does a disk drive work behind its interface? A drive has a queue, a buffer with read-ahead, a
+// write cache and a mechanism. It receives commands and reports when it needs the bus.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Where on the disk is a sector? All tracks of a zone have the same
-// number of sectors. A place also contains the angle at which its sector begins.
+// SPDX-License-Identifier: MIT
+// Where on the disk is a sector? All tracks of a zone have the same number of sectors. A place also
+// contains the angle at which its sector begins.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT How much time do the arm and the platters need to pass a run of
-// sectors under the heads?
+// SPDX-License-Identifier: MIT
+// How much time do the arm and the platters need to pass a run of sectors under the heads?
 #pragma once
 
 #include <vector>

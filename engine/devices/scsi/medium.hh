@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Which data is on the platters? Only written sectors use memory. A
-// disk of gigabytes therefore needs little memory, and a fork copies it fast.
+// SPDX-License-Identifier: MIT
+// Which data is on the platters? Only written sectors use memory. A disk of gigabytes therefore
+// needs little memory, and a fork copies it fast.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: MIT How long is a seek over d cylinders? Up to the knee the time is a +
-// b * sqrt(d), because the arm only speeds up and slows down. Beyond the knee the time is c + e *
-// d, because the arm also moves at constant speed [Ruemmler and Wilkes 1994].
+// SPDX-License-Identifier: MIT
+// How long is a seek over d cylinders? Up to the knee the time is a + b * sqrt(d), because the arm
+// only speeds up and slows down. Beyond the knee the time is c + e * d, because the arm also moves
+// at constant speed [Ruemmler and Wilkes 1994].
 #pragma once
 
 #include <cstdint>

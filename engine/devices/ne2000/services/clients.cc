@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT Which clients use the guest's database and X servers? `run
-// sdbase-clients port= clients= transactions= records=` starts the clients of
-// workloads/net/sdbase.c. `run xclients port= clients= type= steps=` starts the clients of
-// workloads/net/sxipc.c. All clients begin at once. Each client has its own connection and waits
-// for its answers.
+// SPDX-License-Identifier: MIT
+// Which clients use the guest's database and X servers? `run sdbase-clients port= clients=
+// transactions= records=` starts the clients of workloads/net/sdbase.c. `run xclients port=
+// clients= type= steps=` starts the clients of workloads/net/sxipc.c. All clients begin at once.
+// Each client has its own connection and waits for its answers.
 #include "../../../workloads/lib/sdbase.h"
 #include "../../../workloads/lib/sxipc.h"
 #include "service.hh"

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: MIT `run sftp port= direction=put|get bytes= buffer=`: the client of
-// workloads/net/sftp.c, for one file. A request has 32 characters: the number of bytes, then
-// spaces. The bytes follow in the given direction. Then both sides close. A put sends the data that
-// workloads/lib/data.h makes from key 0, in pieces of `buffer` bytes.
+// SPDX-License-Identifier: MIT
+// `run sftp port= direction=put|get bytes= buffer=`: the client of workloads/net/sftp.c, for one
+// file. A request has 32 characters: the number of bytes, then spaces. The bytes follow in the
+// given direction. Then both sides close. A put sends the data that workloads/lib/data.h makes from
+// key 0, in pieces of `buffer` bytes.
 #include <algorithm>
 #include <cstdio>
 

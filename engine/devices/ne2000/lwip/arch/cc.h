@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT Which definitions does lwIP need from its platform? remote.cc
-// contains the two functions.
+// SPDX-License-Identifier: MIT
+// Which definitions does lwIP need from its platform? remote.cc contains the two functions.
 #ifndef P5NET_ARCH_CC_H
 #define P5NET_ARCH_CC_H
 
