@@ -45,7 +45,8 @@ class BochsPlatform : public session::Emulator {
   }
 
   // The fetch window of Bochs usually contains the page of the instruction pointer. After the
-  // linking of traces the window can be out of date. The test of its bounds detects this case.
+  // linking of traces the window can be out of date. The test of the window's bounds detects this
+  // case.
   uint32_t code_physical(Linear linear) override {
     const bx_address biased = cpu()->get_instruction_pointer() + cpu()->eipPageBias;
     const bx_address at = biased + linear - code_linear(cpu()->get_instruction_pointer());
@@ -98,7 +99,8 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
 
 #if BX_SUPPORT_X86_64
 
-// One of the first x86-64 processors. It has no later extension, but it has the marker leaf.
+// One of the first x86-64 processors. The processor has no later extension, but it has the marker
+// leaf.
 class Processor : public athlon64_clawhammer_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
@@ -394,8 +396,8 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
   }
   if (count < 2) return false;
   // Single iterations would report the time to Bochs at fixed intervals. The block reports the time
-  // at the same intervals. It ends before the iteration at which a timer is due. Bochs executes
-  // this iteration itself.
+  // at the same intervals. The block ends before the iteration at which a timer is due. Bochs
+  // executes this iteration itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.told != p5_ticked) {

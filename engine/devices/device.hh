@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How does a device plug into the machine? A device is a folder engine/devices/NAME. It has a class
-// that derives from Device, and one line that registers the class (Registered). No other file names
-// the device. engine/session reads the keys of the device and calls the device. engine/bochs
-// connects the device to the emulated PC. engine/devices/README.md lists the steps to add a device.
+// How does a device plug into the machine? A device is a folder engine/devices/NAME. The folder
+// contains a class that derives from Device, and one line that registers the class (Registered). No
+// other file names the device. engine/session reads the keys of the device and calls the device.
+// engine/bochs connects the device to the emulated PC. engine/devices/README.md lists the steps to
+// add a device.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +87,7 @@ class Pc {
   // Counts an event in the current ring and address space.
   virtual void count(p5::Event event, uint64_t number) = 0;
 
-  // Creates a file of the run. The engine flushes and checks it at the end of the run.
+  // Creates a file of the run. The engine flushes and checks the file at the end of the run.
   virtual std::FILE* create(const std::string& path) = 0;
   // Ends the run as failed; `reason` is one line.
   [[noreturn]] virtual void fail(const std::string& reason) = 0;
@@ -100,8 +101,8 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // Checks and reads all keys of its device.toml, even if the machine does not have the device.
-  // `settings` keeps the first error. Called once.
+  // Checks and reads all keys of the device's device.toml, even if the machine does not have the
+  // device. `settings` keeps the first error. Called once.
   virtual void read(base::Settings& settings) = 0;
   // Whether the machine has the device (`present` in device.toml). Valid after Devices::read().
   bool present() const { return present_; }
@@ -130,7 +131,8 @@ class Device {
 };
 
 // A kind of device. The `order` in device.toml sorts the devices of a machine. This order decides
-// their PCI slots. It also decides which timer fires first if two timers are due in the same clock.
+// their PCI slots. The order also decides which timer fires first if two timers are due in the same
+// clock.
 struct Kind {
   p5::Part part;  // the build derives this name from the folder: scsi -> Scsi
   std::unique_ptr<Device> (*make)();

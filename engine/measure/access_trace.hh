@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How does another simulator get the accesses to the caches and their results? This trace contains
-// them (docs/reference/formats.md, accesses.bin). A shadow with the machine's geometry reports the
-// accesses. The caches of this shadow are empty when the trace begins.
+// How does another simulator get the accesses to the caches and their results? The trace of
+// accesses contains this data (docs/reference/formats.md, accesses.bin). A shadow with the
+// machine's geometry reports the accesses. The caches of this shadow are empty when the trace
+// begins.
 #pragma once
 
 #include <cstdint>

@@ -2,19 +2,19 @@
 // To which function, ring, address space and kernel entrance do the counts inside the brackets
 // belong? On request the attribution also reports the chain of calls.
 //
-// The attribution does not change what the model counts. Before each instruction it checks whether
-// control has passed to another function, ring or address space. If so, it adds the growth of all
-// counts to a node of a tree. For every event the sum over the nodes therefore equals the growth of
-// the banks (differs()). All effects of an instruction, including its fetch, belong to the function
-// of the instruction. The cost of the delivery of an interrupt or exception belongs to the
-// interrupted code, as in the banks.
+// The attribution does not change what the model counts. Before each instruction the attribution
+// checks whether control has passed to another function, ring or address space. If so, the
+// attribution adds the growth of all counts to a node of a tree. For every event the sum over the
+// nodes therefore equals the growth of the banks (differs()). All effects of an instruction,
+// including its fetch, belong to the function of the instruction. The cost of the delivery of an
+// interrupt or exception belongs to the interrupted code, as in the banks.
 //
-// The attribution uses the stack pointer to find the frames of calls. It does not match calls with
-// returns. A frame ends when the stack pointer rises above the frame. Each piece of memory of 8 KB
-// (the size of Linux's kernel stacks; 16 KB on x86-64) counts as a separate stack with its own
-// frames. If a call moves the stack pointer to another piece, the new stack continues the old
-// stack. There are two such cases: one stack spans two pieces, or a kernel makes a call on another
-// stack.
+// The attribution uses the stack pointer to find the frames of calls. The attribution does not
+// match calls with returns. A frame ends when the stack pointer rises above the frame. Each piece
+// of memory of 8 KB (the size of Linux's kernel stacks; 16 KB on x86-64) counts as a separate stack
+// with its own frames. If a call moves the stack pointer to another piece, the new stack continues
+// the old stack. There are two such cases: one stack spans two pieces, or a kernel makes a call on
+// another stack.
 #pragma once
 
 #include <array>
@@ -105,7 +105,7 @@ class Attribution {
   const Bank& bank(uint32_t number) const { return *banks_[number].bank; }
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
   // Compares the sum over the nodes with the growth of the banks. Returns the name of the first
-  // event for which they differ, or an empty text.
+  // event with a difference, or an empty text.
   std::string differs() const;
 
  private:
@@ -114,7 +114,7 @@ class Attribution {
   static constexpr uint32_t kDeepest = 200;  // calls; a deeper call gets the parent of its caller
 
   struct Frame {
-    Linear stack;  // address of its return address; all ones: outermost frame
+    Linear stack;  // address of the return address; all ones: outermost frame
     uint32_t parent, entrance;
     uint32_t node;
   };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which basic blocks run inside the brackets? SimPoint needs them (docs/concepts/simpoint.md). This
-// class has two uses. First, it can write frequency vectors: one vector for each interval of a
-// given number of instructions. Second, it can select intervals for detailed simulation. The model
-// then warms up for a number of instructions before each interval, and is paused at all other
-// times. This file does not include Bochs.
+// class has two uses. First, the class can write frequency vectors: one vector for each interval of
+// a given number of instructions. Second, the class can select intervals for detailed simulation.
+// The model then warms up for a number of instructions before each interval, and is paused at all
+// other times. This file does not include Bochs.
 //
 // A block ends at a near branch (taken or not taken), and at every other change of control or
 // state. The address space and the first address identify a block. Ring 0 counts as one address
@@ -23,8 +23,8 @@ namespace p5 {
 
 class Blocks {
  public:
-  // An interval: a range of instructions inside the brackets, counted from the first bracket on. It
-  // represents `weight` instructions of the run.
+  // An interval: a range of instructions inside the brackets, counted from the first bracket on. An
+  // interval represents `weight` instructions of the run.
   struct Interval {
     uint32_t number;
     uint64_t begin, end, weight;

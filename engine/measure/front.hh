@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How do TLBs and L1 caches of another geometry behave? A front consists of the TLBs and L1 caches
-// of a shadow. It plays the recorded references of the chip. Its buses pass the memory requests of
-// the front to the L2s (shadow_l2.hh).
+// of a shadow. The front plays the recorded references of the chip. The buses pass the memory
+// requests of the front to the L2s (shadow_l2.hh).
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ struct Reference {
                                 // number of a bank
 };
 
-// The bus between a front and some of its L2s. It drops accesses that change nothing: an access to
-// the last-used line of a set in the smallest L2 hits in all of these L2s.
+// The bus between a front and some of its L2s. The bus drops accesses that change nothing: an
+// access to the last-used line of a set in the smallest L2 hits in all of these L2s.
 class Bus {
  public:
   // `l2` is the first L2 on the bus. With `filter` off the bus drops nothing.
@@ -107,7 +107,7 @@ class Front {
   // and writes of an L2.
   void play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks);
   const Bus& bus(size_t number) const { return buses_[number]; }
-  // Returns what the front has counted in a bank.
+  // Returns the counts of the front in a bank.
   MissCounts counts(size_t bank) const {
     return bank < banks_.size() ? banks_[bank] : MissCounts();
   }

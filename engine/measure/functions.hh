@@ -25,13 +25,14 @@ class Functions {
     std::string name, module;
     bool starts_task = false;  // a new task begins here, on an empty stack
   };
-  // The function at an address. It covers `bytes` bytes from `first` on.
+  // The function at an address. The function covers `bytes` bytes from `first` on.
   struct Place {
     uint32_t function;
     Linear first, bytes;
   };
 
-  // Reads the text of the file. If it returns false, `*error` is "<name>:<line>: what is wrong".
+  // Reads the text of the file. If parse() returns false, `*error` is "<name>:<line>: what is
+  // wrong".
   bool parse(const std::string& text, const std::string& name, std::string* error);
 
   // Looks up code at a fixed address. Returns false if no module with fixed addresses contains the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Why does a cache miss? The classes are those of Hill [M. D. Hill, Aspects of Cache Memory and
-// Instruction Buffer Performance, Berkeley 1987]. For each of L1D, L1I and L2 this class simulates
-// a second cache of the same size. The second cache is fully associative, has true LRU, and gets
-// the same accesses. A miss of the real cache has one of these classes:
+// Why does a cache miss? This file uses the classes of Hill [M. D. Hill, Aspects of Cache Memory
+// and Instruction Buffer Performance, Berkeley 1987]. For each of L1D, L1I and L2 this class
+// simulates a second cache of the same size. The second cache is fully associative, has true LRU,
+// and gets the same accesses. A miss of the real cache has one of these classes:
 //
 //   compulsory  the line has never been in the cache
 //   removed     another bus master, a locked access, the other L1 or INVD has removed the line
@@ -14,7 +14,8 @@
 // do not reach the caches and have no class.
 //
 // For a direct-mapped L2 this class also records which function evicts the lines of another
-// function. For each conflict miss it records the function that brought in the evicting line.
+// function. For each conflict miss the class records the function that brought in the evicting
+// line.
 #pragma once
 
 #include <array>

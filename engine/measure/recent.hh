@@ -8,10 +8,11 @@
 // last-used line of a set in each geometry. Another reference to this line hits in every geometry
 // and changes no replacement order.
 //
-// The filter can also keep the second-last used line as `second`. This needs two or more ways and
-// true or tree LRU in all geometries, because then each geometry contains this line too. A
-// reference to `second` hits and only changes the order of the two lines. This order matters only
-// when the set uses a third line. The reference is therefore recorded only then (unrecorded()).
+// The filter can also keep the second-last used line as `second`. For this purpose all geometries
+// must have two or more ways and true or tree LRU. Each geometry then also contains the second-last
+// used line. A reference to `second` hits and only changes the order of the two lines. This order
+// matters only when the set uses a third line. The reference is therefore recorded only then
+// (unrecorded()).
 //
 // The shortcut of the chip's own array contains only lines that are `first` in this filter. A
 // reference that the shortcut answers is therefore never recorded, and the chip does not report it.

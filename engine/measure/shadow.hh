@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What are shadows? They are other cache and TLB geometries that observe the chip in the same run.
-// Each shadow counts the misses that the chip would have with this other geometry. Shadows do not
-// influence the run, need no virtual time, and count no cycles.
+// What are shadows? Shadows are other cache and TLB geometries that observe the chip in the same
+// run. Each shadow counts the misses that the chip would have with this other geometry. Shadows do
+// not influence the run, need no virtual time, and count no cycles.
 //
-// How do the shadows work fast enough?
+// How do the shadows keep the simulation fast?
 //   - A filter (recent.hh) drops the references that change nothing in any geometry. The chip does
 //     not even report most of these references, because its shortcuts answer them.
-//   - The other references are recorded. They are played in batches to one geometry after another,
-//     so that the tags of one geometry stay in the host's caches.
+//   - The other references are recorded. The shadows play recorded references in batches to one
+//     geometry after another, so that the tags of one geometry stay in the host's caches.
 //   - A geometry consists of a front (TLBs and L1 caches, front.hh) and an L2 (shadow_l2.hh).
 //     Geometries with equal fronts share one front. L2s that contain the same lines are simulated
 //     as one L2.
@@ -111,8 +111,9 @@ class Shadows final : public Observer {
   std::vector<Reference> references_;  // recorded, not played yet
   std::vector<PageWalk> walks_;        // walks of the recorded references to pages
   uint32_t last_write_ = kNone;        // number of the last reference, if it is a write
-  // Counts of the current bank that are the same in every geometry. Its write hits are the sum of
-  // the hits that the chip's shortcuts count and the hits that the filter counts.
+  // Counts of the current bank that are the same in every geometry. The write hits in these counts
+  // are the sum of two numbers: the hits that the chip's shortcuts count, and the hits that the
+  // filter counts.
   MissCounts* common_ = nullptr;
   const Bank* bank_ = nullptr;
   uint32_t number_ = 0;      // of the current bank

@@ -7,7 +7,7 @@
 namespace p5 {
 namespace {
 
-// A tag is a line number. Its highest bit is a state bit: the line is dirty.
+// A tag is a line number. The highest bit of a tag shows that the line is dirty.
 constexpr uint32_t kDirty = 0x80000000, kNone = 0x7FFFFFFF;
 
 uint32_t log2_of(uint32_t value) {
@@ -43,8 +43,8 @@ class Tally {
 // Direct-mapped L2s of any size, with lines of the same length. Several lines share a set. The set
 // contains the line that was brought in last. In a larger cache fewer lines share a set. A larger
 // cache therefore contains all lines of a smaller cache, and the lines that are modified in the
-// smaller cache are also modified in the larger cache. If an access hits and changes nothing, it is
-// therefore not played to the larger caches.
+// smaller cache are also modified in the larger cache. If an access hits and changes nothing, the
+// access is therefore not played to the larger caches.
 class DirectL2s : public L2s {
  public:
   explicit DirectL2s(const CacheConfig& l2)

@@ -26,7 +26,7 @@ struct L2Misses {
   uint64_t reads = 0, writes = 0, dram_writes = 0;
 };
 
-// L2s behind one bus that are played together. They behave like the L2 of class Memory.
+// L2s behind one bus that are played together. These L2s behave like the L2 of class Memory.
 class L2s {
  public:
   virtual ~L2s() = default;

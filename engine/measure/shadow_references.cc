@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do the shadows handle each reference that the chip reports? They drop references that change
-// nothing, and record the other references.
+// How do the shadows handle each reference that the chip reports? The shadows drop references that
+// change nothing, and record the other references.
 #include "shadow.hh"
 
 namespace p5 {

@@ -13,7 +13,7 @@ constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase number of the empty brackets (
 class Brackets {
  public:
   // begin() and end() return an error, or an empty text. begin() opens the phase. end() only
-  // checks. The phase stays open until close(), so that its end can be written first.
+  // checks. The phase stays open until close(), so that the end marker can be written first.
   std::string begin(uint32_t phase);
   std::string end(uint32_t phase) const;
   void close() { open_.pop_back(); }

@@ -19,8 +19,8 @@ class CounterRegisters {
   explicit CounterRegisters(p5::Pentium& model) : model_(model) {}
   void trace(Trace trace) { trace_ = std::move(trace); }
 
-  // These functions access MSRs 0Eh and 11h to 13h. For any other MSR they return false and change
-  // nothing.
+  // These functions access MSRs 0Eh and 11h to 13h. For any other MSR these functions return false
+  // and change nothing.
   bool read(uint32_t index, uint64_t* value);
   bool write(uint32_t index, uint64_t value);
   // Returns the time-stamp counter in core clocks. `adjust` is the sum that the guest has added to

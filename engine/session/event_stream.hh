@@ -16,8 +16,8 @@ namespace session {
 
 class EventStream {
  public:
-  // `counted` lists the events to write (counted.hh). `names` lists the names of the shadows.
-  // `played` contains the shadows; null: the run has no shadows.
+  // `counted` lists the events to write (counted.hh). `shadow_names` lists the names of the
+  // shadows. `played` contains the shadows; null: the run has no shadows.
   EventStream(p5::Pentium& model, std::vector<uint32_t> counted,
               const std::vector<std::string>& shadow_names, p5::Shadows* played)
       : model_(model), counted_(std::move(counted)), shadows_(shadow_names), played_(played) {}
@@ -25,8 +25,8 @@ class EventStream {
   // Creates the file and writes the header.
   void open(const std::string& path, uint64_t clock_hz);
 
-  // Writes a snapshot. Its type is "marker" for a marker of the guest, and "interval" for the begin
-  // or end of a sampled interval.
+  // Writes a snapshot. The type of the snapshot is "marker" for a marker of the guest, and
+  // "interval" for the begin or end of a sampled interval.
   void marker(const char* type, const char* op, uint32_t arg);
   // Writes a snapshot without shadows when the guest accesses a counter register.
   void read(const char* insn, uint32_t index, uint64_t value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does the guest run? A job is a command line. It also contains the program file if the guest
-// does not have the program. Runs that share a boot have different jobs.
+// What does the guest run? A job is a command line. The job also contains the program file if the
+// guest does not have the program. Runs that share a boot have different jobs.
 #pragma once
 
 #include <string>

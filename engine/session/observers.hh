@@ -36,14 +36,14 @@ class Observers {
   // The guest is ready. Attribution starts here.
   void ready();
   // Call these after the begin marker and the end marker of a phase. In begin() `brackets` contains
-  // the phase. In end() it does not contain the phase any more.
+  // the phase. In end() `brackets` does not contain the phase any more.
   void begin(uint32_t phase, const Brackets& brackets);
   void end(uint32_t phase, const Brackets& brackets);
   // Writes all files at the end of the run. The attribution reports these events.
   void finish(const std::vector<uint32_t>& counted);
 
-  // Compares the sums over all functions with the model's counts. Returns the first event for which
-  // they differ, or an empty text.
+  // Compares the sums over all functions with the model's counts. Returns the first event with a
+  // difference, or an empty text.
   std::string differs() const { return attribution_ ? attribution_->differs() : ""; }
   p5::Blocks* blocks() { return blocks_.get(); }
   p5::Attribution* attribution() { return attribution_.get(); }
@@ -54,7 +54,7 @@ class Observers {
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
   void use(std::unique_ptr<p5::Shadows> shadows);
-  // Adds a shadow of the machine's own geometry; `listener` sees each of its accesses.
+  // Adds a shadow of the machine's own geometry; `listener` sees each access of this shadow.
   void listen(p5::AccessListener* listener);
 
   p5::Pentium& model_;

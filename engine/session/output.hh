@@ -14,7 +14,7 @@ class Output {
   explicit operator bool() const { return file_ != nullptr; }
 
   void write(const std::string& text);
-  // Call this after a direct write to file(). It ends the process if the write has failed.
+  // Call this after a direct write to file(). check() ends the process if the write has failed.
   void check() const;
   // Flushes and closes the file.
   void finish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What are the steps of a run, from its parameter file to its exit status? The glue of the emulator
-// has one Session object and uses all parts of the run through it. The other files of this folder
-// are these parts. No file of this folder includes the emulator or names a device.
+// has one Session object, through which it uses all parts of a run. The other files of this folder
+// contain the parts of a run. No file of this folder includes the emulator or names a device.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ class Session {
 
   // Warns that the emulator and the model decode different lengths of an instruction.
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
-  // Creates a file for a device. The session checks and flushes it at the end of the run.
+  // Creates a file for a device. The session checks and flushes the file at the end of the run.
   std::FILE* create(const std::string& path);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What do the shadows add to the event stream? Each snapshot contains the growth of their counts
-// since the previous marker.
+// What do the shadows add to the event stream? Each snapshot contains the growth of the shadows'
+// counts since the previous marker.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ uint8_t Dp8390::read(uint32_t index) {
           return rsr_;
         case 0xD:
         case 0xE:
-          return 0;  // frames with errors: this wire delivers none
+          return 0;  // frames with errors: this wire has no such frames
         case 0xF: {
           const uint8_t value = missed_;  // a read clears the counter
           missed_ = 0;
@@ -175,7 +175,7 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 }
 
 void Dp8390::command(uint8_t value, Time now) {
-  // TXP stays set until the frame has ended; writing 0 does not clear it.
+  // TXP stays set until the frame has ended. A write of 0 does not clear TXP.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
   // STA starts the card and STP stops it. A driver that only selects a page sets no such bit, and
   // the card keeps its state.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does National Semiconductor's DP8390 network controller work? It has registers, remote DMA,
-// transmission, and a ring of 256-byte pages for received frames. The sources are the
+// How does National Semiconductor's DP8390 network controller work? The controller has registers,
+// remote DMA, transmission, and a ring of 256-byte pages for received frames. The sources are the
 // DP8390D/NS32490D data sheet (1995) and Linux's drivers (drivers/net/ethernet/8390).
 #pragma once
 
@@ -42,7 +42,7 @@ class Dp8390 : public Station {
   uint8_t read(uint32_t index);
   void write(uint32_t index, uint8_t value, Time now);
 
-  // Remote DMA: one bus transfer. DCR selects whether it transfers a byte or a word.
+  // Remote DMA: one bus transfer. DCR selects whether the transfer has a byte or a word.
   uint16_t read_data();
   void write_data(uint16_t value);
 

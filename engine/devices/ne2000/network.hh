@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does the network of a machine contain? It contains a card, a wire and a remote host. The
-// keys net.* of the parameter file configure them.
+// What does the network of a machine contain? The network contains a card, a wire and a remote
+// host. The keys net.* of the parameter file configure the network.
 #pragma once
 
 #include <memory>

@@ -287,7 +287,7 @@ NfsServer::Status NfsServer::rename(File& from, const std::string& name, File& t
   return kOk;
 }
 
-// Executes the procedures that add a name to a directory or remove one.
+// Executes the procedures that add a name to a directory or remove a name.
 NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) {
   const uint32_t linked = procedure == kHardLink ? in.handle() : 0;
   const uint32_t number = in.handle();

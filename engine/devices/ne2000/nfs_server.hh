@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How does the file server answer a call? It implements NFS version 2 (RFC 1094) and version 1 of
-// the mount protocol (RFC 1094, appendix A) over ONC RPC (RFC 5531). All files are in memory. This
-// class does not use the network: it receives calls and returns answers. Each answer contains the
-// time at which the answer is ready.
+// How does the file server answer a call? The server implements NFS version 2 (RFC 1094) and
+// version 1 of the mount protocol (RFC 1094, appendix A) over ONC RPC (RFC 5531). All files are in
+// memory. This class does not use the network: it receives calls and returns answers. Each answer
+// contains the time at which the answer is ready.
 //
-// The server exports two trees. They model the two servers of lai96 section 8.2. Below "/async"
-// every answer is ready at once. This is the behaviour of Linux 1.2.8, where the server writes to
-// the disk later. Below "/sync" the answer to a change is ready when the data is on the disk. NFS
-// requires this behaviour, and SunOS 4.1.4 has it.
+// The server exports two trees. These trees model the two servers of lai96 section 8.2. Below
+// "/async" every answer is ready at once. This is the behaviour of Linux 1.2.8, where the server
+// writes to the disk later. Below "/sync" the answer to a change is ready when the data is on the
+// disk. NFS requires this behaviour, and SunOS 4.1.4 has it.
 #pragma once
 
 #include <deque>

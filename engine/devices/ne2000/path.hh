@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What happens to frames between the wire and the remote host, in one direction? The path delays
-// each frame. It also loses, doubles or reorders some frames, which a seed selects. A lost frame
-// disappears. A doubled frame arrives twice. A reordered frame arrives after the next frame, or
-// after a delay if no frame follows.
+// each frame. The path also loses, doubles or reorders some frames. A seed selects these frames. A
+// lost frame disappears. A doubled frame arrives twice. A reordered frame arrives after the next
+// frame, or after a delay if no frame follows.
 #pragma once
 
 #include <functional>

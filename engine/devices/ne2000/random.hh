@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where do random numbers come from? They follow from a seed and are the same on every host. Each
-// part has its own stream. The numbers of one part therefore do not depend on the number of draws
-// of other parts.
+// Where do random numbers come from? Random numbers follow from a seed and are the same on every
+// host. Each part has its own stream. The numbers of one part therefore do not depend on the number
+// of draws of other parts.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How does the host at the other end of the wire behave? It has a network card, a processor and the
-// TCP/IP stack lwIP. All of them work in virtual time. A process has only one remote host, because
-// lwIP's state is global.
+// How does the host at the other end of the wire behave? The remote host has a network card, a
+// processor and the TCP/IP stack lwIP. These three parts work in virtual time. A process has only
+// one remote host, because lwIP's state is global.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is a service of the remote host? It is a server or a client on the remote host that
+// What is a service of the remote host? A service is a server or a client on the remote host that
 // exchanges data with the guest. Each service is a file in services/ and an entry in
 // services/table.cc. docs/concepts/network.md describes the protocols of the services.
 //
@@ -28,7 +28,7 @@ class Arguments {
 
   uint64_t number(const std::string& key, uint64_t otherwise);
   std::string text(const std::string& key, const std::string& otherwise);
-  // Returns the first error, or an empty text. Call it after all keys have been read.
+  // Returns the first error, or an empty text. Call problem() after all keys have been read.
   std::string problem();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does a service use a TCP connection? It derives from this class, which uses lwIP's raw
-// interface.
+// How does a service use a TCP connection? The service derives its connection from this class. The
+// class uses lwIP's raw interface.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Connection {
   virtual void received(const uint8_t* bytes, size_t count) = 0;
   // The other side has acknowledged data, so unsent() may be smaller.
   virtual void room() {}
-  // The other side will send no more.
+  // The other side will send no more data.
   virtual void finished() { close(); }
   // The connection has ended and will be deleted. `failed`: the connection was refused or reset, or
   // TCP gave it up.

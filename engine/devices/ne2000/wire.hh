@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How do the stations share one half-duplex Ethernet segment (IEEE 802.3, 4.2)? A station that has
-// a frame waits until the wire has been free for a gap. Stations that then begin at the same time
-// collide, jam and draw a time to wait. Signals have no delay in this model, so no station begins
-// while another station sends. Two stations collide only if they have waited for the same moment.
+// a frame waits until the wire has been free for a gap. Stations that begin at the same time
+// collide. They then jam the wire and draw a random time to wait. Signals have no delay in this
+// model, so no station begins while another station sends. Two stations collide only if they have
+// waited for the same moment.
 #pragma once
 
 #include <array>
@@ -50,8 +51,8 @@ class Wire {
 
   void attach(uint32_t number, Station* station) { stations_[number].station = station; }
 
-  // Sends a frame. A station may send only one frame at a time. It may send the next frame in
-  // sent() or later.
+  // Sends a frame. A station may send only one frame at a time. The station may send the next frame
+  // in sent() or later.
   void send(uint32_t number, FramePtr frame, Time now);
 
   // The time of a number of bits, and of a frame with preamble and check sequence.

@@ -27,8 +27,9 @@ class Accounts {
  public:
   explicit Accounts(device::Pc& pc) : pc_(pc) {}
 
-  // Counts the requests in progress on all disks. The disks are busy while there is at least one.
-  // The busy time is counted at the end of each request, not only at the end of the last one.
+  // Counts the requests in progress on all disks. The disks are busy while at least one request is
+  // in progress. The busy time is counted at the end of each request, not only at the end of the
+  // last request.
   void begun(Time now) {
     if (active_++ == 0) busy_since_ = now;
   }

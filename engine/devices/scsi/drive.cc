@@ -168,7 +168,7 @@ void Drive::next(Time now) {
 
 // Chooses the request for the mechanism: the head of the queue, or the shortest seek among the
 // allowed requests. Cached writes come after these requests. If the chosen request is a write that
-// did not fit into the cache, the cached writes come before it.
+// did not fit into the cache, the cached writes come before this write.
 RequestPtr Drive::choose() {
   size_t best = queue_.size();
   for (size_t i = 0; i < queue_.size(); i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How does a disk drive work behind its interface? A drive has a queue, a buffer with read-ahead, a
-// write cache and a mechanism. It receives commands and reports when it needs the bus.
+// write cache and a mechanism. The drive receives commands and reports when it needs the bus.
 #pragma once
 
 #include <deque>
@@ -43,7 +43,7 @@ struct Request {
   uint64_t first = 0;
   uint32_t count = 0;
   // The time at which each sector is in the drive's buffer. The host adapter sets these times for a
-  // write. The drive sets them for a read.
+  // write. The drive sets these times for a read.
   std::vector<Time> buffered;
   std::vector<uint8_t> data;  // of a write; each sector arrives at its time in `buffered`
   // Called when the drive needs the bus: the drive can send the data of a read without a pause, or
@@ -52,7 +52,7 @@ struct Request {
   Spent spent;          // valid when `ready` is called
   Time bus_sector = 0;  // time of one sector on the bus
 
-  // Only the drive uses these.
+  // Only the drive uses the members that follow.
   Time arrived = 0;
   bool cached = false;     // acknowledged before its data is on the media
   std::vector<Time> ends;  // time at which each sector has passed on the media
@@ -108,7 +108,7 @@ class Drive {
   Agenda& agenda_;
   std::deque<RequestPtr> queue_;  // waits for the mechanism, in the order of arrival
   std::deque<RequestPtr> dirty_;  // cached writes that the mechanism has not begun
-  RequestPtr active_;             // the mechanism works on it
+  RequestPtr active_;             // the request on which the mechanism works
   std::vector<Segment> segments_;
   Segment* filling_ = nullptr;  // segment of the read-ahead in progress
   uint64_t uses_ = 0;

@@ -26,9 +26,9 @@ struct Place {
 
 class Geometry {
  public:
-  // Skew is the rotation from the first sector of a track to the first sector of the next track. It
-  // is `track_skew`, or `cylinder_skew` if the cylinder changes. Both times are rounded up to whole
-  // sectors.
+  // Skew is the rotation from the first sector of a track to the first sector of the next track.
+  // The skew is `track_skew`, or `cylinder_skew` if the cylinder changes. Both times are rounded up
+  // to whole sectors.
   Geometry(std::vector<Zone> zones, uint32_t heads, Time revolution, Time track_skew,
            Time cylinder_skew);
 

@@ -20,7 +20,7 @@ class Medium {
   void read(uint64_t sector, uint8_t* bytes) const;
   void write(uint64_t sector, const uint8_t* bytes);
 
-  // Loads the extents of an image (guest-images/parts/rootfs/mkscsi.py). If it returns false,
+  // Loads the extents of an image (guest-images/parts/rootfs/mkscsi.py). If load() returns false,
   // `*error` contains the reason.
   bool load(const std::string& path, std::string* error);
 

@@ -152,7 +152,7 @@ void MultiMaster::write_port(uint32_t port, uint8_t value, Time now) {
   if (parameters_.size() == expected_) execute(now);
 }
 
-// Also drops the commands in progress. They end without a report.
+// Also drops the commands in progress. These commands end without a report.
 void MultiMaster::reset(Time now) {
   diagnostic_until_ = now + kDiagnosticTime;
   initialized_ = invalid_ = busy_ = false;
@@ -509,7 +509,7 @@ void MultiMaster::finish(const JobPtr& job, Time now) {
   dispatch(job->id, now);
 }
 
-// Puts the command block into the next incoming mailbox and interrupts.
+// Puts the command block into the next incoming mailbox and raises an interrupt.
 void MultiMaster::post(const JobPtr& job, Time now) {
   if (!alive(*job)) return host_.done(now, Account());
   const uint32_t mailbox = mailboxes_ + (count_ + in_) * kMailboxBytes;

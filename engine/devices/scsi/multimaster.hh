@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How does the SCSI host adapter work? It has the programming interface of BusLogic's MultiMaster
-// cards. The interface consists of four ports, and of mailboxes and command blocks in the host's
-// memory. It models a BT-956C with firmware 4.28D: PCI, fast and wide SCSI, 15 targets. The source
-// for the interface is Linux's driver (drivers/scsi/BusLogic.h).
+// How does the SCSI host adapter work? The adapter has the programming interface of BusLogic's
+// MultiMaster cards. The interface consists of four ports, and of mailboxes and command blocks in
+// the host's memory. The model is a BT-956C with firmware 4.28D: PCI, fast and wide SCSI, 15
+// targets. The source for the interface is Linux's driver (drivers/scsi/BusLogic.h).
 #pragma once
 
 #include <array>

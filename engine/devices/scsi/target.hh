@@ -34,7 +34,7 @@ class Target {
   // the reason.
   Command decode(const uint8_t* cdb, uint32_t length, uint32_t lun);
 
-  // Returns the sense data of the last check condition and clears it.
+  // Returns the sense data of the last check condition, and clears the sense data.
   std::vector<uint8_t> take_sense();
 
  private:

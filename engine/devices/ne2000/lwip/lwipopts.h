@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How is lwIP configured as the remote host? It has IPv4 only, no threads and no sockets. Its
-// buffer sizes suit a workstation of the time with much memory. A transfer is therefore limited by
-// the guest, the wire or the host's processor (docs/concepts/network.md).
+// How is lwIP configured as the remote host? The configuration has only IPv4, no threads and no
+// sockets. The buffer sizes suit a workstation of the time with much memory. A transfer is
+// therefore limited by the guest, the wire or the host's processor (docs/concepts/network.md).
 #ifndef P5NET_LWIPOPTS_H
 #define P5NET_LWIPOPTS_H
 

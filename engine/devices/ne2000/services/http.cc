@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `run http port= requests= seed= concurrency= pause_ms=`: the client of workloads/net/web.c. It
-// replays the trace of workloads/lib/webtrace.h with the given number of concurrent requests, and
-// checks every byte of every document. If a connection is refused or ends without an answer, the
-// client tries again 10 ms later.
+// `run http port= requests= seed= concurrency= pause_ms=`: the client of workloads/net/web.c. The
+// client replays the trace of workloads/lib/webtrace.h with the given number of concurrent
+// requests, and checks every byte of every document. If a connection is refused or ends without an
+// answer, the client tries again 10 ms later.
 #include <cstdio>
 
 #include "../../../workloads/lib/webtrace.h"

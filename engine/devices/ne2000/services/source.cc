@@ -34,7 +34,7 @@ class Stream : public Connection {
     room();
   }
 
-  // The guest may have closed its half of the connection. It still receives the bytes.
+  // The guest may have closed its half of the connection. The guest still receives the bytes.
   void finished() override {
     if (!asked_) close();
   }
