@@ -8,7 +8,8 @@
 
 namespace net {
 
-// Continues from `before`, the value for the preceding bytes. `before` is 0 at the start.
+// Returns the check sequence of all bytes up to here. `before` is the check sequence of the
+// preceding bytes, or 0 at the start.
 uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count);
 
 }  // namespace net

@@ -7,7 +7,7 @@
 // The server exports two trees. These trees model the two servers of lai96 section 8.2. Below
 // "/async" every answer is ready at once. This is the behaviour of Linux 1.2.8, where the server
 // writes to the disk later. Below "/sync" the answer to a change is ready when the data is on the
-// disk. NFS requires this behaviour, and SunOS 4.1.4 has it.
+// disk. NFS requires this behaviour, and SunOS 4.1.4 shows this behaviour.
 #pragma once
 
 #include <deque>

@@ -188,7 +188,7 @@ Remote::~Remote() {
 
 // --- time ---------------------------------------------------------------------------------------
 
-// Every use of the TCP/IP stack calls this function.
+// The host uses the TCP/IP stack only inside this function.
 void Remote::enter(Time now, const std::function<void()>& action) {
   now_ = now;
   depth_++;

@@ -24,7 +24,8 @@ class Bus {
   }
 
  private:
-  // The bus serves the ID with the smallest result first: IDs 7 down to 0, then IDs 15 down to 8.
+  // Returns the place of an ID in the order of service. The order is IDs 7 down to 0, then IDs 15
+  // down to 8.
   static uint32_t priority(uint32_t id) { return id < 8 ? 7 - id : 8 + 15 - id; }
 
   void grant(Time now) {

@@ -246,8 +246,8 @@ void Drive::written(const Request& request) {
 
 // --- the buffer -------------------------------------------------------------------------------
 
-// Continues to read into a segment, up to the sector `end`. If the previous read-ahead has not
-// ended yet, the head reads on without a pause.
+// Continues the read-ahead into a segment, up to the sector `end`. If the previous read-ahead has
+// not ended yet, the head reads on without a pause.
 void Drive::fill(Segment* segment, uint64_t end, Time now) {
   end = std::min(end, sectors());
   if (end <= segment->end()) return;
