@@ -38,11 +38,12 @@ struct Reference {
   };
   Kind kind;
   Fill fill = Fill::Exclusive;  // Read, Write, Code
-  bool flag = false;            // Read, Write: L1I may have the line; faults: the page is present;
-                                // FlushCaches: dirty lines are written back; Snoop: for a write
-  uint8_t times = 1;            // equal writes in direct succession
-  uint32_t address = 0;         // physical address of a line, linear address of a page, or the
-                                // number of a bank
+  // Read, Write: L1I may contain the line. DataFault, CodeFault: the page is present. FlushCaches:
+  // dirty lines are written back. Snoop: the access is a write.
+  bool flag = false;
+  uint8_t times = 1;  // equal writes, one right after the other
+  // The physical address of a line, the linear address of a page, or the number of a bank.
+  uint32_t address = 0;
 };
 
 // The bus between a front and some of its L2s. The bus drops accesses that change nothing: an
