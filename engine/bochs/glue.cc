@@ -161,7 +161,7 @@ bool booting = true;       // until the boot ROM has loaded the guest
 session::Crossed crossed;  // the last event that made the state stale
 p5::ClassId last_class;    // class of the last instruction that began, with attribution
 
-// Returns the general register with the number that instructions use.
+// Returns a general register. `number` is its number in the encoding of instructions.
 bx_address general_register(unsigned number) {
 #if BX_SUPPORT_X86_64
   return cpu()->get_reg64(number);

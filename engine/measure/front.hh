@@ -38,8 +38,9 @@ struct Reference {
   };
   Kind kind;
   Fill fill = Fill::Exclusive;  // Read, Write, Code
-  // Read, Write: L1I may contain the line. DataFault, CodeFault: the page is present. FlushCaches:
-  // dirty lines are written back. Snoop: the access is a write.
+  // The meaning of `flag` depends on `kind`. Read, Write: L1I may contain the line. DataFault,
+  // CodeFault: the page is present. FlushCaches: dirty lines are written back. Snoop: the access is
+  // a write.
   bool flag = false;
   uint8_t times = 1;  // equal writes, one right after the other
   // The physical address of a line, the linear address of a page, or the number of a bank.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What are shadows? Shadows are other cache and TLB geometries that observe the chip in the same
-// run. Each shadow counts the misses that the chip would have with this other geometry. Shadows do
-// not influence the run, need no virtual time, and count no cycles.
+// run. Each shadow counts the misses that the chip would have with the shadow's geometry. Shadows
+// do not influence the run, need no virtual time, and count no cycles.
 //
 // How do the shadows keep the simulation fast?
 //   - A filter (recent.hh) drops the references that change nothing in any geometry. The chip does
@@ -123,8 +123,9 @@ class Shadows final : public Observer {
   bool all_allocate_, none_allocates_;  // every L1D, no L1D: on a write miss
   uint32_t line_shift_;
   Recent lines_, code_, pages_, large_pages_, code_pages_;
-  // Areas of 4 MB in which small and large pages were seen since the last flush of the TLBs. Pages
-  // of an area with both kinds can be in either TLB and are not filtered.
+  // Areas of 4 MB in which small and large pages were seen since the last flush of the TLBs. If an
+  // area has pages of both sizes, a page can be in either TLB. References to such an area are
+  // therefore not filtered.
   std::bitset<1024> small_, large_;
   // Physical pages from which the chip has ever fetched code.
   std::bitset<1 << 20> coded_;
