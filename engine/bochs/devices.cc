@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How are the devices of engine/devices connected to the PC that Bochs emulates? This file gives
-// them ports, interrupts, PCI functions, memory and timers. It names no device.
+// How are the devices of engine/devices connected to the PC that Bochs emulates? This file supplies
+// ports, interrupts, PCI functions, memory and timers to the devices. It names no device.
 #include <memory>
 #include <string>
 #include <vector>
@@ -124,7 +124,7 @@ class Connection : public device::Pc {
     const Bit64u ticks = clock_.first_clock(next_) - bx_pc_system.time_ticks();
     bx_pc_system.activate_timer_ticks(timer_, ticks, false);
   }
-  // Most reads of a port add nothing to the agenda.
+  // Most reads of a port do not change the agenda.
   void go_on_if_changed() {
     if (device_.agenda().next() != next_) go_on();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How does each process get a disk of its own? In the disk image mode "private" the engine reads
-// the image once, and the guest's writes stay in the memory of this process. The file never
-// changes, and a fork gets its own copy of the disk.
+// How does each process get its own disk? In the disk image mode "private" the engine reads the
+// image once. The guest's writes stay in the memory of this process. The file never changes, and a
+// forked process gets its own copy of the disk.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -54,7 +54,7 @@ class PrivateImage : public device_image_t {
     return ssize_t(count);
   }
 
-  Bit32u get_timestamp() override { return 0; }  // the guest must not depend on dates of the host
+  Bit32u get_timestamp() override { return 0; }  // the guest must not depend on the host's dates
 
  private:
   size_t within(size_t count) const { return std::min(count, content_.size() - size_t(position_)); }

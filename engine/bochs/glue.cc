@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How do Bochs and the Pentium model work together? Hooks of Bochs call the model; the model
-// supplies the time and the counter registers. The model is in p5/, and session/ executes the
-// markers.
+// How do Bochs and the Pentium model work together? Hooks in Bochs call the model. The model
+// supplies the time and the counter registers. The model is in p5/. session/ executes the markers.
 #include "glue.hh"
 
 #include <algorithm>
@@ -19,9 +18,9 @@
 const Bit64u* p5_clock;
 Bit64u p5_ticked;
 
-static_assert(p5::kX86_64 == bool(BX_SUPPORT_X86_64), "P5_X86_64 is Bochs's --enable-x86-64");
+static_assert(p5::kX86_64 == bool(BX_SUPPORT_X86_64), "P5_X86_64 needs Bochs's --enable-x86-64");
 static_assert(sizeof(p5::Insn) == 24,
-              "with Bochs's own 40 bytes its instruction object fills one cache line");
+              "the instruction object fills one cache line: 24 bytes and Bochs's own 40 bytes");
 
 namespace {
 
@@ -45,8 +44,9 @@ class BochsPlatform : public session::Emulator {
     return entry;
   }
 
-  // The fetch window of Bochs holds the page of the instruction pointer. Linking of traces can
-  // leave an old window behind; the test of its bounds finds that.
+  // The fetch window of Bochs usually contains the page of the instruction pointer. After the
+  // linking of traces the window can be out of date. The test of the window's bounds detects this
+  // case.
   uint32_t code_physical(Linear linear) override {
     const bx_address biased = cpu()->get_instruction_pointer() + cpu()->eipPageBias;
     const bx_address at = biased + linear - code_linear(cpu()->get_instruction_pointer());
@@ -80,9 +80,9 @@ class BochsPlatform : public session::Emulator {
 
 session::Session the_run;
 
-p5::Attribution* attribution;  // null: the run does not ask for it, or the guest is not ready yet
-p5::Blocks* blocks;            // null: the run does not ask for them
-bool branches_watched;         // attribution or blocks exist
+p5::Attribution* attribution;  // null: not requested, or the guest is not ready yet
+p5::Blocks* blocks;            // null: not requested
+bool branches_watched;         // attribution or blocks is not null
 
 void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
   const session::MarkerCall call{operation, cpu->get_reg32(BX_32BIT_REG_EDX),
@@ -99,7 +99,8 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
 
 #if BX_SUPPORT_X86_64
 
-// One of the first x86-64 processors, without any later extension, and with the marker leaf.
+// One of the first x86-64 processors. The processor has no later extension, but it has the marker
+// leaf.
 class Processor : public athlon64_clawhammer_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
@@ -150,7 +151,7 @@ p5::Pentium& model = storage.pentium;
 bool model_started;
 Bit64u limit;             // of virtual time, in core clocks
 bool state_stale = true;  // ring, mode or address space may have changed
-bool delivery_known;      // p5_interrupt() is the tail of an exception or hardware interrupt
+bool delivery_known;      // p5_interrupt() belongs to an exception or hardware interrupt
 bool breakpoints_stale;   // DR0 to DR3 or DR7 may have changed
 Linear last_linear;       // address of the last instruction that began
 bool cmov_allowed;
@@ -160,7 +161,7 @@ bool booting = true;       // until the boot ROM has loaded the guest
 session::Crossed crossed;  // the last event that made the state stale
 p5::ClassId last_class;    // class of the last instruction that began, with attribution
 
-// Returns the general register with the number that instructions use.
+// Returns a general register. `number` is its number in the encoding of instructions.
 bx_address general_register(unsigned number) {
 #if BX_SUPPORT_X86_64
   return cpu()->get_reg64(number);
@@ -181,7 +182,8 @@ p5::MachineMode machine_mode() {
                                                          : p5::MachineMode::Prot16;
 }
 
-// Returns the cause of the last change of state; for a system call of Linux also its number.
+// Returns the cause of the last change of state. For a system call of Linux the result also
+// contains the number of the call.
 p5::Attribution::Entrance entrance() {
   const std::string_view kind = crossed.kind ? crossed.kind : "";
   const bool call = kind == "gate" || (kind == "int" && crossed.vector == 0x80);
@@ -212,7 +214,7 @@ void refresh_state() {
   state.paging = cpu()->cr0.get_PG();
 #if BX_SUPPORT_X86_64
   if (state.paging && !cpu()->long_mode()) {
-    the_run.fail("paging outside long mode: this engine models page tables of x86-64");
+    the_run.fail("paging outside long mode: this engine models only the page tables of x86-64");
   }
   state.large_pages = true;
   state.global_pages = cpu()->cr4.get_PGE();
@@ -281,7 +283,7 @@ void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool co
   }
   if (attribution) attribution->decoded(Bit32u(cpu()->pAddrFetchPage));
   if (p5::kX86_64) return;
-  // Bochs decodes some later instructions whatever processor it emulates.
+  // Bochs decodes some instructions of later processors, even if it emulates an older processor.
   const Bit16u refused = cmov_allowed ? p5::kNotOnPentiumCmov : p5::kNotOnPentium;
   if (i->p5.flags & refused) i->execute1 = &BX_CPU_C::BxError;
 }
@@ -310,7 +312,7 @@ static __attribute__((noinline)) void p5_before_slow(bxInstruction_c* i) {
 }
 
 void p5_before(bxInstruction_c* i) {
-  // Every event that makes the state stale also makes the model fetch again, so at_hand() is false.
+  // After each event that sets state_stale the model must fetch again, so at_hand() returns false.
   const Linear linear = code_linear(cpu()->get_instruction_pointer());
   if (__builtin_expect(!model.at_hand(i->p5, linear), 0)) return p5_before_slow(i);
   last_linear = linear;
@@ -331,8 +333,8 @@ void p5_repeat(void) { model.repeat(); }
 
 namespace {
 
-// A page that Bochs may access directly with the current rights. Null: direct access is impossible
-// or not allowed.
+// A page that Bochs may access directly with the current rights. If `host` is null, direct access
+// is impossible or not allowed.
 struct Window {
   Bit8u* host = nullptr;
   Bit32u linear = 0, physical = 0, bytes = 0;  // up to the end of the page
@@ -354,7 +356,7 @@ struct Window {
 
 template <class Word>
 void transfer(Bit8u* to, const Bit8u* from, Bit32u words) {
-  for (Bit32u i = 0; i < words; i++) {  // forward, also if the ranges overlap
+  for (Bit32u i = 0; i < words; i++) {  // forward, even if the ranges overlap
     Word word;
     std::memcpy(&word, from, sizeof word);
     std::memcpy(to, &word, sizeof word);
@@ -373,7 +375,7 @@ void fill(Bit8u* to, Bit32u value, Bit32u words) {
 
 bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
 #if BX_SUPPORT_X86_64
-  if (cpu()->long64_mode()) return false;  // segments have another meaning there
+  if (cpu()->long64_mode()) return false;  // segments have a different meaning in long mode
 #endif
   const Bit32u left = cpu()->get_reg32(BX_32BIT_REG_ECX);
   if (left < 2 || cpu()->get_DF() || cpu()->async_event || !block_moves) return false;
@@ -393,8 +395,9 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
     count = std::min(count, from.bytes / bytes);
   }
   if (count < 2) return false;
-  // Single iterations would report the time to Bochs at fixed steps, and so does the block. The
-  // block ends before the iteration at which a timer is due; Bochs executes that one itself.
+  // Single iterations would report the time to Bochs at fixed intervals. The block reports the time
+  // at the same intervals. The block ends before the iteration at which a timer is due. Bochs
+  // executes this iteration itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.told != p5_ticked) {
@@ -427,8 +430,8 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
 namespace {
 
 inline void data(Linear linear, Bit32u physical, unsigned length, p5::DataKind kind) {
-  // The first half of an access over a page boundary ends at the boundary. Only Bochs's own record
-  // shows whether an access is such a half.
+  // An access over a page boundary has two halves, and the first half ends at the boundary. Only
+  // Bochs's own record shows whether an access is such a first half.
   const auto& split = cpu()->address_xlation;
   const bool first_piece = ((linear + length) & 0xFFF) == 0 && split.pages == 2 &&
                            split.len1 == length && split.paddress1 == physical;
@@ -469,7 +472,7 @@ void p5_far_branch(unsigned what) {
       far_transfer(p5::Crossing::Iret, "iret");
       break;
     case BX_INSTR_IS_INT:
-      break;  // p5_interrupt() has reported it
+      break;  // p5_interrupt() has reported this interrupt
     default:
       far_transfer(p5::Crossing::Gate, "gate");
       break;  // also SYSCALL and SYSENTER
@@ -529,7 +532,7 @@ void p5_tlb_control(unsigned what, bx_address value) {
       break;
     default:
       model.serialize();
-      break;  // CR0, CR4: the Pentium flushes no TLB
+      break;  // CR0, CR4: the Pentium does not flush its TLBs
   }
   state_stale = true;
 }
@@ -538,7 +541,7 @@ void p5_cache_control(unsigned what) { model.flush_caches(what == BX_INSTR_WBINV
 
 void p5_port(Bit16u port, unsigned bytes, bool write) {
   model.port(port, write, bytes);
-  p5_tick();  // the device sees the time at which the access reaches it
+  p5_tick();  // the device must see the time of this access
 }
 
 void p5_bus_master(Bit32u physical, unsigned bytes, bool write) {
@@ -576,7 +579,8 @@ void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); 
 
 }  // namespace glue
 
-// Copies the boot ROM's files into memory. There is no memory outside of DRAM.
+// Copies the boot ROM's files into memory. Returns false outside of DRAM, because there is no
+// memory.
 bool BochsPlatform::write_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   while (count) {
     const size_t chunk = std::min<size_t>(count, 0x1000 - (address & 0xFFF));

@@ -8,7 +8,8 @@
 namespace device {
 namespace {
 
-// Static objects of other files register kinds, so the list is created at its first use.
+// Static objects of other files register kinds of devices. The list is therefore created at its
+// first use.
 std::vector<Kind>& list() {
   static std::vector<Kind> kinds;
   return kinds;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How does a device plug into the machine? A device is a folder engine/devices/NAME. It has a class
-// that derives from Device, and one line that registers the class (Registered). No other file names
-// the device: engine/session reads its keys and calls it, and engine/bochs connects it to the
-// emulated PC. engine/devices/README.md has the recipe.
+// How does a device plug into the machine? A device is a folder engine/devices/NAME. The folder
+// contains a class that derives from Device, and one line that registers the class (Registered). No
+// other file names the device. engine/session reads the keys of the device and calls the device.
+// engine/bochs connects the device to the emulated PC. engine/devices/README.md lists the steps to
+// add a device.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@ namespace device {
 using base::Agenda;
 using base::Time;
 
-// Widths of a port access, as bits.
+// Widths of a port access. A set of widths is a sum of these bits.
 enum Width : uint8_t { kByte = 1, kWord = 2, kDouble = 4, kAnyWidth = 7 };
 
-// A device's answers to accesses in a range of I/O ports. `port` counts from the first port of the
-// range; `bytes` is the width of the access.
+// A device's handlers for accesses to a range of I/O ports. `port` 0 is the first port of the
+// range. `bytes` is the width of the access.
 class Ports {
  public:
   virtual ~Ports() = default;
@@ -35,7 +36,7 @@ class Ports {
   virtual void routed(uint8_t irq) { (void)irq; }
 };
 
-// An interrupt line into the machine. It is a level: it keeps the last value.
+// An interrupt line into the machine. The line keeps the value that was set last.
 class Line {
  public:
   virtual ~Line() = default;
@@ -45,11 +46,11 @@ class Line {
 // A card on the ISA bus.
 struct IsaCard {
   const char* name;      // shown in the emulator's log
-  uint16_t first, last;  // its range of ports
+  uint16_t first, last;  // the card's range of ports
   uint8_t widths;        // of Width
   uint8_t irq;
-  // Ports of this range that answer with 16 bits (IOCS16). An access costs the time of a 16-bit
-  // one.
+  // Ports of this range that support 16-bit accesses (IOCS16). Each access to these ports costs the
+  // time of a 16-bit access.
   uint16_t wide_first = 1, wide_last = 0;
 };
 
@@ -64,18 +65,18 @@ struct PciCard {
   uint8_t widths;       // of Width
 };
 
-// The PC, as a device sees it.
+// The interface between a device and the PC.
 class Pc {
  public:
   virtual ~Pc() = default;
 
-  // Plug a card in and return its interrupt line, which lives as long as the PC. PCI slots are
-  // assigned in the order of the calls.
+  // Plug a card in and return the card's interrupt line. The line exists as long as the PC. The
+  // order of the calls decides the PCI slots.
   virtual Line& plug(const IsaCard& card, Ports& ports) = 0;
   virtual Line& plug(const PciCard& card, Ports& ports) = 0;
 
-  // Bus mastering: the device accesses the guest's memory, within one page of 4 KB. The caches see
-  // each access as a snoop.
+  // Bus mastering: the device accesses the guest's memory. One access stays within one page of 4
+  // KB. The caches see each access as a snoop.
   virtual void read_memory(uint32_t address, uint8_t* bytes, uint32_t count) = 0;
   virtual void write_memory(uint32_t address, const uint8_t* bytes, uint32_t count) = 0;
 
@@ -86,11 +87,11 @@ class Pc {
   // Counts an event in the current ring and address space.
   virtual void count(p5::Event event, uint64_t number) = 0;
 
-  // Creates a file of the run. The engine flushes and checks it at the end of the run.
+  // Creates a file of the run. The engine flushes and checks the file at the end of the run.
   virtual std::FILE* create(const std::string& path) = 0;
   // Ends the run as failed; `reason` is one line.
   [[noreturn]] virtual void fail(const std::string& reason) = 0;
-  // Ends the process because a file cannot be written; errno gives the reason.
+  // Ends the process because a file cannot be written. errno contains the reason.
   [[noreturn]] virtual void cannot_write(const std::string& path) = 0;
   // Ends the run with status "ok" although the guest's program has not ended.
   [[noreturn]] virtual void end(const std::string& reason) = 0;
@@ -100,19 +101,19 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  // Checks and reads all keys of its device.toml, even if the machine does not have the device.
-  // `settings` keeps the first error. Called once.
+  // Checks and reads all keys of the device's device.toml, even if the machine does not have the
+  // device. `settings` keeps the first error. Called once.
   virtual void read(base::Settings& settings) = 0;
-  // Whether the machine has the device, by its device.toml. Valid after Devices::read().
+  // Whether the machine has the device (`present` in device.toml). Valid after Devices::read().
   bool present() const { return present_; }
 
-  // Options that may differ between runs that share a boot. The engine reads them at the start, and
-  // again in each run that shares a boot. An option that this machine cannot have is an error.
+  // Options that may differ between runs that share a boot. The engine reads the options at the
+  // start, and again in each of these runs. An option that does not fit this machine is an error.
   virtual std::vector<std::string> job_keys() const { return {}; }
   virtual void read_job(base::Settings& settings) { (void)settings; }
 
-  // Plugs the device into the PC, which outlives it. Called once, and only if the device is
-  // present.
+  // Plugs the device into the PC. The PC exists longer than the device. Called once, and only if
+  // the device is present.
   virtual void connect(Pc& pc) = 0;
   // The guest is ready and the measurement begins. Called only if the device is present.
   virtual void ready() {}
@@ -129,10 +130,11 @@ class Device {
   bool present_ = false;
 };
 
-// A kind of device. The `order` of its device.toml sorts the devices of a machine: it decides their
-// PCI slots, and which timer fires first in the same clock.
+// A kind of device. The `order` in device.toml sorts the devices of a machine. This order decides
+// their PCI slots. The order also decides which timer fires first if two timers are due in the same
+// clock.
 struct Kind {
-  p5::Part part;  // the build derives it from the folder: scsi -> Scsi
+  p5::Part part;  // the build derives this name from the folder: scsi -> Scsi
   std::unique_ptr<Device> (*make)();
 };
 
@@ -147,7 +149,7 @@ struct Registered {
   }
 };
 
-// All kinds, by the `order` of their device.toml.
+// All kinds, sorted by the `order` in their device.toml.
 const std::vector<Kind>& kinds();
 
 // The devices of one machine.
@@ -161,7 +163,7 @@ class Devices {
   void read_job(base::Settings& settings);
   std::vector<std::string> job_keys() const;
   void ready();
-  // The devices that the machine has, in order.
+  // The devices that the machine has, sorted by `order`.
   std::vector<Device*> present() const;
 
  private:

@@ -12,12 +12,12 @@ enum class Level : uint8_t { L1d, L1i, L2 };
 class AccessListener {
  public:
   virtual ~AccessListener() = default;
-  // `may_fill`: a read miss brings the line in; a write miss does so if the cache allocates on
-  // writes.
+  // `may_fill`: a read miss brings the line in. A write miss also brings the line in if the cache
+  // allocates on writes.
   virtual void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) = 0;
-  // The line has left the cache, if the cache had it.
+  // The cache does not contain the line any more.
   virtual void invalidated(Level level, uint32_t address) = 0;
-  // The line is now clean, if L1D has it.
+  // If L1D contains the line, the line is now clean.
   virtual void cleaned(uint32_t address) = 0;
   // All levels are now empty.
   virtual void flushed() = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How does another simulator get the accesses to the caches and their results? This trace holds
-// them (docs/reference/formats.md, accesses.bin). Its caches are those of a shadow with the
-// machine's geometry, which is empty when the trace begins.
+// How does another simulator get the accesses to the caches and their results? The trace of
+// accesses contains this data (docs/reference/formats.md, accesses.bin). A shadow with the
+// machine's geometry reports the accesses. The caches of this shadow are empty when the trace
+// begins.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace p5 {
 
 class AccessTrace : public AccessListener {
  public:
-  // Writes up to `limit` accesses to L1, and the L2 accesses that they cause, to `file`. `line`:
-  // bytes.
+  // Writes up to `limit` L1 accesses to `file`, and the L2 accesses that they cause. `line` is the
+  // length of a line in bytes.
   AccessTrace(std::FILE* file, uint32_t line, uint64_t limit);
 
   bool full() const { return accesses_ > limit_; }

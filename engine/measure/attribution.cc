@@ -18,7 +18,8 @@ Attribution::Attribution(Pentium& model, Guest& guest, Functions functions, bool
   entering_.frames.push_back({~Linear(0), 0, 0, 0});
 }
 
-// --- where control is ---------------------------------------------------------------------------
+// --- the current position
+// -------------------------------------------------------------------------
 
 void Attribution::move(Linear linear, Linear stack) {
   flush();
@@ -38,7 +39,7 @@ void Attribution::move(Linear linear, Linear stack) {
 // `fetched`: the emulator has just fetched the instruction, so its page is present.
 void Attribution::look_up(Linear linear, bool fetched) {
   Known& known = known_[(linear ^ linear >> 12) % known_.size()];
-  // Only a kernel is a module at fixed addresses, and ring 3 never executes it.
+  // Only a kernel is a module at fixed addresses, and ring 3 never executes a kernel.
   const bool kernel = ring_ != 3;
   uint32_t page = kNone - 1, physical = 0;
   if (!kernel) {
@@ -58,7 +59,7 @@ void Attribution::look_up(Linear linear, bool fetched) {
   bytes_ = known.place.bytes;
 }
 
-// Returns the page of a module that a physical page contains; 0: none.
+// Returns the page of a module with the content of this physical page, or 0.
 uint32_t Attribution::page_in(uint32_t frame) {
   if (frame >= page_in_.size()) page_in_.resize(frame + 1, kNone);
   if (page_in_[frame] == kNone) {
@@ -85,7 +86,7 @@ Attribution::Stack& Attribution::stack_at(Linear stack) {
 void Attribution::call(Linear stack) {
   const Frame from = stack_->frames.back();
   if (stack_ == &entering_ || stack_->key != key_of(stack)) {
-    // The kernel has switched to a stack of its own, or a call has moved to another stack.
+    // The kernel has switched to its own stack, or a call has moved to another stack.
     Stack& next = stack_at(stack);
     next.frames.assign(1, from);
     next.frames.back().stack = ~Linear(0);
@@ -96,9 +97,9 @@ void Attribution::call(Linear stack) {
   bytes_ = 0;
 }
 
-// Control continues at this stack pointer: all frames below it have ended.
+// Control continues at this stack pointer. All frames below this address have ended.
 void Attribution::return_to(Linear stack) {
-  // The kernel begins on a stack for entries, which it leaves without a call.
+  // The kernel begins on a stack for entries, and leaves this stack without a call.
   const bool entering = stack_ == &entering_ && ring_ != 3;
   if (!entering && stack_->key != key_of(stack)) stack_ = &stack_at(stack);
   auto& frames = stack_->frames;
@@ -124,7 +125,8 @@ void Attribution::state(const Entrance& how, Linear linear, Linear stack) {
   use_node();
 }
 
-// --- who counts ---------------------------------------------------------------------------------
+// --- the current node
+// -----------------------------------------------------------------------------
 
 uint32_t Attribution::entrance_of(const Entrance& how) {
   const auto [found, first] = entrance_numbers_.insert({how, uint32_t(entrances_.size())});

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Which function, ring, address space and entrance to the kernel do the counts inside the brackets
-// belong to? On request the attribution also reports the calls that led there.
+// To which function, ring, address space and kernel entrance do the counts inside the brackets
+// belong? On request the attribution also reports the chain of calls.
 //
-// The model counts as always. Whenever control passes to another function, ring or address space,
-// the attribution adds the growth of all counts to a node of a tree. It checks this before each
-// instruction. The sum over the nodes therefore equals the growth of the banks for every event
-// (differs()). All effects of an instruction, its fetch included, belong to the function of the
-// instruction. The cost of a delivery belongs to the interrupted code, as in the banks.
+// The attribution does not change what the model counts. Before each instruction the attribution
+// checks whether control has passed to another function, ring or address space. If so, the
+// attribution adds the growth of all counts to a node of a tree. For every event the sum over the
+// nodes therefore equals the growth of the banks (differs()). All effects of an instruction,
+// including its fetch, belong to the function of the instruction. The cost of the delivery of an
+// interrupt or exception belongs to the interrupted code, as in the banks.
 //
-// The attribution follows stacks by the stack pointer; it does not match calls with returns. A
-// frame ends when the pointer rises above it. Each piece of 8 KB (the size of Linux's kernel
-// stacks; 16 KB on x86-64) counts as a stack with frames of its own. If a call moves the pointer to
-// another piece, the new stack continues the old one: either one stack spans two pieces, or a
-// kernel calls on another stack.
+// The attribution uses the stack pointer to find the frames of calls. The attribution does not
+// match calls with returns. A frame ends when the stack pointer rises above the frame. Each piece
+// of memory of 8 KB (the size of Linux's kernel stacks; 16 KB on x86-64) counts as a separate stack
+// with its own frames. If a call moves the stack pointer to another piece, the new stack continues
+// the old stack. There are two such cases: one stack spans two pieces, or a kernel makes a call on
+// another stack.
 #pragma once
 
 #include <array>
@@ -48,8 +50,8 @@ class Attribution {
       return std::tie(kind, vector, number) < std::tie(other.kind, other.vector, other.number);
     }
   };
-  // One function in one ring of one address space, with the entrance to that ring. `parent` is the
-  // node of the caller; 0: unknown, or stacks are off.
+  // One function in one ring of one address space, with the entrance to this ring. `parent` is the
+  // node of the caller. 0: the caller is unknown, or stacks are off.
   struct Node {
     uint32_t parent, function, bank, entrance;
   };
@@ -61,19 +63,19 @@ class Attribution {
     std::vector<Grown> began, grown;
   };
 
-  // The guest's memory, as the attribution needs it.
+  // The interface through which the attribution reads the guest's memory.
   class Guest {
    public:
     virtual ~Guest() = default;
-    // Finds the physical address of code. False: no memory has it. `fetched`: the processor has
-    // just fetched from its page.
+    // Finds the physical address of code. Returns false if the code is not in memory. `fetched`:
+    // the processor has just fetched from the page of this code.
     virtual bool code(Linear linear, bool fetched, uint32_t* physical) = 0;
-    // Returns 4 KB of memory; null: there is none.
+    // Returns 4 KB of memory, or null if there is no memory at this address.
     virtual const uint8_t* page(uint32_t physical) = 0;
   };
 
-  // With `stacks` each node has its caller. `classes` counts the classes of misses; null: no
-  // classes.
+  // With `stacks`, each node contains the node of its caller. `classes` counts the classes of
+  // misses; null: no classes.
   Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks, MissClasses* classes);
 
   // Call this at the begin of each instruction.
@@ -87,7 +89,8 @@ class Attribution {
     else if (cls == Class::Ret || cls == Class::RetImm)
       look_ = Look::Return, bytes_ = 0;
   }
-  // Call this after the model's state has changed or control has moved to `linear` in another way.
+  // Call this after the model's state has changed, or after control has moved to `linear` without a
+  // near branch.
   void state(const Entrance& how, Linear linear, Linear stack);
   // Call this when code in a physical page has changed or is decoded for the first time.
   void decoded(uint32_t physical);
@@ -101,16 +104,17 @@ class Attribution {
   const std::vector<Entrance>& entrances() const { return entrances_; }
   const Bank& bank(uint32_t number) const { return *banks_[number].bank; }
   const std::map<uint32_t, Phase>& phases() const { return phases_; }
-  // The first event whose sum over the nodes differs from the growth of the banks; empty: none.
+  // Compares the sum over the nodes with the growth of the banks. Returns the name of the first
+  // event with a difference, or an empty text.
   std::string differs() const;
 
  private:
   static constexpr uint32_t kNone = ~0u;
   static constexpr unsigned kStackShift = kX86_64 ? 14 : 13;
-  static constexpr uint32_t kDeepest = 200;  // calls; a deeper call counts for the last caller
+  static constexpr uint32_t kDeepest = 200;  // calls; a deeper call gets the parent of its caller
 
   struct Frame {
-    Linear stack;  // address of its return address; all ones: outermost frame
+    Linear stack;  // address of the return address; all ones: outermost frame
     uint32_t parent, entrance;
     uint32_t node;
   };
@@ -157,7 +161,7 @@ class Attribution {
   }
   Stack& stack_at(Linear stack);
   void return_to(Linear stack);
-  // The node that a call from here gets as its parent.
+  // Returns the node that is the parent for a call from the current position.
   uint32_t caller() const {
     if (!stacks_) return 0;
     return depths_[node_] < kDeepest ? node_ : nodes_[node_].parent;
@@ -174,14 +178,15 @@ class Attribution {
   const bool stacks_;
   MissClasses* classes_;
 
-  // The current position: `function_` covers `bytes_` from `first_` on. 0 bytes: look it up again.
+  // The current position: `function_` covers `bytes_` bytes from `first_` on. If `bytes_` is 0, the
+  // function must be looked up again.
   Linear first_ = 0, bytes_ = 0;
   uint32_t function_ = Functions::kUnknown;
   uint32_t bank_ = 0, node_ = 0;
   uint8_t ring_ = 0;
   Look look_ = Look::Jump;
   std::vector<Known> known_{4096};
-  std::vector<uint32_t> page_in_;  // [physical page] its page of functions_; kNone: unknown
+  std::vector<uint32_t> page_in_;  // [physical page] page in functions_; kNone: unknown
 
   std::vector<Seen> banks_;
   std::unordered_map<const Bank*, uint32_t> bank_numbers_;
@@ -193,11 +198,11 @@ class Attribution {
   std::map<Entrance, uint32_t> entrance_numbers_{{{}, 0}};
 
   std::unordered_map<uint64_t, Stack> stacks_known_;
-  Stack entering_;  // for a kernel that has no stack of its own yet
+  Stack entering_;  // until the kernel has switched to its own stack
   Stack* stack_ = &entering_;
 
   std::map<uint32_t, Phase> phases_;
-  std::vector<Phase*> open_;  // nested brackets; each of them counts
+  std::vector<Phase*> open_;  // the open brackets; they are nested, and each one counts
   std::array<uint64_t, MissClasses::kCounts> classes_seen_{};
 };
 

@@ -86,7 +86,7 @@ void Blocks::end_interval() {
   begin_gap();
 }
 
-// Prepares the instructions before the next interval; there are none if it begins here.
+// Prepares the gap before the next interval. If the next interval begins here, there is no gap.
 void Blocks::begin_gap() {
   if (!clocks_each_) {  // before the first interval: count from reset
     clocks_each_ =

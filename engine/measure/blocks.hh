@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which basic blocks run inside the brackets? SimPoint needs them (docs/concepts/simpoint.md). This
-// class does one of two things. It can write frequency vectors, one for each interval of a given
-// number of instructions. Or it can have chosen intervals simulated in detail: the model then warms
-// up for a number of instructions before each interval, and rests at all other times. Nothing here
-// includes Bochs.
+// class has two uses. First, the class can write frequency vectors: one vector for each interval of
+// a given number of instructions. Second, the class can select intervals for detailed simulation.
+// The model then warms up for a number of instructions before each interval, and is paused at all
+// other times. This file does not include Bochs.
 //
-// A block ends at a near branch, taken or not, and at every other change of control or state. Its
-// address space and its first address identify a block. Ring 0 counts as one address space, because
-// the kernel is the same in all of them.
+// A block ends at a near branch (taken or not taken), and at every other change of control or
+// state. The address space and the first address identify a block. Ring 0 counts as one address
+// space, because the kernel is the same in all address spaces.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace p5 {
 
 class Blocks {
  public:
-  // An interval: a range of instructions inside the brackets, counted from the first bracket on. It
-  // represents `weight` instructions of the run.
+  // An interval: a range of instructions inside the brackets, counted from the first bracket on. An
+  // interval represents `weight` instructions of the run.
   struct Interval {
     uint32_t number;
     uint64_t begin, end, weight;
@@ -33,8 +33,8 @@ class Blocks {
   using Snapshot = std::function<void(const char* op, uint32_t number)>;
 
   explicit Blocks(Pentium& model) : model_(model) {}
-  // Reads "number:begin:end:weight ...". False: the form is wrong, or the intervals are not in the
-  // order of time.
+  // Reads a list of intervals, "number:begin:end:weight ...". Returns false if the form is wrong,
+  // or if the intervals are not in the order of time.
   static bool parse(const std::string& text, std::vector<Interval>* intervals);
 
   void write_vectors(std::FILE* file, uint64_t interval) {
@@ -44,7 +44,7 @@ class Blocks {
   void sample(std::vector<Interval> intervals, uint64_t warm_up, Snapshot snapshot);
 
   void measure(bool on);  // whether a bracket is open from now on
-  // Call this after a near branch to `next`, when the model has counted it.
+  // Call this after a near branch to `next`, when the model has counted the branch.
   void branch(uint64_t next) {
     count();
     start_ = next;
@@ -100,7 +100,8 @@ class Blocks {
   void warm_up();
 
   Pentium& model_;
-  // Detailed before the first bracket and in intervals. inside_ is true in intervals only.
+  // The mode is Detailed before the first bracket and in intervals. inside_ is true only in
+  // intervals.
   enum class Mode : uint8_t { Detailed, Warming, Resting } mode_ = Mode::Detailed;
   bool measuring_ = false, inside_ = false;
   uint64_t space_ = 0, start_ = 0;  // address space and begin of the current block
@@ -119,7 +120,7 @@ class Blocks {
   uint64_t warm_up_ = 0;
   Snapshot snapshot_;
   uint64_t cycles_ = 0, instructions_ = 0;  // at the begin of the current interval
-  uint64_t weights_ = 0, weighted_ = 0;     // sum of weights so far, and of weights times clocks
+  uint64_t weights_ = 0, weighted_ = 0;     // sums over intervals: weight; weight * clocks
   uint64_t clocks_each_ = 0;                // mean clocks of an instruction outside intervals
   uint64_t gap_ = 0, gap_clock_ = 0;  // instructions since the last interval; clock of its end
 };

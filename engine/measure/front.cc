@@ -43,7 +43,8 @@ void Bus::add(const CacheConfig& l2) {
 }
 
 void Bus::read_past(uint32_t address) {
-  lines_[(address >> low_) & mask_] = {};  // only L2s that have the line use it last
+  // After this read the line is the last-used line only in L2s that contain it.
+  lines_[(address >> low_) & mask_] = {};
   accesses.push_back({BusAccess::ReadPast, 1, address & line_mask_});
 }
 
@@ -153,7 +154,8 @@ void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
   }
   const CacheAccess access = l1d_.access(address, true, fill);
   if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
-  // The other writes may find that the first one has brought the line in or made it exclusive.
+  // If the first write brings the line in or makes it exclusive, the other writes have a different
+  // result.
   const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
   const uint8_t alike = access.filled || owned ? 1 : times;
   if (!access.hit)
@@ -266,7 +268,7 @@ void Front::code_fault(uint32_t linear, const PageWalk& walk, bool present) {
   if (read_tables(walk) && present) itlb_.insert(page);
 }
 
-// False: the page is absent.
+// Reads the entries of a page walk. Returns false if the page is absent.
 bool Front::read_tables(const PageWalk& walk) {
   for (uint32_t i = 0; i < walk.reads; i++) {
     const uint32_t entry = walk.entries[i];

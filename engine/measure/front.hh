@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How do TLBs and L1 caches of another geometry behave? A front is these parts of a shadow; it
-// plays the references that the chip has recorded. Its buses pass its requests for memory to the
-// L2s (shadow_l2.hh).
+// How do TLBs and L1 caches of another geometry behave? A front consists of the TLBs and L1 caches
+// of a shadow. The front plays the recorded references of the chip. The buses pass the memory
+// requests of the front to the L2s (shadow_l2.hh).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace p5 {
 
-// One reference of the chip, as recorded.
+// One recorded reference of the chip.
 struct Reference {
   enum Kind : uint8_t {
     Read,
@@ -38,23 +38,25 @@ struct Reference {
   };
   Kind kind;
   Fill fill = Fill::Exclusive;  // Read, Write, Code
-  bool flag = false;            // Read, Write: L1I may have the line; faults: the page is present;
-                                // FlushCaches: dirty lines are written back; Snoop: for a write
-  uint8_t times = 1;            // equal writes in direct succession
-  uint32_t address = 0;         // physical address of a line, linear address of a page, or the
-                                // number of a bank
+  // The meaning of `flag` depends on `kind`. Read, Write: L1I may contain the line. DataFault,
+  // CodeFault: the page is present. FlushCaches: dirty lines are written back. Snoop: the access is
+  // a write.
+  bool flag = false;
+  uint8_t times = 1;  // equal writes, one right after the other
+  // The physical address of a line, the linear address of a page, or the number of a bank.
+  uint32_t address = 0;
 };
 
-// The bus between a front and some of its L2s. It drops accesses that change nothing: an access to
-// the last-used line of a set, in the smallest of these L2s, hits in each of them.
+// The bus between a front and some of its L2s. The bus drops accesses that change nothing: an
+// access to the last-used line of a set in the smallest L2 hits in all of these L2s.
 class Bus {
  public:
   // `l2` is the first L2 on the bus. With `filter` off the bus drops nothing.
   Bus(const CacheConfig& l2, bool filter);
 
-  // Whether this L2 can share the bus. The sets of all L2s on a bus must have many address bits in
-  // common, or the filter becomes small. Other line lengths, or a mix of direct-mapped and
-  // associative L2s, would leave few common bits.
+  // Whether this L2 can share the bus. The set numbers of all L2s on a bus must have many address
+  // bits in common, otherwise the filter becomes small. Different line lengths, or a mix of
+  // direct-mapped and associative L2s, would leave few common bits.
   bool suits(const CacheConfig& l2) const;
   // Adds an L2. The address bits that all L2s use for their sets select the set of the filter.
   void add(const CacheConfig& l2);
@@ -89,12 +91,12 @@ class Bus {
 
   bool filter_, direct_;
   uint32_t line_;
-  uint32_t low_, high_ = 32;  // the first common bit, and the bit after the last
+  uint32_t low_, high_ = 32;  // the first common bit, and the bit after the last common bit
   uint32_t mask_ = 0, line_mask_;
   std::vector<Line> lines_;
 };
 
-// The TLBs and L1 caches of one geometry. They work as the chip's own.
+// The TLBs and L1 caches of one geometry. They work like the TLBs and L1 caches of the chip.
 class Front {
  public:
   Front(const Config& config, bool filter, AccessListener* listener);
@@ -102,12 +104,12 @@ class Front {
   // Adds an L2 behind the front. Returns the number of its bus.
   size_t add(const CacheConfig& l2);
 
-  // Plays recorded references. `walks` has one entry for each reference to a page, in order.
-  // Afterwards the buses hold the accesses for the L2s, which the front counts as reads and writes
-  // of an L2.
+  // Plays recorded references. `walks` has one entry for each reference to a page, in order. After
+  // this call the buses contain the accesses for the L2s. The front counts these accesses as reads
+  // and writes of an L2.
   void play(const std::vector<Reference>& references, const std::vector<PageWalk>& walks);
   const Bus& bus(size_t number) const { return buses_[number]; }
-  // Returns what the front has counted in a bank.
+  // Returns the counts of the front in a bank.
   MissCounts counts(size_t bank) const {
     return bank < banks_.size() ? banks_[bank] : MissCounts();
   }

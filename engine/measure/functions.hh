@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which function does an address belong to? The command line tool makes the table from symbol
-// tables (docs/reference/formats.md, functions.txt). A module is the result of one link: a kernel
-// at fixed addresses, or a program or library. The content of its pages identifies a program or
-// library. A module is therefore found in any address space and at any address, without the tables
-// of the guest.
+// tables (docs/reference/formats.md, functions.txt). A module is the result of one link: a kernel,
+// a program or a library. A kernel has fixed addresses. The content of the pages identifies a
+// program or a library. The lookup therefore works in any address space and at any address, and
+// needs no tables of the guest.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +25,23 @@ class Functions {
     std::string name, module;
     bool starts_task = false;  // a new task begins here, on an empty stack
   };
-  // The function at an address; it covers `bytes` from `first` on.
+  // The function at an address. The function covers `bytes` bytes from `first` on.
   struct Place {
     uint32_t function;
     Linear first, bytes;
   };
 
-  // Reads the text of the file. False: `*error` is "<name>:<line>: what is wrong".
+  // Reads the text of the file. If parse() returns false, `*error` is "<name>:<line>: what is
+  // wrong".
   bool parse(const std::string& text, const std::string& name, std::string* error);
 
-  // Looks up code at a fixed address. False: no module with fixed addresses contains it.
+  // Looks up code at a fixed address. Returns false if no module with fixed addresses contains the
+  // address.
   bool at(Linear linear, Place* place) const;
-  // Returns the page of a module with this content; 0: none.
+  // Returns the page of a module with this content, or 0 if there is no such page.
   uint32_t page(const uint8_t* content) const;
-  // Looks up code at `linear` in a page that page() has found (0: no page). The place ends with the
-  // page.
+  // Looks up code at `linear` in a page that page() has returned (0: no page). The place does not
+  // extend beyond the page.
   Place in(uint32_t page, Linear linear) const;
 
   const Function& operator[](uint32_t function) const { return functions_[function]; }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Why does a cache miss? The classes are those of Hill [M. D. Hill, Aspects of Cache Memory and
-// Instruction Buffer Performance, Berkeley 1987]. A fully associative cache of the same size with
-// true LRU stands beside each of L1D, L1I and L2, and gets the same accesses. A miss of the real
-// cache is
+// Why does a cache miss? This file uses the classes of Hill [M. D. Hill, Aspects of Cache Memory
+// and Instruction Buffer Performance, Berkeley 1987]. For each of L1D, L1I and L2 this class
+// simulates a second cache of the same size. The second cache is fully associative, has true LRU,
+// and gets the same accesses. A miss of the real cache has one of these classes:
 //
 //   compulsory  the line has never been in the cache
 //   removed     another bus master, a locked access, the other L1 or INVD has removed the line
 //   conflict    the fully associative cache has the line
 //   capacity    the fully associative cache does not have the line either
 //
-// If the fully associative cache misses and the real one hits, a miss is avoided. Hill's conflict
-// misses are `conflict` less `avoided`. Uncached and locked accesses do not reach the caches and
-// have no class.
+// If the fully associative cache misses and the real cache hits, the access counts as `avoided`.
+// The number of Hill's conflict misses is `conflict` minus `avoided`. Uncached and locked accesses
+// do not reach the caches and have no class.
 //
-// For a direct-mapped L2 the classes also show which function evicts which: each conflict miss
-// names the function that brought in the evicting line.
+// For a direct-mapped L2 this class also records which function evicts the lines of another
+// function. For each conflict miss the class records the function that brought in the evicting
+// line.
 #pragma once
 
 #include <array>
@@ -43,8 +44,8 @@ class MissClasses : public AccessListener {
     uint32_t function = 0;
     What what = What::Table;
   };
-  // A conflict miss: `loser` misses a line that `winner` has evicted. Both lines lie in pages of
-  // the same colour, which is the number of the 4 KB page of L2 that they map to.
+  // A conflict miss: `loser` misses a line that `winner` has evicted. The evicted line and the
+  // evicting line map to the same 4 KB page of L2. `colour` is the number of this page.
   struct Pair {
     User loser, winner;
     uint32_t colour;
@@ -77,7 +78,7 @@ class MissClasses : public AccessListener {
   struct Line {
     uint32_t newer = kNone, older = kNone;  // neighbours in the order of use, if `near`
     uint32_t filled = 0;                    // epoch of the last fill; 0: never filled
-    bool near = false;                      // the fully associative cache has it
+    bool near = false;                      // the fully associative cache contains the line
     bool removed = false;
     User evicted_by;
   };
@@ -101,7 +102,7 @@ class MissClasses : public AccessListener {
   void replace(Cache& cache, uint32_t line, User user);
 
   Cache caches_[3];                 // [Level]
-  std::vector<uint32_t> resident_;  // [set] line of a direct-mapped L2, else empty
+  std::vector<uint32_t> resident_;  // [set] line of a direct-mapped L2; empty for other L2s
   uint32_t colours_ = 1;
   uint32_t epoch_ = 1;  // 1 plus the number of times that all caches were emptied
   uint32_t function_ = 0;

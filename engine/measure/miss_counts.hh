@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which events does each shadow count by itself? They are kMissEvents (`depends` in events.toml).
+// Which events does each shadow count by itself? These events are kMissEvents (`depends` in
+// events.toml).
 #pragma once
 
 #include <array>

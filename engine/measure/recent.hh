@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Which references must the shadows record? Most references change nothing in any geometry. This
-// filter finds them, and the shadows do not record them.
+// filter finds such references, and the shadows do not record them.
 //
-// The filter keeps the last-used line (or page) of each set, `first`. It has the number of sets of
-// the smallest geometry. Every other geometry has a multiple of that number, so the last-used line
-// of a set here is also the last-used line of its set there. Another reference to it hits in every
-// geometry and changes no replacement order.
+// For each set the filter keeps the last-used line (or page) as `first`. The filter and the
+// smallest geometry have the same number of sets. The number of sets of each other geometry is a
+// multiple of this number. The last-used line of a set in the filter is therefore also the
+// last-used line of a set in each geometry. Another reference to this line hits in every geometry
+// and changes no replacement order.
 //
-// If all geometries have two or more ways and true or tree LRU, each of them also holds the line
-// used before the last one, `second`. A reference to it hits and only changes the order of the two
-// lines. The order matters only when the set uses a third line, so the reference is recorded only
-// then (untold()).
+// The filter can also keep the second-last used line as `second`. For this purpose all geometries
+// must have two or more ways and true or tree LRU. Each geometry then also contains the second-last
+// used line. A reference to `second` hits and only changes the order of the two lines. This order
+// matters only when the set uses a third line. The reference is therefore recorded only then
+// (unrecorded()).
 //
-// The shortcut of the chip's own array is never larger than this filter: it holds only the first
-// line of a set. The chip therefore need not ask the filter about references that its shortcut
-// answers.
+// The shortcut of the chip's own array contains only lines that are `first` in this filter. A
+// reference that the shortcut answers is therefore never recorded, and the chip does not report it.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +32,12 @@ class Recent {
   static constexpr uint32_t kNone = ~0u;
   struct Entry {
     uint32_t key = kNone;  // number of a line or page
-    // Recorded writes since the line came in. After two writes every write-back geometry has the
-    // line modified; the first may only make a shared line exclusive.
+    // Recorded writes since the line came in. The first write may only make a shared line
+    // exclusive. After two writes the line is modified in every write-back geometry.
     uint8_t writes = 0;
   };
 
-  // `two`: all geometries also hold the line used before the last one.
+  // `two`: all geometries also contain the second-last used line of a set.
   Recent(uint32_t sets, bool two) : mask_(sets - 1), two_(two), sets_(sets) {}
 
   // Connects the shortcut of the chip's array.
@@ -44,8 +45,8 @@ class Recent {
     shortcut_ = shortcut;
     shortcut->narrow(mask_ + 1);
   }
-  // Removes the key from the chip's shortcut unless it is the first of its set here. `writes`: all
-  // geometries are write-back.
+  // Removes the key from the chip's shortcut, unless the key is `first` of its set in this filter.
+  // `writes`: all geometries are write-back.
   void limit(uint32_t key, bool writes) {
     const Set& set = sets_[key & mask_];
     if (set.order == Hidden || set.first.key != key)
@@ -54,7 +55,8 @@ class Recent {
       shortcut_->forget_write(key);
   }
 
-  // Returns the entry of a key if a reference to it need not be recorded now. Null: record it.
+  // Returns the entry of a key if a reference to the key need not be recorded now. Returns null if
+  // the reference must be recorded.
   Entry* find(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.order == Hidden) return nullptr;
@@ -62,27 +64,28 @@ class Recent {
       if (set.second.key != key) return nullptr;
       leave(key);
       std::swap(set.first, set.second);
-      set.order = set.order == Told ? Turned : Told;
+      set.order = set.order == Recorded ? Swapped : Recorded;
     }
     return &set.first;
   }
 
-  // The set of this key is about to record another reference. Returns the key that must be recorded
-  // first, because the order of the two lines has changed; kNone: there is none.
-  uint32_t untold(uint32_t key) {
+  // Call this before a reference to this key is recorded. Returns the key that must be recorded
+  // first, because the order of the two lines in this set has changed. Returns kNone if there is no
+  // such key.
+  uint32_t unrecorded(uint32_t key) {
     Set& set = sets_[key & mask_];
-    if (set.order != Turned) return kNone;
-    set.order = Told;
+    if (set.order != Swapped) return kNone;
+    set.order = Recorded;
     return set.first.key;
   }
 
-  // Whether the key is the first or the second of its set.
+  // Returns whether the key is `first` or `second` of its set.
   bool has(uint32_t key) const {
     const Set& set = sets_[key & mask_];
     return set.first.key == key || set.second.key == key;
   }
 
-  // A reference to the key was recorded, and every geometry now has it.
+  // A reference to the key was recorded, and every geometry now contains the key.
   Entry& enter(uint32_t key) {
     Set& set = sets_[key & mask_];
     if (set.first.key != key) {
@@ -91,12 +94,12 @@ class Recent {
       if (set.first.key != key) set.first = {key, 0};
     }
     if (!two_ || set.order == Hidden) set.second = {};
-    set.order = Told;
+    set.order = Recorded;
     return set.first;
   }
 
-  // A reference to the key was recorded, and only some geometries have it now. `entered`: this
-  // reference may have brought it in.
+  // A reference to the key was recorded, but perhaps not every geometry now contains the key.
+  // `entered`: this reference may have brought the key in.
   void hide(uint32_t key, bool entered) {
     Set& set = sets_[key & mask_];
     if (entered) set.first = {};
@@ -131,25 +134,26 @@ class Recent {
     if (shortcut_) shortcut_->clear();
   }
 
-  // Forgets everything. Calls `tell` before that, with each key that must be recorded.
-  template <class Tell>
-  void clear(Tell tell) {
+  // Calls `record` with each key that must still be recorded. Then forgets everything.
+  template <class Record>
+  void clear(Record record) {
     for (Set& set : sets_) {
-      if (set.order == Turned) tell(set.first.key);
+      if (set.order == Swapped) record(set.first.key);
     }
     clear();
   }
 
  private:
-  // The line of this set that the geometries used last. Told: `first`. Turned: `second`, because
-  // the last reference was not recorded. Hidden: perhaps another line, and there is no second.
-  enum Order : uint8_t { Told, Turned, Hidden };
+  // Which line of a set have the geometries used last? Recorded: `first`. Swapped: `second`,
+  // because the last reference was not recorded. Hidden: perhaps another line, and there is no
+  // `second`.
+  enum Order : uint8_t { Recorded, Swapped, Hidden };
   struct Set {
     Entry first, second;
-    Order order = Told;
+    Order order = Recorded;
   };
 
-  // The first of this key's set changes.
+  // Call this before `first` of this key's set changes.
   void leave(uint32_t key) {
     if (shortcut_) shortcut_->forget(key);
   }

@@ -29,7 +29,7 @@ uint32_t log2_of(uint32_t value) {
 uint32_t sets(const CacheConfig& cache) { return cache.size / (cache.ways * cache.line); }
 uint32_t sets(const TlbConfig& tlb) { return tlb.entries / tlb.ways; }
 
-// What was used last in an array of these geometries.
+// Returns the filter for one array (cache or TLB) of these geometries.
 template <class Array>
 Recent recent(const std::vector<Config>& configs, Array Config::* array) {
   uint32_t smallest = ~0u;
@@ -62,7 +62,7 @@ Shadows::Shadows(const std::vector<Config>& configs, bool filter, AccessListener
       large_pages_(recent(configs, &Config::dtlb_large)),
       code_pages_(recent(configs, &Config::itlb)) {
   references_.reserve(kBatch);
-  std::vector<const Config*> of_front;  // the first that has it
+  std::vector<const Config*> of_front;  // [front] first configuration with it
   for (const Config& config : configs) {
     size_t front = 0, behind = 0;
     while (front < fronts_.size() && !same_front(*of_front[front], config)) front++;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Shadows: other cache and TLB geometries that observe the chip in the same run. Each counts the
-// misses that the chip would have with its geometry. They do not influence the run, take no time,
-// and count no cycles.
+// What are shadows? Shadows are other cache and TLB geometries that observe the chip in the same
+// run. Each shadow counts the misses that the chip would have with the shadow's geometry. Shadows
+// do not influence the run, need no virtual time, and count no cycles.
 //
-// How they keep up with the chip:
-//   - A filter (recent.hh) drops the references that change nothing in any geometry. Nearly all of
-//     these never get here: the chip's shortcuts answer them.
-//   - The others are recorded and played in batches, to one geometry after the other, so that the
-//     tags of one geometry stay in the host's caches.
-//   - A geometry is a front (TLBs and both L1 caches, front.hh) and an L2 behind it (shadow_l2.hh).
-//     Geometries with equal fronts share one front, and L2s that hold the same lines are one.
+// How do the shadows keep the simulation fast?
+//   - A filter (recent.hh) drops the references that change nothing in any geometry. The chip does
+//     not even report most of these references, because its shortcuts answer them.
+//   - The other references are recorded. The shadows play recorded references in batches to one
+//     geometry after another, so that the tags of one geometry stay in the host's caches.
+//   - A geometry consists of a front (TLBs and L1 caches, front.hh) and an L2 (shadow_l2.hh).
+//     Geometries with equal fronts share one front. L2s that contain the same lines are simulated
+//     as one L2.
 #pragma once
 
 #include <bitset>
@@ -32,9 +33,10 @@ namespace p5 {
 
 class Shadows final : public Observer {
  public:
-  // One shadow for each configuration. All have L1 lines of the same length. `filter` false: every
-  // reference is played to every geometry; this changes no count. `listener`: sees each access of
-  // the one geometry that there is then, unfiltered.
+  // Creates one shadow for each configuration. All configurations have L1 lines of the same length.
+  // If `filter` is false, every reference is played to every geometry. This changes no count. With
+  // a `listener` there is only one geometry and no filter. The listener sees each access of this
+  // geometry.
   explicit Shadows(const std::vector<Config>& configs, bool filter = true,
                    AccessListener* listener = nullptr);
 
@@ -72,16 +74,16 @@ class Shadows final : public Observer {
   void flush_page(Linear linear) override;
   void flush_caches(bool write_back) override;
 
-  // --- what they have counted
+  // --- results
 
   size_t size() const { return shadows_.size(); }
   // The banks that the chip has used, in order of their first use.
   const std::vector<const Bank*>& banks() const { return banks_; }
-  // The numbers of those in use since the last call, in ascending order.
+  // Returns the numbers of the banks that were used since the last call, in ascending order.
   std::vector<uint32_t> used();
-  // Plays what has been recorded.
+  // Plays the recorded references.
   void play();
-  // What a shadow has counted in a bank up to now.
+  // Returns the counts of a shadow in a bank up to now.
   MissCounts counts(size_t shadow, size_t bank);
 
  private:
@@ -96,34 +98,36 @@ class Shadows final : public Observer {
               bool flag = false);
   void record_page(Reference::Kind kind, uint32_t linear, const PageWalk& walk,
                    bool present = true);
-  void tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift);
+  void record_first(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift);
   bool counts_write_hit(uint32_t address);
   bool repeats_last_write(uint32_t address, Fill fill) const;
-  // Whether L1I may have a line.
+  // Returns whether L1I may contain a line.
   bool coded(uint32_t address) const { return !filter_ || coded_[address >> kPageShift]; }
   void forget(uint32_t address);       // a line that may leave some L1D
-  void forget_code(uint32_t address);  // ... some L1I
+  void forget_code(uint32_t address);  // a line that may leave some L1I
   void forget_pages(uint32_t linear, bool code);
   bool mixed(uint32_t linear, bool large);
 
   std::vector<Reference> references_;  // recorded, not played yet
-  std::vector<PageWalk> walks_;        // of those to pages
+  std::vector<PageWalk> walks_;        // walks of the recorded references to pages
   uint32_t last_write_ = kNone;        // number of the last reference, if it is a write
-  // Counts of the bank in use that are the same in every geometry. Its write hits are what the
-  // chip counts by its shortcuts and what the filter counts.
+  // Counts of the current bank that are the same in every geometry. The write hits in these counts
+  // are the sum of two numbers: the hits that the chip's shortcuts count, and the hits that the
+  // filter counts.
   MissCounts* common_ = nullptr;
   const Bank* bank_ = nullptr;
-  uint32_t number_ = 0;      // of that bank
-  bool bank_known_ = false;  // the recorded references say which bank is in use
+  uint32_t number_ = 0;      // of the current bank
+  bool bank_known_ = false;  // the recorded references contain the current bank
   bool filter_;
-  bool write_back_;                     // every L1D is
-  bool all_allocate_, none_allocates_;  // L1D on a write miss
+  bool write_back_;                     // every L1D is write-back
+  bool all_allocate_, none_allocates_;  // every L1D, no L1D: on a write miss
   uint32_t line_shift_;
   Recent lines_, code_, pages_, large_pages_, code_pages_;
-  // Areas of 4 MB in which small and large pages were seen since the last flush of the TLBs. Pages
-  // of an area with both kinds can be in either TLB and are not filtered.
+  // Areas of 4 MB in which small and large pages were seen since the last flush of the TLBs. If an
+  // area has pages of both sizes, a page can be in either TLB. References to such an area are
+  // therefore not filtered.
   std::bitset<1024> small_, large_;
-  // Physical pages that code has ever come from.
+  // Physical pages from which the chip has ever fetched code.
   std::bitset<1 << 20> coded_;
 
   struct Behind {  // L2s that are played together

@@ -7,7 +7,7 @@
 namespace p5 {
 namespace {
 
-// A tag is a line number, with one bit of state on top.
+// A tag is a line number. The highest bit of a tag shows that the line is dirty.
 constexpr uint32_t kDirty = 0x80000000, kNone = 0x7FFFFFFF;
 
 uint32_t log2_of(uint32_t value) {
@@ -18,13 +18,14 @@ uint32_t log2_of(uint32_t value) {
 
 uint32_t set_mask(const CacheConfig& l2) { return l2.size / (l2.ways * l2.line) - 1; }
 
-// Whether two hold the same lines: write-back or not.
+// Whether two L2s contain the same lines. Write-back and write-through L2s can contain the same
+// lines.
 bool alike(const CacheConfig& a, const CacheConfig& b) {
   return a.size == b.size && a.ways == b.ways && a.line == b.line && a.policy == b.policy &&
          a.write_allocate == b.write_allocate;
 }
 
-// What one L2 has missed in each bank.
+// The misses of one L2 in each bank.
 class Tally {
  public:
   void use(size_t bank) {
@@ -39,10 +40,11 @@ class Tally {
   std::vector<L2Misses> banks_;
 };
 
-// Direct-mapped ones with lines of one length, of any sizes. A set has what was brought in last of
-// the lines that share it. In a larger cache fewer lines share a set: it holds all that a smaller
-// one does, and has modified what that has modified. So an access that hits without a change need
-// not be played to the larger ones.
+// Direct-mapped L2s of any size, with lines of the same length. Several lines share a set. The set
+// contains the line that was brought in last. In a larger cache fewer lines share a set. A larger
+// cache therefore contains all lines of a smaller cache, and the lines that are modified in the
+// smaller cache are also modified in the larger cache. If an access hits and changes nothing, the
+// access is therefore not played to the larger caches.
 class DirectL2s : public L2s {
  public:
   explicit DirectL2s(const CacheConfig& l2)
@@ -116,7 +118,7 @@ class DirectL2s : public L2s {
       if (tag == (line | kDirty)) return;
       if (tag == line) {
         tag |= kDirty;
-      } else if (write_allocate_) {  // the first write has brought the line in
+      } else if (write_allocate_) {  // only the first write misses
         cache.tally->writes++;
         cache.tally->dram_writes += tag >> 31;
         tag = line | kDirty;
@@ -149,8 +151,8 @@ class DirectL2s : public L2s {
   std::vector<Direct> caches_;  // the smallest first
 };
 
-// One with true LRU: the tags of a set are in the order of their use, the last one first, and
-// invalid ones behind all others.
+// An L2 with true LRU. The tags of a set are in the order of their use: the last-used tag is first,
+// and invalid tags are at the end.
 class LruL2 : public L2s {
  public:
   explicit LruL2(const CacheConfig& l2)
@@ -187,7 +189,7 @@ class LruL2 : public L2s {
           break;
         case BusAccess::Write:
           if (found(tags, line, ways, kDirty)) break;
-          if (config_.write_allocate) {  // the first write has brought the line in
+          if (config_.write_allocate) {  // only the first write misses
             tally_->writes++;
             take_in(tags, line | kDirty, ways);
           } else {
@@ -215,7 +217,7 @@ class LruL2 : public L2s {
     }
   }
 
-  // Uses a line if it is there, which puts it first.
+  // If the set contains the line, moves the line to the front. Otherwise returns false.
   template <class Ways>
   static bool found(uint32_t* tags, uint32_t line, Ways ways, uint32_t state) {
     for (uint32_t way = 0; way < ways; way++) {
@@ -241,7 +243,7 @@ class LruL2 : public L2s {
   Tally tally_;
 };
 
-// One of any policy, each access of which may be observed.
+// An L2 with any replacement policy. A listener can observe each access.
 class AnyL2 : public L2s {
  public:
   AnyL2(const CacheConfig& l2, AccessListener* listener)
@@ -293,7 +295,7 @@ class AnyL2 : public L2s {
   void write(uint32_t address, uint32_t times) {
     const CacheAccess access = cache_.access(address, true);
     if (listener_) listener_->access(Level::L2, address, true, access.hit, true);
-    // Where the first write has brought the line in, the others find it.
+    // If the first write has brought the line in, the other writes hit.
     const uint32_t alike = access.filled ? 1 : times;
     if (!access.hit) tally_->writes += alike;
     if (access.through || access.victim_dirty) tally_->dram_writes += alike;
@@ -306,7 +308,7 @@ class AnyL2 : public L2s {
   Tally tally_;
 };
 
-// Whether its replacement is true LRU: with two ways the tree is.
+// Whether the replacement policy is true LRU. With two ways, tree LRU is the same as true LRU.
 bool has_lru(const CacheConfig& l2) {
   return l2.policy == PolicyName<Lru>::name ||
          (l2.policy == PolicyName<Plru>::name && l2.ways == 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The L2s of the shadows (shadow.hh): the accesses that they get, and what they miss.
+// How are the misses of the shadows' L2s (shadow.hh) counted? The L2s play the accesses that the
+// fronts put on their buses.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,31 @@
 
 namespace p5 {
 
-// What a front puts on its bus.
+// An access that a front puts on its bus.
 struct BusAccess {
   enum Kind : uint8_t { Read, Write, ReadPast, Invalidate, FlushCaches, UseBank };
   Kind kind;
   uint8_t times;     // number of equal writes, one right after the other
-  uint32_t address;  // or the number of a bank
+  uint32_t address;  // UseBank: the number of a bank
 };
 
-// What an L2 misses, and what it writes to DRAM if it is write-back. A write-through L2 holds the
-// same lines, and all writes go to DRAM.
+// The misses of an L2, and its writes to DRAM if it is write-back. A write-through L2 contains the
+// same lines, but all its writes reach DRAM.
 struct L2Misses {
   uint64_t reads = 0, writes = 0, dram_writes = 0;
 };
 
-// L2s behind one bus that are played together. They behave as those of Memory.
+// L2s behind one bus that are played together. These L2s behave like the L2 of class Memory.
 class L2s {
  public:
   virtual ~L2s() = default;
-  // Adds an L2; false: it cannot be played together with these.
+  // Adds an L2. Returns false if this L2 cannot be played together with the others.
   virtual bool add(const CacheConfig& l2) = 0;
   virtual void play(const std::vector<BusAccess>& accesses) = 0;
   virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;
 };
 
-// Makes the group that this L2 is in. With a `listener` no other can be added.
+// Makes a group with this L2. A group with a `listener` contains no other L2.
 std::unique_ptr<L2s> make_l2s(const CacheConfig& l2, AccessListener* listener);
 
 }  // namespace p5

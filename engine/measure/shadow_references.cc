@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What the shadows do with each reference that the chip reports: filter it, and record the rest.
+// How do the shadows handle each reference that the chip reports? The shadows drop references that
+// change nothing, and record the other references.
 #include "shadow.hh"
 
 namespace p5 {
 
-// Something in the set of `key` is about to be recorded. Records what must come before it.
-void Shadows::tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift) {
-  const uint32_t before = recent.untold(key);
+// Call this before a reference in the set of `key` is recorded. Records the reference that must
+// come first, if there is one.
+void Shadows::record_first(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t shift) {
+  const uint32_t before = recent.unrecorded(key);
   if (before == kNone) return;
   if (kind == Reference::DataPage || kind == Reference::CodePage) {
-    record_page(kind, before << shift, PageWalk());  // it hits
+    record_page(kind, before << shift, PageWalk());  // this reference hits
   } else {
     record(kind, before << shift);
   }
@@ -18,8 +20,8 @@ void Shadows::tell(Recent& recent, Reference::Kind kind, uint32_t key, uint32_t 
 void Shadows::read(uint32_t address, Fill fill) {
   const uint32_t line = address >> line_shift_;
   if (lines_.find(line)) return;
-  forget_code(address);  // a miss takes the line away from L1I
-  tell(lines_, Reference::Read, line, line_shift_);
+  forget_code(address);  // a miss removes the line from L1I
+  record_first(lines_, Reference::Read, line, line_shift_);
   record(Reference::Read, line << line_shift_, fill, coded(address));
   if (!filter_) return;
   if (fill != Fill::None || lines_.has(line))
@@ -28,7 +30,7 @@ void Shadows::read(uint32_t address, Fill fill) {
     lines_.hide(line, false);
 }
 
-// A write to a line that every geometry holds modified.
+// Counts a write to a line that is modified in every geometry. Returns false for any other line.
 bool Shadows::counts_write_hit(uint32_t address) {
   const Recent::Entry* entry = write_back_ ? lines_.find(address >> line_shift_) : nullptr;
   if (!entry || entry->writes < 2) return false;
@@ -49,8 +51,8 @@ void Shadows::write(uint32_t address, Fill fill) {
   if (repeats_last_write(address, fill)) {
     references_[last_write_].times++;
   } else {
-    forget_code(address);  // a write on the bus takes the line away from L1I
-    if (!lines_.has(line)) tell(lines_, Reference::Read, line, line_shift_);
+    forget_code(address);  // a write on the bus removes the line from L1I
+    if (!lines_.has(line)) record_first(lines_, Reference::Read, line, line_shift_);
     record(Reference::Write, address, fill, coded(address));
     last_write_ = uint32_t(references_.size() - 1);
   }
@@ -67,8 +69,8 @@ void Shadows::code(uint32_t address, Fill fill) {
   const uint32_t line = address >> line_shift_;
   if (code_.find(line)) return;
   coded_.set(address >> kPageShift);
-  forget(address);  // a miss takes the line away from L1D
-  tell(code_, Reference::Code, line, line_shift_);
+  forget(address);  // a miss removes the line from L1D
+  record_first(code_, Reference::Code, line, line_shift_);
   record(Reference::Code, line << line_shift_, fill);
   if (!filter_) return;
   if (fill != Fill::None || code_.has(line))
@@ -99,14 +101,14 @@ void Shadows::snoop(uint32_t address, bool write) {
 void Shadows::forget(uint32_t address) {
   const uint32_t line = address >> line_shift_;
   if (!lines_.has(line)) return;
-  tell(lines_, Reference::Read, line, line_shift_);
+  record_first(lines_, Reference::Read, line, line_shift_);
   lines_.remove(line);
 }
 
 void Shadows::forget_code(uint32_t address) {
   const uint32_t line = address >> line_shift_;
   if (!code_.has(line)) return;
-  tell(code_, Reference::Code, line, line_shift_);
+  record_first(code_, Reference::Code, line, line_shift_);
   code_.remove(line);
 }
 
@@ -114,15 +116,15 @@ void Shadows::record_page(Reference::Kind kind, uint32_t linear, const PageWalk&
                           bool present) {
   record(kind, linear, Fill::Exclusive, present);
   walks_.push_back(walk);
-  // A walk makes the lines of its entries clean.
+  // A page walk makes the lines of its page-table entries clean.
   for (uint32_t i = 0; i < walk.reads; i++) lines_.clean(walk.entries[i] >> line_shift_);
 }
 
 void Shadows::data_page(Linear address, const PageWalk& walk) {
   if (knows_page(address)) return;
   const uint32_t linear = uint32_t(address);
-  tell(pages_, Reference::DataPage, page_of(linear), kPageShift);
-  tell(large_pages_, Reference::DataPage, large_page_of(linear), kLargeShift);
+  record_first(pages_, Reference::DataPage, page_of(linear), kPageShift);
+  record_first(large_pages_, Reference::DataPage, large_page_of(linear), kLargeShift);
   record_page(Reference::DataPage, linear, walk);
   if (!filter_) return;
   if (mixed(linear, walk.large)) {
@@ -135,16 +137,16 @@ void Shadows::data_page(Linear address, const PageWalk& walk) {
   }
 }
 
-// A page has been entered. Are there pages of both sizes in its 4 MB?
+// Call this when a page was used. Returns whether its area of 4 MB has pages of both sizes.
 bool Shadows::mixed(uint32_t linear, bool large) {
   const uint32_t area = large_page_of(linear);
   auto& seen = large ? large_ : small_;
   if (!seen[area]) {
     seen.set(area);
     if (small_[area] && large_[area]) {
-      const auto tell = [&](uint32_t at) { record_page(Reference::DataPage, at, PageWalk()); };
-      pages_.clear([&](uint32_t page) { tell(page << kPageShift); });
-      large_pages_.clear([&](uint32_t page) { tell(page << kLargeShift); });
+      const auto record = [&](uint32_t at) { record_page(Reference::DataPage, at, PageWalk()); };
+      pages_.clear([&](uint32_t page) { record(page << kPageShift); });
+      large_pages_.clear([&](uint32_t page) { record(page << kLargeShift); });
     }
   }
   return small_[area] && large_[area];
@@ -153,7 +155,7 @@ bool Shadows::mixed(uint32_t linear, bool large) {
 void Shadows::code_page(Linear address, const PageWalk& walk) {
   if (knows_code_page(address)) return;
   const uint32_t linear = uint32_t(address);
-  tell(code_pages_, Reference::CodePage, page_of(linear), kPageShift);
+  record_first(code_pages_, Reference::CodePage, page_of(linear), kPageShift);
   record_page(Reference::CodePage, linear, walk);
   if (filter_) code_pages_.enter(page_of(linear));
 }
@@ -165,14 +167,14 @@ void Shadows::page_fault(Linear address, bool code, bool present, const PageWalk
   if (!code) mixed(linear, walk.large);
 }
 
-// The sets of this address may have changed in any way.
+// Call this when the TLB sets of this address may have changed in any way.
 void Shadows::forget_pages(uint32_t linear, bool code) {
   if (code) {
-    tell(code_pages_, Reference::CodePage, page_of(linear), kPageShift);
+    record_first(code_pages_, Reference::CodePage, page_of(linear), kPageShift);
     code_pages_.hide(page_of(linear), true);
   } else {
-    tell(pages_, Reference::DataPage, page_of(linear), kPageShift);
-    tell(large_pages_, Reference::DataPage, large_page_of(linear), kLargeShift);
+    record_first(pages_, Reference::DataPage, page_of(linear), kPageShift);
+    record_first(large_pages_, Reference::DataPage, large_page_of(linear), kLargeShift);
     pages_.hide(page_of(linear), true);
     large_pages_.hide(large_page_of(linear), true);
   }

@@ -14,7 +14,7 @@ using p5::MissClasses;
 
 namespace {
 
-// Returns the nodes that have counts, and all nodes above them.
+// Returns the nodes that have counts, and all their callers.
 std::set<uint32_t> used_nodes(const Attribution& found) {
   std::set<uint32_t> nodes;
   for (const auto& [number, phase] : found.phases()) {
@@ -101,7 +101,7 @@ void AttributionFile::append_counts(const Attribution& found) {
   }
 }
 
-// Leaves out the zeros at the end.
+// Returns the counts without the zeros at the end.
 std::string AttributionFile::written(const Attribution::Counts& counts) const {
   std::vector<uint64_t> numbers;
   for (const uint32_t event : counted_) numbers.push_back(counts[event]);
@@ -110,8 +110,8 @@ std::string AttributionFile::written(const Attribution::Counts& counts) const {
   std::string text = "[";
   for (const uint64_t number : numbers) {
     if (text.size() > 1) text += ',';
-    // A count can be negative: a function can take back clocks that the model has charged to
-    // another one.
+    // A count can be negative, because the model can correct clocks that it has added to another
+    // function.
     text += std::to_string(int64_t(number));
   }
   return text + "]";

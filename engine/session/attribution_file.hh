@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How is attribution.jsonl written (docs/reference/formats.md)? It has the counts of each phase by
-// function, ring, address space and entrance to the kernel. Calls and classes of misses are
+// How is attribution.jsonl written (docs/reference/formats.md)? The file contains the counts of
+// each phase by function, ring, address space and kernel entrance. Calls and classes of misses are
 // optional.
 #pragma once
 
@@ -15,12 +15,13 @@ namespace session {
 
 class AttributionFile {
  public:
-  // `counted` lists the events in the file (counted.hh). With `stacks` each node has its caller.
-  // `classes` counts the classes of misses; null: the file has none.
+  // `counted` lists the events in the file (counted.hh). With `stacks`, each node contains the node
+  // of its caller. `classes` counts the classes of misses; null: the file contains no classes.
   AttributionFile(const std::vector<uint32_t>& counted, bool stacks, const p5::MissClasses* classes)
       : counted_(counted), stacks_(stacks), classes_(classes) {}
 
-  // Returns all lines. `found` is null if the guest was never ready; then nothing is attributed.
+  // Returns all lines. `found` is null if the guest was never ready. The result then contains no
+  // counts.
   std::string text(const p5::Attribution* found);
 
  private:

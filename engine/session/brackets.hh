@@ -8,21 +8,21 @@
 
 namespace session {
 
-constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase of the empty brackets (p5w.h)
+constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase number of the empty brackets (p5w.h)
 
 class Brackets {
  public:
   // begin() and end() return an error, or an empty text. begin() opens the phase. end() only
-  // checks: the phase stays open while its end is written, until close().
+  // checks. The phase stays open until close(), so that the end marker can be written first.
   std::string begin(uint32_t phase);
   std::string end(uint32_t phase) const;
   void close() { open_.pop_back(); }
-  // The error if the run ends now, or an empty text.
+  // Returns an error if the run must not end now, or an empty text.
   std::string exit() const;
 
-  // Whether the innermost open bracket measures: it is not an empty bracket.
+  // Whether a bracket is open and the innermost bracket is not an empty bracket.
   bool measures() const { return !open_.empty() && open_.back() != kEmpty; }
-  // Whether the outermost open bracket measures.
+  // Whether a bracket is open and the outermost bracket is not an empty bracket.
   bool inside() const { return !open_.empty() && open_.front() != kEmpty; }
 
  private:

@@ -13,8 +13,8 @@ namespace session {
 // Whether the machine has the part that declares an event: the chip or a device.
 using HasPart = std::function<bool(p5::Part part)>;
 
-// Returns the events in the order of the output: this engine counts them, and the machine has their
-// part.
+// Returns the events that this engine counts and that belong to a part of the machine. The events
+// are in the order of the output.
 std::vector<uint32_t> counted_events(const HasPart& has);
 
 }  // namespace session

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does the guest read and write in the chip's counter registers? They are test register 12,
-// CESR, CTR0, CTR1 (by RDMSR and WRMSR) and the time-stamp counter.
+// What does the guest read and write in the chip's counter registers? These registers are test
+// register 12, CESR, CTR0, CTR1 (with RDMSR and WRMSR) and the time-stamp counter.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@ class CounterRegisters {
   explicit CounterRegisters(p5::Pentium& model) : model_(model) {}
   void trace(Trace trace) { trace_ = std::move(trace); }
 
-  // Access MSRs 0Eh and 11h to 13h. False: the MSR is another one, and nothing has happened.
+  // These functions access MSRs 0Eh and 11h to 13h. For any other MSR these functions return false
+  // and change nothing.
   bool read(uint32_t index, uint64_t* value);
   bool write(uint32_t index, uint64_t value);
   // Returns the time-stamp counter in core clocks. `adjust` is the sum that the guest has added to
-  // it.
+  // the counter.
   uint64_t time_stamp(int64_t adjust);
 
  private:

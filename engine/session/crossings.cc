@@ -59,7 +59,7 @@ void Crossings::crossing(const Crossed& how, const p5::State& to, const Register
   const bool reload = how.kind && std::strcmp(how.kind, "cr3") == 0;
   if (from.ring == to.ring && from.cr3 == to.cr3 && from.mode == to.mode && !reload) return;
   const std::string counts = this->counts();
-  // Read the counters before the clock: reading them may move the clock.
+  // Read the counters before the clock, because the read of the counters may advance the clock.
   const uint64_t instructions = model_.counters().total(Event::Instructions);
   base::JsonLine line("kind", how.kind ? how.kind : "mode");
   line.raw("vector", how.vector < 0 ? "null" : std::to_string(how.vector));

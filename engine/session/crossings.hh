@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where does the guest change ring, mode or address space? crossings.jsonl
-// (docs/reference/formats.md) has a line with clock and counts for each change inside the measured
-// brackets.
+// (docs/reference/formats.md) contains one line for each change inside the measured brackets, with
+// the clock and the counts.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ class Crossings {
 
   // Writes the begin or end of a bracket that is not empty: `what` is "begin" or "end".
   void bracket(const char* what, uint32_t phase);
-  // The processor goes from the model's state to `to`. Writes a line if ring, address space or mode
-  // differ, and also at a load of CR3 with the same value.
+  // The processor changes from the model's state to `to`. Writes a line if ring, address space or
+  // mode differ. Also writes a line if CR3 is loaded with the same value.
   void crossing(const Crossed& how, const p5::State& to, const Registers& registers);
 
  private:

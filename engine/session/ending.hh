@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How does the engine's process end, and which line gives the reason?
+// How does the engine's process end, and in which line does it report the reason?
 #pragma once
 
 #include <string>
 
 namespace session {
 
-// Exit status of the engine. Status 0: the guest has ended its run.
+// Exit status of the engine. Status 0 means that the guest has ended its run.
 enum ExitStatus : int { kBadInput = 2, kGuestFailed, kTimeLimit, kNoOutput };
 
 // Ends the process with kBadInput: the parameter file, or a file that it names, is wrong. Prints

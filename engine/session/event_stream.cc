@@ -56,7 +56,8 @@ void EventStream::read(const char* insn, uint32_t index, uint64_t value) {
 
 // Appends the clock and all counts to line_.
 void EventStream::snapshot(bool shadows) {
-  const Banks& banks = model_.counters().banks();  // first: this may move the clock
+  const Banks& banks =
+      model_.counters().banks();  // before the clock, because this call may advance the clock
   line_ += ",\"tsc\":";
   base::append(&line_, model_.clock());
   line_ += ",\"banks\":[";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How is the event stream of a run written (events.jsonl, docs/reference/formats.md)? It has a
-// header, a snapshot of all counts at each marker, notes, and an end line.
+// How is the event stream of a run written (events.jsonl, docs/reference/formats.md)? The stream
+// consists of a header, a snapshot of all counts at each marker, notes, and an end line.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace session {
 
 class EventStream {
  public:
-  // `counted` lists the events to write (counted.hh). The names are those of the shadows. `played`
-  // holds the shadows; null: there are none.
+  // `counted` lists the events to write (counted.hh). `shadow_names` lists the names of the
+  // shadows. `played` contains the shadows; null: the run has no shadows.
   EventStream(p5::Pentium& model, std::vector<uint32_t> counted,
               const std::vector<std::string>& shadow_names, p5::Shadows* played)
       : model_(model), counted_(std::move(counted)), shadows_(shadow_names), played_(played) {}
@@ -25,13 +25,13 @@ class EventStream {
   // Creates the file and writes the header.
   void open(const std::string& path, uint64_t clock_hz);
 
-  // Writes a snapshot. Its type is "marker" for a marker of the guest, and "interval" for the begin
-  // or end of a sampled interval.
+  // Writes a snapshot. The type of the snapshot is "marker" for a marker of the guest, and
+  // "interval" for the begin or end of a sampled interval.
   void marker(const char* type, const char* op, uint32_t arg);
-  // Writes a snapshot without shadows, at an access to a counter register.
+  // Writes a snapshot without shadows when the guest accesses a counter register.
   void read(const char* insn, uint32_t index, uint64_t value);
-  // Writes the last lines: the instructions without a row in the timing table, and how the run
-  // ended.
+  // Writes the last lines: the instructions without a row in the timing table, and the end of the
+  // run with its status.
   void end(const std::string& status, const std::string& reason, uint32_t guest_status);
 
   const std::vector<uint32_t>& counted() const { return counted_; }
@@ -49,7 +49,7 @@ class EventStream {
   ShadowCounts shadows_;
   p5::Shadows* played_;
   Output file_;
-  std::string line_;  // the current line; the object keeps it to reuse its memory
+  std::string line_;  // the current line; a member, so that its memory is reused
 };
 
 }  // namespace session

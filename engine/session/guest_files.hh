@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which files does the boot ROM load? The ROM asks for them with a marker. The engine copies them
-// into the guest's memory, and the ROM jumps to their entry.
+// Which files does the boot ROM load? The ROM requests them with a marker. The engine copies the
+// files into the guest's memory. Then the ROM jumps to their entry point.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace session {
 
 class GuestFiles {
  public:
-  // Writes bytes to the guest's memory. False: there is no memory at this address.
+  // Writes bytes to the guest's memory. Returns false if there is no memory at this address.
   using Write = std::function<bool(uint32_t address, const uint8_t* bytes, size_t count)>;
 
-  // Reads boot.blob.N ("address offset length|- file"), boot.entry, boot.segment and boot.sp;
+  // Reads boot.blob.N ("address offset length|- file"), boot.entry, boot.segment and boot.sp.
   // `settings` keeps the first error.
   static GuestFiles read(base::Settings& settings);
 
   // Loads all files. Returns an error, or an empty text.
   std::string load(const Write& write) const;
 
-  // The answer to the ROM. EAX: whether there are files. EBX: the entry as CS:IP. ECX: the data
-  // segment. EDX: the stack pointer.
+  // Returns the answer to the ROM. EAX: 1 if there are files. EBX: the entry point as CS:IP. ECX:
+  // the data segment. EDX: the stack pointer.
   MarkerResult entry() const { return {blobs_.empty() ? 0u : 1u, entry_, segment_, stack_}; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does the guest run? A job is a command line, with the program itself if the guest does not
-// have it. Runs that share a boot have different jobs.
+// What does the guest run? A job is a command line. The job also contains the program file if the
+// guest does not have the program. Runs that share a boot have different jobs.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace session {
 
 struct Job {
-  std::string command, program;  // the text; the content of a file
+  std::string command, program;  // command line; content of the program file
   bool trace_reads = false;      // the event stream shows reads of counter registers
 
   // Reads run.job, run.program and run.trace_reads; `settings` keeps the first error.
   static Job read(base::Settings& settings);
 
-  // Answer the markers that ask for twelve bytes from `offset` on. For the command EAX is 1. For
-  // the program EAX is the number of bytes left, at most 12.
+  // Answer the markers that request twelve bytes from `offset` on. For the command, EAX is 1. For
+  // the program, EAX is the number of remaining bytes, at most 12.
   MarkerResult command_at(uint32_t offset) const { return twelve_bytes(command, offset, 1); }
   MarkerResult program_at(uint32_t offset) const;
 };

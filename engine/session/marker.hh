@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How does a program in the guest call the engine? A marker is CPUID with the leaf kMarkerLeaf in
-// EAX and an operation in ECX. workloads/lib/marker.h is the guest's side.
+// EAX and an operation in ECX. workloads/lib/marker.h contains the guest's side.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ void Observers::listen(p5::AccessListener* listener) {
   use(std::make_unique<p5::Shadows>(own, false, listener));
 }
 
-// Replaces the shadows; null: there are none from now on.
+// Replaces the shadows. Null removes them.
 void Observers::use(std::unique_ptr<p5::Shadows> shadows) {
   model_.observe(shadows.get());
   shadows_ = std::move(shadows);

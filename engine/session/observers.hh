@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What observes the model in this run? There are shadows (other geometries), the trace of accesses,
-// the classes of misses, basic blocks and attribution. Each exists only if the run asks for it.
+// What observes the model in this run? The possible observers are shadows (other geometries), the
+// trace of accesses, the classes of misses, basic blocks and attribution. Each observer exists only
+// if the run requests it.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +27,23 @@ class Observers {
   // Called where a sampled interval begins and ends.
   using Interval = std::function<void(const char* op, uint32_t number)>;
 
-  // `config` must outlive this object. The attribution takes the table of functions out of it.
+  // `config` must exist longer than this object. The attribution moves the table of functions out
+  // of `config`.
   Observers(p5::Pentium& model, RunConfig& config, p5::Attribution::Guest& guest);
 
   // Creates the files.
   void open(const Interval& interval);
   // The guest is ready. Attribution starts here.
   void ready();
-  // Call these after the begin marker and the end marker of a phase. `brackets` contains the phase
-  // in begin(), and no longer contains it in end().
+  // Call these after the begin marker and the end marker of a phase. In begin() `brackets` contains
+  // the phase. In end() `brackets` does not contain the phase any more.
   void begin(uint32_t phase, const Brackets& brackets);
   void end(uint32_t phase, const Brackets& brackets);
   // Writes all files at the end of the run. The attribution reports these events.
   void finish(const std::vector<uint32_t>& counted);
 
-  // The first event whose sum over all functions differs from the model's count; empty: there is
-  // none.
+  // Compares the sums over all functions with the model's counts. Returns the first event with a
+  // difference, or an empty text.
   std::string differs() const { return attribution_ ? attribution_->differs() : ""; }
   p5::Blocks* blocks() { return blocks_.get(); }
   p5::Attribution* attribution() { return attribution_.get(); }
@@ -52,14 +54,14 @@ class Observers {
   void trace_accesses(const Brackets& brackets);
   void end_access_trace();
   void use(std::unique_ptr<p5::Shadows> shadows);
-  // Adds a shadow of the machine's own geometry; `listener` sees each of its accesses.
+  // Adds a shadow of the machine's own geometry; `listener` sees each access of this shadow.
   void listen(p5::AccessListener* listener);
 
   p5::Pentium& model_;
   RunConfig& config_;
   p5::Attribution::Guest& guest_;
   Output accesses_, vectors_, attributed_;
-  std::unique_ptr<p5::Shadows> shadows_;  // they observe the model
+  std::unique_ptr<p5::Shadows> shadows_;  // observes the model
   std::unique_ptr<p5::AccessTrace> access_trace_;
   std::unique_ptr<p5::Blocks> blocks_;
   std::unique_ptr<p5::MissClasses> classes_;

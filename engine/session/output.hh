@@ -14,7 +14,7 @@ class Output {
   explicit operator bool() const { return file_ != nullptr; }
 
   void write(const std::string& text);
-  // Call this after writing to file() directly: it ends the process if the write has failed.
+  // Call this after a direct write to file(). check() ends the process if the write has failed.
   void check() const;
   // Flushes and closes the file.
   void finish();
@@ -23,7 +23,7 @@ class Output {
   const std::string& path() const { return path_; }
 
  private:
-  std::FILE* file_ = nullptr;  // null: the run does not ask for this file
+  std::FILE* file_ = nullptr;  // null: the run does not write this file
   std::string path_;
 };
 

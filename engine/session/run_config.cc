@@ -37,7 +37,7 @@ RunConfig RunConfig::read(Settings& settings) {
     c.machine = c.machine.without_feedback();
   }
   for (const char* described : {"machine.name", "machine.title", "cpu.timing", "devices.chipset"}) {
-    if (settings.has(described)) settings.text(described);  // for people, or read elsewhere
+    if (settings.has(described)) settings.text(described);  // not used by the engine
   }
   return c;
 }
@@ -46,9 +46,9 @@ void RunConfig::read_processor(Settings& settings) {
   signature = uint32_t(settings.number("cpu.signature"));
   const std::string isa = settings.text("cpu.isa");
   if (kX86_64 && isa != "x86-64") {
-    settings.fail("cpu.isa", "`" + isa + "` is not x86-64, for which this engine was built");
+    settings.fail("cpu.isa", "`" + isa + "` is not x86-64; this engine is built only for x86-64");
   } else if (!kX86_64 && isa != "pentium" && isa != "pentium+cmov") {
-    settings.fail("cpu.isa", "`" + isa + "` is neither pentium nor pentium+cmov");
+    settings.fail("cpu.isa", "`" + isa + "` is not pentium or pentium+cmov");
   }
   cmov = isa == "pentium+cmov";
   timing_table = kX86_64 ? "" : settings.text("run.timing_table");
@@ -58,7 +58,8 @@ void RunConfig::read_accesses(Settings& settings) {
   if (!settings.has("run.accesses")) return;
   accesses = settings.text("run.accesses");
   access_limit = settings.number("run.access_limit");
-  if (settings.has("shadow.0.name")) settings.fail("run.accesses", "expected no shadows beside it");
+  if (settings.has("shadow.0.name"))
+    settings.fail("run.accesses", "expected no shadows in the same run");
   if (machine.l1d.line < 32) settings.fail("l1d.line", "expected 32 or more with run.accesses");
 }
 
@@ -70,7 +71,8 @@ void RunConfig::read_shadows(Settings& settings) {
   }
 }
 
-// Reads a copy of the machine's keys in which the shadow's keys replace some values.
+// Reads the configuration of a shadow: the machine's keys, with some values replaced by the
+// shadow's keys.
 void RunConfig::read_shadow(Settings& settings, const std::string& prefix) {
   const std::string key = prefix + ".set";
   shadow_names.push_back(settings.text(prefix + ".name"));
@@ -103,7 +105,7 @@ void RunConfig::read_blocks(Settings& settings) {
   }
   warm_up = settings.number("run.warm_up");
   if (!vectors.empty() || !shadow_names.empty() || settings.has("run.accesses")) {
-    settings.fail("run.sample", "expected no run.vectors, shadows or run.accesses beside it");
+    settings.fail("run.sample", "expected no run.vectors, shadows or run.accesses in the same run");
   }
 }
 
@@ -112,10 +114,10 @@ void RunConfig::read_attribution(Settings& settings) {
   attribution = settings.text("run.attribution");
   stacks = settings.flag("run.attribution_stacks");
   classes = settings.flag("run.attribution_misses");
-  if (!sample.empty()) settings.fail("run.attribution", "expected no run.sample beside it");
+  if (!sample.empty()) settings.fail("run.attribution", "expected no run.sample in the same run");
   if (classes && (kX86_64 || !shadow_names.empty() || settings.has("run.accesses"))) {
     settings.fail("run.attribution_misses",
-                  "expected no shadows or run.accesses beside it, and not x86-64");
+                  "expected no shadows or run.accesses in the same run, and not x86-64");
   }
   const std::string path = settings.text("run.functions");
   std::ifstream file(path, std::ios::binary);

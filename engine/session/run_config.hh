@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What must a run do? The configuration holds the machine, the kinds of output and their paths. The
-// engine reads it once from the parameter file. Runs that share a boot may only differ in job.hh.
+// What must a run do? The configuration contains the machine, the kinds of output and their paths.
+// The engine reads the configuration once from the parameter file. Runs that share a boot may
+// differ only in their job (job.hh).
 #pragma once
 
 #include <cstdint>
@@ -18,22 +19,24 @@ struct RunConfig {
   p5::Config machine;
   uint32_t signature = 0;    // of CPUID
   bool cmov = false;         // the instruction CMOV exists
-  std::string timing_table;  // path; empty on x86-64, where an instruction costs one clock
-  bool timing = true;        // off: no caches, TLBs and stalls
-  // Off: the model skips the short cuts that must change no result; for tests.
+  std::string timing_table;  // path; empty on x86-64: each instruction costs one clock
+  bool timing = true;        // off: no caches, no TLBs and no stalls
+  // Off: the model does not use its fast paths. A fast path must not change a result, and tests
+  // check this.
   bool fast_paths = true;
   uint64_t limit = ~uint64_t(0);  // of virtual time, in core clocks
   bool server = false;            // after the ready marker, serve runs that share the boot
 
-  // Paths; empty: the run does not ask for this file.
+  // Paths of output files. An empty path means that the run does not write this file.
   std::string events, output, crossings, accesses, vectors, attribution;
 
   uint64_t access_limit = 0;  // L1 accesses that the trace of accesses may hold
-  // The shadows: geometries that the run measures beside the machine's own.
+  // The shadows: geometries that the run measures in addition to the machine's own geometry.
   std::vector<std::string> shadow_names;
   std::vector<p5::Config> shadows;
-  // Basic blocks (blocks.hh), in instructions: the length of an interval that gets a vector, and
-  // the warming before each interval that is simulated in detail.
+  // Basic blocks (blocks.hh). `vector_interval` is the length of an interval for a vector.
+  // `warm_up` is the warming before each interval with detailed simulation. Their unit is
+  // instructions.
   uint64_t vector_interval = 0, warm_up = 0;
   std::vector<p5::Blocks::Interval> sample;
   // Attribution (attribution.hh): with calls, with classes of misses, and the table of functions.

@@ -39,7 +39,7 @@ struct Request {
   int answer = -1, keep = -1;
 };
 
-// Receives the next request. False: there are no more.
+// Receives the next request. Returns false if there are no more requests.
 bool receive(Request* request) {
   char path[PATH_MAX];
   alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
@@ -65,7 +65,7 @@ bool receive(Request* request) {
 }
 
 void say(int pipe, const char* what, int number) {
-  // The client may be gone. The result of the write does not matter then.
+  // The client may have ended, so the result of the write is ignored.
   dprintf(pipe, "%s %d\n", what, number);
 }
 
@@ -113,14 +113,14 @@ void replace(int descriptor, int by, off_t offset) {
   close(by);
 }
 
-// Copies the files of the server's directory to the current directory, and opens them with file
-// offsets of their own.
+// Copies the files of the server's directory to the current directory. Opens each copy with its own
+// file offset.
 void take_files(const std::string& below) {
   std::map<std::string, int> taken;  // files open for writing: path, descriptor
   for (const OpenFile& file : open_files()) {
     const bool written = (file.flags & O_ACCMODE) != O_RDONLY;
     const bool inside = file.path.compare(0, below.size(), below) == 0;
-    if (written && !inside) continue;  // this run does not own the file (the lock)
+    if (written && !inside) continue;  // not a file of this run, but the lock
     const std::string now = "/proc/self/fd/" + std::to_string(file.descriptor);
     const off_t offset = lseek(file.descriptor, 0, SEEK_CUR);
     if (!written) {
@@ -130,7 +130,7 @@ void take_files(const std::string& below) {
     }
     const std::string name = file.path.substr(below.size());
     const auto [known, first] = taken.insert({name, file.descriptor});
-    if (!first) {  // standard output and error
+    if (!first) {  // standard output and error are the same file
       dup2(known->second, file.descriptor);
       continue;
     }
@@ -181,7 +181,7 @@ void serve() {
     if (!waits[0].revents) continue;
     Request request;
     if (!receive(&request)) _exit(0);
-    std::fflush(nullptr);  // otherwise the child would write it again
+    std::fflush(nullptr);  // otherwise the child would write the buffers again
     const pid_t pid = fork();
     if (pid < 0) die(kNoOutput, "fork");
     if (pid == 0) {

@@ -36,7 +36,8 @@ void Session::start(p5::Pentium* storage, Emulator& emulator) {
 
 void Session::read_settings() {
   const char* path = std::getenv("P5LAB_ENGINE_CONF");
-  if (!path) reject("P5LAB_ENGINE_CONF: not set; it must name the engine's parameter file");
+  if (!path)
+    reject("P5LAB_ENGINE_CONF: not set; it must be the path of the engine's parameter file");
   path_ = path;
   std::string error;
   if (!settings_.load(path_, &error)) reject(error);
@@ -127,7 +128,7 @@ void Session::ready() {
   observers_->ready();
 }
 
-// Serves runs. When it returns, this process is a child with a job of its own.
+// Serves runs. When this function returns, this process is a child with its own job.
 void Session::serve() {
   server_ = false;
   session::serve();
@@ -170,7 +171,7 @@ void Session::exit(uint32_t status) {
   events_->marker("marker", "exit", status);
   const std::string problem = brackets_.exit(), differs = observers_->differs();
   if (!problem.empty()) fail(problem);
-  if (!differs.empty()) fail("the sum over all functions is not what was counted: " + differs);
+  if (!differs.empty()) fail("the sum over all functions differs from the count of " + differs);
   finish("ok", "", status, 0);
 }
 
@@ -230,13 +231,14 @@ void Session::undefined_instruction(p5::Linear linear) {
 }
 
 void Session::stopped_early() {
-  if (!finished_ && events_) fail("the emulator stopped by itself; its log tells why");
+  if (!finished_ && events_)
+    fail("the emulator stopped without a marker; engine.log contains the reason");
 }
 
 void Session::decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours) {
   std::string text;
   for (unsigned i = 0; i < length; i++) text += base::hex(bytes[i]).substr(8) + " ";
-  std::fprintf(stderr, "decoder: %s: %u bytes for the emulator, %u for the model\n", text.c_str(),
+  std::fprintf(stderr, "decoder: %s: %u bytes in the emulator, %u in the model\n", text.c_str(),
                length, ours);
 }
 

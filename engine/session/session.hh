@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How does one run go, from its parameter file to its exit status? The glue of the emulator has one
-// Session and reaches everything through it. The other files of this folder are the parts of a run.
-// Nothing here includes the emulator or names a device.
+// What are the steps of a run, from its parameter file to its exit status? The glue of the emulator
+// has one Session object, through which it uses all parts of a run. The other files of this folder
+// contain the parts of a run. No file of this folder includes the emulator or names a device.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace session {
 // The session's view of the emulator, which executes the instructions.
 class Emulator : public p5::Platform, public p5::Attribution::Guest {
  public:
-  // Copies bytes into the guest's memory. False: there is no memory at this address.
+  // Copies bytes into the guest's memory. Returns false if there is no memory at this address.
   virtual bool write_memory(uint32_t address, const uint8_t* bytes, size_t count) = 0;
 };
 
@@ -41,26 +41,26 @@ class Session {
   // files. An error ends the process with one line and status kBadInput.
   void start(p5::Pentium* storage, Emulator& emulator);
 
-  // --- what the emulator has to know
+  // --- data for the emulator
 
   const p5::TimingTable& timing() const { return timing_; }
   const RunConfig& config() const { return config_; }
   uint32_t cpuid_features() const;
   device::Devices& devices() { return devices_; }
 
-  // --- what the guest does
+  // --- actions of the guest
 
   MarkerResult marker(const MarkerCall& call);
   CounterRegisters& counter_registers() { return *registers_; }
-  // Whether the trace takes the next crossing: the run asks for a trace, and a bracket is open. If
-  // so, the glue must report every change that may be a crossing.
+  // Whether the run has a trace of crossings and a bracket is open. If so, the glue must report
+  // every change that may be a crossing.
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
-  p5::Blocks* blocks() { return observers_->blocks(); }  // null: the run does not ask for them
-  // Null: the run does not ask for it, or the guest is not ready yet.
+  p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
+  // Null if the run does not request attribution, or if the guest is not ready yet.
   p5::Attribution* attribution() { return observers_->attribution(); }
 
-  // --- how the run ends
+  // --- the end of the run
 
   [[noreturn]] void time_is_up();
   // Ends the run with status "ok" although the guest's program has not ended.
@@ -69,9 +69,9 @@ class Session {
   [[noreturn]] void undefined_instruction(p5::Linear linear);
   void stopped_early();  // the emulator ended without a marker
 
-  // Warns that the emulator and the model decode different lengths.
+  // Warns that the emulator and the model decode different lengths of an instruction.
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
-  // Creates a file for a device. The session checks and flushes it at the end of the run.
+  // Creates a file for a device. The session checks and flushes the file at the end of the run.
   std::FILE* create(const std::string& path);
 
  private:
@@ -104,10 +104,10 @@ class Session {
   std::unique_ptr<CounterRegisters> registers_;
   std::unique_ptr<Observers> observers_;
   std::unique_ptr<EventStream> events_;
-  std::unique_ptr<Crossings> crossings_;  // null: the run does not ask for it
+  std::unique_ptr<Crossings> crossings_;  // null: not requested
   Output output_;                         // output of the guest's program
   std::list<Output> created_;             // files that devices have created
-  bool server_ = false;                   // must serve runs, and none has begun
+  bool server_ = false;                   // must serve runs, and no run has begun
   bool finished_ = false;
 };
 

@@ -40,8 +40,8 @@ void ShadowCounts::append(std::string* line, p5::Shadows& shadows) {
   *line += ']';
 }
 
-// Appends the growth of one bank since the last marker. False: no shadow has counted in this bank,
-// and nothing is appended.
+// Appends the growth of one bank since the last marker. If no shadow has counted in this bank,
+// appends nothing and returns false.
 bool ShadowCounts::append_bank(std::string* line, p5::Shadows& shadows, uint32_t bank,
                                const char* before) {
   std::vector<p5::MissCounts> counts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What do the shadows add to the event stream? Each snapshot has their growth since the marker
-// before.
+// What do the shadows add to the event stream? Each snapshot contains the growth of the shadows'
+// counts since the previous marker.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ class ShadowCounts {
   bool any() const { return !names_.empty(); }
   // Appends ,"shadows":[names],"shadow_events":[...],"stream_events":[...] to the header.
   void append_header(std::string* line) const;
-  // Appends ,"shadows":[...] to a snapshot: the banks in which a shadow has counted.
+  // Appends ,"shadows":[...] to a snapshot. The list contains the banks in which a shadow has
+  // counted.
   void append(std::string* line, p5::Shadows& shadows);
 
  private:

@@ -124,8 +124,8 @@ def test_a_mean_seek_is_the_engines():
         ),
         (
             ["disk.seek_knee=3000", "disk.read_seek_average_ms=16.5"],
-            "--set: disk.seek_knee = 3000: expected another knee: with this one no curve of seek"
-            " times goes through disk.read_seek_single_ms, _average_ms and _full_ms",
+            "--set: disk.seek_knee = 3000: expected another knee: with this knee no curve of seek"
+            " times contains disk.read_seek_single_ms, _average_ms and _full_ms",
         ),
     ],
 )

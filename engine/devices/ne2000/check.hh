@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How is the 32-bit check sequence of Ethernet computed (IEEE 802.3, 3.2.8)? Services also check
-// received bytes with it, because a guest can compute it in ten lines.
+// How is the 32-bit check sequence of Ethernet computed (IEEE 802.3, 3.2.8)? Services also use this
+// check sequence for received bytes, because a guest needs only ten lines of code for it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace net {
 
-// Continues from `before`, the value for the preceding bytes; it is 0 at the start.
+// Returns the check sequence of all bytes up to here. `before` is the check sequence of the
+// preceding bytes, or 0 at the start.
 uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count);
 
 }  // namespace net

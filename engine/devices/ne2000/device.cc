@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How do network card, wire and remote host of a machine plug in as a device?
+// How do the network card, the wire and the remote host connect to the machine as one device?
 #include "../device.hh"
 
 #include <cstdio>
@@ -18,7 +18,7 @@ using p5::Event;
 constexpr uint16_t kPort = 0x300;
 constexpr uint8_t kIrq = 3;
 
-// Counts what the network reports, and captures the frames.
+// Counts the events that the network reports, and captures the frames.
 class Counts : public Observer {
  public:
   explicit Counts(device::Pc& pc) : pc_(pc) {}
@@ -106,7 +106,8 @@ class Ethernet : public device::Device {
     slot_ = std::make_unique<Slot>(config_, agenda_, pc);
   }
 
-  // From now on each frame on the wire goes to the capture file, if the run asks for one.
+  // From now on each frame on the wire is written to the capture file, if the run has a capture
+  // file.
   void ready() override {
     if (!capture_.empty()) slot_->counts().capture(pc_->create(capture_));
   }

@@ -71,9 +71,9 @@ uint8_t Dp8390::read(uint32_t index) {
           return rsr_;
         case 0xD:
         case 0xE:
-          return 0;  // frames with errors: this wire delivers none
+          return 0;  // frames with errors: this wire has no such frames
         case 0xF: {
-          const uint8_t value = missed_;  // reading clears it
+          const uint8_t value = missed_;  // a read clears the counter
           missed_ = 0;
           return value;
         }
@@ -175,10 +175,10 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 }
 
 void Dp8390::command(uint8_t value, Time now) {
-  // TXP stays set until the frame has ended; writing 0 does not clear it.
+  // TXP stays set until the frame has ended. A write of 0 does not clear TXP.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
-  // STA starts the card and STP stops it. Drivers write neither to select a page; then nothing
-  // changes.
+  // STA starts the card and STP stops it. A driver that only selects a page sets no such bit, and
+  // the card keeps its state.
   if (value & kStop) {
     running_ = false;
     if (!sending_ && !coming_) stopped();
@@ -193,7 +193,7 @@ void Dp8390::command(uint8_t value, Time now) {
     rbcr_ = uint16_t(board_.read_memory(uint16_t(rsar_ + 2)) |
                      board_.read_memory(uint16_t(rsar_ + 3)) << 8);
   }
-  // Drivers find their interrupt by a transfer of 0 bytes.
+  // Drivers use a transfer of 0 bytes to find the number of the card's interrupt.
   if ((remote == kRemoteRead || remote == kRemoteWrite) && rbcr_ == 0 && running_) {
     raise(kRdc);
   }
@@ -212,8 +212,8 @@ void Dp8390::transmit(Time now) {
   }
   sending_ = true;
   command_ |= kTransmit;
-  // The frame is copied here. (The real local DMA reads it during transmission.) If a driver
-  // changes the memory meanwhile, the old frame is sent.
+  // The frame is copied here. (The real local DMA reads the frame during the transmission.) If a
+  // driver changes the memory during the transmission, the model sends the old frame.
   auto frame = std::make_shared<Frame>(tbcr_);
   for (uint32_t i = 0; i < tbcr_; i++) {
     (*frame)[i] = board_.read_memory(uint16_t(tpsr_ * kPage + i));
@@ -232,7 +232,7 @@ void Dp8390::transmit(Time now) {
 
 void Dp8390::sent(Time now, uint32_t collisions, bool aborted) {
   on_wire_ = false;
-  if (next_) {  // the first frame after a reset during transmission
+  if (next_) {  // this frame waited, because a reset came during a transmission
     on_wire_ = true;
     wire_.send(station_, std::exchange(next_, nullptr), now);
   } else if (sending_) {
@@ -288,8 +288,8 @@ void Dp8390::incoming(Time first, Time last, const FramePtr& frame) {
   });
 }
 
-// The local DMA needs a new page for the frame. The driver has not yet taken the contents of the
-// page at the boundary pointer, so reception stops there.
+// The local DMA needs a new page for the frame. Reception stops at the boundary pointer, because
+// the driver has not yet read the page there.
 void Dp8390::need_page(uint32_t page, Time) {
   if (page) page_ = next_page(page_);
   if (page_ == boundary_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How does National Semiconductor's DP8390 network controller work? It has registers, remote DMA,
-// transmission, and a ring of 256-byte pages for received frames [DP8390D/NS32490D data sheet,
-// 1995; Linux's drivers/net/ethernet/8390 for its use].
+// How does National Semiconductor's DP8390 network controller work? The controller has registers,
+// remote DMA, transmission, and a ring of 256-byte pages for received frames. The sources are the
+// DP8390D/NS32490D data sheet (1995) and Linux's drivers (drivers/net/ethernet/8390).
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ class Dp8390 : public Station {
   uint8_t read(uint32_t index);
   void write(uint32_t index, uint8_t value, Time now);
 
-  // Remote DMA: one bus transfer, of a byte or a word as DCR selects.
+  // Remote DMA: one bus transfer. DCR selects whether the transfer has a byte or a word.
   uint16_t read_data();
   void write_data(uint16_t value);
 
@@ -77,11 +77,11 @@ class Dp8390 : public Station {
   std::array<uint8_t, 8> multicast_;
   bool line_ = false;
   bool running_ = false;
-  bool sending_ = false;  // a frame is on the wire, waits for it, or is in loopback
+  bool sending_ = false;  // a frame is on the wire, waits for the wire, or is in loopback
   bool on_wire_ = false;  // the wire has a frame of this card, perhaps from before a reset
-  FramePtr next_;         // the frame to send after that one
+  FramePtr next_;         // the frame to send after the frame on the wire
   uint32_t epoch_ = 0;    // number of resets
-  // The frame in reception, and the number of its pages.
+  // The frame that the card now receives, its sequence number, and the current page of the ring.
   FramePtr coming_;
   uint32_t coming_number_ = 0;
   Time coming_first_ = 0;

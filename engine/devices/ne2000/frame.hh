@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is a frame, and how long does it take on the wire? Times are those of engine/base/agenda.hh.
+// What is a frame, and which parameters decide its time on the wire? engine/base/agenda.hh defines
+// the unit of time.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ using base::kNever;
 using base::kSecond;
 using base::Time;
 
-// Addresses, type and data. The wire adds preamble and frame check sequence.
+// A frame contains addresses, type and data. The wire adds the preamble and the frame check
+// sequence.
 using Frame = std::vector<uint8_t>;
 using FramePtr = std::shared_ptr<const Frame>;
 

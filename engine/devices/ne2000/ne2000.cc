@@ -6,7 +6,7 @@ namespace net {
 Ne2000::Ne2000(const Address& address, Wire& wire, uint32_t station, Agenda& agenda, Pc& pc,
                CardWitness& witness)
     : pc_(pc), chip_(wire, station, agenda, *this, witness) {
-  constexpr uint8_t kSigned = 0x57;  // "W" in the last two bytes marks a 16-bit NE2000
+  constexpr uint8_t kSigned = 0x57;  // "W" in the last two bytes of the PROM marks a 16-bit NE2000
   for (uint32_t i = 0; i < prom_.size() / 2; i++) {
     prom_[2 * i] = prom_[2 * i + 1] = i < address.size() ? address[i] : i >= 14 ? kSigned : 0;
   }
@@ -45,7 +45,7 @@ void Ne2000::write(uint32_t port, uint32_t value, uint32_t bytes, Time now) {
     if (bytes > 2) chip_.write_data(uint16_t(value >> 16));
     return;
   }
-  // A write to the reset port ends the reset; a read of the port began it.
+  // A read of the reset port begins the reset. A write to this port ends the reset.
   for (uint32_t i = 0; i < bytes && port + i < Dp8390::kRegisters; i++) {
     chip_.write(port + i, uint8_t(value >> 8 * i), now);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is the network of a machine? It has a card, a wire and a remote host; the keys are those of
-// the parameter file.
+// What does the network of a machine contain? The network contains a card, a wire and a remote
+// host. The keys net.* of the parameter file configure the network.
 #pragma once
 
 #include <memory>

@@ -133,7 +133,7 @@ NfsServer::File* NfsServer::find(uint32_t number) {
   return found == files_.end() ? nullptr : &found->second;
 }
 
-// Removes one name of a file. The last name removes the file.
+// Removes one name of a file. The removal of the last name removes the file.
 void NfsServer::drop(uint32_t number) {
   File& file = files_.at(number);
   if (file.type != kDirectory && --file.links > 0) return;
@@ -141,8 +141,8 @@ void NfsServer::drop(uint32_t number) {
   files_.erase(number);
 }
 
-// Counts a change. On a synchronous server the answer waits for these disk writes, done in
-// sequence.
+// Counts a change. On a synchronous server the answer waits for these disk writes, which happen one
+// after another.
 void NfsServer::update(bool sync, uint32_t disk_writes) {
   updates_++;
   if (!sync) return;
@@ -224,7 +224,7 @@ NfsServer::Wanted NfsServer::wanted(In& in) {
   return asked;
 }
 
-// Gives a file a new size. False: the server has no room for it, and nothing changes.
+// Changes the size of a file. Returns false, and changes nothing, if the server has no room.
 bool NfsServer::resize(File& file, uint64_t size) {
   const uint64_t others = held_ - file.data.size();
   if (others + size > kCapacity) return false;
@@ -287,7 +287,7 @@ NfsServer::Status NfsServer::rename(File& from, const std::string& name, File& t
   return kOk;
 }
 
-// Executes the procedures that add a name to a directory or remove one.
+// Executes the procedures that add a name to a directory or remove a name.
 NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) {
   const uint32_t linked = procedure == kHardLink ? in.handle() : 0;
   const uint32_t number = in.handle();
@@ -312,7 +312,7 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
     other->modified = other->changed = now_;
   } else if (name.empty() || name == "." || name == "..") {
     return kExists;
-  } else if (procedure == kCreate && there) {  // of an existing file only the size is set
+  } else if (procedure == kCreate && there) {  // an existing file only gets a new size
     const uint32_t file = directory->names.at(name);
     const Wanted asked = wanted(in);
     if (in.bad()) return kIo;
@@ -359,8 +359,9 @@ NfsServer::Status NfsServer::change_names(uint32_t procedure, In& in, Out& out) 
   return kOk;
 }
 
-// A cookie is a position in the sorted list of names. Names that are added or removed between two
-// calls therefore move it, as on many servers of the time.
+// A cookie is a position in the sorted list of names. If a name is added or removed between two
+// calls, the cookie can therefore point to a different name. Many servers of the time had this
+// property.
 void NfsServer::read_directory(uint32_t number, In& in, Out& out) {
   const uint32_t cookie = in.word();
   const uint32_t room = std::min(in.word(), kDataMax);
@@ -403,7 +404,7 @@ void NfsServer::look_up(uint32_t number, In& in, Out& out) {
   attributes(other ? other : number, out);
 }
 
-// Executes one procedure of NFS. False: there is no such procedure.
+// Executes one procedure of NFS. Returns false if the procedure does not exist.
 bool NfsServer::nfs(uint32_t procedure, In& in, Out& out) {
   if (procedure >= kCreate && procedure <= kRmdir) {
     Out result;

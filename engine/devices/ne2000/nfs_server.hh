@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How does the file server answer a call? It implements NFS version 2 (RFC 1094) and version 1 of
-// the mount protocol (its appendix A) over ONC RPC (RFC 5531), with files in memory. It knows no
-// network: it takes calls and returns answers, each with the time at which it is ready.
+// How does the file server answer a call? The server implements NFS version 2 (RFC 1094) and
+// version 1 of the mount protocol (RFC 1094, appendix A) over ONC RPC (RFC 5531). All files are in
+// memory. This class does not use the network: it receives calls and returns answers. Each answer
+// contains the time at which the answer is ready.
 //
-// The server exports two trees, which stand for the two servers of lai96 section 8.2. Below
-// "/async" every answer is ready at once: so does Linux 1.2.8, whose server writes to its disk
-// later. Below "/sync" the answer to a change is ready when the data is on the disk: so NFS
-// requires, and so does SunOS 4.1.4.
+// The server exports two trees. These trees model the two servers of lai96 section 8.2. Below
+// "/async" every answer is ready at once. This is the behaviour of Linux 1.2.8, where the server
+// writes to the disk later. Below "/sync" the answer to a change is ready when the data is on the
+// disk. NFS requires this behaviour, and SunOS 4.1.4 shows this behaviour.
 #pragma once
 
 #include <deque>
@@ -22,9 +23,10 @@ namespace net {
 class NfsServer {
  public:
   // The time of one disk write: a random access on lai96's disks (14 ms, section 7.1). The number
-  // of writes for a change is an estimate after ousterhout90 section 9, up to three for a block. A
-  // written block needs its data and its i-node, and the indirect block if the file has one (more
-  // than 12 blocks of 8 KB, FFS). A file that is made or removed needs directory and i-node.
+  // of disk writes for a change is an estimate after ousterhout90 section 9, up to three for a
+  // block. A change of a block writes the data and the i-node, and the indirect block if the file
+  // has one (more than 12 blocks of 8 KB, FFS). The creation or removal of a file writes the
+  // directory and the i-node.
   static constexpr Time kDiskWrite = 14 * kMillisecond;
   static constexpr uint32_t kDirectBytes = 12 * 8192;
   static constexpr uint64_t kCapacity = 64 << 20;  // bytes of all files
@@ -37,8 +39,8 @@ class NfsServer {
 
   NfsServer();
 
-  // Returns the answer to one call of a client. There is none for bytes that are no call, and none
-  // for a repeated call whose first copy is still in progress.
+  // Returns the answer to one call of a client. Returns nothing if the bytes are not a call, or if
+  // they repeat a call that is still in progress.
   std::optional<Reply> call(Time now, uint64_t client, const uint8_t* bytes, size_t count);
 
   uint64_t calls() const { return calls_; }
@@ -54,7 +56,7 @@ class NfsServer {
     std::map<std::string, uint32_t> names;  // entries of a directory
     uint32_t parent = 0;
   };
-  struct Known {  // a call with its answer, for repeated calls
+  struct Known {  // a call with its answer, in case the client repeats the call
     uint64_t client;
     uint32_t xid;
     Reply reply;

@@ -6,16 +6,16 @@
 namespace net {
 
 void Path::send(const FramePtr& frame, Time now) {
-  // Each frame takes three random numbers, so the fate of one frame does not change that of the
-  // next.
+  // Each frame uses three random numbers, so a fault of one frame does not change the faults of the
+  // next frame.
   const bool lost = random_.chance(config_.loss);
   const bool doubled = random_.chance(config_.duplicate);
   const bool late = random_.chance(config_.reorder);
-  if (lost) return tell_(Fault::Lost);
+  if (lost) return report_(Fault::Lost);
   if (late && !held_) {
     held_ = frame;
     const uint64_t hold = ++holds_;
-    tell_(Fault::Late);
+    report_(Fault::Late);
     agenda_.at(now + kOvertaken, [this, hold](Time then) {
       if (hold == holds_) let_go(then);
     });
@@ -23,7 +23,7 @@ void Path::send(const FramePtr& frame, Time now) {
   }
   pass(frame, now);
   if (doubled) {
-    tell_(Fault::Doubled);
+    report_(Fault::Doubled);
     pass(frame, now);
   }
   let_go(now);

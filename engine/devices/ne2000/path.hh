@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What happens to frames between the wire and the remote host, in one direction? They get a delay
-// and, chosen by a seed, the faults of a network. A lost frame disappears and a doubled one arrives
-// twice. A reordered frame arrives after the next one, or after a while if no frame follows.
+// What happens to frames between the wire and the remote host, in one direction? The path delays
+// each frame. The path also loses, doubles or reorders some frames. A seed selects these frames. A
+// lost frame disappears. A doubled frame arrives twice. A reordered frame arrives after the next
+// frame, or after a delay if no frame follows.
 #pragma once
 
 #include <functional>
@@ -22,16 +23,15 @@ enum class Fault { Lost, Doubled, Late };
 class Path {
  public:
   using Deliver = std::function<void(Time, const FramePtr&)>;
-  static constexpr Time kOvertaken =
-      20 * kMillisecond;  // no later is a frame that waits for another
+  static constexpr Time kOvertaken = 20 * kMillisecond;  // longest delay of a reordered frame
 
-  using Tell = std::function<void(Fault)>;
+  using Report = std::function<void(Fault)>;
 
-  Path(const PathConfig& config, uint32_t stream, Agenda& agenda, Deliver deliver, Tell tell)
+  Path(const PathConfig& config, uint32_t stream, Agenda& agenda, Deliver deliver, Report report)
       : config_(config),
         agenda_(agenda),
         deliver_(std::move(deliver)),
-        tell_(std::move(tell)),
+        report_(std::move(report)),
         random_(config.seed, stream) {}
 
   void send(const FramePtr& frame, Time now);
@@ -43,7 +43,7 @@ class Path {
   PathConfig config_;
   Agenda& agenda_;
   Deliver deliver_;
-  Tell tell_;
+  Report report_;
   Random random_;
   FramePtr held_;
   uint64_t holds_ = 0;

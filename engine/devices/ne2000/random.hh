@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where do random numbers come from? They follow from a seed and are the same on every host. Each
-// part has a stream of its own, so its numbers do not depend on how often other parts draw.
+// Where do random numbers come from? Random numbers follow from a seed and are the same on every
+// host. Each part has its own stream. The numbers of one part therefore do not depend on the number
+// of draws of other parts.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ class Random {
   uint32_t below(uint32_t power_of_two) { return bits() & (power_of_two - 1); }
 
  private:
-  std::mt19937_64 engine_;  // the C++ standard defines its numbers
+  std::mt19937_64 engine_;  // the C++ standard defines the numbers of this generator
 };
 
 }  // namespace net

@@ -20,7 +20,7 @@ namespace net {
 
 namespace {
 
-Remote* host;  // lwIP's callbacks have no place for it
+Remote* host;  // a global, because lwIP's callbacks have no argument for it
 
 constexpr uint32_t kKilobyte = 1024;
 
@@ -47,8 +47,8 @@ struct Stack {
     return ERR_OK;
   }
 
-  // The interface starts without an announcement: nothing may be on the wire before the guest
-  // sends.
+  // The interface sends no announcement when it starts, because the wire must be idle until the
+  // guest sends.
   static err_t start(netif* interface) {
     std::copy(kRemoteMac.begin(), kRemoteMac.end(), interface->hwaddr);
     interface->hwaddr_len = ETH_HWADDR_LEN;
@@ -159,7 +159,7 @@ Remote::Remote(const RemoteConfig& config, Wire& wire, uint32_t station, Agenda&
   static bool initialized = false;
   host = this;
   if (initialized)
-    sys_restart_timeouts();  // for tests: time begins again with each new host
+    sys_restart_timeouts();  // for tests: time restarts with each new host
   else
     lwip_init();
   initialized = true;
@@ -172,7 +172,7 @@ Remote::Remote(const RemoteConfig& config, Wire& wire, uint32_t station, Agenda&
   enter(0, [] {});
 }
 
-// lwIP's own lists outlive this object.
+// lwIP's lists are global and exist longer than this object, so the destructor empties them.
 Remote::~Remote() {
   netif_set_down(netif_.get());
   while (tcp_active_pcbs) {
@@ -188,7 +188,7 @@ Remote::~Remote() {
 
 // --- time ---------------------------------------------------------------------------------------
 
-// Every use of the stack goes through here.
+// The host uses the TCP/IP stack only inside this function.
 void Remote::enter(Time now, const std::function<void()>& action) {
   now_ = now;
   depth_++;
@@ -198,7 +198,7 @@ void Remote::enter(Time now, const std::function<void()>& action) {
   schedule();
 }
 
-// lwIP asks for its timers in milliseconds.
+// Schedules the next call of lwIP's timers. lwIP gives the time until this call in milliseconds.
 void Remote::schedule() {
   const uint32_t sleep = sys_timeouts_sleeptime();
   if (sleep == SYS_TIMEOUTS_SLEEPTIME_INFINITE) return;
@@ -206,7 +206,7 @@ void Remote::schedule() {
   if (when >= due_) return;
   due_ = when;
   agenda_.at(when, [this](Time then) {
-    if (due_ != then) return;  // lwIP has asked for an earlier time since
+    if (due_ != then) return;  // lwIP has requested an earlier time since then
     due_ = kNever;
     enter(then, [] { sys_check_timeouts(); });
   });
@@ -334,7 +334,7 @@ void Connection::send(const void* bytes, size_t count) {
   push();
 }
 
-// Gives TCP as much data as it accepts now.
+// Passes to TCP all data that TCP accepts now.
 void Connection::push() {
   if (ended_ || !pcb_) return;
   const bool open = pcb_->state == ESTABLISHED || pcb_->state == CLOSE_WAIT;
@@ -355,7 +355,7 @@ void Connection::push() {
   }
   tcp_output(pcb_);
   if (!closing_ || unsent()) return;
-  // TCP completes the close alone, and may free the block at once.
+  // TCP completes the close without this object, and may free the control block at once.
   tcp_pcb* pcb = pcb_;
   Stack::disown(pcb);
   if (tcp_close(pcb) != ERR_OK) return Stack::own(this, pcb);  // poll() tries again

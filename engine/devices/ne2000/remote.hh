@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How does the host at the other end of the wire behave? It has a network card, a processor and the
-// TCP/IP stack lwIP, driven in virtual time. A process has only one such host, because lwIP's state
-// is global.
+// How does the host at the other end of the wire behave? The remote host has a network card, a
+// processor and the TCP/IP stack lwIP. These three parts work in virtual time. A process has only
+// one remote host, because lwIP's state is global.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ namespace net {
 // Addresses of IPv4 and ports are numbers in the host's byte order: 10.0.0.2 is 0x0A000002.
 constexpr uint32_t kGuestAddress = 0x0A000002, kRemoteAddress = 0x0A000001;
 constexpr uint32_t kNetMask = 0xFFFFFF00;
-// Both are locally administered addresses.
+// These two MAC addresses are locally administered.
 constexpr Address kGuestMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x02};
 constexpr Address kRemoteMac = {0x02, 0x50, 0x35, 0x00, 0x00, 0x01};
 
@@ -42,8 +42,8 @@ struct Endpoint {
 class RemoteWitness {
  public:
   virtual ~RemoteWitness() = default;
-  virtual void remote_busy(Time from, Time until) = 0;  // the time in which its processor works
-  virtual void fault(Fault fault) = 0;                  // a fault on the path to it or back
+  virtual void remote_busy(Time from, Time until) = 0;  // the host's processor works
+  virtual void fault(Fault fault) = 0;                  // on the path to or from the host
   // An assertion of lwIP has failed, or a service cannot start. This call must not return.
   virtual void fail(const std::string& what) = 0;
 };
@@ -54,30 +54,30 @@ class Remote : public Station {
          RemoteWitness& witness);
   ~Remote() override;
 
-  // --- for services; tcp.hh has what a connection does
+  // --- for services; tcp.hh describes connections
 
   Time now() const { return now_; }
   void at(Time when, std::function<void()> action);
-  // The processor works for this time. Data sent from now on leaves after it.
+  // The processor works for this time. Data that is sent from now on leaves after this work.
   void work(Time duration);
   uint32_t random() { return random_.bits(); }
 
   using Accept = std::function<std::unique_ptr<Connection>()>;
   void listen(uint16_t port, Accept accept);
-  // Opens a connection, which the host owns until it ends. `from` 0: any free port.
+  // Opens a connection from any free port. The host owns the connection until the connection ends.
   Connection& connect(const Endpoint& to, std::unique_ptr<Connection> connection);
 
   using Datagram = std::function<void(const Endpoint& from, const uint8_t* bytes, size_t count)>;
   void bind_udp(uint16_t port, Datagram take);
-  // Sends a datagram from a bound port. False: it is larger than UDP allows, or too many packets
-  // wait for an address that does not answer.
+  // Sends a datagram from a bound port. Returns false if the datagram is larger than UDP allows, or
+  // if too many packets wait for an address that does not answer.
   bool send_udp(uint16_t port, const Endpoint& to, const uint8_t* bytes, size_t count);
 
   // --- for the wire
 
   void sent(Time now, uint32_t collisions, bool aborted) override;
   void incoming(Time first, Time last, const FramePtr& frame) override;
-  // Sends a frame after all frames that already wait.
+  // Sends a frame after all frames that already wait for the wire.
   void to_wire(Time now, const FramePtr& frame);
 
  private:
@@ -100,7 +100,7 @@ class Remote : public Station {
   RemoteWitness& witness_;
   Random random_;
   Path in_, out_;
-  std::deque<FramePtr> queue_;  // frames for the wire; the first is on it if `sending_`
+  std::deque<FramePtr> queue_;  // frames for the wire; if `sending_`, the first is on the wire
   bool sending_ = false;
   Time now_ = 0, free_ = 0;  // free_: time from which the processor is idle
   Time due_ = kNever;        // next time of lwIP's own timers

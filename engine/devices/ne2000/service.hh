@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What is a service of the remote host? It is the part of a program there that the guest talks to.
-// Each service is a file in services/ and an entry in services/table.cc; docs/concepts/network.md
-// describes their protocols.
+// What is a service of the remote host? A service is a server or a client on the remote host that
+// exchanges data with the guest. Each service is a file in services/ and an entry in
+// services/table.cc. docs/concepts/network.md describes the protocols of the services.
 //
-// A passive service listens from the start. An active service starts when the guest sends the
-// control service a `run NAME key=value ...` line, and answers when it has ended.
+// A passive service listens from the start. An active service starts when the guest sends the line
+// `run NAME key=value ...` to the control service. The active service sends its answer when it has
+// ended.
 #pragma once
 
 #include <functional>
@@ -18,16 +19,16 @@
 
 namespace net {
 
-// The key=value words of a `run` line. problem() describes the first wrong or unused word in one
-// line.
+// The key=value words of a `run` line. problem() returns one line that describes the first wrong or
+// unused word.
 class Arguments {
  public:
-  // False: a word is not key=value, or a key occurs twice.
+  // Returns false if a word is not key=value, or if a key occurs twice.
   bool parse(const std::vector<std::string>& words);
 
   uint64_t number(const std::string& key, uint64_t otherwise);
   std::string text(const std::string& key, const std::string& otherwise);
-  // The first error; empty: there is none. Call it after all keys have been read.
+  // Returns the first error, or an empty text. Call problem() after all keys have been read.
   std::string problem();
 
  private:
@@ -35,7 +36,7 @@ class Arguments {
   std::string problem_;
 };
 
-// What a service has received since `reset`, as `stats` reports it.
+// The data that a service has received since `reset`. `stats` reports these numbers.
 struct Received {
   uint64_t bytes = 0, pieces = 0;  // pieces: number of connections or datagrams
   uint32_t check = 0;              // crc32() over all bytes, in the order of arrival
@@ -46,14 +47,16 @@ struct Received {
 
 class Service {
  public:
-  // Receives the answer's lines, each with its newline. It is called once, at any later time.
+  // Receives the lines of the answer. Each line ends with a newline. The service calls this
+  // function once, at any later time.
   using Answer = std::function<void(const std::string& lines)>;
 
   virtual ~Service() = default;
   virtual void reset() {}
   virtual std::string stats() const { return ""; }  // lines for `stats`
-  // Starts an active service. Returns an error, and then nothing has started; or an empty text, and
-  // `answer` is called later. No value: the service is passive.
+  // Starts an active service. If the result is an error, nothing has started. If the result is an
+  // empty text, the service has started and calls `answer` later. A passive service returns no
+  // value.
   virtual std::optional<std::string> run(Arguments&, const Answer&) { return std::nullopt; }
 };
 
@@ -68,7 +71,7 @@ class Services {
   explicit Services(Remote& host);
   void reset();
   std::string stats() const;
-  // Executes one line of the control port. `answer` gets lines; the last one is a single ".".
+  // Executes one line of the control port. `answer` receives lines. The last line is a single ".".
   void command(const std::string& line, const Service::Answer& answer);
 
  private:

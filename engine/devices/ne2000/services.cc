@@ -13,8 +13,8 @@ namespace {
 constexpr uint16_t kControl = 7000;
 constexpr size_t kLongestLine = 4096;
 
-// A connection of a guest that sends commands, one on each line. The answers come in the same
-// order.
+// A connection on which the guest sends commands. Each command is one line. The answers have the
+// same order as the commands.
 class Control : public Connection {
  public:
   Control(Remote& host, Services& services) : Connection(host), services_(services) {}
@@ -39,7 +39,7 @@ class Control : public Connection {
       line_.erase(0, end + 1);
       if (!line.empty() && line.back() == '\r') line.pop_back();
       asked_ = true;
-      // The connection may be gone when the answer comes.
+      // The connection may have ended when the answer is ready.
       services_.command(line,
                         [this, alive = std::weak_ptr<char>(alive_)](const std::string& lines) {
                           if (alive.expired()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does a service use a TCP connection? It derives from this class, which uses lwIP's raw
-// interface.
+// How does a service use a TCP connection? The service derives its connection from this class. The
+// class uses lwIP's raw interface.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,24 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  // --- what happens to it
+  // --- events of the connection
 
   virtual void opened() {}
   virtual void received(const uint8_t* bytes, size_t count) = 0;
   // The other side has acknowledged data, so unsent() may be smaller.
   virtual void room() {}
-  // The other side will send no more.
+  // The other side will send no more data.
   virtual void finished() { close(); }
-  // The connection has ended and will be deleted. `failed`: it was refused, reset or given up.
+  // The connection has ended and will be deleted. `failed`: the connection was refused or reset, or
+  // TCP gave it up.
   virtual void gone(bool failed) { (void)failed; }
 
-  // --- what a service does with it
+  // --- operations for a service
 
-  // Takes any number of bytes. Data that TCP cannot take yet waits here.
+  // Accepts any number of bytes. Data that TCP does not accept yet waits in this object.
   void send(const void* bytes, size_t count);
   void send(const std::string& text) { send(text.data(), text.size()); }
-  size_t unsent() const { return waiting_.size() - taken_; }  // bytes that TCP has not taken yet
+  size_t unsent() const { return waiting_.size() - taken_; }  // bytes that TCP has not accepted
   void close();                                               // closes after all data has been sent
   void abort();                                               // ends at once with a reset
   void no_delay();
@@ -52,7 +53,7 @@ class Connection {
 
   tcp_pcb* pcb_ = nullptr;
   std::string waiting_;
-  size_t taken_ = 0;  // bytes of waiting_ that TCP has taken
+  size_t taken_ = 0;  // bytes of waiting_ that TCP has accepted
   bool closing_ = false, ended_ = false, aborted_ = false;
 };
 

@@ -16,7 +16,7 @@ void Wire::send(uint32_t number, FramePtr frame, Time now) {
 
 // Starts the stations that are ready, if the wire has been free for a gap.
 void Wire::contend(Time now) {
-  if (now < free()) return;  // the current sender will call this again
+  if (now < free()) return;  // this function runs again when the wire is free
   uint32_t ready = 0, first = kStations;
   for (uint32_t i = 0; i < kStations; i++) {
     if (!stations_[i].frame || stations_[i].ready > now) continue;
@@ -48,7 +48,8 @@ void Wire::transmit(uint32_t number, Time now) {
 }
 
 // Both stations detect the collision after their preambles, and jam [IEEE 802.3, 4.2.4.1]. Each
-// then draws a time to wait; the number of slots doubles with each collision [4.2.3.2.5].
+// station then draws a random time to wait. The upper limit of this time doubles with each
+// collision [4.2.3.2.5].
 void Wire::collide(Time now) {
   used_ = true;
   until_ = now + time(kPreamble * 8 + kJamBits);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How do the stations share one half-duplex Ethernet segment (IEEE 802.3, 4.2)? A station that has
-// a frame waits until the wire has been free for a gap. Stations that then begin at the same time
-// collide, jam and draw a time to wait. The segment is so short that a signal takes no time, so no
-// station begins while another sends. Only stations that have waited for the same moment collide.
+// a frame waits until the wire has been free for a gap. Stations that begin at the same time
+// collide. They then jam the wire and draw a random time to wait. Signals have no delay in this
+// model, so no station begins while another station sends. Two stations collide only if they have
+// waited for the same moment.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ namespace net {
 
 struct WireConfig {
   uint64_t bit_rate = 10'000'000;  // bits a second
-  bool collisions = true;          // off: the longer wait goes first
+  bool collisions = true;          // off: the station that has waited longer sends first
   uint64_t seed = 0;
 };
 
@@ -22,8 +23,8 @@ struct WireConfig {
 class Station {
  public:
   virtual ~Station() = default;
-  // The station's frame has ended, after this number of collisions. `aborted`: it was not sent,
-  // because there were too many.
+  // The transmission of the station's frame has ended, after this number of collisions. `aborted`:
+  // the frame had too many collisions and was not sent.
   virtual void sent(Time now, uint32_t collisions, bool aborted) = 0;
   // A frame of another station arrives, from its first bit to the last bit of its check sequence.
   virtual void incoming(Time first, Time last, const FramePtr& frame) = 0;
@@ -50,8 +51,8 @@ class Wire {
 
   void attach(uint32_t number, Station* station) { stations_[number].station = station; }
 
-  // Sends a frame. A station may have one frame at a time: it gives the next one in sent() or
-  // later.
+  // Sends a frame. A station may send only one frame at a time. The station may send the next frame
+  // in sent() or later.
   void send(uint32_t number, FramePtr frame, Time now);
 
   // The time of a number of bits, and of a frame with preamble and check sequence.

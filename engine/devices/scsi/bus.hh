@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which device gets the SCSI bus? One device uses the bus at a time; of those that wait, the
-// highest ID comes next [SCSI-2 6.1.2].
+// Which device gets the SCSI bus? One device uses the bus at a time. Among the waiting devices, the
+// ID with the highest priority is next [SCSI-2 6.1.2].
 #pragma once
 
 #include <map>
@@ -24,7 +24,8 @@ class Bus {
   }
 
  private:
-  // The bus serves the smallest number first: IDs 7 down to 0, then 15 down to 8.
+  // Returns the place of an ID in the order of service. The order is IDs 7 down to 0, then IDs 15
+  // down to 8.
   static uint32_t priority(uint32_t id) { return id < 8 ? 7 - id : 8 + 15 - id; }
 
   void grant(Time now) {

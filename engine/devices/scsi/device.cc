@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How do the SCSI host adapters and disks of a machine plug in as a device?
+// How do the SCSI host adapters and the disks connect to the machine as one device?
 #include "../device.hh"
 
 #include <cstdio>
@@ -22,13 +22,14 @@ uint32_t number(const uint8_t* bytes) {
   return uint32_t(bytes[0] | bytes[1] << 8 | bytes[2] << 16) | uint32_t(bytes[3]) << 24;
 }
 
-// Counts what the adapters report, for all disks together.
+// Counts the costs that the adapters report, summed over all disks.
 class Accounts {
  public:
   explicit Accounts(device::Pc& pc) : pc_(pc) {}
 
-  // Counts the requests in progress on all disks. The disks are busy while there is at least one.
-  // The busy time is counted at the end of each request, not only at the end of the last one.
+  // Counts the requests in progress on all disks. The disks are busy while at least one request is
+  // in progress. The busy time is counted at the end of each request, not only at the end of the
+  // last request.
   void begun(Time now) {
     if (active_++ == 0) busy_since_ = now;
   }
@@ -123,8 +124,8 @@ class Disks : public device::Device {
     }
   }
 
-  // Schedules the power cut, if the run asks for one. It ends the run, and only the media keep
-  // their data.
+  // Schedules the power cut, if the run has one. The power cut ends the run. Only the data on the
+  // media survives.
   void ready() override {
     if (!cut_us_) return;
     agenda_.at(pc_->now() + cut_us_ * kMicrosecond, [this](Time now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which disks does a machine have? The keys are those of the parameter file
-// (engine/base/settings.hh).
+// Which disks does a machine have? The keys disk.* of the parameter file (engine/base/settings.hh)
+// describe the disks.
 #pragma once
 
 #include <string>

@@ -57,7 +57,8 @@ void Drive::start(RequestPtr request, Time now) {
   next(now);
 }
 
-// A read that the buffer answers, or will answer as the head reads on, need not wait in the queue.
+// Answers a read from the buffer. The read does not wait in the queue if its sectors are in the
+// buffer, or if the running read-ahead can bring them.
 bool Drive::from_buffer(const RequestPtr& request, Time now) {
   if (request->tag == Tag::Ordered && (active_ || !queue_.empty())) return false;
   for (const RequestPtr& other : queue_) {
@@ -101,7 +102,7 @@ void Drive::taken(const Request& request, Time now) {
   if (!config_.read_ahead || !filling_ || active_) return;
   if (end < filling_->first || end > filling_->end()) return;
   fill(filling_, end + segment_size(), now);
-  // The segment keeps the sectors already sent as far as they fit beside those still to come.
+  // The segment also keeps sectors that were already sent, if there is room for them.
   const uint64_t size = filling_->buffered.size(), keep = 2 * uint64_t(segment_size());
   if (size <= keep) return;
   filling_->buffered.erase(filling_->buffered.begin(),
@@ -123,7 +124,8 @@ void Drive::fetch(uint64_t sector, uint8_t* bytes) const {
     std::memcpy(bytes, &request->data[(sector - request->first) * kSector], kSector);
     return true;
   };
-  // The newest cached write wins. Writes that wait in the queue have not been done yet.
+  // The newest cached write contains the valid data. Writes that wait in the queue do not count
+  // yet.
   for (auto it = dirty_.rbegin(); it != dirty_.rend(); ++it) {
     if (holds(*it)) return;
   }
@@ -165,8 +167,8 @@ void Drive::next(Time now) {
 }
 
 // Chooses the request for the mechanism: the head of the queue, or the shortest seek among the
-// allowed requests. After these come cached writes; they go before a write that the cache has no
-// room for.
+// allowed requests. Cached writes come after these requests. If the chosen request is a write that
+// did not fit into the cache, the cached writes come before this write.
 RequestPtr Drive::choose() {
   size_t best = queue_.size();
   for (size_t i = 0; i < queue_.size(); i++) {
@@ -183,7 +185,8 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    // No request passes the head of the queue, or an ordered request that has become the first.
+    // Requests behind this one must wait: it is a head-of-queue request, or an ordered request that
+    // is now the first in the queue.
     if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();
@@ -243,8 +246,8 @@ void Drive::written(const Request& request) {
 
 // --- the buffer -------------------------------------------------------------------------------
 
-// Continues to read into a segment, up to the sector `end`. There is no pause if the head has not
-// yet reached the end of the former read-ahead.
+// Continues the read-ahead into a segment, up to the sector `end`. If the previous read-ahead has
+// not ended yet, the head reads on without a pause.
 void Drive::fill(Segment* segment, uint64_t end, Time now) {
   end = std::min(end, sectors());
   if (end <= segment->end()) return;
@@ -252,7 +255,8 @@ void Drive::fill(Segment* segment, uint64_t end, Time now) {
   mechanism_.pass(segment->end(), uint32_t(end - segment->end()), begin, false, &segment->buffered);
 }
 
-// The head must go elsewhere, so read-ahead ends: sectors after `now` are not read.
+// Ends the read-ahead, because the head must move to another place. Sectors after `now` are not
+// read.
 void Drive::stop_filling(Time now) {
   if (!filling_) return;
   auto& buffered = filling_->buffered;

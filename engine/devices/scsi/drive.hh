@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How does a disk drive work behind its interface? It has a queue, a buffer with read-ahead, a
-// write cache and a mechanism. It gets commands and reports when it needs the bus.
+// How does a disk drive work behind its interface? A drive has a queue, a buffer with read-ahead, a
+// write cache and a mechanism. The drive receives commands and reports when it needs the bus.
 #pragma once
 
 #include <deque>
@@ -33,7 +33,8 @@ struct Spent {
   Time seek = 0, rotation = 0, transfer = 0;
 };
 
-// The queue tag of a request. A request without a tag is the only one of its target.
+// The queue tag of a request. A request without a tag is the only request in progress on its
+// target.
 enum class Tag : uint8_t { Simple, HeadOfQueue, Ordered };
 
 struct Request {
@@ -41,16 +42,17 @@ struct Request {
   Tag tag = Tag::Simple;
   uint64_t first = 0;
   uint32_t count = 0;
-  // The time at which each sector is in the drive's buffer. The sender sets it for a write, the
-  // drive for a read.
+  // The time at which each sector is in the drive's buffer. The host adapter sets these times for a
+  // write. The drive sets these times for a read.
   std::vector<Time> buffered;
   std::vector<uint8_t> data;  // of a write; each sector arrives at its time in `buffered`
-  // Called when the drive needs the bus: it can send a read without a pause, or a write has ended.
+  // Called when the drive needs the bus: the drive can send the data of a read without a pause, or
+  // a write has ended.
   Agenda::Action ready;
   Spent spent;          // valid when `ready` is called
   Time bus_sector = 0;  // time of one sector on the bus
 
-  // Only the drive uses these.
+  // Only the drive uses the members that follow.
   Time arrived = 0;
   bool cached = false;     // acknowledged before its data is on the media
   std::vector<Time> ends;  // time at which each sector has passed on the media
@@ -59,7 +61,7 @@ using RequestPtr = std::shared_ptr<Request>;
 
 class Drive {
  public:
-  // If the drive is impossible, `problem` gets the reason.
+  // If the configuration is impossible, `problem` receives the reason.
   Drive(const DriveConfig& config, Agenda& agenda, std::string* problem);
 
   uint64_t sectors() const { return geometry_.sectors(); }
@@ -70,15 +72,15 @@ class Drive {
   void start(RequestPtr request, Time now);
   // The host has all data of a read, so the buffer has room again.
   void taken(const Request& request, Time now);
-  // Calls `done` when all data, the cached writes included, is on the media.
+  // Calls `done` when all data is on the media, including the data of cached writes.
   void flush(Time now, Agenda::Action done);
-  // Reads a sector as the host sees it, including writes that are not on the media yet.
+  // Reads the data that the host gets for a sector, including writes that are not on the media yet.
   void fetch(uint64_t sector, uint8_t* bytes) const;
   // Cuts the power: only data on the media survives.
   void cut_power(Time now);
 
  private:
-  // A part of the buffer: consecutive sectors, and the time at which each one is there.
+  // A part of the buffer: consecutive sectors, and the time at which each sector is in the buffer.
   struct Segment {
     uint64_t first = 0;
     std::vector<Time> buffered;
@@ -106,7 +108,7 @@ class Drive {
   Agenda& agenda_;
   std::deque<RequestPtr> queue_;  // waits for the mechanism, in the order of arrival
   std::deque<RequestPtr> dirty_;  // cached writes that the mechanism has not begun
-  RequestPtr active_;             // the mechanism works on it
+  RequestPtr active_;             // the request on which the mechanism works
   std::vector<Segment> segments_;
   Segment* filling_ = nullptr;  // segment of the read-ahead in progress
   uint64_t uses_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where on the disk is a sector? Zones are cylinders with the same number of sectors on each track.
-// A place also has the angle at which its sector begins.
+// Where on the disk is a sector? All tracks of a zone have the same number of sectors. A place also
+// contains the angle at which its sector begins.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct Place {
 
 class Geometry {
  public:
-  // Skew moves the first sector of a track behind that of the track before it. It is `track_skew`,
-  // or `cylinder_skew` if the cylinder changes. Both are rounded up to whole sectors.
+  // Skew is the rotation from the first sector of a track to the first sector of the next track.
+  // The skew is `track_skew`, or `cylinder_skew` if the cylinder changes. Both times are rounded up
+  // to whole sectors.
   Geometry(std::vector<Zone> zones, uint32_t heads, Time revolution, Time track_skew,
            Time cylinder_skew);
 
@@ -37,7 +38,8 @@ class Geometry {
   Time revolution() const { return revolution_; }
   Place place(uint64_t sector) const;
 
-  // Time from the index mark to the begin of a slot. Slot numbers may go on beyond the mark.
+  // Time from the index mark to the begin of a slot. Slot numbers may continue beyond the last slot
+  // of a track.
   Time angle(uint32_t slot, uint32_t sectors) const { return revolution_ * slot / sectors; }
 
  private:
@@ -53,7 +55,8 @@ class Geometry {
   Time revolution_;
 };
 
-// Reads "351x130,351x126": the zones from the outside in. False: the form is wrong.
+// Reads a list of zones, such as "351x130,351x126", from the outside in. Returns false if the form
+// is wrong.
 bool parse_zones(const std::string& text, std::vector<Zone>* zones);
 
 }  // namespace disk

@@ -20,7 +20,7 @@ Pass Mechanism::pass(uint64_t first, uint32_t count, Time now, bool write, std::
     }
     cylinder_ = place.cylinder;
     head_ = place.head;
-    // Slot numbers go on beyond the index mark, so that rounding loses no time on a track.
+    // Slot numbers continue beyond the last slot of the track, so that rounding loses no time.
     const Time index = start - geometry_.angle(place.slot, place.sectors);
     const uint32_t passed = std::min(count, place.left);
     for (uint32_t i = 1; i <= passed; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long do arm and platters take until a run of sectors has passed under the heads?
+// How much time do the arm and the platters need to pass a run of sectors under the heads?
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ struct Pass {
 
 class Mechanism {
  public:
-  // Heads settle longer for a write than for a read, so each has its own seek curve and head
-  // switch.
+  // The heads need more time to settle before a write than before a read. Writes and reads
+  // therefore have separate seek curves and head switch times.
   struct Moves {
     SeekCurve seek;
     Time head_switch;
@@ -26,11 +26,11 @@ class Mechanism {
       : geometry_(geometry), read_(std::move(read)), write_(std::move(write)) {}
 
   // Moves the heads from `now` on and passes `count` sectors. The first sector begins at
-  // `not_before` or later. Appends the end of each sector to `ends`.
+  // `not_before` or later. Appends the time at which each sector ends to `ends`.
   Pass pass(uint64_t first, uint32_t count, Time now, bool write, std::vector<Time>* ends,
             Time not_before = 0);
 
-  // Places the heads at this sector, where a pass has stopped.
+  // Places the heads at this sector, because a pass has stopped there.
   void stand_at(uint64_t sector);
 
   uint32_t distance(uint64_t sector) const;  // cylinders between the arm and the sector

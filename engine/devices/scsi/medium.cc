@@ -43,14 +43,14 @@ bool Medium::load(const std::string& path, std::string* error) {
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file.is_open() || file.bad()) return *error = path + " cannot be read", false;
   if (bytes.size() < kMagicBytes || std::memcmp(bytes.data(), kMagic, kMagicBytes) != 0) {
-    return *error = path + " is no image of a disk", false;
+    return *error = path + " is not a disk image", false;
   }
   size_t at = kMagicBytes;
   while (at < bytes.size()) {
     const size_t left = bytes.size() - at;
-    if (left < kHeaderBytes) return *error = path + " is cut short", false;
+    if (left < kHeaderBytes) return *error = path + " is incomplete", false;
     const uint64_t first = little(&bytes[at]), count = little(&bytes[at + 8]);
-    if (count > (left - kHeaderBytes) / kSector) return *error = path + " is cut short", false;
+    if (count > (left - kHeaderBytes) / kSector) return *error = path + " is incomplete", false;
     const uint64_t sectors = chunks_.size() * kChunk;
     if (count > sectors || first > sectors - count) {
       return *error = path + " is larger than the disk", false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which data is on the platters? Only written sectors take memory, so a disk of gigabytes costs
-// little memory and forks fast.
+// Which data is on the platters? Only written sectors use memory. A disk of gigabytes therefore
+// needs little memory, and a fork copies it fast.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ class Medium {
   void read(uint64_t sector, uint8_t* bytes) const;
   void write(uint64_t sector, const uint8_t* bytes);
 
-  // Loads the extents of an image (guest-images/parts/rootfs/mkscsi.py). False: `*error` has the
-  // reason.
+  // Loads the extents of an image (guest-images/parts/rootfs/mkscsi.py). If load() returns false,
+  // `*error` contains the reason.
   bool load(const std::string& path, std::string* error);
 
-  // Writes sectors to a file; sectors never written become holes. False: the file cannot be
-  // written.
+  // Writes sectors to a file. Sectors that were never written become holes. Returns false if the
+  // file cannot be written.
   bool save(const std::string& path, uint64_t first, uint64_t count) const;
 
  private:

@@ -18,7 +18,8 @@ enum : uint8_t {
 enum : uint8_t { kInterruptReset = 0x20, kSoftReset = 0x40, kHardReset = 0x80 };
 enum : uint8_t { kMailLoaded = 0x01, kCommandComplete = 0x04, kInterruptValid = 0x80 };
 constexpr uint8_t kExtendedTranslation = 0x80;
-// Time for which the driver sees a reset. The card's own diagnostics took about a second.
+// Time during which the driver sees a reset in progress. The real card's diagnostics took about a
+// second.
 constexpr Time kDiagnosticTime = 150 * kMicrosecond;
 constexpr Time kRetry = 10 * kMicrosecond;
 
@@ -151,7 +152,7 @@ void MultiMaster::write_port(uint32_t port, uint8_t value, Time now) {
   if (parameters_.size() == expected_) execute(now);
 }
 
-// Also drops the commands in progress: they end without a report.
+// Also drops the commands in progress. These commands end without a report.
 void MultiMaster::reset(Time now) {
   diagnostic_until_ = now + kDiagnosticTime;
   initialized_ = invalid_ = busy_ = false;
@@ -278,7 +279,8 @@ uint16_t MultiMaster::installed() const {
   return present;
 }
 
-// Returns the bytes that the driver reads: the set-up of AutoSCSI, from 64 on.
+// Returns one byte of the adapter's local RAM. The driver reads the set-up of AutoSCSI, which
+// begins at address 64.
 uint8_t MultiMaster::local_ram(uint32_t address) const {
   switch (address) {
     case 64 + 14:
@@ -316,14 +318,14 @@ std::vector<uint8_t> MultiMaster::setup(uint32_t length) const {
 
 // --- the mailboxes ----------------------------------------------------------------------------
 
-// Returns the time at which the firmware has done half of its work on a request. The firmware does
-// one thing at a time.
+// Returns the time at which the firmware has done half of its work on a request. The firmware works
+// on one request at a time.
 Time MultiMaster::firmware(Time now) {
   return firmware_free_ = std::max(now, firmware_free_) + config_.firmware / 2;
 }
 
-// Takes a command from the next outgoing mailbox. Without the strict order that the driver can set,
-// it takes one from any outgoing mailbox.
+// Reads a command from the next outgoing mailbox. If the driver has not set the strict order, the
+// command may be in any outgoing mailbox.
 void MultiMaster::look(Time now) {
   for (uint32_t tried = 0; tried < (strict_ ? 1 : count_); tried++) {
     const uint32_t mailbox = mailboxes_ + (out_ + tried) % count_ * kMailboxBytes;
@@ -360,7 +362,7 @@ MultiMaster::JobPtr MultiMaster::load(uint32_t block) {
   if (job->tagged && tags >> 6 == 1) job->tag = Tag::HeadOfQueue;
   if (job->tagged && tags >> 6 == 2) job->tag = Tag::Ordered;
   job->cdb.assign(bytes + 18, bytes + 18 + std::min<uint32_t>(bytes[2], kCdbBytes));
-  // 0 asks for 14 bytes of sense data, 1 for none.
+  // 0 requests 14 bytes of sense data. 1 requests no sense data.
   job->sense_bytes = bytes[3] == 0 ? 14 : bytes[3] == 1 ? 0 : bytes[3];
   job->sense_address = little(bytes + 36);
   const uint32_t length = little(bytes + 4), data = little(bytes + 8);
@@ -381,7 +383,8 @@ MultiMaster::JobPtr MultiMaster::load(uint32_t block) {
 
 // --- the SCSI bus -----------------------------------------------------------------------------
 
-// Sends the next command to a target. A command without a tag is the only one of its target.
+// Sends the next command to a target. A command without a tag is the only command in progress on
+// its target.
 void MultiMaster::dispatch(uint32_t id, Time now) {
   while (!waiting_[id].empty()) {
     const JobPtr job = waiting_[id].front();
@@ -402,7 +405,7 @@ void MultiMaster::dispatch(uint32_t id, Time now) {
   }
 }
 
-// The target has got the command.
+// The target has received the command.
 void MultiMaster::select(const JobPtr& job, Time now) {
   Target& target = *targets_[job->id];
   job->command = target.decode(job->cdb.data(), uint32_t(job->cdb.size()), job->lun);
@@ -425,7 +428,8 @@ void MultiMaster::select(const JobPtr& job, Time now) {
     read(job, now);
 }
 
-// Commands that do not use the media complete without leaving the bus.
+// Completes a command that does not use the media. The target does not release the bus before the
+// end of the command.
 void MultiMaster::reply(const JobPtr& job, Time now) {
   Command& command = job->command;
   if (command.status == kCheckCondition) {
@@ -466,7 +470,7 @@ void MultiMaster::read_sector(const JobPtr& job, uint32_t index, Time now) {
   });
 }
 
-// The data goes to the drive's buffer at once, while the arm moves.
+// Transfers the data to the drive's buffer at once, while the arm moves.
 void MultiMaster::write(const JobPtr& job, Time now) {
   Request& request = *job->request;
   request.data.resize(size_t(request.count) * kSector);
@@ -505,7 +509,7 @@ void MultiMaster::finish(const JobPtr& job, Time now) {
   dispatch(job->id, now);
 }
 
-// Puts the command block into the next incoming mailbox and interrupts.
+// Puts the command block into the next incoming mailbox and raises an interrupt.
 void MultiMaster::post(const JobPtr& job, Time now) {
   if (!alive(*job)) return host_.done(now, Account());
   const uint32_t mailbox = mailboxes_ + (count_ + in_) * kMailboxBytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How does the SCSI host adapter work? It has the programming interface of BusLogic's MultiMaster
-// cards: four ports, and mailboxes and command blocks in the host's memory. It models a BT-956C
-// with firmware 4.28D: PCI, fast and wide SCSI, 15 targets. The source for the interface is Linux's
-// driver (drivers/scsi/BusLogic.h).
+// How does the SCSI host adapter work? The adapter has the programming interface of BusLogic's
+// MultiMaster cards. The interface consists of four ports, and of mailboxes and command blocks in
+// the host's memory. The model is a BT-956C with firmware 4.28D: PCI, fast and wide SCSI, 15
+// targets. The source for the interface is Linux's driver (drivers/scsi/BusLogic.h).
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace disk {
 
-// The costs of a completed request. The four times add up to its whole duration.
+// The costs of a completed request. The sum of the four times is the whole duration of the request.
 struct Account {
   bool read = false, write = false;
   uint32_t sectors = 0;
   Time seek = 0, rotation = 0, transfer = 0, wait = 0;
 };
 
-// The PC, as the adapter sees it.
+// The interface between the adapter and the PC.
 class Host {
  public:
   virtual ~Host() = default;
@@ -35,7 +35,7 @@ class Host {
 
 struct MultiMasterConfig {
   uint8_t irq = 0;    // the number that PCI has assigned
-  Time firmware = 0;  // work on a request, half before it and half after it
+  Time firmware = 0;  // work on a request, half before and half after the request
   Time select = 0, reselect = 0, bus_sector = 0;
 };
 
@@ -61,7 +61,7 @@ class MultiMaster {
     uint32_t block = 0, epoch = 0;
     uint8_t opcode = 0;
     uint32_t id = 0, lun = 0;
-    bool abort = false;  // aborts a command that has already ended
+    bool abort = false;  // request to abort a command that has already ended
     bool tagged = false;
     Tag tag = Tag::Simple;
     std::vector<uint8_t> cdb;
@@ -110,7 +110,7 @@ class MultiMaster {
   std::array<std::deque<JobPtr>, kTargets> waiting_;
   struct Active {
     uint32_t jobs = 0;
-    bool untagged = false;  // a command that is the only one of its target
+    bool untagged = false;  // the command in progress is the only command of its target
   };
   std::array<Active, kTargets> active_ = {};
 
@@ -126,7 +126,7 @@ class MultiMaster {
   // State of the mailboxes.
   uint32_t mailboxes_ = 0, count_ = 0, out_ = 0, in_ = 0;
   bool strict_ = false, extended_luns_ = false;
-  uint32_t epoch_ = 0;  // number of resets; jobs of an older epoch end silently
+  uint32_t epoch_ = 0;  // number of resets; jobs of an older epoch end without a report
   Time firmware_free_ = 0;
 };
 

@@ -10,9 +10,10 @@ namespace {
 
 struct Curve {
   double n, knee, single, full;
-  double e = 0, b = 0;  // slopes: beyond the knee, and of the root
+  double e = 0, b = 0;  // slope beyond the knee; factor of the square root
 
-  // Both ends of the curve are given. The slope beyond the knee decides where the branches meet.
+  // The times at the two ends of the curve are given. The slope beyond the knee decides the time at
+  // the knee.
   void set(double slope) {
     e = slope;
     b = (full - single - e * (n - 1 - knee)) / (std::sqrt(knee) - 1);
@@ -20,7 +21,8 @@ struct Curve {
   double time(double d) const {
     return d <= knee ? single + b * (std::sqrt(d) - 1) : full - e * (n - 1 - d);
   }
-  // A disk of n cylinders has n * (n - 1) / 2 pairs; n - d of them are d cylinders apart.
+  // A disk of n cylinders has n * (n - 1) / 2 pairs of cylinders. For n - d of these pairs the
+  // distance is d cylinders.
   double average() const {
     double sum = 0;
     for (double d = 1; d < n; d++) sum += (n - d) * time(d);
@@ -51,7 +53,7 @@ SeekCurve::SeekCurve(uint32_t cylinders, uint32_t knee, Time single, Time averag
                      std::string* problem)
     : times_(cylinders) {
   if (knee < 2 || knee + 2 > cylinders) {
-    *problem = "the knee of the seek curve lies between 2 and the cylinders less 2";
+    *problem = "the knee of the seek curve must lie between 2 and the number of cylinders minus 2";
     return;
   }
   Curve curve{double(cylinders), double(knee), double(single), double(full)};
@@ -61,7 +63,7 @@ SeekCurve::SeekCurve(uint32_t cylinders, uint32_t knee, Time single, Time averag
   const double steep = curve.average();
   curve.set((double(average) - flat) / (steep - flat) * 1e6);
   if (curve.b <= 0 || curve.e < 0) {
-    *problem = "no curve goes through these seek times; another knee may help";
+    *problem = "no seek curve contains these three seek times; another knee may help";
     return;
   }
   for (uint32_t d = 1; d < cylinders; d++) times_[d] = Time(std::llround(curve.time(d)));

@@ -51,7 +51,7 @@ void pad(uint8_t* to, size_t length, const std::string& text) {
 }  // namespace
 
 Command Target::decode(const uint8_t* cdb, uint32_t length, uint32_t lun) {
-  // The group of the operation code decides the length of a block.
+  // The group of the operation code decides the length of a command block.
   const uint8_t code = cdb[0];
   const uint32_t needed = code < 0x20 ? 6 : code < 0x60 ? 10 : 12;
   if (length < needed) return check(kIllegalRequest, kInvalidField);
@@ -75,7 +75,7 @@ Command Target::decode(const uint8_t* cdb, uint32_t length, uint32_t lun) {
     case kWrite10:
       return access(big(cdb + 2, 4), big(cdb + 7, 2),
                     code == kRead10 ? Command::Read : Command::Write);
-    case kVerify10: {  // the drive compares nothing; media can always be read
+    case kVerify10: {  // the drive compares no data; the media are always readable
       Command command = access(big(cdb + 2, 4), big(cdb + 7, 2), Command::Reply);
       if (cdb[1] & 2) return check(kIllegalRequest, kInvalidField);
       return command;
@@ -135,7 +135,7 @@ Command Target::capacity() const {
   return command;
 }
 
-// The pages that a host may ask for: caching, and the geometry of page 4.
+// Returns the pages that a host may request: caching, and the geometry in page 4.
 Command Target::mode_sense(const uint8_t* cdb, bool long_form) {
   const uint8_t page = cdb[2] & 0x3F;
   const bool changeable = cdb[2] >> 6 == 1;

@@ -10,7 +10,7 @@ namespace disk {
 
 enum Status : uint8_t { kGood = 0x00, kCheckCondition = 0x02 };
 
-// A decoded command: the data and the parameters that go over the bus.
+// A decoded command: the data and the parameters that the bus transfers.
 struct Command {
   enum Kind { Reply, Read, Write, Flush } kind = Reply;
   uint64_t first = 0;
@@ -30,10 +30,11 @@ class Target {
 
   Drive& drive() { return drive_; }
 
-  // Decodes a command descriptor block. A check condition leaves sense data behind.
+  // Decodes a command descriptor block. If the status is a check condition, take_sense() returns
+  // the reason.
   Command decode(const uint8_t* cdb, uint32_t length, uint32_t lun);
 
-  // Returns the sense data of the last check condition and clears it.
+  // Returns the sense data of the last check condition, and clears the sense data.
   std::vector<uint8_t> take_sense();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How is lwIP configured as the remote host? It has IPv4 only, no threads and no sockets. Its sizes
-// are those of a workstation of the time with much memory. A transfer is therefore limited by the
-// guest, the wire or the host's processor (docs/concepts/network.md).
+// How is lwIP configured as the remote host? The configuration has only IPv4, no threads and no
+// sockets. The buffer sizes suit a workstation of the time with much memory. A transfer is
+// therefore limited by the guest, the wire or the host's processor (docs/concepts/network.md).
 #ifndef P5NET_LWIPOPTS_H
 #define P5NET_LWIPOPTS_H
 
@@ -19,14 +19,15 @@
 #define LWIP_STATS 0
 #define LWIP_SINGLE_NETIF 1
 
-// The process supplies the memory. A guest can only use it up by sending as many bytes.
+// lwIP allocates the memory of the process. A guest can use up this memory only if it sends the
+// same number of bytes.
 #define MEM_LIBC_MALLOC 1
 #define MEMP_MEM_MALLOC 1
 #define MEM_ALIGNMENT 8
 #define MEM_SIZE (64 * 1024 * 1024)
-#define MEMP_NUM_TCP_SEG 8192  // lwIP compares it with a connection's queue; it limits nothing here
+#define MEMP_NUM_TCP_SEG 8192  // lwIP only compares it with TCP_SND_QUEUELEN: no limit here
 
-// All packets for an address wait while ARP asks for it, not only the last one.
+// While ARP requests an address, all packets for this address wait, not only the last packet.
 #define ARP_QUEUEING 1
 #define ARP_QUEUE_LEN 64
 #define ETHARP_TRUST_IP_MAC 0

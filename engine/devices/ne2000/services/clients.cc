@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which clients use the guest's database and X servers? `run sdbase-clients port= clients=
 // transactions= records=` starts the clients of workloads/net/sdbase.c. `run xclients port=
-// clients= type= steps=` starts those of workloads/net/sxipc.c. All clients begin at once. Each has
-// a connection of its own and waits for its answers.
+// clients= type= steps=` starts the clients of workloads/net/sxipc.c. All clients begin at once.
+// Each client has its own connection and waits for its answers.
 #include "../../../workloads/lib/sdbase.h"
 #include "../../../workloads/lib/sxipc.h"
 #include "service.hh"
@@ -92,18 +92,18 @@ class XClient : public Connection {
   void received(const uint8_t* bytes, size_t count) override {
     for (size_t i = 0; i < count; i++, at_++) {
       if (at_ >= wanted_ || (!ended_ && bytes[i] != sxipc_answer_byte(at_))) wrong_ = true;
-      if (ended_) told_ = told_ << 8 | bytes[i];
+      if (ended_) reported_ = reported_ << 8 | bytes[i];
     }
     if (at_ < wanted_) return;
     if (!ended_) return go_on();
     done_ = true;
-    if (told_ == sum_ && !wrong_) crowd_->right++;
+    if (reported_ == sum_ && !wrong_) crowd_->right++;
   }
 
   void gone(bool) override { crowd_->over(host_.now(), done_); }
 
  private:
-  // Sends batches up to the first one that has an answer.
+  // Sends batches until a batch has an answer. This batch is included.
   void go_on() {
     uint8_t batch[SXIPC_BATCH_MAX];
     for (wanted_ = at_ = 0; wanted_ == 0 && step_ < steps_; step_++) {
@@ -120,11 +120,11 @@ class XClient : public Connection {
   std::shared_ptr<Crowd> crowd_;
   uint32_t number_;
   const sxipc_type& type_;
-  uint32_t steps_, step_ = 0, wanted_ = 0, at_ = 0, sum_ = 0, told_ = 0;
+  uint32_t steps_, step_ = 0, wanted_ = 0, at_ = 0, sum_ = 0, reported_ = 0;
   bool ended_ = false, done_ = false, wrong_ = false;
 };
 
-// The common part of both kinds of run.
+// The common part of the two kinds of clients.
 class Clients : public Service {
  public:
   explicit Clients(Remote& host) : host_(host) {}
@@ -148,7 +148,7 @@ class Clients : public Service {
  protected:
   virtual std::string name() const = 0;
   virtual std::string unit() const = 0;
-  // Reads the arguments of this kind of run. Returns an error, or an empty text.
+  // Reads the arguments of this kind of clients. Returns an error, or an empty text.
   virtual std::string read(Arguments& arguments) = 0;
   virtual std::unique_ptr<Connection> client(const std::shared_ptr<Crowd>& crowd,
                                              uint32_t number) = 0;

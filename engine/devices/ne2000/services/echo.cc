@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Port 7, TCP and UDP: returns all data at once (RFC 862). Nagle's algorithm is off, so a piece
-// smaller than a segment does not wait for the acknowledgement of the piece before. The guest may
-// delay that acknowledgement.
+// Port 7, TCP and UDP: returns all data at once (RFC 862). Nagle's algorithm is off, so data
+// smaller than a segment does not wait for the acknowledgement of the previous data. The guest may
+// delay this acknowledgement.
 #include "service.hh"
 #include "tcp.hh"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// `run http port= requests= seed= concurrency= pause_ms=`: the client of workloads/net/web.c. It
-// replays the trace of workloads/lib/webtrace.h with the given number of concurrent requests, and
-// checks every byte of every document. If a connection is refused or ends without an answer, the
-// client tries again 10 ms later.
+// `run http port= requests= seed= concurrency= pause_ms=`: the client of workloads/net/web.c. The
+// client replays the trace of workloads/lib/webtrace.h with the given number of concurrent
+// requests, and checks every byte of every document. If a connection is refused or ends without an
+// answer, the client tries again 10 ms later.
 #include <cstdio>
 
 #include "../../../workloads/lib/webtrace.h"
@@ -96,9 +96,9 @@ void Replay::end() {
                 "http served=%u wrong=%u refused=%u bytes=%llu microseconds=%llu\n", served, wrong,
                 refused, static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>((host.now() - began) / kMicrosecond));
-  const auto told = std::move(answer);
+  const auto reply = std::move(answer);
   answer = nullptr;
-  told(line);
+  reply(line);
 }
 
 class Http : public Service {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `run sftp port= direction=put|get bytes= buffer=`: the client of workloads/net/sftp.c, for one
-// file. A request has 32 characters: the number of bytes, then spaces. The bytes follow in one of
-// the directions, and both sides close. A put sends the data that workloads/lib/data.h makes from
+// file. A request has 32 characters: the number of bytes, then spaces. The bytes follow in the
+// given direction. Then both sides close. A put sends the data that workloads/lib/data.h makes from
 // key 0, in pieces of `buffer` bytes.
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace net {
 namespace {
 
 constexpr size_t kRequest = 32, kAhead = 1 << 16;
-constexpr uint32_t kStep = 2246822519u;  // word to word, as in data.h
+constexpr uint32_t kStep = 2246822519u;  // difference from one word to the next, as in data.h
 
 uint8_t contents(uint64_t at) {
   const uint64_t sector = at / 512, word = at % 512 / 4;

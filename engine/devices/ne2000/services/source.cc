@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Port 19, TCP: the guest's first line has the number of bytes that it wants, in decimal. The
-// service sends them and closes. Byte number i is the exclusive or of the three low bytes of i.
+// Port 19, TCP: the guest's first line contains the number of requested bytes, in decimal. The
+// service sends these bytes and closes. Byte number i is the exclusive or of the three low bytes of
+// i.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -33,7 +34,7 @@ class Stream : public Connection {
     room();
   }
 
-  // The other side may have closed its half. It still gets its answer.
+  // The guest may have closed its half of the connection. The guest still receives the bytes.
   void finished() override {
     if (!asked_) close();
   }

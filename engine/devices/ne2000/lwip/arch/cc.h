@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lwIP wants to know of its platform. The two functions are in remote.cc.
+// Which definitions does lwIP need from its platform? remote.cc contains the two functions.
 #ifndef P5NET_ARCH_CC_H
 #define P5NET_ARCH_CC_H
 
@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-// One of the numbers that the run's seed gives.
+// Returns a random number. The run's seed decides the sequence of these numbers.
 uint32_t p5net_random(void);
-// Something that lwIP holds for impossible. It does not return.
+// lwIP calls this function when an assertion fails. The function does not return.
 void p5net_assert(const char* what, const char* file, int line);
 
 #ifdef __cplusplus
