@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bochs's instrumentation interface for the Pentium model. This header (with p5/insn.hh) is all
-// that Bochs itself is compiled against; the glue behind it is glue.cc. Hooks that the model has
-// no use for are empty.
+// Bochs's instrumentation interface for the Pentium model. Bochs itself includes only this header
+// and p5/insn.hh. glue.cc contains the functions. Hooks that the model does not need are empty.
 #pragma once
 
 #if !BX_INSTRUMENTATION
@@ -14,7 +13,7 @@ class bxInstruction_c;
 
 // --- time: Bochs's ticks are the model's clocks (patch 0002)
 extern const Bit64u* p5_clock;  // the model's clock
-extern Bit64u p5_ticked;        // how much of it Bochs's timers have seen
+extern Bit64u p5_ticked;        // the time up to which Bochs's timers have run
 inline Bit32u p5_ticks_due(void) { return Bit32u(*p5_clock - p5_ticked); }
 inline Bit64u p5_now(void) { return *p5_clock; }
 void p5_tick(void);                 // let Bochs's timers catch up
@@ -29,17 +28,18 @@ void p5_reset(unsigned type);
 void p5_decoded(bxInstruction_c* i, const Bit8u* bytes, unsigned length, bool code32, bool code64);
 void p5_before(bxInstruction_c* i);
 void p5_repeat(void);
-// Some iterations of a repeated MOVS (`moves`) or STOS of 32-bit addressing at once (patch 0006):
-// all but the last one's count and the last one's p5_repeat() are done. False: none was.
+// Executes several iterations of a repeated MOVS (`moves`) or STOS with 32-bit addressing at once
+// (patch 0006). For the last iteration the caller updates the count and calls p5_repeat(). Returns
+// false if no iteration was executed.
 bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves);
 void p5_read(bx_address linear, Bit32u physical, unsigned length);
 void p5_write(bx_address linear, Bit32u physical, unsigned length);
 void p5_read_write(bx_address linear, Bit32u physical, unsigned length);
 void p5_physical(Bit32u physical, unsigned rw);
 void p5_far_branch(unsigned what);
-// (patch 0008) The far transfer goes through a call gate; the transfer, interrupt or IRET switches
-// to the task of a TSS of 386 kind (`wide`) or for virtual-8086 mode; accesses from here on are
-// locked.
+// The functions of patch 0008. p5_call_gate: the far transfer uses a call gate. p5_task_switch: the
+// transfer, interrupt or IRET switches to a task; its TSS is a 386 TSS (`wide`) or for virtual-8086
+// mode (`v86`). p5_lock: accesses from now on are locked, or not locked any more.
 void p5_call_gate(unsigned parameters);
 void p5_task_switch(bool wide, bool v86);
 void p5_lock(bool on);
