@@ -400,9 +400,9 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
   // executes this iteration itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
-  if (pace.told != p5_ticked) {
-    const Bit32u due = Bit32u(pace.told - p5_ticked);
-    p5_ticked = pace.told;
+  if (pace.reported != p5_ticked) {
+    const Bit32u due = Bit32u(pace.reported - p5_ticked);
+    p5_ticked = pace.reported;
     BX_TICKN(due);
   }
   if (moves) {

@@ -123,9 +123,9 @@ uint32_t Pentium::block(const Block& block, uint32_t count, Pace* pace) {
     data(block.to + at, block.to_physical + at, block.bytes, DataKind::Write);
     if (i + 1 == count) return count;
     const uint64_t end = chip_.core.clock + repeats_.iteration_clocks(chip_.core);
-    if (end - pace->told >= pace->interval) {
+    if (end - pace->reported >= pace->interval) {
       if (end >= pace->due) return i + 1;
-      pace->told = end;
+      pace->reported = end;
     }
     chip_.core.clock = end;
     repeats_.iterated();

@@ -64,11 +64,11 @@ struct Block {
   Linear to;
   uint32_t to_physical, bytes;  // of one iteration
 };
-// These values control when block() updates the clock of its caller. `told` is that clock. If an
-// iteration ends at least `interval` clocks after `told`, block() sets `told` to the end of the
-// iteration. If the iteration ends at `due` or later, block() stops instead.
+// These values control when block() updates the clock of its caller. `reported` is that clock. If
+// an iteration ends at least `interval` clocks after `reported`, block() sets `reported` to the end
+// of the iteration. If the iteration ends at `due` or later, block() stops instead.
 struct Pace {
-  uint64_t told, due;
+  uint64_t reported, due;
   uint32_t interval;
 };
 

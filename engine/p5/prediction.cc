@@ -6,11 +6,11 @@ namespace p5 {
 Prediction::Prediction(Core& core, Pipes& pipes)
     : by_pair_(core.machine.btb.by_pair), btb_(core.machine.btb), core_(core), pipes_(pipes) {}
 
-void Prediction::foretell_behind(Linear pair) { look_behind(pair); }
+void Prediction::predict_behind(Linear pair) { look_behind(pair); }
 
 void Prediction::false_hit() {
-  Btb::Entry* entry = btb_.find(uint32_t(foretold_));
-  foretold_ = kNoPair;
+  Btb::Entry* entry = btb_.find(uint32_t(predicted_after_));
+  predicted_after_ = kNoPair;
   if (!rule(Rule::BtbFalseHit)) return;
   core_.count(PipelineFlushes);
   core_.clock += core_.config.mispredict_clocks;
@@ -18,7 +18,7 @@ void Prediction::false_hit() {
 }
 
 void Prediction::load_cr3() {
-  foretold_ = kNoPair;
+  predicted_after_ = kNoPair;
   if (rule(Rule::BtbCr3)) btb_.flush();  // INTEL-DM 2, INTEL-SU erratum 60
 }
 

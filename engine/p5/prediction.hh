@@ -18,9 +18,9 @@ class Prediction {
   // The last instruction is a near branch to `target`. `next` is the address after the branch.
   void branch(Core& core, const Pipes& pipes, Linear linear, Linear target, bool taken,
               bool conditional, Linear next) {
-    if (__builtin_expect(foretold_ != kNoPair, 0)) {
-      if (foretold_ != pipes.pair_before()) false_hit();
-      foretold_ = kNoPair;
+    if (__builtin_expect(predicted_after_ != kNoPair, 0)) {
+      if (predicted_after_ != pipes.pair_before()) false_hit();
+      predicted_after_ = kNoPair;
     }
     const uint32_t key =
         uint32_t(rule(Rule::BtbPairBefore) && by_pair_ ? pipes.pair_before() : linear);
@@ -30,7 +30,7 @@ class Prediction {
     flushed_ = kNoPair;
     if (!entry && !taken) {
       if (!rule(Rule::BtbEnterTaken)) btb_.insert(key, uint32_t(target));
-      return foretell(pipes);
+      return predict(pipes);
     }
     core.count(TakenOrBtbHit);
     bool right = false;
@@ -42,13 +42,13 @@ class Prediction {
       btb_.insert(key, uint32_t(target));
     }
     if (!right) return mispredicted(core, pipes, conditional && linear != pipes.pair());
-    foretell(pipes);
+    predict(pipes);
   }
 
   // An instruction of new code begins. New code may pair differently from its last execution.
   void enter_new_code(const Pipes& pipes, const Insn& insn) {
     if (!pipes.in_new_code() || pipes.joins(insn)) return;
-    if (foretold_ != kNoPair && foretold_ != pipes.pair()) false_hit();
+    if (predicted_after_ != kNoPair && predicted_after_ != pipes.pair()) false_hit();
     if (btb_.may_hold(uint32_t(pipes.pair()))) look_behind(pipes.pair());
   }
   // Whether an entry may belong to code in these bytes. If the result is false, the buffer
@@ -60,12 +60,13 @@ class Prediction {
   // Charges the clocks of a misprediction if a branch was predicted after a pair and no branch
   // followed.
   void settle() {
-    if (foretold_ != kNoPair && foretold_ != pipes_.pair() && foretold_ != pipes_.pair_before()) {
+    if (predicted_after_ != kNoPair && predicted_after_ != pipes_.pair() &&
+        predicted_after_ != pipes_.pair_before()) {
       false_hit();
     }
   }
   // Drops the prediction for the next pair.
-  void forget() { foretold_ = kNoPair; }
+  void forget() { predicted_after_ = kNoPair; }
   // A CR3 load empties the buffer.
   void load_cr3();
   // TR12.NBP: the buffer takes no new entries.
@@ -77,15 +78,15 @@ class Prediction {
   // An entry of the buffer may belong to a pair that itself contains a branch. It may also belong
   // to a pair that was split when its code was new. Such an entry predicts a branch in any pair
   // that follows [AGN-MA 3.2]. The model detects the wrong prediction at the next branch.
-  void foretell(const Pipes& pipes) {
+  void predict(const Pipes& pipes) {
     const Linear pair = pipes.pair();
-    if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) foretell_behind(pair);
+    if (__builtin_expect(btb_.may_hold(uint32_t(pair)), 0)) predict_behind(pair);
   }
   [[gnu::always_inline]] void look_behind(Linear pair) {
     const Btb::Entry* entry = by_pair_ && pair != flushed_ ? btb_.find(uint32_t(pair)) : nullptr;
-    if (entry && entry->predicts_taken()) foretold_ = pair;
+    if (entry && entry->predicts_taken()) predicted_after_ = pair;
   }
-  void foretell_behind(Linear pair);  // look_behind(), but not inline, so branch() stays small
+  void predict_behind(Linear pair);  // look_behind(), but not inline, so branch() stays small
   void false_hit();
   void mispredicted(Core& core, const Pipes& pipes, bool conditional_in_v) {
     core.count(PipelineFlushes);
@@ -97,8 +98,8 @@ class Prediction {
   }
 
   bool by_pair_;
-  Linear flushed_ = kNoPair;   // pair of the last branch, if it was mispredicted
-  Linear foretold_ = kNoPair;  // pair after which the buffer predicts a branch
+  Linear flushed_ = kNoPair;          // pair of the last branch, if it was mispredicted
+  Linear predicted_after_ = kNoPair;  // pair after which the buffer predicts a branch
   Btb btb_;
   Core& core_;
   Pipes& pipes_;
