@@ -206,7 +206,7 @@ def test_an_instruction_without_a_timing_class_is_reported_once_for_a_run(lab, c
     lab.behave(events={"call": [*lines[:-1], note, lines[-1]], "chase": chase_events()})
     assert cli.main(["run", "tests", "--no-build"], lab) == 0
     out = capsys.readouterr().out
-    said = "instruction 0fff has no timing class. It was executed 3 times"
+    said = "instruction 0fff has no timing class. The instruction was executed 3 times"
     assert out.count(said) == 1
     assert out.count("no timing class") == 1
 

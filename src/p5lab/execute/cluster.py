@@ -7,7 +7,7 @@ p5lab.execute.connection connects to the cluster. p5lab.execute.worker runs on t
 
 Each run is one Dask task. A run directory gets either all files of one execution or no files, even
 if workers die. This process holds the lock of the run directory and moves the files into the
-directory. It writes the run's record last.
+directory. This process writes the run's record last.
 """
 
 import hashlib
@@ -39,13 +39,13 @@ from p5lab.keep import store
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-RETRIES = 5  # how often a run is sent again because its worker died
+RETRIES = 5  # how often a run is sent again after the death of its worker
 POLL_SECONDS = 0.5
-ELASTIC = 64  # runs sent to a scheduler at the same time, because its cluster may grow under load
+ELASTIC = 64  # minimum number of runs at a scheduler, because its cluster may grow under load
 GROUPS = 2  # minimum number of groups of runs for each worker
 # If the preferred worker of a run dies and there is no other worker, Dask lets the run wait forever
-# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So this process checks after
-# this time whether the worker still exists.
+# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So this process checks
+# whether the worker still exists if there was no message for this time.
 STRANDED_SECONDS = 5
 PIECE = 4 << 20  # bytes of an input in one message
 
@@ -135,9 +135,9 @@ class Cluster:
     @property
     def _others(self) -> bool:
         """Whether an idle worker may continue the chain of another worker. The idle worker would
-        have to boot the guest again. So our own workers may do this only after every boot has
-        begun. The workers of a shared scheduler may always do this, because the preferred worker
-        may be busy with the work of other clients."""
+        have to boot the guest again. So an idle worker of our own may continue a chain only after
+        every boot has begun. With a shared scheduler, an idle worker may always continue a chain,
+        because the preferred worker may be busy with the work of other clients."""
         return not self._own or not self._unbegun
 
     def run(
@@ -167,8 +167,8 @@ class Cluster:
         """Does nothing, because the workers end booted engines that are unused for some time."""
 
     def close(self, results: Path) -> None:
-        """Ends all booted engines of this command. Removes the directories of booted engines that
-        remain because their worker was killed."""
+        """Ends all booted engines of this command. Removes the directories that engines of killed
+        workers left behind."""
         if self._client.status == "running":
             self._client.run(worker.end, self._session, on_error="ignore")
         for directory in results.glob(f"*/{store.BOOT_PREFIX}{self._session}-*"):
@@ -242,7 +242,7 @@ class Cluster:
         return report
 
     def _chain_of(self, boot: str) -> _Chain:
-        """Returns the chain of this thread, or a new chain if the boot differs. Earlier chains have
+        """Returns the chain of this thread, or a new chain for another boot. Earlier chains have
         priority on every worker, so few booted engines are in use at the same time."""
         chain = getattr(self._chain, "now", None)
         if chain is None or not boot or chain.boot != boot:
@@ -333,9 +333,9 @@ class Cluster:
 
 
 def _execute_on_worker() -> Callable[[dict[str, str], bytes], object]:
-    """Returns a function that calls worker.execute. It is an inner function, because Dask sends an
-    inner function as code. So Dask can send it to a process without p5lab, such as the
-    scheduler."""
+    """Returns a function that calls worker.execute. The function is an inner function, because Dask
+    sends an inner function as code. A process without p5lab, such as the scheduler, can receive
+    this code."""
 
     def execute(wanted: dict[str, str], order: bytes) -> object:
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from distributed import Security
 
 CONNECT_SECONDS = 20
-START_SECONDS = 120  # of workers of this machine, which may be busy
+START_SECONDS = 120  # limit for the start of workers on this machine, which may be busy
 
 
 @contextmanager
@@ -41,8 +41,8 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
     _quiet()
     with ExitStack() as stack:
         beacon = stack.enter_context(_beacon(lab))
-        # With 0, Dask reports every death of a worker. Cluster then decides whether it sends the
-        # run again, because only Cluster counts how often the run began.
+        # With 0, Dask reports every death of a worker to this process. The class Cluster then
+        # decides whether the run is sent again. Only Cluster counts how often the run began.
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
         security = _security(wanted)
         try:
@@ -142,8 +142,8 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
                 one.kill()
                 one.wait()
 
-        # The thread must live as long as the workers, because they are killed when it ends
-        # (worker.dies_with_us).
+        # The thread must live as long as the workers, because the end of the thread kills the
+        # workers (worker.dies_with_us).
         tender = threading.Thread(target=tend, daemon=True)
         tender.start()
         try:
@@ -154,7 +154,7 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
 
 
 def _quiet() -> None:
-    """Silences Dask's messages in this process. p5lab itself reports what concerns a run. Dask's
+    """Silences Dask's messages in this process. p5lab itself reports everything about a run. Dask's
     own logs contain the other messages."""
     for name in ("distributed", "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -2,8 +2,8 @@
 """Boots a guest once for several runs. The booted engine forks a process for each run
 (engine/session/server.hh describes the protocol).
 
-Runs share a boot if everything that has an effect before the guest's ready marker is equal. A
-forked run and a run that boots by itself have the same results, byte for byte.
+Runs share a boot if they are equal in everything that has an effect before the guest's ready
+marker. A forked run and a run that boots by itself have the same results, byte for byte.
 """
 
 import fcntl
@@ -50,7 +50,7 @@ def start(
     plan: Plan, directory: Path, lock: int, stdin: int = subprocess.DEVNULL
 ) -> "subprocess.Popen[bytes]":
     """Starts the engine of a plan. The engine inherits `lock` (a file descriptor). While the engine
-    runs, no other process can use its directory. Raises UserError if the engine cannot start."""
+    runs, no other p5lab process uses the directory. Raises UserError if the engine cannot start."""
     with (directory / plan.console).open("wb") as console:
         try:
             return subprocess.Popen(
@@ -68,7 +68,8 @@ def start(
 
 
 class Server:
-    """An engine process that boots and then forks. Several threads may use it at the same time."""
+    """An engine process that boots and then forks. Several threads may use a server at the same
+    time."""
 
     def __init__(self, plan: Plan, beside: Path, owner: str = "") -> None:
         """Starts the engine in a new directory beside the run directory `beside`. Relative to the

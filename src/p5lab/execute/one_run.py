@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Executes one run in one directory. This is the run directory, or a directory of a worker
+"""Executes one run in one directory: the run directory, or a directory of a worker
 (p5lab.execute.worker). This module does not depend on the place of the results."""
 
 import os
@@ -30,7 +30,7 @@ INTERRUPTED = "interrupted by the user"
 class Task:
     """A run that is ready to be executed. `digests`: the digests of the plan's inputs. `boot`: runs
     with the same text can share a boot. If the text is empty, the run boots by itself.
-    `host_limit`: an engine without a result after this time, in seconds, is killed."""
+    `host_limit`: the engine is killed if it has no result after this number of seconds."""
 
     run: Run
     id: str
@@ -93,8 +93,8 @@ def _simulate(
     boot: Callable[[], Server | None],
     stopped: Callable[[], bool],
 ) -> tuple[Outcome, float]:
-    """Returns the outcome of the run and a host time in seconds. For a forked run, this is the time
-    without the boot. Otherwise it is 0."""
+    """Returns the outcome of the run and a host time in seconds. For a forked run, the time starts
+    with the request to the server. For other runs, the time is 0."""
     engine = engines.get(task.run.engine)
     for file, content in task.plan.write.items():
         (directory / file).write_bytes(content)

@@ -18,11 +18,11 @@ from p5lab.lab import Lab
 
 
 class Estimate:
-    """Estimates the host seconds of a run. The estimate is the mean of the most similar earlier
-    runs. These are runs with the same engine, workload, guest, number of shadow geometries and
-    parameters. If there are no such runs, the last of these conditions is dropped, then the last
-    but one, and so on. The geometry of the machine is ignored, because it hardly changes the work
-    of a guest. `past` is called only for the first estimate."""
+    """Estimates the host seconds of a run as the mean of similar earlier runs. Similar runs have
+    the same engine, workload, guest, number of shadow geometries and parameters. If there are no
+    such runs, the parameters may differ, then also the number of shadow geometries, then the guest,
+    and then the workload. The geometry of the machine is ignored, because the geometry hardly
+    changes the work of a guest. `past` is called only for the first estimate."""
 
     def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
         self._past = past
@@ -46,8 +46,9 @@ class Estimate:
 
 
 def _likenesses(what: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """Yields the conditions for similar runs: first all of `what`, then always one less at the end.
-    `what` contains engine, workload, guest, number of shadow geometries and parameters."""
+    """Yields all entries of `what`, then all entries except the last, then all except the last two,
+    and so on. The entries are engine, workload, guest, number of shadow geometries and
+    parameters."""
     return (what[:length] for length in range(len(what), 0, -1))
 
 
@@ -142,8 +143,8 @@ class Countdown:
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
-    """Returns the plan of these runs. `known` returns the id and status of a run. It is None if an
-    input is not built yet."""
+    """Returns the plan of these runs. `known` returns the id and status of a run. `known` is None
+    if an input is not built yet."""
     estimate = Estimate(lambda: index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:

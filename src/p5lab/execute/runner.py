@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Identifies, queues, executes and records runs.
 
-A Place executes the runs. The place Here executes them with engines that this process starts. The
-place in p5lab.execute.cluster executes them on the workers of a Dask cluster. Both places use
+A Place executes the runs. The place Here executes runs with engines that this process starts. The
+place in p5lab.execute.cluster executes runs on the workers of a Dask cluster. Both places use
 p5lab.execute.one_run.
 """
 
@@ -32,7 +32,7 @@ from p5lab.lab import PLACES, Lab
 # The engine has a limit of modelled time. This limit of host time catches an engine that hangs.
 HOST_LIMIT_SECONDS = 3600
 PREVIOUS = "events.previous.jsonl"
-NOT_BEGUN = "not begun, because another run failed before (--fail-fast)"
+NOT_BEGUN = "not begun, because another run failed first (--fail-fast)"
 TO_RUN = "to run"
 
 
@@ -79,7 +79,7 @@ class _Job:
 
 
 class Place(Protocol):
-    """An executor of runs. Its methods are called from several threads."""
+    """An executor of runs. The methods of a place are called from several threads."""
 
     @property
     def at_a_time(self) -> int:
@@ -99,7 +99,7 @@ class Place(Protocol):
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
-        """Executes a run. Afterwards, `directory` contains all files of the run, or no files of it.
+        """Executes a run. Afterwards, `directory` contains either all files of the run or no files.
         Calls `began` when the run starts. Returns None if `stopped` returned true before the start.
         Raises Lost if the place can execute no more runs."""
         ...

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab simpoint` estimates a long run from a few of its intervals (docs/concepts/simpoint.md).
 
-It executes at most three runs. Each run has its own run directory. The first run writes basic-block
-vectors, with the model off. The second run simulates the chosen intervals in detail. Before each
-interval it warms the caches, the TLBs and the branch target buffer. The third run is the full run.
-It is executed only if the user wants the error of the estimate. Between the first and the second
-run, p5stats.simpoint or the user's own SimPoint 3.2 chooses the intervals.
+An estimate takes at most three runs. Each run has its own run directory. The first run writes
+basic-block vectors, with the model off. The second run simulates the chosen intervals in detail.
+Before each interval, the second run warms the caches, the TLBs and the branch target buffer. The
+third run is the full run, which is executed only if the user wants the error of the estimate.
+Between the first and the second run, p5stats.simpoint or the user's own SimPoint 3.2 chooses the
+intervals.
 """
 
 import os
@@ -50,8 +51,8 @@ ESTIMATE = "estimate.json"
 @dataclass(frozen=True)
 class Chosen:
     """The result of a clustering. The points are in the order of the run. `scores` contains the
-    score of each number of clusters k = 1, 2, .... It is empty after the user's SimPoint, because
-    that program does not report scores."""
+    score of each number of clusters, k = 1, 2 and so on. With the user's SimPoint, `scores` is
+    empty, because that program does not report scores."""
 
     vectors: simpoint.Vectors
     points: tuple[Point, ...]
@@ -124,8 +125,8 @@ def _parameter(text: str) -> tuple[str, int | str]:
 
 
 def blocks(run: Run, interval: int) -> Run:
-    """Returns the run that writes the vectors. The model is off, because it can change the executed
-    instructions only through the clock."""
+    """Returns the run that writes the vectors. The model is off in this run, because the model can
+    change the executed instructions only through the clock."""
     return replace(
         run,
         experiment=BLOCKS,
@@ -135,8 +136,8 @@ def blocks(run: Run, interval: int) -> Run:
 
 
 def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
-    """Returns the run that simulates only the chosen intervals in detail. Before each interval, it
-    warms up for `warm_up` instructions."""
+    """Returns the run that simulates only the chosen intervals in detail. Before each interval, the
+    run executes `warm_up` instructions that warm the model."""
     return replace(
         run,
         experiment=SAMPLED,
@@ -157,8 +158,8 @@ def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
 
 
 def binary(option: Path | None) -> Path | None:
-    """Returns the path of the user's own SimPoint 3.2. This is the path of the option, else the
-    path in the environment, else None. Raises UserError if the file is not executable."""
+    """Returns the path of the user's own SimPoint 3.2, or None. `option` has priority over the
+    environment variable P5LAB_SIMPOINT. Raises UserError if the file is not executable."""
     path = option or (Path(os.environ[BINARY]) if os.environ.get(BINARY) else None)
     if path and not os.access(path, os.X_OK):
         raise UserError(f"{path}: expected the executable program `simpoint` of SimPoint 3.2")
@@ -169,7 +170,8 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
     packed = ["-inputVectorsGzipped"] if file.suffix == ".gz" else []
     with tempfile.TemporaryDirectory(prefix="p5lab-simpoint-") as name:
         points, weights = Path(name) / "simpoints", Path(name) / "weights"
-        # `-fixedLength off`, because our last interval is shorter than the other intervals.
+        # The option `-fixedLength off` is needed, because our last interval is shorter than the
+        # other intervals.
         done = subprocess.run(
             [
                 program.resolve(),
@@ -197,7 +199,7 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
 
 
 def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]:
-    """Clusters the intervals of any frequency vector file, also of a file from gem5. Writes
+    """Clusters the intervals of any frequency vector file, for example a file from gem5. Writes
     NAME.simpoints and NAME.weights beside the file. Returns the clustering and the path of
     NAME.simpoints."""
     chosen = choose(file, max_k, program)

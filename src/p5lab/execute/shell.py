@@ -2,12 +2,12 @@
 """`./p5lab shell GUEST` shows the serial console of a simulated machine in the user's terminal.
 
 Bochs opens one end of a pseudo-terminal as its first serial line. This module relays bytes between
-the other end and the user. The machine follows real time. It is at most a second ahead, and it
-idles while the guest is idle. No file of the session is kept.
+the other end and the user. The machine follows real time: the machine is at most a second ahead,
+and idles while the guest is idle. No file of the session is kept.
 
 In a session, the guest's output reaches the terminal unchanged, because editors need the control
-sequences. All other commands make the control sequences in a guest's output harmless before they
-show the output (p5stats/untrusted.py).
+sequences. In all other commands, the control sequences in a guest's output are made harmless before
+the output is shown (p5stats/untrusted.py).
 """
 
 import contextlib
@@ -44,7 +44,7 @@ PROMPT = re.compile(rb"[#$>] \Z")
 # the line is sent after SILENT_SECONDS without output, because a running program may read the line.
 PROMPT_SECONDS, SILENT_SECONDS = 0.05, 2.0
 TICK_SECONDS = 0.05
-CHUNK = 512  # bytes; a pipe takes them without blocking
+CHUNK = 512  # number of bytes that can be written to a pipe without blocking
 
 
 def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
@@ -87,7 +87,7 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
         (directory / file).write_bytes(content)
     master, slave = os.openpty()
     try:
-        tty.setraw(slave)  # no echo before Bochs has opened it
+        tty.setraw(slave)  # no echo before Bochs has opened the line
         command = (
             *prepared.command,
             f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}",
@@ -184,7 +184,7 @@ class Relay:
         self._heard = True
         self._quiet_since = time.monotonic()
         self._tail = (self._tail + data)[-16:]
-        # On a terminal, a line ends with two characters. In a file, it ends with one character.
+        # A line ends with two characters on a terminal, and with one character in a file.
         self._shown += data if sys.stdout.isatty() else data.replace(b"\r", b"")
 
     def _from_user(self, data: bytes) -> None:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Executes runs on a Dask worker. Its client is p5lab.execute.cluster.
+"""Executes runs on a Dask worker. The client of the worker is p5lab.execute.cluster.
 
 Each execution has its own directory, so two executions of a run never use the same files. If the
 worker sees the client's results directory, the directory of the execution is beside the run
-directories. Else it is on the worker's disk, in a tree where the inputs have the same relative
-paths. The worker returns the path of this directory, or its files. Only the client moves files into
+directories. If the worker does not see the results directory, the directory of the execution is on
+the worker's disk. There, the inputs have the same relative paths as at the client. The worker
+returns the path of the directory, or the files in the directory. Only the client moves files into
 the run directory.
 """
 
@@ -71,9 +72,9 @@ class Order:
 @dataclass(frozen=True)
 class Report:
     """A worker's answer to an order. If the worker did not execute the run, `refused` contains the
-    reason, or `missing` contains the digests of the inputs that the worker needs first. Else `done`
-    is the result of the run. Its files are then in the directory `stage`, or `files` contains each
-    file with its SHA-256."""
+    reason, or `missing` contains the digests of the inputs that the worker needs first. If the
+    worker executed the run, `done` is the result of the run. The files of the result are in the
+    directory `stage`, or `files` contains each file with its SHA-256."""
 
     worker: str
     done: Done | None = None
@@ -119,7 +120,7 @@ def dies_with_us() -> tuple[str, ...]:
 
 def execute(wanted: dict[str, str], order: bytes) -> Report:
     """Executes an order, as a Dask task. `wanted` is the client's fingerprint(). `order` is a
-    pickled Order. It is unpickled only if the fingerprints are equal."""
+    pickled Order, which is unpickled only if the fingerprints are equal."""
     from distributed.worker import get_worker
 
     worker = get_worker()
@@ -242,8 +243,8 @@ def has(digest: str) -> bool:
 
 
 def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str:
-    """Stores a piece of an input from the client. After the `last` piece, it checks the digest of
-    the whole file and keeps the file. Returns an error message, or an empty text."""
+    """Stores a piece of an input from the client. After the `last` piece, checks the digest of the
+    whole file and keeps the file. Returns an error message, or an empty text."""
     path = kept() / f"{upload}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

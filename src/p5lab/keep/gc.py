@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab gc` finds and removes results and cached files that are no longer needed.
 
-It removes runs that failed or never started, and runs that a newer run replaces. It removes cached
-files that were unused for some time, or that exceed the size of the cache. It never removes active
+gc removes runs that failed or never started, and runs that a newer run replaces. gc removes cached
+files that were unused for some time, or that exceed the size of the cache. gc never removes active
 runs. Every p5lab process that executes runs holds a lock on the results directory, and every engine
 holds a lock on its run directory.
 """
@@ -25,7 +25,7 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 
 DAYS = 30  # an unused cached file is removed after this time
-ABANDONED_DAYS = 1  # the same for queued runs, directories without a record and killed builds
+ABANDONED_DAYS = 1  # the same for queued runs, runs without a record and files of killed builds
 DAY = 86400
 KILLED = "left by a killed build"
 RUN_ID = re.compile(r"[0-9a-f]{16}")
@@ -34,7 +34,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Item:
-    """A file or directory that can be removed. `why`: the kind of the item that the list shows."""
+    """A file or directory that can be removed. `why`: the kind of item, for the list."""
 
     path: Path
     what: str
@@ -153,8 +153,8 @@ def _of(stored: Stored, why: str) -> Item:
 def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
     """Returns the files of the cache that can be removed.
 
-    These are the files that were unused for `days`. If more than `max_size` bytes remain, the least
-    recently used of the other files are added.
+    Files that were unused for `days` can be removed. If the other files have more than `max_size`
+    bytes, the least recently used of the other files can also be removed.
     """
     all_items = sorted(_cached(), key=lambda item: item.used)
     needed = _downloads_in_use(lab)
@@ -166,8 +166,8 @@ def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Ite
             going.append(item)
     left = sum(item.bytes for item in all_items) - sum(item.bytes for item in going)
     for item in all_items:
-        # A file that looks like a file of a killed build may belong to an active build. So only the
-        # age of such a file decides.
+        # A file of a killed build cannot be distinguished from a file of an active build. Only the
+        # age decides whether such a file is removed.
         if max_size is not None and left > max_size and item not in going and item.why != KILLED:
             going.append(item)
             left -= item.bytes
@@ -201,7 +201,7 @@ def _cached() -> Iterator[Item]:
 
 
 def _downloads_in_use(lab: Lab) -> set[str]:
-    """The SHA-256 of the downloads that this checkout was built from."""
+    """Returns the SHA-256 of each download from which this checkout was built."""
     found = set()
     for record in (lab.root / "build/sources").glob("*.json"):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
@@ -244,8 +244,8 @@ def quiet(lab: Lab) -> Iterator[None]:
 
 
 def remove_run(item: Item) -> bool:
-    """Removes a run directory. Does not remove it and returns False if an engine runs in it, or if
-    the run is now ok."""
+    """Removes a run directory and returns True. Removes nothing and returns False if an engine runs
+    in the directory, or if the run has become ok."""
     with store.locked(item.path) as lock:
         record = store.read(item.path)
         if lock is None or (record and record["status"] == "ok" and item.why != "superseded"):
@@ -257,7 +257,8 @@ def remove_run(item: Item) -> bool:
 
 
 def remove_cached(item: Item) -> bool:
-    """Removes an item of the cache and returns True. A build that needs the item makes it again."""
+    """Removes an item of the cache and returns True. A build that needs the item makes the item
+    again."""
     lock = fetch.cache_directory() / "fetch.lock"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # waits for the end of active downloads

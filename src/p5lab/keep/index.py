@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The index of the results. It contains the data of each run that lists, plans and SQL queries
-need.
+"""The index of the results contains the data of the runs for lists, plans and SQL queries.
 
 The run directories contain the authoritative data. DuckDB reads the index
 (results/.index/runs.DIGEST.parquet). A row is valid as long as the run's record has the same inode,
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 DIRECTORY = ".index"
-# The index is used if there are at least this number of runs. It takes 0.25 ms to read a record and
-# 0.1 s to load DuckDB. The time to read a row is negligible.
+# The index is used from this number of runs on. Reading a record takes 0.25 ms, and loading DuckDB
+# takes 0.1 s. The time for reading a row is negligible.
 WORTHWHILE = 1000
 _METADATA = b"p5lab"
 _KEPT = (
@@ -75,7 +74,7 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
     `runs` contains one row for each run (docs/reference/formats.md). `counts` contains the tidy
     tables of all ok runs (p5stats.tidy). Raises UserError if a table cannot be read.
     """
-    import duckdb  # imported here, because most commands do not need it
+    import duckdb  # imported here, because most commands do not need DuckDB
 
     table = _table(_rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}"))))
     connection = duckdb.connect()

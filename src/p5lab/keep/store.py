@@ -6,7 +6,7 @@ status is one of queued, running, ok, failed and timeout. A record with the stat
 contains a reason. p5lab replaces the record in one step, so a reader never sees an incomplete file.
 
 The process that executes a run holds a lock on the run directory. The engine also holds this lock.
-If the status is `running` but no process holds the lock, the process has crashed. The status then
+If the status is `running` but no process holds the lock, the run has crashed. The status then
 becomes `failed`.
 """
 
@@ -33,13 +33,13 @@ from p5stats import record as records
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
-# If a file changes twice within the resolution of its time stamp, the second change cannot be seen.
-# No file system has a coarser resolution than this time.
+# If a file changes twice within the resolution of its time stamp, the second change does not change
+# the time stamp. No file system has a coarser resolution than this time.
 SETTLED_SECONDS = 3.0
-IN_USE = ".in-use"  # name of the lock of the whole results directory
-# Prefixes of other names in the results directory. They are for directories where engines boot, for
-# directories where workers execute runs, and for directories by which workers find out whether they
-# see the client's results directory.
+IN_USE = ".in-use"  # name of the lock file for the whole results directory
+# Prefixes of other directories in the results directory: the directories where engines boot, the
+# directories where workers execute runs, and the directories that mark the client's results
+# directory for workers.
 BOOT_PREFIX, WORKER_PREFIX, BEACON_PREFIX = ".boot-", ".run-", ".cluster-"
 LEFT_BEHIND = (f"*/{BOOT_PREFIX}*", f"*/{WORKER_PREFIX}*", f"{BEACON_PREFIX}*")
 # This space is freed when the disk is full, so that the reason of the failure can be recorded.

@@ -85,8 +85,9 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
 
 
 def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -> None:
-    """Prints which function evicted lines of which function from the L2. The most frequent pairs
-    come first. Raises UserError if the run has no evictions."""
+    """Prints pairs of functions. The lines of one function evicted the lines of the other function
+    from the L2. The most frequent pairs come first. Raises UserError if the run has no
+    evictions."""
     from p5stats import attribution
 
     path = stored.directory / ATTRIBUTION
@@ -109,8 +110,8 @@ def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -
 
 
 def _print(console: Console, title: str, found: "pd.DataFrame", form: str) -> None:
-    """Prints a table. Its last two columns must be count and share. The sum of the counts replaces
-    `{}` in the title."""
+    """Prints a table. The last two columns of `found` must be count and share. The sum of the
+    counts replaces `{}` in the title."""
     *names, _, _ = found.columns
     grid = Grid(title.format(int(found["count"].sum())), [*names, "count", "share"])
     for row in found.itertuples(index=False):

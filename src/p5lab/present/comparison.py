@@ -23,7 +23,7 @@ from p5lab.keep.store import Stored
 from p5stats import StatsError, compare, tidy
 
 CYCLES, TIME = "busy cycles", "microseconds"
-LOWEST, HIGHEST = ", lowest", ", highest"  # suffixes of CYCLES and TIME, for one iteration
+LOWEST, HIGHEST = ", lowest", ", highest"  # CYCLES or TIME of the lowest and highest iteration
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
 BATCH = 50  # number of runs that are evaluated as one table
@@ -46,8 +46,8 @@ class Measured:
 
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
-    """Yields the phases of each run. Their values are for one operation, and the empty bracket is
-    subtracted.
+    """Yields the phases of each run. The values of a phase are for one operation, and the empty
+    bracket is subtracted.
 
     All runs must have status ok. Raises StatsError for a run without brackets.
     """
@@ -176,8 +176,8 @@ class Cell:
 
     @cached_property
     def metrics(self) -> dict[str, list[float]]:
-        """The values of each metric, one for each seed. A value is NaN if it was not counted or if
-        the divisor is zero."""
+        """The values of each metric, one for each seed. NaN is a value that was not counted, or a
+        value with the divisor zero."""
         values: dict[str, list[float]] = {}
         for measured in self.seeds:
             for name, value in measured.values.items():
@@ -270,8 +270,8 @@ class Comparison:
             )
             if isa in engine.recorded(cell.record["engine"]).without_clocks:
                 found.append(
-                    f"Guest {guest} ran on a processor of {isa}. Its events are counted, but there"
-                    " are no cycles and times of a Pentium"
+                    f"Guest {guest} ran on a processor of {isa}. Events of this guest are counted,"
+                    " but there are no cycles and times of a Pentium"
                 )
         return list(dict.fromkeys(found))
 
@@ -285,8 +285,8 @@ class Comparison:
             if note["what"] == "unknown-class"
         }
         return [
-            f"Run {run}: instruction {name} has no timing class. It was executed {count} times and"
-            " counted as 1 clock each time"
+            f"Run {run}: instruction {name} has no timing class. The instruction was executed"
+            f" {count} times and counted as 1 clock each time"
             for (run, name), count in found.items()
         ]
 
@@ -323,7 +323,7 @@ class Comparison:
         """Returns a short name for each system. The name contains only the parts that differ
         between the systems, with one part on each line.
 
-        If only overlays differ, the machine without an overlay has the name of its file.
+        If only overlays differ, the machine without an overlay gets the name of its file.
         """
         fields = ("guest", "machine", "geometry", "feedback", "engine")
         differ = [

@@ -22,7 +22,7 @@ PIPED_WIDTH = 120
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 EXPLANATION = (
     "Each number is the mean of one operation over the iterations. The cycles, instructions and"
-    " accesses of the markers are subtracted (the empty bracket), as chen95 subtracts Null. A dash"
+    " accesses of the markers (the empty bracket) are subtracted, as chen95 subtracts Null. A dash"
     " means that the number was not counted, or that the divisor is zero."
 )
 
@@ -69,7 +69,7 @@ def notes(found: Comparison) -> list[str]:
     elif len(found.systems) > 1 and found.questions:
         first = found.names()[found.systems[0]].replace("\n", ", ")
         lines.append(
-            f"Ratios refer to {first}. They compare times, unless a table names other values."
+            f"Ratios refer to {first}. Ratios compare times, unless a table names other values."
         )
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
@@ -85,9 +85,9 @@ def notes(found: Comparison) -> list[str]:
 def grids(found: Comparison, width: int) -> list[Grid]:
     """Returns the tables of a comparison for a terminal of `width` characters.
 
-    With one system and one seed, the benchmarks are side by side. Otherwise the systems are side by
-    side. In this case, the first table is a summary with one line for each benchmark. A table for
-    each benchmark follows.
+    With one system and one seed, the benchmarks are side by side. With several systems or seeds,
+    the systems are side by side. The first table is then a summary with one line for each
+    benchmark, and a table for each benchmark follows.
     """
     if found.has_shadows:
         return [several_systems.misses(found, question) for question in last_points(found)]

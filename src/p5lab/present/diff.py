@@ -33,11 +33,11 @@ class Made:
 
 @dataclass(frozen=True)
 class Counted:
-    """An event of a phase whose counts differ between the runs.
+    """An event of a phase, with counts that differ between the runs.
 
     values: the mean over the iterations of each run. ratio: the ratio of each value to the value of
-    the first run. per_1000: the values per 1000 instructions of the same ring. A value is NaN if it
-    was not counted or if the divisor is zero.
+    the first run. per_1000: the values per 1000 instructions of the same ring. A value is NaN if
+    the event was not counted or if the divisor is zero.
     """
 
     phase: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of one system. They show benchmarks side by side, or curves."""
+"""Tables of one system, with benchmarks side by side or with the points of a curve."""
 
 from collections.abc import Sequence
 
@@ -52,8 +52,7 @@ def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
 def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     """Returns the label and the metric of each row. Leaves out metrics that no cell contains.
 
-    The lowest and the highest iteration follow the cycles. If there are no cycles, they follow the
-    time.
+    The lowest and the highest iteration follow the cycles, or the time if there are no cycles.
     """
     found = []
     spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME

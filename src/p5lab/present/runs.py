@@ -62,8 +62,8 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
 
 
 def _job(settings: dict[str, Any]) -> str:
-    """Returns the job of the guest. Its place in the settings depends on the engine and on the
-    version of the record."""
+    """Returns the job of the guest. The place of the job in the settings depends on the engine and
+    on the version of the record."""
     for part in (settings.get("job"), settings.get("engine.conf")):
         if isinstance(part, dict) and "run.job" in part:
             return str(part["run.job"])

@@ -14,8 +14,8 @@ from p5stats.simpoint import BUSY, INSTRUCTIONS
 NOTE = (
     "Estimates are means over the chosen intervals. The weight of an interval is the number of"
     " instructions that it represents. Clock drift compares the virtual time inside the brackets of"
-    " the sampled run with the time of the full run. Host seconds are the wall time of each run,"
-    " including the boot."
+    " the sampled run with the same time of the full run. Host seconds are the wall time of each"
+    " run, including the boot."
 )
 
 

@@ -10,7 +10,7 @@ from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
 
-# The metrics of a curve that a table of several systems shows.
+# The metrics in the table of a curve for several systems.
 CURVES_COMPARED = ("busy cycles", "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
 # Events that have their own table, and the place of the table in chen95.
 EVENT_TABLES = {
@@ -35,7 +35,7 @@ RATIO_WIDTH, SPREAD_WIDTH = 9, 21
 
 
 def last_points(found: Comparison) -> list[Question]:
-    """Returns all questions, but only the last point of each curve."""
+    """Returns all questions without a curve, and for each curve the question of the last point."""
     return [
         question
         for question in found.questions

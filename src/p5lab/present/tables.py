@@ -34,7 +34,8 @@ class Grid:
         self.rows.append(cells)
 
     def print(self, console: Console) -> None:
-        """Prints the table. It may be wider than the console, so that no number is cut off."""
+        """Prints the table. The table may be wider than the console, so that no number is cut
+        off."""
         if self.title:
             console.print(markup(self.title), style="italic")
         table = Table(box=box.SIMPLE_HEAD)
@@ -45,7 +46,7 @@ class Grid:
             )
         for number, row in enumerate(self.rows):
             table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
-        # The table gets the width that it needs. If the terminal is too narrow, it wraps the lines.
+        # The table gets the width that it needs. A terminal that is too narrow wraps the lines.
         needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
         width = console.width
         console.width = max(needed, width)

@@ -18,7 +18,7 @@ from p5lab.present import by_function
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose
 
-RELATIVE = "ousterhout90"  # pages of these experiments show the paper's MIPS-relative speeds
+RELATIVE = "ousterhout90"  # pages of experiments with this prefix show MIPS-relative speeds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +41,8 @@ def write(
     export: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if no run of the
     expansion is stored, or if a file cannot be written.
     """
-    # The imports are here because Altair and vl-convert take a second to load. No other command
-    # needs them.
+    # The imports are here because Altair and vl-convert take a second to load, and no other command
+    # needs Altair or vl-convert.
     from p5lab.present.page import (
         document,
         figures,

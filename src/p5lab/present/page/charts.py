@@ -18,7 +18,7 @@ from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.tables import number
 
 WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
-PLOT_WIDTH = 240  # width without labels, in a figure that stands alone
+PLOT_WIDTH = 240  # width without labels, in an exported figure
 CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
 LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
 LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter and height of a line, in pixels
@@ -32,8 +32,8 @@ INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 LOG_FROM = 32  # the axis of dots is logarithmic above this ratio of largest to smallest value
 TICKS = 5
-SIDE_BY_SIDE = 3  # number of series that fit into a row
-# Prints 20k and 2M as d3 does, but 0.02 instead of d3's 20m.
+SIDE_BY_SIDE = 3  # maximum number of series that are drawn side by side
+# Prints large numbers as 20k or 2M, like d3. Prints 0.02 unchanged, but d3 would print 20m.
 NUMBER = "format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"
 BYTES = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
@@ -76,7 +76,8 @@ def _panels(figure: Figure) -> list[Panel]:
 
 
 def single(panel: Panel) -> dict[str, Any]:
-    """Returns a panel as Vega-Lite without title and legend, because the page contains them."""
+    """Returns a panel as Vega-Lite without title and legend, because the page contains title and
+    legend."""
     with alt.utils.schemapi.debug_mode(False):
         chart = panel.chart.properties(
             width=WIDTH, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")

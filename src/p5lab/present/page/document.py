@@ -38,8 +38,8 @@ RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with text and tables. left: the number of left columns in the tables that contain
-    text instead of numbers."""
+    """A heading with text and tables. left: the number of columns with text at the left of each
+    table. The other columns contain numbers."""
 
     id: str
     title: str
@@ -52,7 +52,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure whose panels are drawn as SVG."""
+    """A figure with panels that are drawn as SVG."""
 
     id: str
     title: str
@@ -89,7 +89,7 @@ class Page:
 
 
 def render(page: Page) -> str:
-    """Returns the HTML of a page. For the same page, the HTML is always the same."""
+    """Returns the HTML of a page. The same page always gives the same HTML."""
     style = (HERE / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment = jinja2.Environment(
@@ -154,9 +154,9 @@ def _lead(name: str, results: Results, found: Comparison) -> str:
     seeds = f" Placement seeds: {', '.join(map(str, found.seeds))}." if len(found.seeds) > 1 else ""
     compared = f" Compared systems: {systems}." if len(found.systems) > 1 else ""
     return (
-        f"Experiment {name}: {len(results.found)} runs, guest {', '.join(guests)}, machine"
-        f" {', '.join(machines)}.{compared}{seeds} All numbers come from the model of the"
-        " machine, except the numbers that are marked as published."
+        f"This page shows {len(results.found)} runs of experiment {name}. Guests:"
+        f" {', '.join(guests)}. Machines: {', '.join(machines)}.{compared}{seeds} All numbers come"
+        " from the model of the machine, except the numbers that are marked as published."
     )
 
 
@@ -293,7 +293,7 @@ def _claims(validation: pd.DataFrame) -> Section | None:
             )
         )
     if len(untestable):
-        grid = Grid("", ["", "published", "why it cannot be tested here", "source"])
+        grid = Grid("", ["", "published", "why the number cannot be tested here", "source"])
         for row in untestable.to_dict("records"):
             grid.add(row["quantity"], validate.published(row), row["reason"], row["source"])
         folded.append((f"Published numbers that cannot be tested here ({len(untestable)})", [grid]))
@@ -350,7 +350,7 @@ def _machines(results: Results) -> Section:
         notes += [
             f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
         ]
-    said = ["These are the parameters of the model. If a value is an estimate, its source says so."]
+    said = ["These are the parameters of the model. Estimated values are marked in their source."]
     return Section(
         "machine",
         "The machine" if len(folded) == 1 else "The machines",
@@ -403,7 +403,7 @@ def _lines(text: str) -> Markup:
 
 
 def _printable(value: object) -> object:
-    """Removes control characters from texts, because HTML cannot contain them."""
+    """Removes control characters from texts, because HTML cannot contain control characters."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return for_terminal(value, lines=True)
     return value

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A figure for ousterhout90's question: do benchmarks get faster as fast as hardware?"""
+"""A figure for ousterhout90's question: does the speed of benchmarks grow as fast as the speed of
+hardware?"""
 
 import re
 from collections.abc import Sequence
@@ -25,8 +26,8 @@ CAPTION = (
     " VAX-11/780. This figure rates a Pentium by its clock: 112 MIPS at 66 MHz. This rating is an"
     " estimate, and it is equal for all systems of one machine. The published values are for the"
     " paper's machines with local disks. The geometric mean is over the benchmarks of this figure."
-    " If a benchmark ran on several file systems, its geometric mean over the file systems counts"
-    " once. The points of the paper's own figure are lost."
+    " A benchmark that ran on several file systems counts once, with its geometric mean over the"
+    " file systems. The data points of the paper's own figure are lost."
 )
 
 
@@ -34,8 +35,8 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
     """Returns the paper's figure 1 for our systems, or [] if we have fewer than two of its
     benchmarks.
 
-    The figure contains the MIPS-relative speed of each benchmark (a Microvax II is 1) and the
-    geometric mean. It also contains the published values of the paper's machines with local disks.
+    The figure contains the MIPS-relative speed of each benchmark (a Microvax II is 1), the
+    geometric mean, and the published values of the paper's machines with local disks.
     """
     asked = [
         (base, question)

@@ -16,8 +16,8 @@ Asks = tuple[object, ...]
 class Found:
     """A run of the experiment, and the stored runs of the same kind.
 
-    stored is never empty. Runs with status ok come before failed runs. Otherwise newer runs come
-    before older runs.
+    stored is never empty. Runs with status ok come before failed runs. Among runs with status ok,
+    and among failed runs, newer runs come before older runs.
     """
 
     run: Run

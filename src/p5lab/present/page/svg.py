@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Draws charts as SVG for a page.
 
-The SVG contains no script, style, identifier or address. Its colours are variables that page.css
-defines for light and dark pages.
+The SVG contains no script, style, identifier or address. The colours in the SVG are variables that
+page.css defines for light and dark pages.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -97,7 +97,8 @@ def _clean(text: str, title: str, description: str) -> str:
 def _strip(element: ElementTree.Element) -> None:
     """Removes all elements and attributes that draw nothing.
 
-    The label of a mark becomes its title, which browsers show under the pointer.
+    The label of a mark becomes its title. A browser shows the title when the pointer is over the
+    mark.
     """
     said = element.get("aria-label") if element.get("role") == "graphics-symbol" else None
     kept = {name: value for name, value in element.attrib.items() if name in ATTRIBUTES}
