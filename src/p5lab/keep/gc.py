@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab gc` finds and removes results and cached files that are no longer needed.
 
-gc removes runs that failed or never started, and runs that a newer run replaces. gc removes cached
-files that were unused for some time, or that exceed the size of the cache. gc never removes active
-runs. Every p5lab process that executes runs holds a lock on the results directory, and every engine
-holds a lock on its run directory.
+The command removes runs that failed or never started, and runs that a newer run replaces. The
+command also removes cached files that were unused for some time, or that exceed the size of the
+cache. The command never removes active runs. Every p5lab process that executes runs holds a lock on
+the results directory, and every engine holds a lock on its run directory.
 """
 
 import contextlib

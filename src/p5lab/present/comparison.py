@@ -33,8 +33,8 @@ BATCH = 50  # number of runs that are evaluated as one table
 class Measured:
     """One phase of one run, on the run's machine or on one of its shadow geometries.
 
-    values: the metrics of one operation, and the cycles and time of the lowest and highest
-    iteration. corrected: whether an empty bracket was subtracted.
+    `values`: the metrics of one operation, and the cycles and time of the lowest and highest
+    iteration. `corrected`: whether an empty bracket was subtracted.
     """
 
     stored: Stored
@@ -150,8 +150,8 @@ class System:
 class Question:
     """A row of a comparison.
 
-    what: the start of the run's label (see `head`). phase: the program's name for the bracket. A
-    workload may have several phases.
+    `what`: the start of the run's label (see `head`). `phase`: the program's name for the bracket.
+    A workload may have several phases.
     """
 
     what: str
@@ -176,8 +176,8 @@ class Cell:
 
     @cached_property
     def metrics(self) -> dict[str, list[float]]:
-        """The values of each metric, one for each seed. NaN is a value that was not counted, or a
-        value with the divisor zero."""
+        """The values of each metric, one for each seed. A value is NaN if the metric was not
+        counted, or if its divisor is zero."""
         values: dict[str, list[float]] = {}
         for measured in self.seeds:
             for name, value in measured.values.items():
@@ -203,8 +203,9 @@ class Cell:
 class Comparison:
     """The runs of an experiment as a table of questions and systems.
 
-    questions and systems: rows and columns, in the order of the runs. seeds: the placement seeds.
-    failed: the runs without results. cannot: the runs that a guest cannot execute.
+    `questions`: the rows, in the order of the runs. `systems`: the columns, in the order of the
+    runs. `seeds`: the placement seeds. `failed`: the runs without results. `cannot`: the runs that
+    a guest cannot execute.
     """
 
     def __init__(self, runs: Sequence[Stored], cannot: Sequence[Cannot] = ()) -> None:

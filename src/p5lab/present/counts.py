@@ -41,8 +41,8 @@ def experiment(
 ) -> None:
     """Prints the counts of an experiment's runs.
 
-    runs: all runs, including the failed runs. cannot: the runs that a guest cannot execute. form:
-    one of FORMATS.
+    `runs`: all runs, including the failed runs. `cannot`: the runs that a guest cannot execute.
+    `form`: one of FORMATS.
     """
     found = Comparison(runs, cannot)
     if form == "csv":

@@ -35,9 +35,9 @@ class Made:
 class Counted:
     """An event of a phase, with counts that differ between the runs.
 
-    values: the mean over the iterations of each run. ratio: the ratio of each value to the value of
-    the first run. per_1000: the values per 1000 instructions of the same ring. A value is NaN if
-    the event was not counted or if the divisor is zero.
+    `values`: the mean over the iterations of each run. `ratio`: the ratio of each value to the
+    value of the first run. `per_1000`: the values per 1000 instructions of the same ring. A number
+    is NaN if the event was not counted or if the divisor is zero.
     """
 
     phase: str
@@ -59,7 +59,7 @@ class Difference:
 
 
 def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
-    """Compares runs. rings: compare each privilege ring separately.
+    """Compares runs. `rings`: compare each privilege ring separately.
 
     Raises UserError if the status of a run is not ok.
     """

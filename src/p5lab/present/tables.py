@@ -28,7 +28,7 @@ class Grid:
     points: bool = False  # the first column contains the points of a curve
 
     def add(self, *cells: str, dim: bool = False) -> None:
-        """Adds a row. dim: the row is shown dimmed, because it explains the row above."""
+        """Adds a row. `dim`: the row is shown dimmed, because it explains the row above."""
         if dim:
             self.dim.add(len(self.rows))
         self.rows.append(cells)

@@ -29,9 +29,9 @@ MISSES = {
 def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
     """Yields a row for each step of a bracket.
 
-    at: clocks since the start of the bracket. runs: the kernel or process that runs. clocks: the
-    length of the step. until: the crossing that ends the step. MISSES: the count of each column, or
-    None if the trace contains no misses.
+    `at`: clocks since the start of the bracket. `runs`: the kernel or process that runs. `clocks`:
+    the length of the step. `until`: the crossing that ends the step. The columns of MISSES contain
+    counts, or None if the trace contains no misses.
     """
     at = 0
     for step in bracket.steps:

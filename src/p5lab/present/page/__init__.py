@@ -38,8 +38,8 @@ def write(
 ) -> Written:
     """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    export: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if no run of the
-    expansion is stored, or if a file cannot be written.
+    `export`: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if no run of
+    the expansion is stored, or if a file cannot be written.
     """
     # The imports are here because Altair and vl-convert take a second to load, and no other command
     # needs Altair or vl-convert.

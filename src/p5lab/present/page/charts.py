@@ -43,7 +43,7 @@ BYTES = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The chart of one metric. description: a text for screen readers about the values in the
+    """The chart of one metric. `description`: a text for screen readers about the values in the
     chart."""
 
     metric: str
@@ -248,7 +248,7 @@ class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
     def __init__(self, names: pd.Series, limit: int) -> None:
-        """limit: the longest line in pixels."""
+        """`limit`: the longest line in pixels."""
         self._limit = limit
         self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
 
@@ -293,7 +293,8 @@ def _top(data: pd.DataFrame, labels: _Labels) -> float:
 
 
 def _chart(data: pd.DataFrame) -> alt.Chart:
-    """Returns a chart of rows. All encodings contain their type, so Altair need not infer types."""
+    """Returns a chart of rows. All encodings contain their type, so Altair does not have to infer
+    types."""
     rows = data.astype(object).where(data.notna(), None).to_dict("records")
     return alt.Chart(alt.InlineData(values=rows))
 

@@ -38,7 +38,7 @@ RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with text and tables. left: the number of columns with text at the left of each
+    """A heading with text and tables. `left`: the number of columns with text at the left of each
     table. The other columns contain numbers."""
 
     id: str
@@ -121,7 +121,7 @@ def make(
 ) -> Page:
     """Returns the contents of the page of experiment `name`.
 
-    validation: the judged claims of `validate.evaluate`. runs: the runs that the figures show.
+    `validation`: the judged claims of `validate.evaluate`. `runs`: the runs that the figures show.
     """
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method

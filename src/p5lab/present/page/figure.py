@@ -48,14 +48,14 @@ WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the 
 class Figure:
     """A figure as data.
 
-    form: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
+    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
     or curve (`point` is on the horizontal axis).
-    frame: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` contains
+    `frame`: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` contains
     the reason. For a published value, `kind` is PUBLISHED, `claim` contains the source, and `why`
     contains the precision. A published value has a row for each phase to which it applies, or one
     row with a `point` and no value.
-    axis: the name of the horizontal axis. is_size: whether the axis is in bytes. log: whether the
-    axis is logarithmic.
+    `axis`: the name of the horizontal axis. `is_size`: whether the axis is in bytes. `log`: whether
+    the axis is logarithmic.
     """
 
     id: str
@@ -86,8 +86,8 @@ def title_of(metric: str) -> str:
 
 
 def mark(**given: object) -> dict[str, Any]:
-    """Returns a row of COLUMNS. given: the columns with a value. In their names, `_` replaces a
-    space."""
+    """Returns a row of COLUMNS. `given`: the columns with a value. In the names of the columns, `_`
+    replaces a space."""
     empty: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     empty |= dict.fromkeys(("point", "value", "lowest seed", "highest seed"), math.nan)
     empty |= {"kind": MODELLED}

@@ -18,7 +18,7 @@ CYCLES_EVENT, TOP_FUNCTIONS = "cycles.busy", 20
 def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
     """Returns a figure of the functions that took the most cycles.
 
-    label: the name of the run. run: its identifier. counts: the table of
+    `label`: the name of the run. `run`: the identifier of the run. `counts`: the table of
     `p5lab.present.by_function.of_run`.
     """
     inside = counts[counts["phase"] != EMPTY_PHASE]

@@ -14,7 +14,7 @@ def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
     The first value is the result of chen95's method. The second value is the engine's count of the
     same executions. The third value is the engine's count when no counter is read.
 
-    rows: the result of `p5lab.evidence.counter_method.rows`. runs: the identifiers of the runs.
+    `rows`: the result of `p5lab.evidence.counter_method.rows`. `runs`: the identifiers of the runs.
     """
     ways = {
         "by the method": "method",

@@ -65,8 +65,8 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
 
 @dataclass
 class _Modelled:
-    """The modelled values. marks: the marks of the cells. speeds: the speeds by series and
-    workload. runs: the identifiers of the runs are the keys."""
+    """The modelled values. `marks`: the marks of the cells. `speeds`: the speeds by series and
+    workload. `runs`: the identifiers of the runs are the keys."""
 
     marks: list[dict[str, Any]] = field(default_factory=list)
     speeds: dict[str, dict[str, list[float]]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ Asks = tuple[object, ...]
 class Found:
     """A run of the experiment, and the stored runs of the same kind.
 
-    stored is never empty. Runs with status ok come before failed runs. Among runs with status ok,
+    `stored` is never empty. Runs with status ok come before failed runs. Among runs with status ok,
     and among failed runs, newer runs come before older runs.
     """
 
@@ -38,8 +38,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of an experiment, in the order of the experiment. missing: runs without a stored run
-    that has ended."""
+    """The runs of an experiment, in the order of the experiment. `missing`: runs without a stored
+    run that has ended."""
 
     found: list[Found]
     missing: list[Run]
