@@ -153,8 +153,8 @@ def _of(stored: Stored, why: str) -> Item:
 def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
     """Returns the files of the cache that can be removed.
 
-    Files that were unused for `days` can be removed. If the other files have more than `max_size`
-    bytes, the least recently used of the other files can also be removed.
+    Files that were unused for `days` days can be removed. If the other files have more than
+    `max_size` bytes in total, the least recently used of the other files can also be removed.
     """
     all_items = sorted(_cached(), key=lambda item: item.used)
     needed = _downloads_in_use(lab)

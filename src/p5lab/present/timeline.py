@@ -29,7 +29,7 @@ MISSES = {
 def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
     """Yields a row for each step of a bracket.
 
-    `at`: clocks since the start of the bracket. `runs`: the kernel or process that runs. `clocks`:
+    `at`: clocks since the start of the bracket. `runs`: the part of the system that runs. `clocks`:
     the length of the step. `until`: the crossing that ends the step. The columns of MISSES contain
     counts, or None if the trace contains no misses.
     """
