@@ -343,7 +343,7 @@ def test_a_scheduler_that_goes_is_one_line_and_the_rest_resumes(lab, tmp_path, m
 def test_nobody_there(lab, monkeypatch):
     monkeypatch.setattr(connection, "CONNECT_SECONDS", 1)
     with (
-        pytest.raises(UserError, match=r"^no cluster tcp://127.0.0.1:9: .*") as caught,
+        pytest.raises(UserError, match=r"^cannot use the cluster tcp://127.0.0.1:9: .*") as caught,
         connection.connected(lab, Wanted(scheduler="tcp://127.0.0.1:9"), lambda text: None),
     ):
         pass
@@ -356,7 +356,7 @@ def test_another_p5lab_on_a_worker_is_refused(lab, scheduler, monkeypatch):
     ours = {**worker.fingerprint(), "p5lab": "0.0.9, sources 123"}
     monkeypatch.setattr(worker, "fingerprint", lambda: ours)
     with pytest.raises(
-        UserError, match=r"^worker tcp://\S+: it has p5lab .*, the client has 0.0.9, s"
+        UserError, match=r"^worker tcp://\S+: it has p5lab .*, but the client has 0.0.9, s"
     ):
         execute(lab, Wanted(scheduler=scheduler))
     assert lab.starts() == []
@@ -367,7 +367,9 @@ def test_a_worker_without_p5lab_is_told_apart(lab, tmp_path, monkeypatch):
     monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", "")
     with (
         running(tmp_path / "scheduler", workers=1) as address,
-        pytest.raises(UserError, match=r"^a worker of tcp://\S+ has no p5lab \(No module named"),
+        pytest.raises(
+            UserError, match=r"^a worker of the scheduler tcp://\S+ has no p5lab \(No module named"
+        ),
     ):
         execute(lab, Wanted(scheduler=address))
 
@@ -393,7 +395,7 @@ def test_a_result_that_arrives_changed_is_no_result(lab):
     found = cluster._received(
         worker.Report("tcp://a", done, stage), cluster._Watched(attempts=1), directory
     )
-    assert found.outcome.reason == "events.jsonl did not arrive as worker tcp://a made it"
+    assert found.outcome.reason == "events.jsonl differs from the file of worker tcp://a"
 
 
 @pytest.mark.parametrize("name", ["../events.jsonl", "/etc/passwd", "m5out/../../x"])
@@ -405,7 +407,7 @@ def test_a_worker_cannot_write_outside_of_the_run_directory(tmp_path, name):
 
 
 def test_a_part_of_a_result_is_checked(tmp_path):
-    with pytest.raises(UserError, match="did not arrive as the worker sent it"):
+    with pytest.raises(UserError, match="was corrupted on the way from the worker"):
         cluster._unpack({"serial.log": ("0" * 64, b"x")}, tmp_path)
 
 
@@ -435,9 +437,9 @@ def test_inputs_keep_their_places_relative_to_the_run(tmp_path, up):
 def test_an_upload_that_is_not_whole_is_not_kept(cache):
     content = b"0123456789"
     digest = hashlib.sha256(content).hexdigest()
-    assert "a piece of it was lost" in worker.keep("u1", digest, 5, content[5:], True)
+    assert "a piece of the file was lost" in worker.keep("u1", digest, 5, content[5:], True)
     assert worker.keep("u2", digest, 0, content[:5], False) == ""
-    assert "did not arrive" in worker.keep("u2", digest, 5, b"98765", True)
+    assert "was corrupted" in worker.keep("u2", digest, 5, b"98765", True)
     assert not worker.has(digest)
     assert worker.keep("u3", digest, 0, content[:5], False) == ""
     assert worker.keep("u3", digest, 5, content[5:], True) == ""
@@ -484,7 +486,7 @@ def test_tls(lab, certificates, tmp_path):
         assert {one.status for one in results} == {"ok"}
         for other in (None, tls(certificates["theirs"])):
             with (
-                pytest.raises(UserError, match=r"^no cluster tls://") as caught,
+                pytest.raises(UserError, match=r"^cannot use the cluster tls://") as caught,
                 connection.connected(lab, Wanted(scheduler=address, tls=other), lambda text: None),
             ):
                 pass
@@ -500,7 +502,10 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
             cluster.Tls(tmp_path / "none", ours / "p5lab.pem", ours / "p5lab.key"),
             r"--tls-ca: cannot read .*none: No such file",
         ),
-        (cluster.Tls(bad, ours / "p5lab.pem", ours / "p5lab.key"), r"no cluster tls://"),
+        (
+            cluster.Tls(bad, ours / "p5lab.pem", ours / "p5lab.key"),
+            r"cannot use the cluster tls://",
+        ),
     ):
         with (
             pytest.raises(UserError, match=message),

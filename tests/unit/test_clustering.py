@@ -289,5 +289,5 @@ def test_the_program_must_be_one(tmp_path, monkeypatch):
     monkeypatch.delenv(command.BINARY, raising=False)
     assert command.binary(None) is None
     monkeypatch.setenv(command.BINARY, str(tmp_path / "none"))
-    with pytest.raises(UserError, match="expected the program `simpoint` of SimPoint"):
+    with pytest.raises(UserError, match="expected the executable program `simpoint`"):
         command.binary(None)

@@ -112,7 +112,7 @@ def test_a_sample_is_run_again_too(lab):
     (result,) = Runner(lab).run_all([asked])
     assert (result.status, result.reason) == (
         "failed",
-        "interval 3 was not simulated: the run ended before it",
+        "interval 3 was not simulated: the run ended before the interval began",
     )
     stored = store.find(lab, result.id)
     assert (stored.directory / "simpoint.simpoints").read_text() == "3 0\n"

@@ -139,7 +139,7 @@ def test_results_in_use_are_left_alone(p5lab, lab):
     with store.in_use(lab):
         status, _, err = p5lab("--yes")
         assert status == 1
-        assert "there are active runs here" in err
+        assert "this checkout has active runs" in err
         assert p5lab()[0] == 0  # looking does no harm
         assert p5lab("--yes", "--cache")[0] == 0
     with store.locked(bad.directory):  # an engine that outlived its p5lab

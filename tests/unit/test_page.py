@@ -133,7 +133,7 @@ def test_every_chart_is_described(document):
         )
     assert len(document.of("figcaption")) == len(document.of("figure")) == 4
     captions = " ".join(document.texts)
-    for part in ("Means over", "is subtracted", "Runs:", "lowest seed to the highest"):
+    for part in ("Means over", "is subtracted", "Runs:", "lowest seed to the highest seed"):
         assert part in captions
 
 
@@ -172,7 +172,7 @@ def test_no_results_name_the_command(lab, capsys):
     output = lab.root / "page.html"
     assert cli.main(["report", "tests", "--output", str(output)], lab) == 1
     assert capsys.readouterr().err == (
-        "p5lab: no results of tests: run `./p5lab run tests` with the same options first\n"
+        "p5lab: tests has no results: run `./p5lab run tests` with the same options first\n"
     )
     assert not output.exists()
 

@@ -51,7 +51,7 @@ def test_estimates_by_likeness(lab):
 def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
     status, out, err = p5lab("plan", "tests")
     assert (status, err) == (0, "")
-    assert "2 runs: 0 there, 2 to run; no similar run has been made here" in out
+    assert "2 runs: 0 with results, 2 to run. There is no estimate, because" in out
     assert not (lab.results / "tests").exists()
     execute(lab, Filter(workloads=("call",)))
     status, out, err = p5lab("plan", "tests", "--sweep", "l2.size=256K,512K", "--format", "json")
@@ -81,7 +81,7 @@ def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
 
 def test_only_runs_of_that_name(p5lab):  # noqa: F811
     status, out, err = p5lab("plan", "tests", "--only", "CHASE*premiere")
-    assert "1 runs: 0 there, 1 to run" in out
+    assert "1 runs: 0 with results, 1 to run" in out
     status, out, err = p5lab("plan", "tests", "--only", "nothing")
     assert (status, out) == (2, "")
     assert err.startswith("p5lab: --only nothing: no run has that in its name")

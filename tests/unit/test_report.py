@@ -206,7 +206,7 @@ def test_an_instruction_without_a_timing_class_is_reported_once_for_a_run(lab, c
     lab.behave(events={"call": [*lines[:-1], note, lines[-1]], "chase": chase_events()})
     assert cli.main(["run", "tests", "--no-build"], lab) == 0
     out = capsys.readouterr().out
-    said = "instruction 0fff has no timing class; it was counted as 1 clock, 3 times."
+    said = "instruction 0fff has no timing class. The instruction was executed 3 times"
     assert out.count(said) == 1
     assert out.count("no timing class") == 1
 
@@ -247,7 +247,7 @@ def test_seeds_show_their_mean_and_spread(lab, capsys, monkeypatch):
     rows = table(out, "call: one call")
     assert row(rows, "busy cycles") == ["240", "110-400"]
     assert row(rows, "instructions") == ["40", "40"]
-    assert "Means over the seeds 0, 1, 2" in out
+    assert "Values are means over the seeds 0, 1, 2" in out
 
 
 def test_csv_has_a_row_for_each_number(p5lab):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The execution of runs: planned, identified, started here or on a cluster, and recorded."""
+"""Plans, identifies, executes and records runs, on this machine or on a cluster."""

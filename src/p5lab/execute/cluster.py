@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Runs on the workers of a Dask cluster: workers of this machine (`--workers N`), or those of a
-running scheduler (`--scheduler ADDRESS`). docs/reference/clusters.md describes its use,
-p5lab.execute.worker the work of a worker, p5lab.execute.connection the way to the cluster.
+"""Executes runs on the workers of a Dask cluster.
 
-A run is one task. Even if workers die, a run directory gets all files of one execution or none.
-This process holds the lock of the directory and puts the files there. It writes the run's record
-last.
+The workers are processes on this machine (`--workers N`), or the workers of a running scheduler
+(`--scheduler ADDRESS`). docs/reference/clusters.md describes the use of clusters.
+p5lab.execute.connection connects to the cluster. p5lab.execute.worker runs on the workers.
+
+Each run is one Dask task. A run directory gets either all files of one execution or no files, even
+if workers die. This process holds the lock of the run directory and moves the files into the
+directory. This process writes the run's record last.
 """
 
 import hashlib
@@ -37,20 +39,21 @@ from p5lab.keep import store
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-RETRIES = 5  # of a run whose worker died while it ran
+RETRIES = 5  # how often a run is sent again after the death of its worker
 POLL_SECONDS = 0.5
-ELASTIC = 64  # runs at a time on a scheduler's cluster, which may grow under load
-GROUPS = 2  # groups of runs for each worker, at least
-# If the preferred worker of a run dies while there is no other worker, the run would wait for ever
-# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker).
+ELASTIC = 64  # minimum number of runs at a scheduler, because its cluster may grow under load
+GROUPS = 2  # minimum number of groups of runs for each worker
+# If the preferred worker of a run dies and there is no other worker, Dask lets the run wait forever
+# (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So this process checks
+# whether the worker still exists if there was no message for this time.
 STRANDED_SECONDS = 5
 PIECE = 4 << 20  # bytes of an input in one message
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM form: the authority that signed all certificates, our own certificate, its
-    key."""
+    """Files in PEM format: `ca` is the certificate of the authority that signed all certificates,
+    `cert` is our own certificate, and `key` is the key of `cert`."""
 
     ca: Path
     cert: Path
@@ -60,8 +63,9 @@ class Tls:
 @dataclass(frozen=True)
 class Wanted:
     """The cluster that the command line requests: a number of workers on this machine, or a
-    scheduler. `scheduler` is its address, or the file that it wrote its address to. `ship`: send
-    all inputs to the workers, even if they see this file system."""
+    scheduler. `scheduler` is the address of the scheduler, or the file to which the scheduler wrote
+    its address. `ship`: send all inputs to the workers, even if the workers see this file
+    system."""
 
     workers: int = 0
     scheduler: str = ""
@@ -71,8 +75,8 @@ class Wanted:
 
 @dataclass
 class _Watched:
-    """The state of a run on the cluster. `messages`: news of the current attempt. `events`: the
-    digests of the events of all its executions."""
+    """The state of a run on the cluster. `messages`: messages about the current attempt. `events`:
+    the digests of the event files of all executions of the run."""
 
     messages: SimpleQueue[str] = field(default_factory=SimpleQueue)
     attempts: int = 0
@@ -82,7 +86,8 @@ class _Watched:
 
 @dataclass
 class _Chain:
-    """Runs of one boot, given to the cluster one after another. `worker` had the last one."""
+    """Runs that share a boot and are sent to the cluster one after another. `rank`: a smaller
+    number has priority. `worker`: the worker of the last run."""
 
     boot: str
     rank: int
@@ -90,10 +95,11 @@ class _Chain:
 
 
 class Cluster:
-    """The Place that sends runs to workers (p5lab.execute.runner)."""
+    """A Place (p5lab.execute.runner) that sends runs to workers."""
 
     def __init__(self, client: "Client", wanted: Wanted, beacon: Path) -> None:
-        """`beacon`: a directory among the results. A worker that sees it shares the results."""
+        """`beacon`: a directory in the results directory. A worker that sees the beacon can use
+        the results directory, too."""
         threads = wanted.workers or sum(client.nthreads().values())
         self.at_a_time = 2 * threads if wanted.workers else max(ELASTIC, 2 * threads)
         self.threads = threads
@@ -102,8 +108,8 @@ class Cluster:
         self._beacon = None if wanted.ship else beacon
         self._session = beacon.name.removeprefix(store.BEACON_PREFIX)
         self._watched: dict[str, _Watched] = {}
-        self._shared: set[str] = set()  # boots that several runs have
-        self._unbegun: set[str] = set()  # those of which no run has been sent yet
+        self._shared: set[str] = set()  # boots that several runs share
+        self._unbegun: set[str] = set()  # shared boots for which no run has been sent yet
         self._chain = threading.local()
         self._ranks = itertools.count()
         self._own = bool(wanted.workers)
@@ -111,8 +117,9 @@ class Cluster:
         client.subscribe_topic(self._session, self._hear)
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
-        """Groups the runs of one boot: they go to one worker, one after another, so the guest boots
-        once. The groups are short enough to keep all workers busy until the end."""
+        """Groups the runs that share a boot. One worker executes the runs of a group one after
+        another, so the guest boots once. The groups are short enough to keep all workers busy until
+        the end."""
         self._shared = {boot for boot, runs in Counter(boots).items() if boot and runs > 1}
         groups: dict[str, list[int]] = {}
         for number, boot in enumerate(boots):
@@ -127,9 +134,10 @@ class Cluster:
 
     @property
     def _others(self) -> bool:
-        """Whether an idle worker may continue the chain of another. It would boot the guest once
-        more. So among our own workers it must wait until every boot has begun. On a shared
-        scheduler it need not, because the preferred worker may be busy with the work of others."""
+        """Whether an idle worker may continue the chain of another worker. The idle worker would
+        have to boot the guest again. So an idle worker of our own may continue a chain only after
+        every boot has begun. With a shared scheduler, an idle worker may always continue a chain,
+        because the preferred worker may be busy with the work of other clients."""
         return not self._own or not self._unbegun
 
     def run(
@@ -140,8 +148,8 @@ class Cluster:
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
-        """Executes a run on a worker, again if its worker died. Returns None if the run was stopped
-        before it began. Raises Lost if the scheduler is gone."""
+        """Executes a run on a worker. Sends the run again if its worker died. Returns None if the
+        run was stopped before it began. Raises Lost if the connection to the scheduler is lost."""
         watched = self._watched[task.id] = _Watched()
         if task.boot not in self._shared:
             task = replace(task, boot="")
@@ -156,18 +164,18 @@ class Cluster:
                 _remove(stage)
 
     def ended(self, boot: str) -> None:
-        """Does nothing: workers end boots that have not been used for a while."""
+        """Does nothing, because the workers end booted engines that are unused for some time."""
 
     def close(self, results: Path) -> None:
-        """Ends all boots of this command and removes the directories of workers that were
-        killed."""
+        """Ends all booted engines of this command. Removes the directories that engines of killed
+        workers left behind."""
         if self._client.status == "running":
             self._client.run(worker.end, self._session, on_error="ignore")
         for directory in results.glob(f"*/{store.BOOT_PREFIX}{self._session}-*"):
             _remove(directory)
 
     def _hear(self, event: tuple[float, dict[str, str]]) -> None:
-        """Notes a message of a worker about a run."""
+        """Records a message from a worker about a run."""
         _, message = event
         watched = self._watched.get(message["run"])
         if watched and message["what"] == worker.BEGAN:
@@ -185,8 +193,8 @@ class Cluster:
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Report | None:
-        """The report of a worker on a run. None if there is no report: the run must be sent again,
-        or it was stopped."""
+        """Returns a worker's report on a run. Returns None if there is no report, because the run
+        was stopped or must be sent again."""
         from distributed import KilledWorker
 
         chain = self._chain_of(task.boot)
@@ -205,7 +213,8 @@ class Cluster:
         try:
             report = future.result()
         except KilledWorker as killed:
-            # Dask also counts a run that only waited on a worker that died; we do not.
+            # Dask also counts the deaths of workers on which this run only waited. `attempts`
+            # counts only the executions that began.
             if watched.attempts <= RETRIES:
                 chain.worker = ""
                 return None
@@ -220,8 +229,8 @@ class Cluster:
             return Report(watched.worker, Done(Outcome("failed", reason), {}))
         if isinstance(report, str):
             raise Lost(
-                f"a worker of {self._name} has no p5lab ({report}): start it as"
-                " docs/reference/clusters.md describes",
+                f"a worker of the scheduler {self._name} has no p5lab ({report}); start the worker"
+                " as docs/reference/clusters.md describes",
                 status=STATUS_FAILED,
             )
         chain.worker = report.worker
@@ -233,8 +242,8 @@ class Cluster:
         return report
 
     def _chain_of(self, boot: str) -> _Chain:
-        """The chain of this thread. Earlier chains come first on every worker, so few boots are in
-        use at a time."""
+        """Returns the chain of this thread, or a new chain for another boot. Earlier chains have
+        priority on every worker, so few booted engines are in use at the same time."""
         chain = getattr(self._chain, "now", None)
         if chain is None or not boot or chain.boot != boot:
             chain = self._chain.now = _Chain(boot, next(self._ranks))
@@ -262,7 +271,8 @@ class Cluster:
     def _wait(
         self, watched: _Watched, near: str, began: Callable[[], None], stopped: Callable[[], bool]
     ) -> bool:
-        """Waits for the end of an attempt. False if the run was stopped or no worker has it."""
+        """Waits for the end of an attempt. Returns False if the run was stopped, or if no worker
+        has the run."""
         has_it, heard = near, time.monotonic()
         while True:
             try:
@@ -285,32 +295,32 @@ class Cluster:
 
     def _lost(self) -> Lost:
         return Lost(
-            f"the connection to the scheduler {self._name} is lost; the runs that have ended are"
-            " recorded, and the same command continues from there",
+            f"the connection to the scheduler {self._name} is lost; finished runs are recorded;"
+            " repeat the command to execute the other runs",
             status=STATUS_FAILED,
         )
 
     # --- inputs -------------------------------------------------------------------------------
 
     def _send(self, address: str, task: Task, missing: Iterable[str]) -> None:
-        """Sends a worker the inputs that it lacks."""
+        """Sends the missing inputs to a worker."""
         paths = {task.digests[role]: path for role, path in task.plan.inputs.items()}
         for digest in sorted(missing):
             with self._sending[address, digest]:
                 try:
                     problem = self._send_one(address, paths[digest], digest)
                 except OSError:
-                    return  # the worker is gone; another one gets the run
+                    return  # the worker is gone, so another worker gets the run
             if problem:
                 raise UserError(f"worker {address}: {problem}", status=STATUS_FAILED)
 
     def _send_one(self, address: str, path: Path, digest: str) -> str:
-        """Sends one input. Returns the problem of the worker, or an empty text."""
+        """Sends one input. Returns the error message of the worker, or an empty text."""
 
         def there(what: Callable[..., object], *arguments: object) -> object:
             return self._client.run(what, *arguments, workers=[address]).get(address)
 
-        if there(worker.has, digest):  # another run has sent it
+        if there(worker.has, digest):  # the input was already sent for another run
             return ""
         upload = uuid.uuid4().hex
         content = path.read_bytes()
@@ -323,8 +333,9 @@ class Cluster:
 
 
 def _execute_on_worker() -> Callable[[dict[str, str], bytes], object]:
-    """worker.execute in a form that Dask can send to a process without p5lab, such as its
-    scheduler: Dask sends an inner function by its code."""
+    """Returns a function that calls worker.execute. The function is an inner function, because Dask
+    sends an inner function as code. A process without p5lab, such as the scheduler, can receive
+    this code."""
 
     def execute(wanted: dict[str, str], order: bytes) -> object:
         try:
@@ -364,7 +375,7 @@ def _received(report: Report, watched: _Watched, directory: Path) -> Done:
             shutil.rmtree(stage, ignore_errors=True)
     for name, digest in facts.get("digests", {}).items():
         if store.digest(directory / name) != digest:
-            outcome = Outcome("failed", f"{name} did not arrive as worker {report.worker} made it")
+            outcome = Outcome("failed", f"{name} differs from the file of worker {report.worker}")
     if len(watched.events) > 1:
         outcome = Outcome("failed", "not repeatable: two executions gave different events")
     if outcome.status != "ok":
@@ -381,15 +392,15 @@ def _unpack(files: Mapping[str, tuple[str, bytes]], stage: Path) -> None:
                 " run directory"
             )
         if hashlib.sha256(content).hexdigest() != digest:
-            raise UserError(f"{printable(name)} did not arrive as the worker sent it")
+            raise UserError(f"{printable(name)} was corrupted on the way from the worker")
         (stage / path).parent.mkdir(parents=True, exist_ok=True)
         (stage / path).write_bytes(content)
 
 
 def _publish(stage: Path, directory: Path) -> None:
-    """Moves files from `stage` to the run directory. Both are on one file system, so each file
-    moves in one step. The caller writes the run's record afterwards; the record states that all
-    files are there."""
+    """Moves files from `stage` to the run directory. Both directories are on one file system, so
+    each file moves in one step. The caller writes the run's record afterwards. The record then
+    confirms that the directory contains all files."""
     for path in list(worker.files_of(stage)):
         place = directory / path.relative_to(stage)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -397,10 +408,10 @@ def _publish(stage: Path, directory: Path) -> None:
 
 
 def _remove(stage: Path) -> None:
-    """Removes the directory of an execution, unless its process is still alive."""
+    """Removes the directory of an execution, unless the process of the execution still runs."""
     try:
         with store.locked(stage) as lock:
             if lock is not None:
                 shutil.rmtree(stage, ignore_errors=True)
     except OSError:
-        pass  # gc finds it
+        pass  # gc removes the directory later

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How a cluster is reached: workers of this machine that are started, or a scheduler that is there
-(p5lab.execute.cluster)."""
+"""Connects to a cluster (p5lab.execute.cluster): starts workers on this machine, or uses a
+scheduler that already runs."""
 
 import logging
 import os
@@ -27,25 +27,27 @@ if TYPE_CHECKING:
     from distributed import Security
 
 CONNECT_SECONDS = 20
-START_SECONDS = 120  # of workers of this machine, which may be busy
+START_SECONDS = 120  # limit for the start of workers on this machine, which may be busy
 
 
 @contextmanager
 def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[Cluster]:
-    """A cluster for as long as the block lasts; `say` tells a person what is waited for."""
-    # Only here: these modules take longer to load than most commands need.
+    """Provides a cluster while the block runs. `say` shows the user a message if the runs must wait
+    for workers. Raises UserError if there is no connection."""
+    # The imports are here because these modules take longer to load than most commands need.
     import dask
     from distributed import Client, LocalCluster
 
     _quiet()
     with ExitStack() as stack:
         beacon = stack.enter_context(_beacon(lab))
-        # Every death is told to us: whether the run was to blame, and how often, we know better.
+        # With 0, Dask reports every death of a worker to this process. The class Cluster then
+        # decides whether the run is sent again. Only Cluster counts how often the run began.
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
         security = _security(wanted)
         try:
             if wanted.workers:
-                # Its pages of HTTP are served to everybody unless they have an address, too.
+                # Without the dashboard's address, Dask's HTTP pages would be open to other hosts.
                 local = stack.enter_context(
                     LocalCluster(
                         n_workers=0,
@@ -72,19 +74,20 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             what = wanted.scheduler or "on this machine"
             raise UserError(
-                f"no cluster {what}: {_first_line(error)}", status=STATUS_FAILED
+                f"cannot use the cluster {what}: {_first_line(error)}", status=STATUS_FAILED
             ) from None
         cluster = Cluster(client, wanted, beacon)
         if not cluster.threads:
-            say(f"Scheduler {wanted.scheduler} has no workers yet; the runs wait for them.")
+            say(f"Scheduler {wanted.scheduler} has no workers yet. The runs wait for workers.")
         stack.callback(cluster.close, lab.results)
         yield cluster
 
 
 @contextmanager
 def _workers(wanted: Wanted, address: str) -> Iterator[None]:
-    """Worker processes of this machine. One that dies, at any moment, is started again; all die
-    with us. Dask's own supervisor gives up a worker that dies while it starts."""
+    """Keeps worker processes running on this machine while the block runs. A worker that dies at
+    any moment is started again. All workers end with this process. Dask's own supervisor is not
+    used, because it does not restart a worker that dies during its start."""
     tls = wanted.tls
     lab = Lab.here()
     sources = os.pathsep.join(str(lab.root / name) for name in ("src", "stats-parsers"))
@@ -128,7 +131,7 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us
+                start_new_session=True,  # Ctrl-C must reach only this process
             )
 
         def tend() -> None:
@@ -139,7 +142,8 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
                 one.kill()
                 one.wait()
 
-        # The thread has to live as long as they do: to them it is their parent.
+        # The thread must live as long as the workers, because the end of the thread kills the
+        # workers (worker.dies_with_us).
         tender = threading.Thread(target=tend, daemon=True)
         tender.start()
         try:
@@ -150,14 +154,15 @@ def _workers(wanted: Wanted, address: str) -> Iterator[None]:
 
 
 def _quiet() -> None:
-    """What concerns a run is told by us; the rest is for Dask's own logs."""
+    """Silences Dask's messages in this process. p5lab itself reports everything about a run. Dask's
+    own logs contain the other messages."""
     for name in ("distributed", "tornado", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module="distributed")
 
 
 def _security(wanted: Wanted) -> "Security":
-    """Dask's own configuration, or the files that were named."""
+    """Returns the TLS settings: the files of the command line, or Dask's own configuration."""
     from distributed import Security
 
     if not wanted.tls:
@@ -182,8 +187,8 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _beacon(lab: Lab) -> Iterator[Path]:
-    """Something by which workers see whether the results are theirs too; held while it is in
-    use."""
+    """Creates a directory in the results directory and locks it while the block runs. A worker that
+    sees this directory can use the results directory, too."""
     path = lab.results.absolute() / f"{store.BEACON_PREFIX}{uuid.uuid4().hex[:12]}"
     try:
         path.mkdir(parents=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Boot once: an engine that has booted a guest forks a process for each run
+"""Boots a guest once for several runs. The booted engine forks a process for each run
 (engine/session/server.hh describes the protocol).
 
-Runs share a boot if they agree in everything that matters before the guest's ready marker. The
-results of a forked run are the same, byte for byte, as those of a run that boots by itself.
+Runs share a boot if they are equal in everything that has an effect before the guest's ready
+marker. A forked run and a run that boots by itself have the same results, byte for byte.
 """
 
 import fcntl
@@ -29,8 +29,8 @@ POLL_SECONDS = 0.1
 
 
 def key(plan: Plan, digests: Mapping[str, str]) -> str:
-    """The identity of a run's boot; empty if its engine cannot fork. `digests` are those of the
-    plan's inputs (store.identity)."""
+    """Returns the identity of a run's boot, or an empty text if the engine cannot fork. `digests`
+    contains the digests of the plan's inputs (store.identity)."""
     if not plan.server:
         return ""
     return store.run_id(
@@ -49,8 +49,8 @@ def key(plan: Plan, digests: Mapping[str, str]) -> str:
 def start(
     plan: Plan, directory: Path, lock: int, stdin: int = subprocess.DEVNULL
 ) -> "subprocess.Popen[bytes]":
-    """Starts the engine of a plan. The engine inherits `lock` (a file descriptor). While it lives,
-    nobody else takes over its directory. Raises UserError if it cannot start."""
+    """Starts the engine of a plan. The engine inherits `lock` (a file descriptor). While the engine
+    runs, no other p5lab process uses the directory. Raises UserError if the engine cannot start."""
     with (directory / plan.console).open("wb") as console:
         try:
             return subprocess.Popen(
@@ -68,12 +68,13 @@ def start(
 
 
 class Server:
-    """An engine process that boots and then forks. Several threads may use it at the same time."""
+    """An engine process that boots and then forks. Several threads may use a server at the same
+    time."""
 
     def __init__(self, plan: Plan, beside: Path, owner: str = "") -> None:
-        """Starts the engine in a directory of its own beside the run directory `beside`. From there
-        the plan's relative paths lead to the same files. The directory's name contains `owner`.
-        Raises OSError or UserError if the engine cannot start."""
+        """Starts the engine in a new directory beside the run directory `beside`. Relative to the
+        new directory, the plan's paths lead to the same files. The name of the new directory
+        contains `owner`. Raises OSError or UserError if the engine cannot start."""
         self.directory = Path(
             tempfile.mkdtemp(prefix=f"{store.BOOT_PREFIX}{owner}", dir=beside.parent)
         )
@@ -92,11 +93,12 @@ class Server:
     def run(
         self, directory: Path, lock: int, outputs: Sequence[str], give_up: Callable[[], bool]
     ) -> int | None:
-        """Forks a run in `directory` and waits for its end. Returns its exit status (as
-        Popen.returncode), or None if `give_up` ended it.
+        """Forks a run in `directory` and waits for the end of the run. Returns the exit status of
+        the run (as Popen.returncode), or None if `give_up` ended the run.
 
-        The run holds `lock` (a file descriptor) while it lives. If the boot itself fails, its exit
-        status is returned. Its `outputs` are then in `directory`, as if the run had failed.
+        The forked process holds `lock` (a file descriptor) while it runs. If the boot fails, the
+        exit status of the booting engine is returned. The engine's `outputs` are then in
+        `directory`, as if the run had failed.
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:
@@ -130,11 +132,11 @@ class Server:
 
     @property
     def ended(self) -> bool:
-        """Whether the engine has ended and can fork no more."""
+        """Whether the engine has ended, so that it cannot fork another run."""
         return self._process.poll() is not None
 
     def close(self) -> None:
-        """Ends the server. Forked runs that still exist are killed with it."""
+        """Ends the server. Forked runs that still exist are killed, too."""
         self._process.kill()
         self._process.wait()
         self._undo.close()
@@ -146,18 +148,19 @@ def _number(said: bytes, what: bytes) -> int | None:
 
 
 class Servers:
-    """One server for each boot that several runs share, from its first run to its last."""
+    """Keeps one server for each boot that several runs share. The server runs from the first of
+    these runs to the last run."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        """`keys`: the boots of all runs. A run without a boot, or the only one of its boot, is not
-        forked."""
+        """`keys`: the boots of all runs. A run is not forked if its boot is empty, or if no other
+        run shares its boot."""
         self._left = Counter(keys)
         self._shared = {name for name, count in self._left.items() if name and count > 1}
         self._servers: dict[str, Server] = {}
         self._lock = threading.Lock()
 
     def get(self, name: str, plan: Plan, beside: Path) -> Server | None:
-        """The server for a run of this boot; None if the run must boot by itself."""
+        """Returns the server for a run of this boot, or None if the run must boot by itself."""
         if name not in self._shared:
             return None
         with self._lock:
@@ -166,8 +169,8 @@ class Servers:
             return self._servers[name]
 
     def done(self, name: str) -> None:
-        """Notes that a run of this boot has ended or was skipped. After the last one the server
-        ends."""
+        """Records that a run of this boot has ended or was skipped. Ends the server after the last
+        run of this boot."""
         with self._lock:
             self._left[name] -= 1
             server = None if self._left[name] else self._servers.pop(name, None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Executes one run in one directory: the run directory itself, or a directory of a worker
-(p5lab.execute.worker). This module does not know where results are kept."""
+"""Executes one run in one directory: the run directory, or a directory of a worker
+(p5lab.execute.worker). This module does not depend on the place of the results."""
 
 import os
 import platform
@@ -28,9 +28,9 @@ INTERRUPTED = "interrupted by the user"
 
 @dataclass(frozen=True)
 class Task:
-    """A run that is ready to be executed. `digests` are those of the plan's inputs. `boot`: runs
-    with the same text can share a boot; if empty, the run boots by itself. `host_limit`: seconds
-    after which the engine counts as hung."""
+    """A run that is ready to be executed. `digests`: the digests of the plan's inputs. `boot`: runs
+    with the same text can share a boot. If the text is empty, the run boots by itself.
+    `host_limit`: the engine is killed if it has no result after this number of seconds."""
 
     run: Run
     id: str
@@ -42,7 +42,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """How a run ended, and the further facts for its record."""
+    """How a run ended, and further facts for its record."""
 
     outcome: Outcome
     facts: dict[str, Any]
@@ -56,8 +56,8 @@ def perform(
     stopped: Callable[[], bool],
 ) -> Done:
     """Executes a run. The engine inherits `lock` (a file descriptor). `boot` returns the server
-    that forks the run, or None if it must start by itself. `stopped` returns whether the run is no
-    longer wanted. The outcome reports every error."""
+    that forks the run, or None if the run must boot by itself. `stopped` returns whether the run
+    must end early. The outcome reports every error."""
     facts: dict[str, Any] = {
         "host": host(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -75,7 +75,7 @@ def perform(
     except UserError as error:
         outcome = Outcome("failed", str(error))
     if outcome.status == "failed" and _disk_is_full(directory):
-        # An engine that cannot write its events cannot write its reason either.
+        # An engine that cannot write its events cannot write the reason of its failure either.
         outcome = replace(outcome, reason=f"{outcome.reason} ({directory}: {os.strerror(ENOSPC)})")
     facts["wall_seconds"] = round(time.monotonic() - start, 3)
     return Done(outcome, facts)
@@ -93,7 +93,8 @@ def _simulate(
     boot: Callable[[], Server | None],
     stopped: Callable[[], bool],
 ) -> tuple[Outcome, float]:
-    """The outcome of the run. For a forked run also its seconds without the boot, else 0."""
+    """Returns the outcome of the run and a host time in seconds. For a forked run, the time starts
+    with the request to the server. For other runs, the time is 0."""
     engine = engines.get(task.run.engine)
     for file, content in task.plan.write.items():
         (directory / file).write_bytes(content)
@@ -120,7 +121,7 @@ def _simulate(
 
 
 def _run_alone(plan: Plan, directory: Path, lock: int, give_up: Callable[[], bool]) -> int | None:
-    """The exit status of the engine, None if `give_up` ended it."""
+    """Returns the exit status of the engine, or None if `give_up` ended the engine."""
     process = forkserver.start(plan, directory, lock)
     ended = os.pidfd_open(process.pid)
     try:
@@ -145,15 +146,15 @@ def host() -> dict[str, Any]:
 
 
 def phases(run: Run) -> dict[int, str]:
-    """The names of the phases in the table of counts, by number."""
+    """Returns the name of each phase in the table of counts. The keys are the phases' numbers."""
     if sample := run.sample:
         return {one.number: f"interval {one.number}" for one in sample.intervals}
     return run.workload.phases
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
-    """Turns the events of a successful run into the tidy table. Events that make no sense turn the
-    run into a failed one. Also returns the further facts for the record."""
+    """Converts the events of a successful run to the tidy table. The outcome is `failed` if the
+    events are not valid. Also returns further facts for the record."""
     run = task.run
     try:
         parsed = events.parse(directory / EVENTS)
@@ -178,7 +179,8 @@ def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict
                 if one.number not in parsed.intervals:
                     return Outcome(
                         "failed",
-                        f"interval {one.number} was not simulated: the run ended before it",
+                        f"interval {one.number} was not simulated: the run ended before the"
+                        " interval began",
                     ), {}
             parsed = replace(parsed, brackets=parsed.as_brackets)
         frame = tidy.table(parsed, origin, phases(run))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The plan of an experiment before it runs: its runs, which of them have results, and how long the
-others will take on this host. Earlier runs give the estimates."""
+"""The plan of an experiment shows its runs, the runs that already have results, and the estimated
+host time of the remaining runs. The estimates come from earlier runs."""
 
 import threading
 import time
@@ -18,10 +18,11 @@ from p5lab.lab import Lab
 
 
 class Estimate:
-    """Estimates the host seconds of a run. It is the mean of earlier runs of the same workload:
-    with the same parameters if there are any, else with others, else on other guests, else of any
-    run of the engine. None: nothing was ever run. The geometry of the machine is ignored, because
-    it hardly changes the work of a guest. `past` is called for the first estimate only."""
+    """Estimates the host seconds of a run as the mean of similar earlier runs. Similar runs have
+    the same engine, workload, guest, number of shadow geometries and parameters. If there are no
+    such runs, the parameters may differ, then also the number of shadow geometries, then the guest,
+    and then the workload. The geometry of the machine is ignored, because the geometry hardly
+    changes the work of a guest. `past` is called only for the first estimate."""
 
     def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
         self._past = past
@@ -37,7 +38,7 @@ class Estimate:
         return {likeness: fmean(seconds) for likeness, seconds in taken.items()}
 
     def __call__(self, run: Run) -> float | None:
-        """The estimate in seconds; None if nothing was ever run with this engine."""
+        """Returns the estimate in seconds, or None if this engine has no earlier runs."""
         for likeness in _likenesses(_of(run)):
             if likeness in self._means:
                 return self._means[likeness]
@@ -45,7 +46,9 @@ class Estimate:
 
 
 def _likenesses(what: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
-    """From the most alike to the least: engine, workload, guest, parameters; then shorter lists."""
+    """Yields all entries of `what`, then all entries except the last, then all except the last two,
+    and so on. The entries are engine, workload, guest, number of shadow geometries and
+    parameters."""
     return (what[:length] for length in range(len(what), 0, -1))
 
 
@@ -63,8 +66,9 @@ def _of(run: Run) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Row:
-    """One run. `run` is its id, empty before everything is built. `status` is that of its record,
-    or `to run`. `seconds` is the estimate of a run without result."""
+    """One run. `run` is the run's id, or empty if an input is not built yet. `status` is the status
+    of the run's record, or `to run`. `seconds` is the estimated host time of a run without a good
+    result."""
 
     run: str
     label: str
@@ -74,7 +78,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """The runs of an experiment. `jobs`: the number of runs at a time."""
+    """The runs of an experiment. `jobs`: the number of runs that are executed at the same time."""
 
     rows: list[Row]
     jobs: int
@@ -86,19 +90,19 @@ class Plan:
 
     @property
     def seconds(self) -> float | None:
-        """The host seconds for the runs that are left, `jobs` at a time; None without any
-        estimate."""
+        """The estimated host seconds for the remaining runs, with `jobs` runs at a time. None if no
+        run has an estimate."""
         known = [row.seconds for row in self.left if row.seconds is not None]
         if self.left and not known:
             return None
-        # A run without an estimate gets the mean of the others.
+        # A run without an estimate gets the mean estimate of the other runs.
         each = [row.seconds if row.seconds is not None else fmean(known) for row in self.left]
         return max(sum(each) / self.jobs, max(each, default=0.0))
 
 
 class Countdown:
-    """The host time left for the runs under way, `jobs` at a time. Call it for a text such as "3
-    min"."""
+    """The remaining host time of the runs of a command, with `jobs` runs at a time. A call returns
+    the time as a text such as "3 min"."""
 
     def __init__(
         self, runs: Sequence[Run], estimate: Callable[[Run], float | None], jobs: int
@@ -111,17 +115,18 @@ class Countdown:
         self._lock = threading.Lock()
 
     def started(self, label: str) -> None:
-        """Notes that a run has started, so that its time counts down."""
+        """Records that a run has started. From now on its remaining time decreases."""
         with self._lock:
             self._begun[label] = time.monotonic()
 
     def finished(self, label: str) -> None:
-        """Notes that a run has ended."""
+        """Records that a run has ended."""
         with self._lock:
             self._runs.pop(label, None)
 
     def __call__(self) -> str:
-        """The time left, for people; empty if there is no estimate or no run is left."""
+        """Returns the remaining time as a text. The text is empty if there is no estimate or no
+        remaining run."""
         with self._lock:
             for label in self._runs.keys() - self._seconds.keys():
                 self._seconds[label] = self._estimate(self._runs[label])
@@ -138,8 +143,8 @@ class Countdown:
 
 
 def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jobs: int) -> Plan:
-    """The plan of these runs. `known` returns the id and status of a run; None before everything is
-    built."""
+    """Returns the plan of these runs. `known` returns the id and status of a run. `known` is None
+    if an input is not built yet."""
     estimate = Estimate(lambda: index.runs(lab))
     rows: dict[str, Row] = {}
     for run in runs:
@@ -152,18 +157,19 @@ def make(lab: Lab, runs: Sequence[Run], known: Callable[[Run], Known] | None, jo
 
 
 def summary(plan: Plan) -> str:
-    """One sentence about a plan: the number of runs with results, of runs to do, and their time."""
+    """Returns a text about a plan: the number of runs, of runs with results and of runs to execute,
+    and the estimated time."""
     there = len(plan.rows) - len(plan.left)
-    text = f"{len(plan.rows)} runs: {there} there, {len(plan.left)} to run"
+    text = f"{len(plan.rows)} runs: {there} with results, {len(plan.left)} to run"
     if not plan.left:
         return text + "."
     if plan.seconds is None:
-        return text + "; no similar run has been made here, so there is no estimate."
-    return f"{text}, about {duration(plan.seconds)} with {plan.jobs} at a time."
+        return text + ". There is no estimate, because no similar run has been executed here."
+    return f"{text}, about {duration(plan.seconds)} with {plan.jobs} runs at a time."
 
 
 def duration(seconds: float) -> str:
-    """A time for people: 4.2 s, 3 min, 2 h 5 min."""
+    """Returns a time as a text, for example 4.2 s, 3 min or 2 h 5 min."""
     if seconds < 100:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repeats a run from its record alone: on the same machine, with the same guest, program and
-seed."""
+"""Repeats a run from its record, with the same machine, guest, program and seed."""
 
 from typing import Any
 
@@ -15,7 +14,8 @@ from p5lab.lab import Lab
 
 
 def request(run: Run) -> dict[str, Any]:
-    """The entry `request` of a record: all that a repetition needs beside the other entries."""
+    """Returns the entry `request` of a record. A repetition of the run needs this entry and the
+    other entries."""
     return {
         "limit_seconds": run.limit_seconds,
         "given": list(run.given),
@@ -26,13 +26,14 @@ def request(run: Run) -> dict[str, Any]:
 
 
 def run_of(lab: Lab, stored: Stored) -> Run:
-    """The run that a record describes. If values in the machine's file have changed since then, the
-    run has the old ones. Raises UserError if the record lacks something that is needed."""
+    """Returns the run that a record describes. If values in the machine's file have changed since
+    the recorded run, the recorded values are used. Raises UserError if the record lacks a necessary
+    entry."""
     try:
         return _run_of(lab, stored)
     except (AttributeError, LookupError, TypeError, ValueError):
         raise UserError(
-            f"run {stored.id}: {RECORD} lacks entries that are needed to run it again"
+            f"run {stored.id}: {RECORD} lacks entries that a repetition of the run needs"
         ) from None
 
 
@@ -41,17 +42,18 @@ def _run_of(lab: Lab, stored: Stored) -> Run:
     asked = record.get("request")
     if not isinstance(asked, dict):
         raise UserError(
-            f"run {stored.id} was recorded by an older p5lab, which kept too few entries;"
+            f"run {stored.id} was recorded by an older p5lab, and its record has too few entries;"
             f" run experiment {record['experiment']} again"
         )
     if not engine.capabilities(record["engine"]).simulates:
         raise UserError(
             f"run {stored.id} measured this host; use `./p5lab run --engine {record['engine']}`"
+            " instead"
         )
     if record["experiment"] == PROGRAM:
         raise UserError(
-            f"run {stored.id} was of a program of your own; its record keeps only the digest; use"
-            " `./p5lab run --program FILE`"
+            f"run {stored.id} executed a program of your own, and its record contains only the"
+            " program's digest; use `./p5lab run --program FILE` instead"
         )
     known = workload.load(lab)
     name = record["workload"]["name"]

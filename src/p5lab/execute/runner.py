@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Takes runs from their description to their record: identified, queued, executed, recorded.
+"""Identifies, queues, executes and records runs.
 
-A Place executes the runs: engines of this process (Here), or the workers of a Dask cluster
-(p5lab.execute.cluster). Both use p5lab.execute.one_run.
+A Place executes the runs. The place Here executes runs with engines that this process starts. The
+place in p5lab.execute.cluster executes runs on the workers of a Dask cluster. Both places use
+p5lab.execute.one_run.
 """
 
 import platform
@@ -31,13 +32,14 @@ from p5lab.lab import PLACES, Lab
 # The engine has a limit of modelled time. This limit of host time catches an engine that hangs.
 HOST_LIMIT_SECONDS = 3600
 PREVIOUS = "events.previous.jsonl"
-NOT_BEGUN = "not begun: another run failed before it (--fail-fast)"
+NOT_BEGUN = "not begun, because another run failed first (--fail-fast)"
 TO_RUN = "to run"
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one run ended. `reused`: an earlier result was taken. `wall_seconds`: host time."""
+    """How one run ended. `reused`: an earlier result was used, so the run was not executed.
+    `wall_seconds`: host time."""
 
     run: Run
     id: str
@@ -51,7 +53,7 @@ class Result:
 @dataclass(frozen=True)
 class Known:
     """The id of a run and the status of its record. The status is `to run` if there is no record,
-    or if files do not match it."""
+    or if the files of the run do not match the record."""
 
     id: str
     status: str
@@ -65,7 +67,7 @@ class _Job:
     id: str
     directory: Path
     made_of: dict[str, Any]
-    boot: str  # runs with the same text can share a boot; empty: none
+    boot: str  # runs with the same text can share a boot; if empty, the run shares no boot
 
     def describe(self) -> dict[str, Any]:
         """The record of the run before it starts."""
@@ -77,16 +79,16 @@ class _Job:
 
 
 class Place(Protocol):
-    """An executor of runs. Its methods are called from several threads."""
+    """An executor of runs. The methods of a place are called from several threads."""
 
     @property
     def at_a_time(self) -> int:
-        """The number of runs that it takes at the same time."""
+        """The number of runs that the place executes at the same time."""
         ...
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
-        """Groups of runs that it gets one after another, as indices into `boots`, the boots of all
-        runs."""
+        """Returns groups of runs. The place executes the runs of a group one after another. `boots`
+        contains the boots of all runs. The groups contain indices into `boots`."""
         ...
 
     def run(
@@ -97,13 +99,13 @@ class Place(Protocol):
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
-        """Executes a run. Afterwards all of its files are in `directory`, or none. Calls `began`
-        when the run starts. Returns None if the run was `stopped` before. Raises Lost if the place
-        itself is gone."""
+        """Executes a run. Afterwards, `directory` contains either all files of the run or no files.
+        Calls `began` when the run starts. Returns None if `stopped` returned true before the start.
+        Raises Lost if the place can execute no more runs."""
         ...
 
     def ended(self, boot: str) -> None:
-        """Notes that a run with this boot has ended or was skipped."""
+        """Records that a run with this boot has ended or was skipped."""
         ...
 
 
@@ -112,15 +114,15 @@ class Lost(UserError):
 
 
 class Here:
-    """Executes runs by engines of this process, in the run directories themselves."""
+    """Executes runs with engines that this process starts, directly in the run directories."""
 
     def __init__(self, at_a_time: int, boots: Sequence[str]) -> None:
         self.at_a_time = at_a_time
         self._servers = Servers(boots)
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
-        """Each run in a group of its own: runs that share a boot fork from one server, in any
-        order."""
+        """Returns one group for each run, because runs that share a boot can be forked from one
+        server in any order."""
         return [[number] for number in range(len(boots))]
 
     def run(
@@ -131,7 +133,8 @@ class Here:
         began: Callable[[], None],
         stopped: Callable[[], bool],
     ) -> Done | None:
-        """Executes a run in this thread, forked if it shares its boot."""
+        """Executes a run in this thread. The run is forked if it shares its boot with other
+        runs."""
         began()
         return one_run.perform(
             task,
@@ -142,7 +145,7 @@ class Here:
         )
 
     def ended(self, boot: str) -> None:
-        """Lets the server of a boot end after its last run."""
+        """Ends the server of a boot after the last run of this boot."""
         self._servers.done(boot)
 
     def close(self) -> None:
@@ -159,7 +162,8 @@ class Runner:
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
     fail_fast: bool = False  # after a failure, runs that have not begun stay `queued`
-    # Opened if there is a run to execute. None: in this process, `jobs` at a time.
+    # Opened if there is a run to execute. If None, engines of this process execute the runs, `jobs`
+    # runs at a time.
     place: Callable[[], AbstractContextManager[Place]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
@@ -169,11 +173,11 @@ class Runner:
     _failed: threading.Event = field(default_factory=threading.Event)
 
     def run_all(self, runs: list[Run]) -> list[Result]:
-        """Executes all runs, `jobs` at a time, the longest first. After a failed run the others go
-        on, unless `fail_fast`.
+        """Executes all runs, `jobs` at a time, the longest first. The other runs continue after a
+        failed run, unless `fail_fast` is true.
 
-        The results have the order of `runs`. A run that stands there twice is executed and returned
-        once.
+        The results have the order of `runs`. A run that occurs twice in `runs` is executed and
+        returned once.
         """
         jobs = {job.id: job for job in map(self._identify, runs)}
         for job in jobs.values():
@@ -224,8 +228,8 @@ class Runner:
         return Known(job.id, str(store.settle(job.directory, record)["status"]))
 
     def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
-        """The longest runs first, so that none is left alone at the end. Runs of one boot stay
-        together, so that few booted guests wait at the same time."""
+        """Sorts the longest runs first, so that no long run remains alone at the end. Runs of one
+        boot stay together, so that few booted guests wait at the same time."""
         seconds = {name: self.estimate(job.run) or 0.0 for name, job in jobs.items()}
         boots: dict[str, float] = {}
         for name, job in jobs.items():
@@ -238,7 +242,7 @@ class Runner:
         )
 
     def _identify(self, run: Run) -> _Job:
-        # The identity has no relative paths, so any directory at this depth will do.
+        # The identity contains no relative paths, so any directory at this depth is suitable.
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
@@ -302,7 +306,7 @@ class Runner:
                     if lock is not None:
                         result = self._locked(place, job, lock)
                         break
-                time.sleep(0.2)  # another p5lab executes this run
+                time.sleep(0.2)  # another p5lab process executes this run
             else:
                 result = job.result("failed", INTERRUPTED)
         finally:
@@ -358,8 +362,8 @@ class Runner:
         except UserError as error:
             outcome, facts = Outcome("failed", str(error)), {}
         record |= {"status": outcome.status, "reason": outcome.reason, **facts}
-        # If not even this can be written, the record stays `running` without a lock. The next
-        # reader takes such a run as failed.
+        # If this record cannot be written, the earlier record stays `running` without a lock. The
+        # next reader treats such a run as failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):
@@ -401,8 +405,8 @@ def _describe(run: Run, name: str) -> dict[str, Any]:
 
 
 def _described(run: Run) -> dict[str, Any]:
-    """The entries of the machine, guest and workload files that the engine does not read, but the
-    table and the reports do."""
+    """Returns entries of the machine, guest and workload files. The table and the reports use these
+    entries, but the engine does not read them."""
     return {
         "machine": run.machine.name,
         "guest": run.guest.name,
@@ -417,8 +421,9 @@ def _described(run: Run) -> dict[str, Any]:
 def _set_aside(
     engine: engines.Engine, directory: Path, before: dict[str, Any] | None
 ) -> str | None:
-    """Removes the files of an earlier attempt. The events of a good earlier result are kept for
-    comparison if the engine is repeatable. Returns their digest, or None."""
+    """Removes the files of an earlier attempt. If the engine is repeatable, the events of a
+    successful earlier result are kept for comparison. Returns the digest of the kept events, or
+    None."""
     known = None
     if engine.can.repeatable and before and before["status"] == "ok":
         known = before["digests"].get(EVENTS)
@@ -432,16 +437,16 @@ def _set_aside(
 
 
 def _compared(directory: Path, done: Done, known: str | None) -> tuple[Outcome, dict[str, Any]]:
-    """Compares a good run with its earlier result, whose events have the digest `known`. The run
-    fails if they differ."""
+    """Compares the events of a successful run with the events of its earlier result. The earlier
+    events have the digest `known`. The run fails if the digests differ."""
     if known and done.facts["digests"][EVENTS] != known:
         facts = {
             name: fact for name, fact in done.facts.items() if name not in ("digests", "notes")
         }
         return Outcome(
             "failed",
-            f"not repeatable: {EVENTS} differs from the earlier result of the same inputs,"
-            f" kept as {PREVIOUS}",
+            f"not repeatable: {EVENTS} differs from the earlier result of the same inputs"
+            f" (the earlier file is now {PREVIOUS})",
         ), facts
     (directory / PREVIOUS).unlink(missing_ok=True)
     return done.outcome, done.facts

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab simpoint`: a long run estimated from a few of its intervals (docs/concepts/simpoint.md).
+"""`./p5lab simpoint` estimates a long run from a few of its intervals (docs/concepts/simpoint.md).
 
-It takes at most three runs, each in a run directory of its own. The first writes basic-block
-vectors, with the model off. The second simulates the chosen intervals in detail; before each it
-warms caches, TLBs and branch target buffer. The third is the full run, if the user wants the error.
-Between the first and the second, p5stats.simpoint chooses the intervals, or the user's own SimPoint
-3.2 does.
+An estimate takes at most three runs. Each run has its own run directory. The first run writes
+basic-block vectors, with the model off. The second run simulates the chosen intervals in detail.
+Before each interval, the second run warms the caches, the TLBs and the branch target buffer. The
+third run is the full run, which is executed only if the user wants the error of the estimate.
+Between the first and the second run, p5stats.simpoint or the user's own SimPoint 3.2 chooses the
+intervals.
 """
 
 import os
@@ -36,20 +37,22 @@ from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
 
 SCHEMA_VERSION = 1
-# Experiment names of the three runs. Readers of tables take equal runs of one experiment for one.
+# Experiment names of the three runs. The names differ, because the code that reads tables treats
+# equal runs of one experiment as one run.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
-# Instructions that fill an L2 of 256 KB several times over (docs/concepts/simpoint.md).
+# This number of instructions fills an L2 cache of 256 KB several times (docs/concepts/simpoint.md).
 WARM_UP = 2_000_000
-LIMIT_SECONDS = 3600  # modelled
+LIMIT_SECONDS = 3600  # of modelled time
 BINARY = "P5LAB_SIMPOINT"
 ESTIMATE = "estimate.json"
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The result of a clustering, with the points in the order of the run. `scores` are those of k
-    = 1, 2, ...; empty after the user's SimPoint, which does not report them."""
+    """The result of a clustering. The points are in the order of the run. `scores` contains the
+    score of each number of clusters, k = 1, 2 and so on. With the user's SimPoint, `scores` is
+    empty, because that program does not report scores."""
 
     vectors: simpoint.Vectors
     points: tuple[Point, ...]
@@ -69,7 +72,7 @@ class Chosen:
         )
 
 
-# --- what is to be run --------------------------------------------------------------------------
+# --- runs ---------------------------------------------------------------------------------------
 
 
 def base(
@@ -81,8 +84,8 @@ def base(
     settings: dict[str, Any],
     seed: int,
 ) -> list[Run]:
-    """The full run of each workload. `given` are parameters in the form `name=value`. Raises
-    UserError for an unknown name or a wrong value."""
+    """Returns the full run of each workload. `given` contains parameters in the form `name=value`.
+    Raises UserError for an unknown name or a wrong value."""
     known = workloads.load(lab)
     board = machines.load(lab, machine)
     if settings:
@@ -122,8 +125,8 @@ def _parameter(text: str) -> tuple[str, int | str]:
 
 
 def blocks(run: Run, interval: int) -> Run:
-    """The run that writes vectors. Its model is off: only through the clock does the model affect
-    which instructions are executed."""
+    """Returns the run that writes the vectors. The model is off in this run, because the model can
+    change the executed instructions only through the clock."""
     return replace(
         run,
         experiment=BLOCKS,
@@ -133,7 +136,8 @@ def blocks(run: Run, interval: int) -> Run:
 
 
 def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
-    """The run that simulates only the chosen intervals, each after `warm_up` instructions."""
+    """Returns the run that simulates only the chosen intervals in detail. Before each interval, the
+    run executes `warm_up` instructions that warm the model."""
     return replace(
         run,
         experiment=SAMPLED,
@@ -145,7 +149,7 @@ def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
 
 
 def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
-    """The intervals that stand for the run with these frequency vectors."""
+    """Chooses the intervals that represent the run with these frequency vectors."""
     vectors = simpoint.read_vectors(file)
     if binary:
         return Chosen(vectors, _by_binary(file, len(vectors.intervals), max_k, binary), ())
@@ -154,11 +158,11 @@ def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
 
 
 def binary(option: Path | None) -> Path | None:
-    """The user's own SimPoint 3.2: that of the option, else that of the environment, else None.
-    Raises UserError if it is no program."""
+    """Returns the path of the user's own SimPoint 3.2, or None. `option` has priority over the
+    environment variable P5LAB_SIMPOINT. Raises UserError if the file is not executable."""
     path = option or (Path(os.environ[BINARY]) if os.environ.get(BINARY) else None)
     if path and not os.access(path, os.X_OK):
-        raise UserError(f"{path}: expected the program `simpoint` of SimPoint 3.2, executable")
+        raise UserError(f"{path}: expected the executable program `simpoint` of SimPoint 3.2")
     return path
 
 
@@ -166,7 +170,8 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
     packed = ["-inputVectorsGzipped"] if file.suffix == ".gz" else []
     with tempfile.TemporaryDirectory(prefix="p5lab-simpoint-") as name:
         points, weights = Path(name) / "simpoints", Path(name) / "weights"
-        # Intervals of variable length, because our last interval is shorter than the others.
+        # The option `-fixedLength off` is needed, because our last interval is shorter than the
+        # other intervals.
         done = subprocess.run(
             [
                 program.resolve(),
@@ -194,8 +199,9 @@ def _by_binary(file: Path, intervals: int, max_k: int, program: Path) -> tuple[P
 
 
 def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]:
-    """Clusters any frequency vector file, such as gem5's. Writes NAME.simpoints and NAME.weights
-    beside it. Returns the path of the first."""
+    """Clusters the intervals of any frequency vector file, for example a file from gem5. Writes
+    NAME.simpoints and NAME.weights beside the file. Returns the clustering and the path of
+    NAME.simpoints."""
     chosen = choose(file, max_k, program)
     place = file.with_name(f"{file.name.partition('.')[0]}.simpoints")
     for path, text in zip(
@@ -212,8 +218,9 @@ def cluster(file: Path, max_k: int, program: Path | None) -> tuple[Chosen, Path]
 
 
 def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[str, Any]:
-    """The estimate of one workload after its runs. `results` are by experiment. Also writes it to
-    estimate.json beside the sampled run."""
+    """Returns the estimate of one workload after its runs. `results` contains the result of each
+    run by experiment name. Also writes the estimate to estimate.json in the directory of the
+    sampled run."""
     sample = events.parse(results[SAMPLED].directory / EVENTS)
     rates = simpoint.estimate(sample, EMPTY_PHASE, chosen.points)
     bounds = simpoint.bounds(chosen.vectors, chosen.points)
@@ -278,7 +285,8 @@ def run(
     full: bool,
     execute: Callable[[list[Run]], list[Result]],
 ) -> Estimated:
-    """Executes all runs and estimates. A workload with a failed run has no estimate."""
+    """Executes all runs and estimates each workload. A workload with a failed run has no
+    estimate."""
     first = execute([blocks(one, interval) for one in runs])
     failed = [result for result in first if result.status != "ok"]
     chosen: dict[str, Chosen] = {}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab shell GUEST`: the serial console of a simulated machine in the user's terminal.
+"""`./p5lab shell GUEST` shows the serial console of a simulated machine in the user's terminal.
 
-Bochs opens one end of a pseudo-terminal as its first serial line. This module relays between the
-other end and the user. The machine follows real time: it is at most a second ahead, and it idles
-while the guest is idle. Nothing of the session is kept.
+Bochs opens one end of a pseudo-terminal as its first serial line. This module relays bytes between
+the other end and the user. The machine follows real time: the machine is at most a second ahead,
+and idles while the guest is idle. No file of the session is kept.
 
-The guest's output reaches the terminal unchanged, control sequences included, as at the end of a
-serial line; editors need them. All other output of guests is neutralised before it is shown
-(p5stats/untrusted.py).
+In a session, the guest's output reaches the terminal unchanged, because editors need the control
+sequences. In all other commands, the control sequences in a guest's output are made harmless before
+the output is shown (p5stats/untrusted.py).
 """
 
 import contextlib
@@ -38,18 +38,18 @@ from p5lab.lab import Lab
 NAME = "shell"
 ESCAPE, LEAVE, END_OF_FILE = 0x01, b"xX", b"\x04"  # Ctrl-A, Ctrl-D
 HELP = "Ctrl-A x leaves, Ctrl-A Ctrl-A sends Ctrl-A"
-LIMIT_SECONDS = 365 * 86400  # of modelled time: in practice only the user ends a session
+LIMIT_SECONDS = 365 * 86400  # of modelled time; in practice only the user ends a session
 PROMPT = re.compile(rb"[#$>] \Z")
-# Input from a file or pipe: each line waits for a prompt, or for this time without output. The
-# program that runs may read the line itself, or be slow.
+# If the input is a file or a pipe, a line is sent PROMPT_SECONDS after a prompt. Without a prompt,
+# the line is sent after SILENT_SECONDS without output, because a running program may read the line.
 PROMPT_SECONDS, SILENT_SECONDS = 0.05, 2.0
 TICK_SECONDS = 0.05
-CHUNK = 512  # bytes; a pipe takes them without blocking
+CHUNK = 512  # number of bytes that can be written to a pipe without blocking
 
 
 def plan(machine: Machine, guest: Guest, seed: int, model: bool) -> Run:
-    """The run of a session: one shell on the console. `model`: off for a fast machine without
-    caches."""
+    """Returns the run of a session: one shell on the console. If `model` is false, the machine is
+    fast and has no caches."""
     workload = Workload(NAME, "a shell on the console", "", "none", "session", 1, 0, {}, "", {})
     return Run(
         NAME,
@@ -80,22 +80,22 @@ def run(lab: Lab, planned: Run) -> int:
 
 
 def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
-    """How the engine ended; None if the user left before."""
+    """Returns how the engine ended, or None if the user left the session before."""
     engine = engines.get(planned.engine)
     prepared = engine.prepare(lab, planned, directory)
     for file, content in prepared.write.items():
         (directory / file).write_bytes(content)
     master, slave = os.openpty()
     try:
-        tty.setraw(slave)  # no echo before Bochs has opened it
+        tty.setraw(slave)  # no echo before Bochs has opened the line
         command = (
             *prepared.command,
             f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}",
             "clock: sync=slowdown",
         )
         with (directory / prepared.console).open("wb") as console:
-            # In a session of its own Bochs has the line as its controlling terminal. If this
-            # process dies, Bochs gets a hang-up signal.
+            # The new session makes the line the controlling terminal of Bochs. If this process
+            # dies, Bochs gets a hang-up signal.
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -144,7 +144,7 @@ def say(text: str) -> None:
 
 @dataclass
 class Relay:
-    """Carries bytes between the guest's line and the user until one of them ends."""
+    """Relays bytes between the guest's serial line and the user."""
 
     process: "subprocess.Popen[bytes]"
     line: int  # our end of the pseudo-terminal
@@ -184,7 +184,7 @@ class Relay:
         self._heard = True
         self._quiet_since = time.monotonic()
         self._tail = (self._tail + data)[-16:]
-        # A line ends in two characters on a terminal, in one in a file.
+        # A line ends with two characters on a terminal, and with one character in a file.
         self._shown += data if sys.stdout.isatty() else data.replace(b"\r", b"")
 
     def _from_user(self, data: bytes) -> None:
@@ -208,7 +208,7 @@ class Relay:
                 self._typed += bytes((byte,))
 
     def _to_guest(self) -> None:
-        """Sends input to the guest. Before its first output the guest is not listening yet."""
+        """Sends input to the guest. Before its first output, the guest does not read input."""
         if not self._heard:
             return
         if self.interactive:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The work of a Dask worker on a run. Its client is p5lab.execute.cluster.
+"""Executes runs on a Dask worker. The client of the worker is p5lab.execute.cluster.
 
-Each execution has a directory of its own, so two executions of a run never meet. If the worker sees
-the client's results, the directory stands beside the run directories. Else it stands on the
-worker's disk, in a tree where the inputs have the same relative places. The result is that
-directory or its content; only the client puts it into the run directory.
+Each execution has its own directory, so two executions of a run never use the same files. If the
+worker sees the client's results directory, the directory of the execution is beside the run
+directories. If the worker does not see the results directory, the directory of the execution is on
+the worker's disk. There, the inputs have the same relative paths as at the client. The worker
+returns the path of the directory, or the files in the directory. Only the client moves files into
+the run directory.
 """
 
 import functools
@@ -36,17 +38,17 @@ from p5lab.lab import Lab
 if TYPE_CHECKING:
     from distributed import Worker
 
-IDLE_SECONDS = 60  # after which a booted engine that no run wants is ended
+IDLE_SECONDS = 60  # a booted engine is ended after this time without a run
 BEGAN, ENDED = "began", "ended"
-FILLER = ".p5lab"  # name of directories that only add depth
-# Files of a run directory that are no part of a result.
+FILLER = ".p5lab"  # name of directories that only make a path deeper
+# Files of a run directory that do not belong to a result.
 _OWN = (store.LOCK, store.RECORD, store.RESERVE)
 
 
 @dataclass(frozen=True)
 class Input:
-    """An input file of a run: its path relative to the run directory, its path at the client, and
-    its SHA-256."""
+    """An input file of a run: its path relative to the run directory, its path on the client's
+    host, and its SHA-256."""
 
     relative: str
     path: Path
@@ -55,9 +57,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Order:
-    """The order of a client to execute a run. `beacon`: a directory among the client's results; a
-    worker that sees it shares them. None: all inputs are sent. `session`: the name of one command
-    of the client, and the topic under which a worker reports its progress."""
+    """A client's order to execute a run. `beacon`: a directory in the client's results directory. A
+    worker that sees the beacon can use the results directory, too. If `beacon` is None, the client
+    sends all inputs. `session`: the name of one command of the client. A worker reports its
+    progress to the Dask topic of this name."""
 
     task: Task
     inputs: tuple[Input, ...]
@@ -68,9 +71,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Report:
-    """The answer of a worker. If it did not execute the run, `refused` gives the reason or
-    `missing` the digests of the inputs that it needs first. Else it is `done`, and the files are in
-    `stage` or in `files` (each with its SHA-256)."""
+    """A worker's answer to an order. If the worker did not execute the run, `refused` contains the
+    reason, or `missing` contains the digests of the inputs that the worker needs first. If the
+    worker executed the run, `done` is the result of the run. The files of the result are in the
+    directory `stage`, or `files` contains each file with its SHA-256."""
 
     worker: str
     done: Done | None = None
@@ -82,7 +86,8 @@ class Report:
 
 @functools.cache
 def fingerprint() -> dict[str, str]:
-    """Versions that must be equal at worker and client; otherwise a run could give other bytes."""
+    """Returns the versions that must be equal on worker and client. With different versions, a run
+    could have different results."""
     sources = hashlib.sha256()
     root = Lab.here().root
     for path in sorted([*root.glob("src/p5lab/**/*.py"), *root.glob("stats-parsers/**/*.py")]):
@@ -95,26 +100,27 @@ def fingerprint() -> dict[str, str]:
 
 
 def skew(wanted: dict[str, str]) -> str:
-    """The first difference between this p5lab and the client's fingerprint; empty if there is
-    none."""
+    """Returns a message about the first difference between this p5lab and the client's fingerprint.
+    The message is empty if there is no difference."""
     for name, version in fingerprint().items():
         if wanted.get(name) != version:
             return (
-                f"it has {name} {version}, the client has {wanted.get(name)}:"
-                " expected the same on both; correct that and start the worker again"
+                f"it has {name} {version}, but the client has {wanted.get(name)}; make the versions"
+                " equal and start the worker again"
             )
     return ""
 
 
 def dies_with_us() -> tuple[str, ...]:
-    """The first words of a command whose process is killed when the thread that started it ends."""
+    """Returns words to put before a command. With these words, the process of the command is killed
+    when the thread that started it ends. Returns no words if the host has no setpriv."""
     setpriv = Path("/usr/bin/setpriv")  # of util-linux
     return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()
 
 
 def execute(wanted: dict[str, str], order: bytes) -> Report:
-    """A task of Dask: executes an order. `wanted` is the client's fingerprint(). `order` is a
-    pickled Order; it is opened only if the fingerprints agree."""
+    """Executes an order, as a Dask task. `wanted` is the client's fingerprint(). `order` is a
+    pickled Order, which is unpickled only if the fingerprints are equal."""
     from distributed.worker import get_worker
 
     worker = get_worker()
@@ -140,8 +146,8 @@ def _execute(worker: "Worker", order: Order) -> Report:
         engine = order.task.run.engine
         return Report(
             worker.address,
-            refused=f"it does not see the directory {order.directory.parent}; the engine {engine}"
-            " needs a file system that workers and client share",
+            refused=f"it does not see the directory {order.directory.parent}, but the engine"
+            f" {engine} needs a file system that workers and client share",
         )
     else:
         found = {one.digest: _find(one, order.beacon is not None) for one in order.inputs}
@@ -168,7 +174,8 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
     key = worker.get_current_task()
 
     def dropped() -> bool:
-        """Whether nobody waits for the run any more: the client has cancelled it, or is gone."""
+        """Whether no client waits for the run, because the client has cancelled the run or is
+        gone."""
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 
@@ -195,7 +202,7 @@ def _contents(stage: Path) -> dict[str, tuple[str, bytes]]:
 
 
 def files_of(stage: Path) -> Iterator[Path]:
-    """The files of a result, without links."""
+    """Yields the files of a result, without symbolic links."""
     for path in stage.rglob("*"):
         if path.is_file() and not path.is_symlink() and str(path.relative_to(stage)) not in _OWN:
             yield path
@@ -205,7 +212,8 @@ def files_of(stage: Path) -> Iterator[Path]:
 
 
 def kept() -> Path:
-    """The directory where a host keeps the inputs that it received, by digest."""
+    """Returns the directory where a host keeps received inputs. The digest of an input is its file
+    name."""
     return cache_directory() / "inputs"
 
 
@@ -217,15 +225,15 @@ def _holds(path: Path, digest: str) -> bool:
 
 
 def _find(wanted: Input, elsewhere: bool) -> Path | None:
-    """The path of an input on this host: its path at the client (if `elsewhere`), or that of a kept
-    copy. None if there is none."""
+    """Returns the path of an input on this host: the client's path (only if `elsewhere` is true) or
+    the path of a kept copy. Returns None if this host does not have the input."""
     if elsewhere and _holds(wanted.path, wanted.digest):
         return wanted.path
     path = kept() / wanted.digest
     if not _holds(path, wanted.digest):
         return None
     with suppress(OSError):
-        os.utime(path)  # gc removes inputs that were not used for long
+        os.utime(path)  # gc removes inputs that were unused for a long time
     return path
 
 
@@ -235,18 +243,18 @@ def has(digest: str) -> bool:
 
 
 def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str:
-    """Stores a piece of an input from the client. After the `last` piece it checks the digest of
-    the whole file and keeps it. Returns the error, or an empty text."""
+    """Stores a piece of an input from the client. After the `last` piece, checks the digest of the
+    whole file and keeps the file. Returns an error message, or an empty text."""
     path = kept() / f"{upload}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             if file.tell() != offset:
-                raise OSError(0, "a piece of it was lost")
+                raise OSError(0, "a piece of the file was lost")
             file.write(piece)
         if last:
             if not _holds(path, digest):
-                raise OSError(0, "it did not arrive as it was sent")
+                raise OSError(0, "the file was corrupted on the way from the client")
             path.chmod(0o555)  # executable, because the engine is an input too
             path.replace(kept() / digest)
     except OSError as error:
@@ -256,9 +264,9 @@ def keep(upload: str, digest: str, offset: int, piece: bytes, last: bool) -> str
 
 
 def _tree(base: Path, inputs: Sequence[Input], found: dict[str, Path]) -> Path:
-    """A directory below `base` for runs with these inputs. From a directory in it, the relative
-    name of each input leads to the file with its content. Raises OSError for a name that leads out
-    of the tree."""
+    """Creates and returns a directory below `base` for runs with these inputs. In each subdirectory
+    of this directory, the relative path of an input leads to a file with the input's content.
+    Raises OSError for a path that leads out of the tree."""
     text = "\n".join(sorted(f"{one.relative}\0{one.digest}" for one in inputs))
     tree = base / hashlib.sha256(text.encode()).hexdigest()[:16]
     up = max((_ups(one.relative) for one in inputs), default=1)
@@ -267,7 +275,7 @@ def _tree(base: Path, inputs: Sequence[Input], found: dict[str, Path]) -> Path:
     for one in inputs:
         place = Path(os.path.normpath(beside / "run" / one.relative))
         if not place.is_relative_to(tree):
-            raise OSError(0, "it is outside of the directory of the run", one.relative)
+            raise OSError(0, "the path is outside of the tree of inputs", one.relative)
         place.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             place.symlink_to(found[one.digest])
@@ -291,7 +299,7 @@ class _Booted:
 
 
 class _Boots:
-    """Engines that have booted, ready for the next run of the same boot and session."""
+    """Booted engines that are ready for the next run of the same boot and session."""
 
     def __init__(self) -> None:
         self._there: dict[str, _Booted] = {}  # in the order of their last use
@@ -302,7 +310,7 @@ class _Boots:
     def booted(
         self, session: str, boot: str, plan: Plan, stage: Path, keep: int
     ) -> Iterator[Server]:
-        """The server for a run in `stage`. At most `keep` unused servers remain."""
+        """Provides the server for a run in `stage`. At most `keep` unused servers remain."""
         name = f"{session} {boot} {stage.parent}"
         with self._lock:
             one = self._there.pop(name, None)
@@ -328,14 +336,14 @@ class _Boots:
         self._end([name for name, one in list(self._there.items()) if one.session == session])
 
     def _reap(self) -> None:
-        """Ends engines of clients that never reported their end."""
+        """Ends unused engines of clients that never reported their own end."""
         while True:
             time.sleep(IDLE_SECONDS / 4)
             before = time.monotonic() - IDLE_SECONDS
             self._end([name for name, one in list(self._there.items()) if one.used < before])
 
     def _end(self, names: Sequence[str]) -> None:
-        """Ends the engines of this list that no run is using."""
+        """Ends the engines in this list that no run uses."""
         with self._lock:
             unused = [name for name in names if name in self._there]
             going = [self._there.pop(name) for name in unused if not self._there[name].users]
@@ -347,5 +355,5 @@ _boots = _Boots()
 
 
 def end(session: str) -> None:
-    """Ends the boots of a client that has ended. Runs on the worker."""
+    """Ends the booted engines of a client that has ended. This function runs on the worker."""
     _boots.end(session)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What is kept: run directories, their index, and the removal of what nobody needs."""
+"""Keeps run directories and their index, and removes files that are no longer needed."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab gc` finds and removes results and cached files that are no longer needed.
 
-It removes results that failed, never ran, or have a later run with the same inputs. It removes
-cached files that were unused for some time, or that exceed the size of the cache. It never touches
-active runs: every p5lab that runs something holds a lock on the results, and every engine holds a
-lock on its run.
+The command removes runs that failed or never started, and runs that a newer run replaces. The
+command also removes cached files that were unused for some time, or that exceed the size of the
+cache. The command never removes active runs. Every p5lab process that executes runs holds a lock on
+the results directory, and every engine holds a lock on its run directory.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from p5lab.keep.store import Stored
 from p5lab.lab import Lab
 
 DAYS = 30  # an unused cached file is removed after this time
-ABANDONED_DAYS = 1  # for queued runs without a worker, and files of killed builds
+ABANDONED_DAYS = 1  # the same for queued runs, runs without a record and files of killed builds
 DAY = 86400
 KILLED = "left by a killed build"
 RUN_ID = re.compile(r"[0-9a-f]{16}")
@@ -34,7 +34,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Item:
-    """A file or directory that can be removed. `why`: the kind that the list shows."""
+    """A file or directory that can be removed. `why`: the kind of item, for the list."""
 
     path: Path
     what: str
@@ -44,7 +44,7 @@ class Item:
 
 
 def parse_size(text: str) -> int:
-    """The argument of --max-size in bytes. UserError if it is not a size."""
+    """Returns the argument of --max-size in bytes. Raises UserError if the text is not a size."""
     match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT]?)B?", text)
     if not match:
         raise UserError(f"--max-size: expected a size such as 500M or 2G, found {text!r}")
@@ -52,7 +52,8 @@ def parse_size(text: str) -> int:
 
 
 def parse_days(text: str) -> float:
-    """The argument of --older-than in days. UserError if it is not a number of days."""
+    """Returns the argument of --older-than in days. Raises UserError if the text is not a number of
+    days."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]+)?d?", text):
         raise UserError(f"--older-than: expected a number of days, found {text!r}")
     return float(text.rstrip("d"))
@@ -122,9 +123,10 @@ def _why(stored: Stored) -> str:
 
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:
-    """The values that two runs share if the newer replaces the older one.
+    """Returns the values that decide about replacement. If these values of two runs are equal, the
+    newer run replaces the older run.
 
-    These are the columns of p5stats.tidy.load, and the options of recordings.
+    The values are the columns of p5stats.tidy.load and the options of recordings.
     """
     machine = record["machine"]
     return (
@@ -149,10 +151,10 @@ def _of(stored: Stored, why: str) -> Item:
 
 
 def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
-    """The files of the cache that can be removed.
+    """Returns the files of the cache that can be removed.
 
-    These are the files unused for `days`. If more than `max_size` bytes are left, the files with
-    the oldest use follow.
+    Files that were unused for `days` days can be removed. If the other files have more than
+    `max_size` bytes in total, the least recently used of the other files can also be removed.
     """
     all_items = sorted(_cached(), key=lambda item: item.used)
     needed = _downloads_in_use(lab)
@@ -164,7 +166,8 @@ def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Ite
             going.append(item)
     left = sum(item.bytes for item in all_items) - sum(item.bytes for item in going)
     for item in all_items:
-        # Files of a killed build may belong to an active one; only their age decides.
+        # A file of a killed build cannot be distinguished from a file of an active build. Only the
+        # age decides whether such a file is removed.
         if max_size is not None and left > max_size and item not in going and item.why != KILLED:
             going.append(item)
             left -= item.bytes
@@ -191,14 +194,14 @@ def _cached() -> Iterator[Item]:
         for pattern, why in engine.capabilities(name).cached.items():
             for path in directory.glob(pattern):
                 yield _item(path, path.name, why)
-    # The files of each directory refer to each other, so all are removed or none.
+    # The files in such a directory refer to each other, so only the whole directory is removed.
     for name, why in (("zig", "the C compiler's library"), ("apt", "package index")):
         if (directory / name).is_dir():
             yield _item(directory / name, name, why)
 
 
 def _downloads_in_use(lab: Lab) -> set[str]:
-    """The SHA-256 of the downloads that this checkout was built from."""
+    """Returns the SHA-256 of each download from which this checkout was built."""
     found = set()
     for record in (lab.root / "build/sources").glob("*.json"):
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
@@ -206,11 +209,12 @@ def _downloads_in_use(lab: Lab) -> set[str]:
     return found
 
 
-# --- both -------------------------------------------------------------------------------------
+# --- results and caches -----------------------------------------------------------------------
 
 
 def _item(path: Path, what: str, why: str) -> Item:
-    """Measures a file or directory; the newest file in it determines the time of last use."""
+    """Measures a file or directory. The newest file in a directory determines the time of last
+    use."""
     size, used = 0, 0.0
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     for file in files:
@@ -219,7 +223,8 @@ def _item(path: Path, what: str, why: str) -> Item:
             if not file.is_dir() or file.is_symlink():
                 size += facts.st_size
             used = max(used, facts.st_mtime)
-            # Downloads are only read. Directories do not count: listing one counts as an access.
+            # A download is only read, so its access time counts. The access time of a directory
+            # does not count, because listing the directory changes it.
             if why == "downloads" and not file.is_dir():
                 used = max(used, facts.st_atime)
     return Item(path, what, why, size, used)
@@ -227,34 +232,36 @@ def _item(path: Path, what: str, why: str) -> Item:
 
 @contextlib.contextmanager
 def quiet(lab: Lab) -> Iterator[None]:
-    """Holds the lock that prevents runs in this checkout. UserError if something runs."""
+    """Holds the lock that prevents runs in this checkout. Raises UserError if a run is active."""
     with store.in_use(lab, alone=True) as alone:
         if not alone:
             raise UserError(
-                "there are active runs here: gc of results needs a checkout without runs; try"
-                " again when they have ended, or use --cache",
+                "this checkout has active runs, so gc cannot remove results; try again after the"
+                " runs have ended, or use --cache",
                 status=STATUS_FAILED,
             )
         yield
 
 
 def remove_run(item: Item) -> bool:
-    """Removes a run directory; returns False if an engine runs there or the run is now ok."""
+    """Removes a run directory and returns True. Removes nothing and returns False if an engine runs
+    in the directory, or if the run has become ok."""
     with store.locked(item.path) as lock:
         record = store.read(item.path)
         if lock is None or (record and record["status"] == "ok" and item.why != "superseded"):
             return False
         shutil.rmtree(item.path)
-    with contextlib.suppress(OSError):  # it still contains other runs
+    with contextlib.suppress(OSError):  # the parent may still contain other runs
         item.path.parent.rmdir()
     return True
 
 
 def remove_cached(item: Item) -> bool:
-    """Removes an item of the cache and returns True; a build that needs it makes it again."""
+    """Removes an item of the cache and returns True. A build that needs the item makes the item
+    again."""
     lock = fetch.cache_directory() / "fetch.lock"
     with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # downloads are under way
+        fcntl.flock(file, fcntl.LOCK_EX)  # waits for the end of active downloads
         if item.path.is_dir():
             shutil.rmtree(item.path)
         else:

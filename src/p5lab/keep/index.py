@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The index of the results: for each run the data that lists, plans and SQL queries need.
+"""The index of the results contains the data of the runs for lists, plans and SQL queries.
 
-The run directories have the authoritative data. DuckDB reads the index
+The run directories contain the authoritative data. DuckDB reads the index
 (results/.index/runs.DIGEST.parquet). A row is valid as long as the run's record has the same inode,
-size and time of change. All other records are read again. The index may be removed, damaged,
-foreign or stale at any time: it is then written again.
+size and time of change. Records without a valid row are read again. An index that is missing,
+damaged, foreign or stale is written again.
 """
 
 import json
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 DIRECTORY = ".index"
-# A record takes 0.25 ms to read, DuckDB 0.1 s to load, and a row next to nothing.
+# The index is used from this number of runs on. Reading a record takes 0.25 ms, and loading DuckDB
+# takes 0.1 s. The time for reading a row is negligible.
 WORTHWHILE = 1000
 _METADATA = b"p5lab"
 _KEPT = (
@@ -51,14 +52,16 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class _Row:
-    """A run. `facts`: inode, size and time of change (ns) of its run.json when it was read."""
+    """A run. `facts`: inode, size and time of change (ns) of the run's run.json when this file was
+    read."""
 
     facts: tuple[int, int, int]
     stored: Stored
 
 
 def runs(lab: Lab) -> list[Stored]:
-    """All runs as `store.all_runs`, but with abridged records: identity and status only."""
+    """Returns all runs like `store.all_runs`. The records may be abridged to the fields for the
+    identity and the status."""
     paths = sorted(lab.results.glob(f"*/*/{RECORD}"))
     if len(paths) < WORTHWHILE:
         return [store.stored(path.parent) for path in paths]
@@ -66,12 +69,12 @@ def runs(lab: Lab) -> list[Stored]:
 
 
 def connect(lab: Lab) -> "DuckDBPyConnection":
-    """A database in memory with two views.
+    """Returns a database in memory with two views.
 
-    `runs` has one row for each run (docs/reference/formats.md). `counts` has the tidy tables of all
-    ok runs (p5stats.tidy). UserError if a table cannot be read.
+    `runs` contains one row for each run (docs/reference/formats.md). `counts` contains the tidy
+    tables of all ok runs (p5stats.tidy). Raises UserError if a table cannot be read.
     """
-    import duckdb  # only here: most commands need none of it
+    import duckdb  # imported here, because most commands do not need DuckDB
 
     table = _table(_rows(lab, sorted(lab.results.glob(f"*/*/{RECORD}"))))
     connection = duckdb.connect()
@@ -92,7 +95,7 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
         connection.register("counts", tidy.SCHEMA.empty_table())
         return connection
     try:
-        # Version 1 of the table had `on` and `off` for `feedback`.
+        # In version 1 of the table, `feedback` is `on` or `off`.
         connection.read_parquet(files).project(
             "* REPLACE (CASE feedback WHEN 'on' THEN 'yes' WHEN 'off' THEN 'no' ELSE feedback END"
             " AS feedback)"
@@ -105,7 +108,8 @@ def connect(lab: Lab) -> "DuckDBPyConnection":
 
 
 def query(lab: Lab, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns' names and the rows of one SQL statement's result. UserError if it fails."""
+    """Returns the column names and the rows of an SQL statement's result. Raises UserError if the
+    statement fails."""
     import duckdb
 
     with connect(lab) as connection:
@@ -122,7 +126,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-# --- what is known, and what is read anew -------------------------------------------------------
+# --- rows ---------------------------------------------------------------------------------------
 
 
 def _rows(lab: Lab, paths: Iterable[Path]) -> list[_Row]:
@@ -140,7 +144,7 @@ def _rows(lab: Lab, paths: Iterable[Path]) -> list[_Row]:
             row = _Row(facts, Stored(stored.directory, _abridged(stored)))
         rows.append(row)
     if rows != list(known.values()):
-        with suppress(OSError):  # without an index all records are read again
+        with suppress(OSError):  # without an index, the next command reads all records again
             _save(lab, rows)
     return rows
 
@@ -149,7 +153,8 @@ def _abridged(stored: Stored) -> dict[str, Any]:
     record = stored.record
     return {
         **{key: record[key] for key in _KEPT if key in record},
-        # From the path, not from the record: the path is where the run is found again.
+        # These values come from the path and not from the record, because `_load` finds the run
+        # directory with them.
         "experiment": stored.directory.parent.name,
         "run": stored.id,
         "machine": {
@@ -162,7 +167,8 @@ def _abridged(stored: Stored) -> dict[str, Any]:
 
 
 def _load(lab: Lab) -> dict[Path, _Row]:
-    """The rows of the index by run directory; empty if the index is missing or damaged."""
+    """Returns the rows of the index by run directory. There are no rows if the index is missing or
+    damaged."""
     import duckdb
 
     for path in sorted((lab.results / DIRECTORY).glob("runs.*.parquet")):
@@ -210,7 +216,8 @@ def _save(lab: Lab, rows: Iterable[_Row]) -> None:
 
 
 def _name(path: Path) -> str:
-    """The name of an index file: it contains the digest, which shows damage."""
+    """Returns the name of an index file. The name contains the file's digest. If the file is
+    damaged, its digest differs from its name."""
     return f"runs.{sha256_of(path)[:16]}.parquet"
 
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Run directories, results/EXPERIMENT/RUN-ID/: the authoritative data about runs.
+"""Run directories (results/EXPERIMENT/RUN-ID/) contain the authoritative data about runs.
 
-run.json has the resolved inputs, versions, digests, host, status and wall time. Its status is one
-of queued, running, ok, failed and timeout; failed and timeout have a reason. p5lab replaces the
-file in one step, so a reader sees the old or the new file, never a part.
+The record run.json contains the resolved inputs, versions, digests, host, status and wall time. The
+status is one of queued, running, ok, failed and timeout. A record with the status failed or timeout
+contains a reason. p5lab replaces the record in one step, so a reader never sees an incomplete file.
 
-The process that runs a run holds a lock on its directory, and so does the engine. A record with the
-status `running` and no lock comes from a crash: it becomes `failed`.
+The process that executes a run holds a lock on the run directory. The engine also holds this lock.
+If the status is `running` but no process holds the lock, the run has crashed. The status then
+becomes `failed`.
 """
 
 import errno
@@ -32,17 +33,18 @@ from p5stats import record as records
 SCHEMA_VERSION = 1
 STATUSES = ("queued", "running", "ok", "failed", "timeout")
 RECORD, COUNTS, LOCK, RESERVE = "run.json", "counts.parquet", "lock", "reserve"
-# Two changes of a file within the resolution of its time stamp look like one. No file system has a
-# resolution coarser than this.
+# If a file changes twice within the resolution of its time stamp, the second change does not change
+# the time stamp. No file system has a coarser resolution than this time.
 SETTLED_SECONDS = 3.0
-IN_USE = ".in-use"  # of the whole directory of results
-# Prefixes of further names in the results: directories where engines boot, directories where
-# workers execute runs, and files that show workers whether they share the results with the client.
+IN_USE = ".in-use"  # name of the lock file for the whole results directory
+# Prefixes of other directories in the results directory: the directories where engines boot, the
+# directories where workers execute runs, and the directories that mark the client's results
+# directory for workers.
 BOOT_PREFIX, WORKER_PREFIX, BEACON_PREFIX = ".boot-", ".run-", ".cluster-"
 LEFT_BEHIND = (f"*/{BOOT_PREFIX}*", f"*/{WORKER_PREFIX}*", f"{BEACON_PREFIX}*")
-# Freed when the disk is full, so that the reason can still be recorded.
+# This space is freed when the disk is full, so that the reason of the failure can be recorded.
 RESERVE_BYTES = 64 * 1024
-CRASHED = "interrupted: the process that ran it ended without recording a result"
+CRASHED = "interrupted: the process that executed the run ended without recording a result"
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Stored:
 def digest(path: Path) -> str:
     """The SHA-256 of a file's content.
 
-    Runs share most of their files. A process therefore reads a file only once, unless it changed
-    in the last SETTLED_SECONDS.
+    Runs share most of their files. A process therefore reads a file only once, unless the file
+    changed in the last SETTLED_SECONDS.
     """
     facts = path.stat()
     if time.time() - facts.st_ctime < SETTLED_SECONDS:
@@ -81,7 +83,8 @@ def _digest_of_settled(path: Path, inode: int, size: int, changed: int) -> str:
 
 
 def identity(plan: Plan) -> dict[str, Any]:
-    """All inputs that can change a run's result: digests of files, and settings, without paths."""
+    """Returns all inputs that can change a run's result: digests of files and settings, without
+    paths."""
     return {
         "schema_version": SCHEMA_VERSION,
         "digests": {role: digest(path) for role, path in sorted(plan.inputs.items())},
@@ -90,16 +93,17 @@ def identity(plan: Plan) -> dict[str, Any]:
 
 
 def run_id(what: Mapping[str, Any]) -> str:
-    """The id of a run with this `identity`: 16 hexadecimal digits of its SHA-256."""
+    """Returns the id of a run with this `identity`: 16 hexadecimal digits of the SHA-256 of the
+    identity."""
     text = json.dumps(what, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read(directory: Path) -> dict[str, Any] | None:
-    """The record of a run directory; None if it is missing or damaged.
+    """Returns the record of a run directory, or None if the record is missing or damaged.
 
-    Other schema versions: older records would be migrated here, but version 1 is the first. A newer
-    one raises UserError, because p5lab must not overwrite it.
+    Raises UserError if the record has a newer schema version, because p5lab must not overwrite such
+    a record. There are no older schema versions, because version 1 is the first.
     """
     try:
         record = records.read(directory / RECORD)
@@ -113,8 +117,8 @@ def read(directory: Path) -> dict[str, Any] | None:
     return record if _is_record(record, directory.name) else None
 
 
-# The fields of every record, and the further fields of a finished run. A tuple with one type is a
-# table with values of that type.
+# The fields of every record, and the further fields of a finished run. A tuple with one type
+# describes a table in which all values have that type.
 _ALWAYS: dict[str, Any] = {
     "schema_version": int,
     "run": str,
@@ -155,7 +159,8 @@ def _is_record(record: dict[str, Any], name: str) -> bool:
 
 
 def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
-    """Whether a JSON value is of a type, or is a table with such values."""
+    """Whether a JSON value has the type `kind`. `kind` can also describe a table, as in
+    `_ALWAYS`."""
     if isinstance(kind, dict):
         return isinstance(value, dict) and all(
             key in value and _has(value[key], one) for key, one in kind.items()
@@ -166,7 +171,8 @@ def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
 
 
 def write(directory: Path, record: Mapping[str, Any]) -> None:
-    """Replaces the record; on a full disk it frees the reserve first. UserError if it fails."""
+    """Replaces the record. On a full disk, this function frees the reserve first. Raises UserError
+    if the record cannot be written."""
     try:
         replace_json(directory / RECORD, records.sealed(record))
     except OSError as error:
@@ -186,7 +192,8 @@ def reserve(directory: Path) -> None:
 
 @contextmanager
 def locked(directory: Path) -> Iterator[int | None]:
-    """Holds the directory's lock; yields its file descriptor, or None if another process has it."""
+    """Holds the lock of a directory while the block runs. Yields the lock's file descriptor, or
+    None if another process holds the lock."""
     with (directory / LOCK).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -198,10 +205,11 @@ def locked(directory: Path) -> Iterator[int | None]:
 
 @contextmanager
 def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
-    """Holds the lock on the results; yields whether this process got it.
+    """Holds the lock of the results directory while the block runs. Yields whether this process got
+    the lock.
 
-    Every process that runs something shares the lock. With `alone` it is exclusive, and fails while
-    another process holds it. UserError if the directory cannot be made.
+    All processes that execute runs share the lock. With `alone`, this process gets the lock only if
+    no other process holds it. Raises UserError if the directory cannot be created.
     """
     try:
         lab.results.mkdir(parents=True, exist_ok=True)
@@ -218,7 +226,8 @@ def in_use(lab: Lab, *, alone: bool = False) -> Iterator[bool]:
 
 
 def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
-    """Whether a run is ok and its files have the recorded digests: it need not run again."""
+    """Whether a run is ok and its files have the recorded digests. Such a run need not be executed
+    again."""
     if record is None or record["status"] != "ok":
         return False
     try:
@@ -228,7 +237,7 @@ def complete(directory: Path, record: Mapping[str, Any] | None) -> bool:
 
 
 def all_runs(lab: Lab) -> list[Stored]:
-    """Every recorded run; a run that crashed becomes `failed`.
+    """Returns every recorded run. A run that crashed becomes `failed`.
 
     A run with a damaged record is listed as failed. If abridged records are enough,
     p5lab.keep.index is faster.
@@ -237,7 +246,7 @@ def all_runs(lab: Lab) -> list[Stored]:
 
 
 def stored(directory: Path) -> Stored:
-    """One run, from its directory; see `all_runs`."""
+    """Returns the run of a directory. Crashed and damaged runs are handled as in `all_runs`."""
     record = read(directory)
     return Stored(directory, settle(directory, record) if record else _damaged(directory))
 
@@ -255,7 +264,8 @@ def _damaged(directory: Path) -> dict[str, Any]:
 
 
 def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Changes a record from `running` to `failed` if no process runs it; returns the record."""
+    """Changes a record from `running` to `failed` if no process executes the run. Returns the
+    record."""
     if record["status"] != "running":
         return record
     with locked(directory) as lock:
@@ -269,10 +279,10 @@ def settle(directory: Path, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def find(lab: Lab, prefix: str) -> Stored:
-    """The run whose id begins with `prefix`.
+    """Returns the run with an id that begins with `prefix`.
 
-    The prefix has at least 4 characters; EXPERIMENT/ may precede it. UserError if no run or several
-    runs match.
+    The prefix has at least 4 characters. EXPERIMENT/ may precede the prefix. Raises UserError if no
+    run or several runs match.
     """
     wanted = prefix.rstrip("/").rpartition("/")[2]
     runs: dict[str, Stored] = {}
@@ -286,5 +296,5 @@ def find(lab: Lab, prefix: str) -> Stored:
             " `./p5lab list runs` shows"
         )
     if len(runs) > 1:
-        raise UserError(f"{prefix!r} is not one run but {len(runs)}: {', '.join(sorted(runs))}")
+        raise UserError(f"{prefix!r} matches {len(runs)} runs: {', '.join(sorted(runs))}")
     return next(iter(runs.values()))

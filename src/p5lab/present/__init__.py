@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""How results are presented: tables, comparisons, differences, timelines and pages."""
+"""Presents results as tables, comparisons, differences, timelines and pages."""

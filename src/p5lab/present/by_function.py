@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts by function: the tables that `./p5lab show RUN --attribution` prints."""
+"""Prints tables of the counts by function, for `./p5lab show RUN --attribution`."""
 
 import argparse
 import json
@@ -24,9 +24,10 @@ SCHEMA_VERSION = 1
 
 
 def of_run(directory: Path) -> "pd.DataFrame | None":
-    """Returns the counts in a run directory, as p5stats.attribution.Attribution.frame() makes them.
-    None: the run was made without --attribute."""
-    from p5stats import attribution  # loading pandas takes half a second
+    """Returns the counts in a run directory, in the form of
+    p5stats.attribution.Attribution.frame(). Returns None if the run was executed without
+    --attribute."""
+    from p5stats import attribution  # imported here, because loading pandas takes half a second
 
     path = directory / ATTRIBUTION
     return attribution.read(path).frame() if path.is_file() else None
@@ -60,8 +61,9 @@ def write_speedscope(stored: Stored, path: Path, event: str) -> None:
 
 
 def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
-    """Prints the largest counts as table, markdown, csv or json; `args` are those of `p5lab show`.
-    Raises UserError if the run has no counts by function, and for an unknown --by or --event."""
+    """Prints the largest counts as table, markdown, csv or json. `args` contains the options of
+    `p5lab show`. Raises UserError if the run has no counts by function, or if the value of --by or
+    --event is unknown."""
     frame = of_run(stored.directory)
     if frame is None:
         raise UserError(f"run {stored.id} has no {ATTRIBUTION}: expected a run with --attribute")
@@ -83,8 +85,9 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
 
 
 def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -> None:
-    """Prints who evicted whom from the L2, the most frequent pairs first. Raises UserError if the
-    run has no evictions."""
+    """Prints pairs of functions. The lines of one function evicted the lines of the other function
+    from the L2. The most frequent pairs come first. Raises UserError if the run has no
+    evictions."""
     from p5stats import attribution
 
     path = stored.directory / ATTRIBUTION
@@ -107,7 +110,8 @@ def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -
 
 
 def _print(console: Console, title: str, found: "pd.DataFrame", form: str) -> None:
-    """Prints a table whose last columns are count and share. The sum replaces `{}` in the title."""
+    """Prints a table. The last two columns of `found` must be count and share. The sum of the
+    counts replaces `{}` in the title."""
     *names, _, _ = found.columns
     grid = Grid(title.format(int(found["count"].sum())), [*names, "count", "share"])
     for row in found.itertuples(index=False):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The measurements of an experiment's runs, side by side.
+"""Compares the measurements of an experiment's runs.
 
 A comparison has one cell for each question (a phase of a workload) and each system (a guest on a
-machine). A cell holds the measurements of all placement seeds.
+machine). A cell contains the measurements of all placement seeds.
 """
 
 import math
@@ -23,18 +23,18 @@ from p5lab.keep.store import Stored
 from p5stats import StatsError, compare, tidy
 
 CYCLES, TIME = "busy cycles", "microseconds"
-LOWEST, HIGHEST = ", lowest", ", highest"  # iteration of a phase, for CYCLES and TIME
+LOWEST, HIGHEST = ", lowest", ", highest"  # CYCLES or TIME of the lowest and highest iteration
 DEVIATION = "gem5 differs from the machine"
 SCHEMA_VERSION = 1
-BATCH = 50  # runs read and counted as one table
+BATCH = 50  # number of runs that are evaluated as one table
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One phase of one run, on its machine or on a shadow of the machine.
+    """One phase of one run, on the run's machine or on one of its shadow geometries.
 
-    values: the metrics of one operation, and the lowest and highest iteration in cycles and time.
-    corrected: whether an empty bracket was subtracted.
+    `values`: the metrics of one operation, and the cycles and time of the lowest and highest
+    iteration. `corrected`: whether an empty bracket was subtracted.
     """
 
     stored: Stored
@@ -46,14 +46,15 @@ class Measured:
 
 
 def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
-    """Yields the phases of each run, per operation and corrected for the empty bracket.
+    """Yields the phases of each run. The values of a phase are for one operation, and the empty
+    bracket is subtracted.
 
     All runs must have status ok. Raises StatsError for a run without brackets.
     """
     undivided = {
         one.record["engine"] for one in runs if not engine.recorded(one.record["engine"]).rings
     }
-    # A table operation costs the same for one run as for many.
+    # A table operation takes almost the same time for one run and for many runs.
     for batch in _batches(runs):
         tables = [tidy.read_run(stored.directory) for stored in batch]
         for stored, (frame, _) in zip(batch, tables, strict=True):
@@ -69,7 +70,7 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
 
 
 def _batches(runs: Sequence[Stored]) -> Iterator[list[Stored]]:
-    """Yields groups of at most BATCH runs, to limit memory. No group has a run twice."""
+    """Yields groups of at most BATCH runs, to limit memory. No group contains a run twice."""
     batch: dict[str, Stored] = {}
     for stored in runs:
         if len(batch) == BATCH or stored.id in batch:
@@ -85,7 +86,7 @@ def _phases(
 ) -> list[Measured]:
     workload = stored.record["workload"]
     operations = workload["operations"]
-    moved = workload.get("bytes", 0)  # records of older versions lack it
+    moved = workload.get("bytes", 0)  # records of older versions have no `bytes`
     vector = stored.record["guest"]["clock_vector"]
     events = list(counts.columns)
     brackets = counts.to_numpy(float)
@@ -139,7 +140,7 @@ class System:
 
     @classmethod
     def all_of(cls, record: dict[str, Any]) -> "list[System]":
-        """Returns the system of a run and those of its shadows."""
+        """Returns the system of a run and the systems of its shadow geometries."""
         own = cls.of(record)
         shadows = record["machine"].get("shadows", {})
         return [own, *(replace(own, geometry=name, feedback=tidy.NO) for name in shadows)]
@@ -149,8 +150,8 @@ class System:
 class Question:
     """A row of a comparison.
 
-    what: the start of the run's label (see `head`). phase: the name that the program gives to the
-    bracket; a workload may have several.
+    `what`: the start of the run's label (see `head`). `phase`: the program's name for the bracket.
+    A workload may have several phases.
     """
 
     what: str
@@ -159,7 +160,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Cell:
-    """The answer of one system to one question: one Measured for each seed."""
+    """The measurements of one system for one question, with one Measured for each seed."""
 
     seeds: list[Measured]
 
@@ -175,7 +176,8 @@ class Cell:
 
     @cached_property
     def metrics(self) -> dict[str, list[float]]:
-        """The values of each metric, one for each seed. NaN: not counted, or a division by zero."""
+        """The values of each metric, one for each seed. A value is NaN if the metric was not
+        counted, or if its divisor is zero."""
         values: dict[str, list[float]] = {}
         for measured in self.seeds:
             for name, value in measured.values.items():
@@ -187,7 +189,8 @@ class Cell:
         return not all(map(math.isnan, self.metrics[metric]))
 
     def mean(self, metric: str) -> float:
-        """Returns the mean over the seeds, in the metric's unit; NaN if a seed has no value."""
+        """Returns the mean over the seeds, in the metric's unit. Returns NaN if a seed has no
+        value."""
         values = self.metrics[metric]
         return sum(values) / len(values)
 
@@ -200,8 +203,9 @@ class Cell:
 class Comparison:
     """The runs of an experiment as a table of questions and systems.
 
-    questions and systems: rows and columns, in the order of the runs. seeds: the placement seeds.
-    failed: the runs without results. cannot: the runs that a guest cannot do.
+    `questions`: the rows, in the order of the runs. `systems`: the columns, in the order of the
+    runs. `seeds`: the placement seeds. `failed`: the runs without results. `cannot`: the runs that
+    a guest cannot execute.
     """
 
     def __init__(self, runs: Sequence[Stored], cannot: Sequence[Cannot] = ()) -> None:
@@ -219,7 +223,8 @@ class Comparison:
                 question = Question(head(stored.record), measured.phase)
                 cells = found.setdefault(question, {})
                 cells.setdefault(measured.system, []).append(measured)
-        # The rows follow the experiment, even if a guest ran its workloads in another order.
+        # The rows have the order of the experiment, even if a guest executed its workloads in
+        # another order.
         order = list(dict.fromkeys(head(stored.record) for stored in runs))
         self.questions = sorted(found, key=lambda question: order.index(question.what))
         self._cells = {
@@ -230,12 +235,12 @@ class Comparison:
 
     @property
     def has_shadows(self) -> bool:
-        """Whether the runs had shadows: geometries that count misses and nothing else."""
+        """Whether the runs had shadow geometries, which count only misses."""
         return any(cell.record["machine"].get("shadows") for cell in self._cells.values())
 
     @property
     def not_counted(self) -> list[str]:
-        """What a host did not count, with the reason; each note once."""
+        """A note for each event that a host did not count, with the reason."""
         found = (
             f"{note['what'].capitalize()} ({note['reason']})"
             for cell in self._cells.values()
@@ -246,7 +251,7 @@ class Comparison:
 
     @property
     def deviations(self) -> list[str]:
-        """How gem5 differs from the machine it models; each difference once."""
+        """A note for each difference between gem5 and the machine that it models."""
         found = (
             note["reason"]
             for cell in self._cells.values()
@@ -257,7 +262,7 @@ class Comparison:
 
     @property
     def without_clocks(self) -> list[str]:
-        """A note for each guest whose processor the engine models without clocks."""
+        """A note for each guest on a processor that the engine models without clocks."""
         found = []
         for cell in self._cells.values():
             guest, isa = (
@@ -266,14 +271,14 @@ class Comparison:
             )
             if isa in engine.recorded(cell.record["engine"]).without_clocks:
                 found.append(
-                    f"Guest {guest} ran on a processor of {isa}: its events are counted, but it has"
-                    " no cycles or times of a Pentium"
+                    f"Guest {guest} ran on a processor of {isa}. Events of this guest are counted,"
+                    " but there are no cycles and times of a Pentium"
                 )
         return list(dict.fromkeys(found))
 
     @property
     def not_timed(self) -> list[str]:
-        """Instructions without a class in the timing table, each once for a run."""
+        """A note for each instruction of a run that has no class in the timing table."""
         found = {
             (cell.record["run"], note["name"]): note["count"]
             for cell in self._cells.values()
@@ -281,13 +286,13 @@ class Comparison:
             if note["what"] == "unknown-class"
         }
         return [
-            f"Run {run}: instruction {name} has no timing class; it was counted as 1 clock, {count}"
-            " times"
+            f"Run {run}: instruction {name} has no timing class. The instruction was executed"
+            f" {count} times and counted as 1 clock each time"
             for (run, name), count in found.items()
         ]
 
     def cell(self, question: Question, system: System) -> Cell | None:
-        """Returns the cell of a question and a system; None: there is no result."""
+        """Returns the cell of a question and a system, or None if there is no result."""
         return self._cells.get((question, system))
 
     def cells(self, question: Question) -> list[Cell | None]:
@@ -295,7 +300,7 @@ class Comparison:
         return [self.cell(question, system) for system in self.systems]
 
     def any_cell(self, question: Question) -> Cell:
-        """Returns the first cell of a question's row; each question has at least one."""
+        """Returns the first cell of a question's row. Each question has at least one cell."""
         return next(cell for cell in self.cells(question) if cell)
 
     def phases(self, what: str) -> list[Question]:
@@ -303,7 +308,8 @@ class Comparison:
         return [question for question in self.questions if question.what == what]
 
     def why_missing(self, question: Question, system: System) -> str:
-        """Returns why a cell is missing: failed, cannot, or `-` if there is no run."""
+        """Returns the reason why a cell is missing: `failed`, `cannot`, or `-` if there is no
+        run."""
         if any(
             head(stored.record) == question.what and system in System.all_of(stored.record)
             for stored in self.failed
@@ -315,9 +321,10 @@ class Comparison:
         return "-"
 
     def names(self) -> dict[System, str]:
-        """Returns a short name for each system, with only the parts that differ, one a line.
+        """Returns a short name for each system. The name contains only the parts that differ
+        between the systems, with one part on each line.
 
-        If only overlays differ, the machine without an overlay has the name of its file.
+        If only overlays differ, the machine without an overlay gets the name of its file.
         """
         fields = ("guest", "machine", "geometry", "feedback", "engine")
         differ = [
@@ -329,7 +336,8 @@ class Comparison:
         }
 
     def table(self) -> Iterator[dict[str, Any]]:
-        """Yields a row for each question, system and metric, for programs. None: no value."""
+        """Yields a row for each question, system and metric, for programs. A missing value is
+        None."""
         units = {metric.name: metric.unit for metric in compare.metrics(0)}
         units |= {name + end: units[name] for name in (CYCLES, TIME) for end in (LOWEST, HIGHEST)}
         for question in self.questions:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints the counts of an experiment, for people and for programs."""
+"""Prints the counts of an experiment, in formats for people and for programs."""
 
 import csv
 import io
@@ -21,14 +21,15 @@ FORMATS = ("table", "markdown", "csv", "json")
 PIPED_WIDTH = 120
 NO_LIMIT = 1 << 20  # a width in characters at which no line wraps
 EXPLANATION = (
-    "Mean of one operation over the iterations. The cycles, instructions and accesses of the"
-    " markers themselves (empty bracket) are subtracted, as chen95 subtracts Null. A dash: not"
-    " counted, or a division by zero."
+    "Each number is the mean of one operation over the iterations. The cycles, instructions and"
+    " accesses of the markers (the empty bracket) are subtracted, as chen95 subtracts Null. A dash"
+    " means that the number was not counted, or that the divisor is zero."
 )
 
 
 def stdout() -> Console:
-    """Returns the console for results. A file or pipe gets PIPED_WIDTH unless COLUMNS is set."""
+    """Returns the console for results. The width for a file or pipe is PIPED_WIDTH, unless COLUMNS
+    is set."""
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED_WIDTH
@@ -40,8 +41,8 @@ def experiment(
 ) -> None:
     """Prints the counts of an experiment's runs.
 
-    runs: all runs, also the failed ones. cannot: the runs that a guest cannot do. form: one of
-    FORMATS.
+    `runs`: all runs, including the failed runs. `cannot`: the runs that a guest cannot execute.
+    `form`: one of FORMATS.
     """
     found = Comparison(runs, cannot)
     if form == "csv":
@@ -59,7 +60,7 @@ def experiment(
 
 
 def notes(found: Comparison) -> list[str]:
-    """Returns the notes below the tables; each is one or more sentences."""
+    """Returns the notes below the tables. Each note has one or more sentences."""
     lines = [EXPLANATION] if found.questions else []
     if found.has_shadows:
         lines.append(
@@ -67,11 +68,14 @@ def notes(found: Comparison) -> list[str]:
         )
     elif len(found.systems) > 1 and found.questions:
         first = found.names()[found.systems[0]].replace("\n", ", ")
-        lines.append(f"Ratios are to {first}. They compare times unless the table says otherwise.")
+        lines.append(
+            f"Ratios refer to {first}. Ratios compare times, unless a table names other values."
+        )
     if len(found.seeds) > 1:
         seeds = ", ".join(map(str, found.seeds))
         lines.append(
-            f"Means over the seeds {seeds}. The lowest and the highest seed stand beside them."
+            f"Values are means over the seeds {seeds}. The values of the lowest and the highest"
+            " seed are beside the means."
         )
     lines += [f"{line}." for line in (*found.without_clocks, *found.not_counted)]
     lines += [f"{line}." for line in (*found.deviations, *found.not_timed)]
@@ -81,8 +85,9 @@ def notes(found: Comparison) -> list[str]:
 def grids(found: Comparison, width: int) -> list[Grid]:
     """Returns the tables of a comparison for a terminal of `width` characters.
 
-    With one system and one seed the benchmarks stand side by side. Otherwise the systems stand side
-    by side: first a summary with one line for each benchmark, then a table for each benchmark.
+    With one system and one seed, the benchmarks are side by side. With several systems or seeds,
+    the systems are side by side. The first table is then a summary with one line for each
+    benchmark, and a table for each benchmark follows.
     """
     if found.has_shadows:
         return [several_systems.misses(found, question) for question in last_points(found)]
@@ -119,8 +124,8 @@ def as_csv(found: Comparison) -> str:
 
 
 def as_json(found: Comparison) -> str:
-    """Returns JSON with the rows of the CSV, the failed runs and the runs that a guest cannot do. A
-    missing value is null."""
+    """Returns JSON with the rows of the CSV, the failed runs and the runs that a guest cannot
+    execute. A missing value is null."""
     return json.dumps(
         {
             "schema_version": comparison.SCHEMA_VERSION,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What differs between runs: their inputs and their counts."""
+"""Finds the differences between runs, in their inputs and in their counts."""
 
 import csv
 import json
@@ -24,7 +24,8 @@ DIGEST = 12  # characters of a digest that are shown
 
 @dataclass(frozen=True)
 class Made:
-    """An input that is not the same in all runs. None: this run does not have it."""
+    """An input that is not the same in all runs. A value is None if its run does not have the
+    input."""
 
     what: str
     values: tuple[str | None, ...]
@@ -32,10 +33,11 @@ class Made:
 
 @dataclass(frozen=True)
 class Counted:
-    """An event of a phase whose counts differ between the runs.
+    """An event of a phase, with counts that differ between the runs.
 
-    values: means over the iterations. ratio: to the first run. per_1000: per 1000 instructions of
-    the same ring. NaN: not counted, or a division by zero.
+    `values`: the mean over the iterations of each run. `ratio`: the ratio of each value to the
+    value of the first run. `per_1000`: the values per 1000 instructions of the same ring. A number
+    is NaN if the event was not counted or if the divisor is zero.
     """
 
     phase: str
@@ -57,9 +59,9 @@ class Difference:
 
 
 def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
-    """Compares runs. rings: count each privilege ring separately.
+    """Compares runs. `rings`: compare each privilege ring separately.
 
-    Raises UserError for a run whose status is not ok.
+    Raises UserError if the status of a run is not ok.
     """
     for stored in runs:
         if stored.status != "ok":
@@ -73,7 +75,7 @@ def between(runs: Sequence[Stored], *, rings: bool = False) -> Difference:
 
 
 def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields name and value of every input that identifies a run, each once."""
+    """Yields the name and the value of each input that identifies a run."""
     yield "engine", record["engine"]
     yield "machine", record["machine"]["name"]
     yield from record["machine"]["values"].items()
@@ -85,7 +87,7 @@ def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "feedback", record["feedback"]
     for role, digest in record["identity"]["digests"].items():
         yield f"file {role}", digest[:DIGEST]
-    # The engine's settings repeat the machine keys and the job.
+    # The engine's settings repeat the machine keys and the job, so these are left out.
     listed = {*record["machine"]["values"], "run.job"}
     for name, value in _flat(record["identity"]["settings"], ""):
         if name.rpartition("engine.conf.")[2] not in listed and not name.startswith("job."):
@@ -110,7 +112,7 @@ def _different(made: Sequence[Mapping[str, str]]) -> Iterator[Made]:
 
 
 def _counts(stored: Stored, rings: bool) -> pd.Series:
-    """Returns the means over the iterations. Index: phase, ring, event, unit."""
+    """Returns the means over the iterations. The index is phase, ring, event and unit."""
     frame, _ = tidy.read_run(stored.directory)
     own = frame[frame["geometry"] == stored.record["machine"]["geometry"]]
     iterations = own.groupby("phase")["iteration"].nunique()
@@ -177,14 +179,15 @@ def _document(found: Difference) -> dict[str, Any]:
 
 
 def grids(found: Difference) -> list[Grid]:
-    """Returns tables: the runs, their different inputs, and the different events of each phase."""
+    """Returns a table of the runs, a table of their different inputs, and for each phase a table of
+    its different events."""
     names = [stored.id[:8] for stored in found.runs]
     runs = Grid("", ["run", "what"])
     for stored in found.runs:
         runs.add(stored.id[:8], stored.record["label"])
     result = [runs]
     if found.made:
-        made = Grid("made of", ["", *names])
+        made = Grid("different inputs", ["", *names])
         for one in found.made:
             made.add(one.what, *(MISSING if value is None else value for value in one.values))
         result.append(made)

@@ -11,7 +11,7 @@ from p5lab.present.tables import Grid
 
 
 def show(console: Console, items: Sequence[Item], *, each: bool) -> None:
-    """Prints what gc found: a line for each kind, or with `each` a line for each item."""
+    """Prints a line for each kind of item, or with `each` a line for each item."""
     grid = Grid("", ["what", "size"] if each else ["what", "number", "size"])
     for why in dict.fromkeys(item.why for item in items):
         kind = [item for item in items if item.why == why]

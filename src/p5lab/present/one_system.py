@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of one system: benchmarks side by side, and curves."""
+"""Tables of one system, with benchmarks side by side or with the points of a curve."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,8 @@ from p5lab.present.comparison import CYCLES, HIGHEST, LOWEST, TIME, Cell
 from p5lab.present.tables import Grid, number
 from p5stats import compare
 
-# The columns of a curve's table, the most important first. A narrow terminal shows only the first.
+# The columns of a curve's table, the most important first. A narrow terminal shows only the first
+# of these columns.
 CURVE_HEADS = {
     "MB/s": "MB/s",
     "busy cycles": "cycles",
@@ -27,8 +28,8 @@ METRICS = [metric.name for metric in compare.metrics(0)]
 
 
 def metrics(columns: Sequence[Cell], width: int) -> list[Grid]:
-    """Returns tables with a row for each metric and a column for each benchmark. Benchmarks that do
-    not fit into `width` characters go into further tables."""
+    """Returns tables with a row for each metric and a column for each benchmark. There are several
+    tables if not all benchmarks fit into `width` characters."""
     room = max((width - LABEL_WIDTH) // COLUMN_WIDTH, 1)
     return [
         _metrics(columns[first : first + room], columns) for first in range(0, len(columns), room)
@@ -49,9 +50,9 @@ def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
 
 
 def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
-    """Returns label and metric of each row, without metrics that no cell has.
+    """Returns the label and the metric of each row. Leaves out metrics that no cell contains.
 
-    The lowest and highest iteration stand below the cycles, or below the time without cycles.
+    The lowest and the highest iteration follow the cycles, or the time if there are no cycles.
     """
     found = []
     spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME
@@ -64,7 +65,8 @@ def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
 
 
 def curve(points: Sequence[Cell], width: int) -> Grid:
-    """Returns a table with a row for each point of a curve, at most `width` characters wide."""
+    """Returns a table with a row for each point of a curve. The table is at most `width` characters
+    wide."""
     record = points[0].record
     shown = [name for name in CURVE_HEADS if any(cell.has(name) for cell in points)]
     shown = shown[: max((width - POINT_WIDTH) // POINT_WIDTH, 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints a plan: its runs, and how long the missing ones take."""
+"""Prints a plan: its runs, and the estimated time of the runs without results."""
 
 import csv
 import json

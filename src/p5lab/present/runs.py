@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Prints run directories: one in full, or one line for each."""
+"""Prints one run directory in full, or one line for each of several run directories."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,8 @@ from p5lab.present.tables import MISSING
 
 
 def one(console: Console, stored: Stored, form: str = "table") -> None:
-    """Prints everything about one run. A `form` for programs prints only its counts."""
+    """Prints all data of one run. If `form` is a format for programs, prints only the counts of the
+    run."""
     record = stored.record
     if form != "table" and record["identity"]:
         counts.experiment(console, [stored], form=form)
@@ -61,7 +62,8 @@ def one(console: Console, stored: Stored, form: str = "table") -> None:
 
 
 def _job(settings: dict[str, Any]) -> str:
-    """Returns the job of the guest. Its place depends on engine and version of the record."""
+    """Returns the job of the guest. The place of the job in the settings depends on the engine and
+    on the version of the record."""
     for part in (settings.get("job"), settings.get("engine.conf")):
         if isinstance(part, dict) and "run.job" in part:
             return str(part["run.job"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables of runs that p5lab.execute.sampling estimated from a few intervals."""
+"""Prints estimates of p5lab.execute.sampling. Each estimate of a run comes from a few intervals."""
 
 import json
 from typing import Any
@@ -12,14 +12,15 @@ from p5lab.present.tables import MISSING, Grid, number
 from p5stats.simpoint import BUSY, INSTRUCTIONS
 
 NOTE = (
-    "Estimates are means over the chosen intervals, weighted by the instructions they stand for."
-    " Clock drift: virtual time inside the brackets, sampled run compared with full run. Host"
-    " seconds: wall time of each run, including the boot."
+    "Estimates are means over the chosen intervals. The weight of an interval is the number of"
+    " instructions that it represents. Clock drift compares the virtual time inside the brackets of"
+    " the sampled run with the same time of the full run. Host seconds are the wall time of each"
+    " run, including the boot."
 )
 
 
 def show(console: Console, found: dict[str, dict[str, Any]], form: str) -> None:
-    """Prints the estimates as table, markdown or json. found: the records by label."""
+    """Prints the estimates as table, markdown or json. `found`: the record of each label."""
     if form == "json":
         rows = [{"label": label, **record} for label, record in found.items()]
         print(json.dumps({"schema_version": SCHEMA_VERSION, "rows": rows}, indent=1))
@@ -86,7 +87,7 @@ def summary(found: dict[str, dict[str, Any]]) -> Grid:
 
 
 def _rates(label: str, record: dict[str, Any]) -> Grid:
-    """Returns a table of all events that occur, per 1000 instructions."""
+    """Returns a table of all events that occurred, per 1000 instructions."""
     grid = Grid(f"{label}: events per 1000 instructions", ["", "estimate", "full", "error"])
     for event, rate in record["events"].items():
         if event != INSTRUCTIONS and max(rate["estimate"], rate.get("full", 0)) > 0:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables of several systems side by side: a summary of all benchmarks, and one for each."""
+"""Tables that show several systems side by side: a summary of all benchmarks, and a table for each
+benchmark."""
 
 from collections.abc import Sequence
 
@@ -9,9 +10,9 @@ from p5lab.present.comparison import CYCLES, TIME, Cell, Comparison, Question
 from p5lab.present.one_system import COLUMN_WIDTH, CURVE_HEADS, LABEL_WIDTH, POINT_WIDTH, rows
 from p5lab.present.tables import MISSING, Grid, number, ratio, times
 
-# The metrics of a curve that a table of several systems shows.
+# The metrics in the table of a curve for several systems.
 CURVES_COMPARED = ("busy cycles", "MB/s", "read misses/reference", "L2 misses", "DTLB misses")
-# Events that have a table of their own, with their place in chen95.
+# Events that have their own table, and the place of the table in chen95.
 EVENT_TABLES = {
     "interrupts, other": "Non-clock interrupts (chen95 tables 4, 5 and 8)",
     "segment loads": "Segment register loads (chen95 table 7)",
@@ -34,7 +35,7 @@ RATIO_WIDTH, SPREAD_WIDTH = 9, 21
 
 
 def last_points(found: Comparison) -> list[Question]:
-    """Returns all questions, but only the last point of each curve."""
+    """Returns all questions without a curve, and for each curve the question of the last point."""
     return [
         question
         for question in found.questions
@@ -44,16 +45,17 @@ def last_points(found: Comparison) -> list[Question]:
 
 
 def _label(found: Comparison, question: Question) -> str:
-    """Returns a name for a question, with its phase if the workload has several."""
+    """Returns a name for a question. The name contains the phase if the workload has several
+    phases."""
     several = len(found.phases(question.what)) > 1
     return f"{question.what}, {question.phase}" if several else question.what
 
 
 def summary(found: Comparison, width: int) -> list[Grid]:
-    """Returns tables with a row for each benchmark, at most `width` characters wide.
+    """Returns tables with a row for each benchmark. A table is at most `width` characters wide.
 
-    A row has time and busy cycles of each system, and the ratio of times to the first system. If no
-    system has a time, the tables show instructions and their ratio.
+    A row contains the time and the busy cycles of each system, and the ratio of its time to the
+    time of the first system. If no system has a time, the tables show instructions and their ratio.
     """
     names = list(found.names().values())
     seeds = len(found.seeds) > 1
@@ -83,8 +85,8 @@ def summary(found: Comparison, width: int) -> list[Grid]:
 
 
 def events(found: Comparison, width: int) -> list[Grid]:
-    """Returns a table for each event of EVENT_TABLES: a row for each benchmark, a column for each
-    system."""
+    """Returns a table for each event in EVENT_TABLES. A table has a row for each benchmark and a
+    column for each system."""
     result = []
     names = list(found.names().values())
     for metric, title in EVENT_TABLES.items():
@@ -101,8 +103,8 @@ def events(found: Comparison, width: int) -> list[Grid]:
 
 
 def side_by_side(found: Comparison, question: Question, width: int) -> list[Grid]:
-    """Returns tables of all metrics of one question: a column for each system, and its ratio to the
-    first system."""
+    """Returns tables of all metrics of one question. Each system has a column for its values and a
+    column for their ratios to the first system."""
     workload = found.any_cell(question).record["workload"]
     names, cells = list(found.names().values()), found.cells(question)
     seeds = len(found.seeds) > 1
@@ -140,7 +142,8 @@ def _compared(
 def curves(found: Comparison, what: str, width: int) -> list[Grid]:
     """Returns a table with a row for each point of a curve.
 
-    Each metric has a column for each system. Cycles also have ratios to the first system.
+    Each metric has a column for each system. For cycles, the table also contains the ratios to the
+    first system.
     """
     questions = found.phases(what)
     workload = found.any_cell(questions[0]).record["workload"]
@@ -208,9 +211,9 @@ def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool)
 
 
 def _chunks(count: int, room: int) -> list[list[int]]:
-    """Returns the numbers of the systems in each table, at most `room` of them.
+    """Returns the numbers of the systems in each table. A table has at most `room` systems.
 
-    Every table begins with the first system, because ratios are to it.
+    Every table begins with the first system, because ratios refer to the first system.
     """
     others = list(range(1, count))
     step = max(room - 1, 1)

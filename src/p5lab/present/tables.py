@@ -18,22 +18,24 @@ MISSING = "-"
 
 @dataclass
 class Grid:
-    """A table of texts. Heads may have line breaks; the first column names the row."""
+    """A table of texts. Heads may contain line breaks. The first column contains the name of the
+    row."""
 
     title: str
     heads: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
     dim: set[int] = field(default_factory=set)  # numbers of rows that only explain the row above
-    points: bool = False  # the first column holds the points of a curve
+    points: bool = False  # the first column contains the points of a curve
 
     def add(self, *cells: str, dim: bool = False) -> None:
-        """Adds a row. dim: show it dimmed, because it explains the row above."""
+        """Adds a row. `dim`: the row is shown dimmed, because it explains the row above."""
         if dim:
             self.dim.add(len(self.rows))
         self.rows.append(cells)
 
     def print(self, console: Console) -> None:
-        """Prints the table. It may be wider than the console, so that no number is cut off."""
+        """Prints the table. The table may be wider than the console, so that no number is cut
+        off."""
         if self.title:
             console.print(markup(self.title), style="italic")
         table = Table(box=box.SIMPLE_HEAD)
@@ -44,7 +46,7 @@ class Grid:
             )
         for number, row in enumerate(self.rows):
             table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
-        # On a terminal that is too narrow, lines wrap, so that no digit is cut off.
+        # The table gets the width that it needs. A terminal that is too narrow wraps the lines.
         needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
         width = console.width
         console.width = max(needed, width)
@@ -77,7 +79,8 @@ def _safe(text: str) -> str:
 
 
 def number(value: float) -> str:
-    """Returns a number with four significant digits and separated thousands; MISSING for NaN."""
+    """Returns a number as text with four significant digits and separated thousands. Returns
+    MISSING for NaN."""
     if math.isnan(value):
         return MISSING
     if value == 0:
@@ -89,12 +92,13 @@ def number(value: float) -> str:
 
 
 def ratio(value: float, reference: float) -> float:
-    """Returns value / reference; NaN if the reference is zero."""
+    """Returns value / reference, or NaN if the reference is zero."""
     return value / reference if reference else float("nan")
 
 
 def times(value: float) -> str:
-    """Returns a ratio as text: two decimals, one from 10 on, two digits below 0.1."""
+    """Returns a ratio as text. The text has two significant digits below 0.1, two decimals below
+    10, and one decimal from 10 on. Returns MISSING for NaN."""
     if math.isnan(value):
         return MISSING
     if 0 < abs(value) < 0.1:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The steps of a call: `./p5lab show RUN --timeline` for a run with --trace crossings."""
+"""Prints the steps of a call, for `./p5lab show RUN --timeline`. The run needs --trace
+crossings."""
 
 import csv
 import json
@@ -15,7 +16,7 @@ from p5lab.present.tables import Grid
 from p5stats import crossings
 
 SCHEMA_VERSION = 1
-# Columns of misses, each the sum of some events of the trace.
+# Columns of misses. Each column is the sum of some events of the trace.
 MISSES = {
     "L1I": ("code_misses",),
     "L1D": ("data_read_misses", "data_write_misses"),
@@ -28,8 +29,9 @@ MISSES = {
 def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
     """Yields a row for each step of a bracket.
 
-    at: clocks since the start of the bracket. runs: who runs. clocks: the length of the step.
-    until: the crossing that ends it. MISSES: their counts, or None if the trace has no misses.
+    `at`: clocks since the start of the bracket. `runs`: the part of the system that runs. `clocks`:
+    the length of the step. `until`: the crossing that ends the step. The columns of MISSES contain
+    counts, or None if the trace contains no misses.
     """
     at = 0
     for step in bracket.steps:
@@ -44,7 +46,7 @@ def rows(bracket: crossings.Bracket) -> Iterator[dict[str, Any]]:
 def show(console: Console, stored: Stored, form: str) -> None:
     """Prints a typical bracket of each phase as table, markdown, csv or json.
 
-    Raises UserError if the run was made without --trace crossings.
+    Raises UserError if the run was executed without --trace crossings.
     """
     path = stored.directory / CROSSINGS
     if not path.is_file():

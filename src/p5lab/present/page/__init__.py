@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab report`: one self-contained HTML page about the stored results of an experiment
+"""`./p5lab report` writes one self-contained HTML page about the stored results of an experiment
 (docs/start/reading-a-report.md)."""
 
 from contextlib import suppress
@@ -18,7 +18,7 @@ from p5lab.present import by_function
 from p5lab.present.comparison import Comparison
 from p5lab.present.page.results import Found, Results, choose
 
-RELATIVE = "ousterhout90"  # pages of these experiments show the paper's MIPS-relative speeds
+RELATIVE = "ousterhout90"  # pages of experiments with this prefix show MIPS-relative speeds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """The files written, and the runs of the experiment that were not stored."""
+    """The files that were written, and the runs of the experiment without a stored result."""
 
     page: Path
     exported: list[Path]
@@ -36,12 +36,13 @@ class Written:
 def write(
     lab: Lab, name: str, expansion: Expansion, output: Path, export: Path | None = None
 ) -> Written:
-    """Writes the page of experiment `name` to `output`, completely or not at all.
+    """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    export: a directory for each figure as PNG, SVG and CSV. Raises UserError if no run of the
-    expansion is stored or a file cannot be written.
+    `export`: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if no run of
+    the expansion is stored, or if a file cannot be written.
     """
-    # Altair and vl-convert take a second to load, and no other command needs them.
+    # The imports are here because Altair and vl-convert take a second to load, and no other command
+    # needs Altair or vl-convert.
     from p5lab.present.page import (
         document,
         figures,
@@ -56,7 +57,7 @@ def write(
     )
     if not results.found:
         raise UserError(
-            f"no results of {name}: run `./p5lab run {name}` with the same options first",
+            f"{name} has no results: run `./p5lab run {name}` with the same options first",
             status=STATUS_FAILED,
         )
     found = Comparison(results.shown, expansion.cannot)
@@ -90,7 +91,8 @@ def write(
 
 
 def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
-    """Returns the newest run of the same kind with counts by function, and these counts; or []."""
+    """Returns the newest stored run of the same kind that has counts by function, and these counts.
+    Returns [] if there is no such run."""
     for stored in one.stored:
         if stored.status == "ok" and (counts := by_function.of_run(stored.directory)) is not None:
             return [(stored, counts)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Figures as Altair charts, with a panel for each metric.
 
-All panels have the same width. A page can place them side by side or one below the other and keep
-the size of the letters.
+All panels have the same width. A page can place the panels side by side or one below the other,
+without a change of the letter size.
 """
 
 import json
@@ -18,22 +18,22 @@ from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
 from p5lab.present.tables import number
 
 WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
-PLOT_WIDTH = 240  # width without labels, in a figure that stands alone
+PLOT_WIDTH = 240  # width without labels, in an exported figure
 CURVE_HEIGHT, BAR_STEP, DOT_STEP = 230, 24, 19
 LABEL_WIDTH, BAR_LABEL_WIDTH = 128, 190
-LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter, height of a line; in pixels
+LETTER, LINE_HEIGHT = 6.4, 15  # mean width of a letter and height of a line, in pixels
 LABEL_LINES = 2
-# Eight colours that also differ in lightness; figures use shapes as well. Each colour has one use
-# only, so that page.css can replace it on a dark page.
+# These eight colours also differ in lightness. In addition, the series have different shapes. Each
+# colour has only one use, so that page.css can replace the colour on a dark page.
 SERIES = ("#0b61a4", "#c2410c", "#2f7d32", "#7b3fa0", "#96690a", "#0b7285", "#b8236f", "#5a6472")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
-# Fonts with Arial's widths, so that texts need the same room on every host.
+# These fonts have the widths of Arial, so that texts have the same width on every host.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-LOG_FROM = 32  # largest over smallest value from which the axis of dots is logarithmic
+LOG_FROM = 32  # the axis of dots is logarithmic above this ratio of largest to smallest value
 TICKS = 5
-SIDE_BY_SIDE = 3  # number of series that fit into a row
-# Prints 20k and 2M, but 0.02 for what d3 prints as 20m.
+SIDE_BY_SIDE = 3  # maximum number of series that are drawn side by side
+# Prints large numbers as 20k or 2M, like d3. Prints 0.02 unchanged, but d3 would print 20m.
 NUMBER = "format(datum.value, abs(datum.value) < 1000 ? '~g' : '~s')"
 BYTES = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
@@ -43,7 +43,8 @@ BYTES = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The chart of one metric. description: the chart in words and numbers, for screen readers."""
+    """The chart of one metric. `description`: a text for screen readers about the values in the
+    chart."""
 
     metric: str
     title: str
@@ -55,8 +56,8 @@ class Panel:
 def panels(figure: Figure) -> list[Panel]:
     """Returns a panel for each metric of a figure.
 
-    Does not check the charts against Vega-Lite's schema: that takes longer than all other work. A
-    test checks them.
+    The charts are not checked against Vega-Lite's schema, because the check takes longer than all
+    other work. A test makes this check.
     """
     with alt.utils.schemapi.debug_mode(False):
         return _panels(figure)
@@ -75,7 +76,8 @@ def _panels(figure: Figure) -> list[Panel]:
 
 
 def single(panel: Panel) -> dict[str, Any]:
-    """Returns a panel as Vega-Lite without title and legend; the page has its own."""
+    """Returns a panel as Vega-Lite without title and legend, because the page contains title and
+    legend."""
     with alt.utils.schemapi.debug_mode(False):
         chart = panel.chart.properties(
             width=WIDTH, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
@@ -100,7 +102,7 @@ def _config(*, legend: bool) -> dict[str, Any]:
     return {
         "font": FONT,
         "background": "white" if legend else "transparent",
-        # The letters of a browser may be wider than LETTER.
+        # Letters may be wider than LETTER in a browser, so the text gets some space at the edges.
         "padding": {"left": 10, "top": 2, "right": 4, "bottom": 2},
         "view": alt.ViewConfig(stroke=None),
         "axis": alt.AxisConfig(
@@ -160,7 +162,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
-    # Series with equal values would cover each other.
+    # A few series are drawn side by side, because marks with equal values would cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
     labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
@@ -185,7 +187,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
             .mark_point(shape="diamond", size=130, color=INK, strokeWidth=1.5)
             .encode(x=x)
         )
-    # Numbers have no room if a panel has many published values.
+    # If a panel has many published values, there is no space for numbers.
     if len(figure.series) == 1 and (data["kind"] == PUBLISHED).sum() <= len(data) / 2:
         layers.append(
             base.transform_filter(modelled)
@@ -246,7 +248,7 @@ class _Labels:
     """The names beside an axis. A long name continues on a second line."""
 
     def __init__(self, names: pd.Series, limit: int) -> None:
-        """limit: the longest line in pixels."""
+        """`limit`: the longest line in pixels."""
         self._limit = limit
         self._lines = {name: _wrapped(name, round(limit / LETTER)) for name in names.unique()}
 
@@ -266,14 +268,14 @@ class _Labels:
 
     @property
     def height(self) -> int:
-        """The height of the tallest name in pixels; 0: all names have one line."""
+        """The height of the tallest name in pixels, or 0 if all names have one line."""
         most = max(map(len, self._lines.values()))
         return LINE_HEIGHT * most + 4 if most > 1 else 0
 
 
 def _wrapped(name: str, letters: int) -> list[str]:
-    """Returns the lines of a name, at most LABEL_LINES. The renderer cuts a last line that is too
-    long."""
+    """Returns the lines of a name, at most LABEL_LINES. If the last line is too long, the renderer
+    shortens it."""
     lines = textwrap.wrap(name, letters, break_long_words=False, break_on_hyphens=False) or [name]
     if len(lines) > LABEL_LINES:
         lines[LABEL_LINES - 1 :] = [" ".join(lines[LABEL_LINES - 1 :])]
@@ -281,7 +283,7 @@ def _wrapped(name: str, letters: int) -> list[str]:
 
 
 def _top(data: pd.DataFrame, labels: _Labels) -> float:
-    """Returns the end of an axis of bars that leaves room for the number after each bar."""
+    """Returns the end of an axis of bars. There is space for the number after each bar."""
     plot = WIDTH - labels.width - 20
     ends = [
         row["end"] / (1 - min(0.6, (LETTER * len(row["label"]) + 8) / plot))
@@ -291,7 +293,8 @@ def _top(data: pd.DataFrame, labels: _Labels) -> float:
 
 
 def _chart(data: pd.DataFrame) -> alt.Chart:
-    """Returns a chart of rows. The encodings give all types, so Altair need not infer them."""
+    """Returns a chart of rows. All encodings contain their type, so Altair does not have to infer
+    types."""
     rows = data.astype(object).where(data.notna(), None).to_dict("records")
     return alt.Chart(alt.InlineData(values=rows))
 
@@ -301,7 +304,7 @@ def _layer(layers: list[alt.Chart], height: float) -> alt.LayerChart:
 
 
 def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Returns the rows to draw, each with a short label and a full text."""
+    """Returns the rows to draw. Each row has a short label and a full text."""
     data = rows.assign(
         end=rows["highest seed"].fillna(rows["value"]).fillna(0),
         label=[
@@ -330,7 +333,7 @@ def _shown(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def _text(row: pd.Series) -> str:
-    """Returns a mark in words."""
+    """Returns a text about a mark."""
     where = dict.fromkeys(part for part in (row["benchmark"], row["phase"], row["series"]) if part)
     what = row["why"] if math.isnan(row["value"]) else f"{number(row['value'])} {row['unit']}"
     if row["kind"] == PUBLISHED:
@@ -341,15 +344,16 @@ def _text(row: pd.Series) -> str:
 
 
 def _description(figure: Figure, rows: pd.DataFrame) -> str:
-    """Returns a panel in words: every bar or dot, or start and end of each curve."""
+    """Returns a text about a panel: every bar or dot, or the first, last, lowest and highest value
+    of each curve."""
     modelled = rows[rows["kind"] == MODELLED]
     parts = []
     if figure.form == "curve":
         for series, curve in modelled.dropna(subset="value").groupby("series", sort=False):
             first, last = curve["value"].iloc[0], curve["value"].iloc[-1]
             parts.append(
-                f"{series} goes from {number(first)} to {number(last)}, lowest"
-                f" {number(curve['value'].min())}, highest"
+                f"{series} begins at {number(first)} and ends at {number(last)}, lowest value"
+                f" {number(curve['value'].min())}, highest value"
                 f" {number(curve['value'].max())}"
             )
     else:
@@ -387,7 +391,7 @@ def _few_ticks(values: list[float] | None = None) -> alt.Axis:
 
 
 def _thinned(steps: list[float]) -> list[float]:
-    """Returns at most TICKS of the steps, so that their labels have room."""
+    """Returns at most TICKS of the steps, so that there is space for the labels."""
     return steps[:: math.ceil(len(steps) / TICKS)]
 
 

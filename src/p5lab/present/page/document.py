@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The contents of the page, and its HTML from the template page.html.
+"""Makes the contents of the page, and its HTML from the template page.html.
 
-Texts from results or files are untrusted, so the template escapes all of them. The content security
-policy of the page allows its own style sheet and nothing else. The charts are SVG without script,
-so the page has nothing to execute.
+Texts from results or files are untrusted, so the template escapes all texts. The content security
+policy of the page allows only the page's own style sheet and icon. The charts are SVG without
+scripts, so a browser executes no code from the page.
 """
 
 import base64
@@ -38,7 +38,8 @@ RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its text and tables. left: the number of columns with texts in its tables."""
+    """A heading with text and tables. `left`: the number of columns with text at the left of each
+    table. The other columns contain numbers."""
 
     id: str
     title: str
@@ -51,7 +52,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure whose panels are drawn as SVG."""
+    """A figure with panels that are drawn as SVG."""
 
     id: str
     title: str
@@ -67,7 +68,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Page:
-    """The contents of a page, as the template reads them."""
+    """The contents of a page, in the form that the template needs."""
 
     name: str
     title: str
@@ -81,14 +82,14 @@ class Page:
 
     @property
     def contents(self) -> list[tuple[str, str]]:
-        """Identifier and title of each section, for the table of contents."""
+        """The identifier and title of each section, for the table of contents."""
         parts = [("summary", "At a glance")] if self.summary else []
         parts += [("figures", "Figures")] if self.figures else []
         return [*parts, *((one.id, one.title) for one in self.sections), ("runs", "Runs")]
 
 
 def render(page: Page) -> str:
-    """Returns the HTML of a page. The same page gives the same bytes."""
+    """Returns the HTML of a page. The same page always gives the same HTML."""
     style = (HERE / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     environment = jinja2.Environment(
@@ -120,7 +121,7 @@ def make(
 ) -> Page:
     """Returns the contents of the page of experiment `name`.
 
-    validation: the judged claims of `validate.evaluate`. runs: the runs that the figures show.
+    `validation`: the judged claims of `validate.evaluate`. `runs`: the runs that the figures show.
     """
     by_method = _method(results.shown)
     several = len(found.systems) > 1 and not found.has_shadows and not by_method
@@ -151,11 +152,11 @@ def _lead(name: str, results: Results, found: Comparison) -> str:
     machines = dict.fromkeys(one.shown.record["machine"]["name"] for one in results.found)
     guests = dict.fromkeys(one.shown.record["guest"]["name"] for one in results.found)
     seeds = f" Placement seeds: {', '.join(map(str, found.seeds))}." if len(found.seeds) > 1 else ""
-    compared = f" Compared: {systems}." if len(found.systems) > 1 else ""
+    compared = f" Compared systems: {systems}." if len(found.systems) > 1 else ""
     return (
-        f"Experiment {name}: {len(results.found)} runs, guest {', '.join(guests)}, machine"
-        f" {', '.join(machines)}.{compared}{seeds} All numbers come from the model of the"
-        " machine, except those marked as published."
+        f"This page shows {len(results.found)} runs of experiment {name}. Guests:"
+        f" {', '.join(guests)}. Machines: {', '.join(machines)}.{compared}{seeds} All numbers come"
+        " from the model of the machine, except the numbers that are marked as published."
     )
 
 
@@ -165,7 +166,7 @@ def _warnings(name: str, results: Results) -> list[str]:
         labels = "; ".join(run.label for run in results.missing)
         lines.append(
             f"{len(results.missing)} runs of the experiment are missing: {labels}."
-            f" ./p5lab run {name} makes them."
+            f" The command ./p5lab run {name} executes the missing runs."
         )
     failed = [stored for stored in results.shown if stored.status != "ok"]
     if failed:
@@ -203,7 +204,7 @@ def _drawn(figure: Figure) -> Drawn:
 
 
 def _published(rows: pd.DataFrame) -> str:
-    """Returns a published value that a figure marks, in words."""
+    """Returns a text about a published value in a figure."""
     first = rows.iloc[0]
     if math.isnan(first["value"]):
         return f"{first['claim']}, {first['why']} {_bytes(first['point'])} ({first['series']})"
@@ -224,7 +225,7 @@ def _bytes(size: float) -> str:
 
 
 def _table(figure: Figure) -> tuple[Grid, int]:
-    """Returns the numbers of a figure and the number of columns that name a row.
+    """Returns a table of the numbers of a figure, and the number of its columns with row names.
 
     The table has a row for each benchmark, phase and series, and a column for each metric.
     """
@@ -251,7 +252,7 @@ def _cell(row: pd.Series) -> str:
 
 def _events(found: Comparison) -> Section | None:
     tables = several_systems.events(found, counts.NO_LIMIT)
-    text = ["Counts of one operation of each benchmark. Ratios are to the first system."]
+    text = ["The counts are for one operation of each benchmark. Ratios refer to the first system."]
     return Section("events", "Single events", text, tables) if tables else None
 
 
@@ -268,7 +269,7 @@ def _counts(found: Comparison) -> Section | None:
     if not found.questions:
         return None
     grids = counts.grids(found, counts.NO_LIMIT)
-    text = ["Every metric of every benchmark.", counts.EXPLANATION]
+    text = ["These tables contain all metrics of all benchmarks.", counts.EXPLANATION]
     folded = [(grid.title or "counts", [_untitled(grid)]) for grid in grids]
     return Section("counts", "All counts", text, folded=folded)
 
@@ -292,15 +293,16 @@ def _claims(validation: pd.DataFrame) -> Section | None:
             )
         )
     if len(untestable):
-        grid = Grid("", ["", "published", "why it cannot be tested here", "source"])
+        grid = Grid("", ["", "published", "why the number cannot be tested here", "source"])
         for row in untestable.to_dict("records"):
             grid.add(row["quantity"], validate.published(row), row["reason"], row["source"])
         folded.append((f"Published numbers that cannot be tested here ({len(untestable)})", [grid]))
     text = [
-        "Numbers that the papers print about the hardware, and those of the model. Input: the"
-        " number is a parameter of the model. Fitted: a parameter was chosen to meet the number."
-        " Predicted: no parameter was chosen for it. A claim holds if the model is within 5 % of an"
-        " exact number, or within 10 % of a number with about or up to. A bound has no tolerance."
+        "These tables compare numbers about the hardware from the papers with numbers from the"
+        " model. Input: the number is a parameter of the model. Fitted: a parameter was chosen to"
+        " match the number. Predicted: no parameter was chosen for the number. A claim holds if the"
+        " model is within 5 % of an exact number. The limit is 10 % if the paper writes `about` or"
+        " `up to` before the number. A bound has no tolerance."
     ]
     return Section(
         "claims",
@@ -313,7 +315,7 @@ def _claims(validation: pd.DataFrame) -> Section | None:
 
 
 def _itemized(notes: Sequence[str]) -> list[str]:
-    """Splits notes that have a heading and items into one line for each item."""
+    """Splits each note that has a heading and items into one line for each item."""
     lines = []
     for note in notes:
         head, *items = note.split("\n- ")
@@ -322,7 +324,8 @@ def _itemized(notes: Sequence[str]) -> list[str]:
 
 
 def _machines(results: Results) -> Section:
-    """Returns every machine key with value and source; notes name what overlays change."""
+    """Returns a section with the value and source of every machine key. The notes of the section
+    name the changes by overlays."""
     by_name: dict[str, Stored] = {}
     overlays: dict[str, dict[str, None]] = {}
     for one in results.found:
@@ -347,7 +350,7 @@ def _machines(results: Results) -> Section:
         notes += [
             f"{machine_name} with {readable(geometry)}" for geometry in overlays[machine_name]
         ]
-    said = ["The parameters of the model. The source of an estimate says that it is one."]
+    said = ["These are the parameters of the model. Estimated values are marked in their source."]
     return Section(
         "machine",
         "The machine" if len(folded) == 1 else "The machines",
@@ -376,8 +379,8 @@ def _notes(results: Results, found: Comparison) -> Section:
         if len(digests) > 1
     ]
     notes.append(
-        "All numbers come from a model. docs/evidence/claims.md compares it with published numbers."
-        " docs/concepts/limits.md lists what it does not model."
+        "All numbers come from a model. docs/evidence/claims.md compares the model with published"
+        " numbers. docs/concepts/limits.md lists what is not modelled."
     )
     return Section("limits", "Limits and notes", notes=notes)
 
@@ -395,12 +398,12 @@ def _run(stored: Stored) -> list[str]:
 
 
 def _lines(text: str) -> Markup:
-    """Returns a column head with its line breaks as HTML."""
+    """Returns the HTML of a column head, with line breaks."""
     return Markup("<br>").join(escape(_printable(part)) for part in text.split("\n"))
 
 
 def _printable(value: object) -> object:
-    """Removes control characters from texts, because HTML cannot contain them."""
+    """Removes control characters from texts, because HTML cannot contain control characters."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return for_terminal(value, lines=True)
     return value

@@ -40,20 +40,22 @@ COLUMNS = (
     "why",
     "runs",
 )
-NAMES = ("benchmark", "phase", "series", "claim")  # the COLUMNS whose texts may come from a user
-WIDE_RANGE = 32  # largest over smallest value from which an axis is logarithmic
+NAMES = ("benchmark", "phase", "series", "claim")  # COLUMNS with texts that may come from a user
+WIDE_RANGE = 32  # an axis is logarithmic from this ratio of the largest to the smallest value
 
 
 @dataclass(frozen=True)
 class Figure:
     """A figure as data.
 
-    form: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
-    or curve (`point` on the horizontal axis).
-    frame: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` says why.
-    A published value has `kind` PUBLISHED, its source in `claim` and how exact it is in `why`. It
-    has a row for each phase for which it holds, or one row with a `point` and no value.
-    axis: the name of the horizontal axis. is_size: it is in bytes. log: it is logarithmic.
+    `form`: bars (a bar for each series), dots (a line for each benchmark, a colour for each series)
+    or curve (`point` is on the horizontal axis).
+    `frame`: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` contains
+    the reason. For a published value, `kind` is PUBLISHED, `claim` contains the source, and `why`
+    contains the precision. A published value has a row for each phase to which it applies, or one
+    row with a `point` and no value.
+    `axis`: the name of the horizontal axis. `is_size`: whether the axis is in bytes. `log`: whether
+    the axis is logarithmic.
     """
 
     id: str
@@ -68,7 +70,7 @@ class Figure:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics of the marks, in their order. Each metric has a panel."""
+        """The metrics in the order of the marks. Each metric has a panel."""
         return list(dict.fromkeys(self.frame["metric"]))
 
     @property
@@ -84,7 +86,8 @@ def title_of(metric: str) -> str:
 
 
 def mark(**given: object) -> dict[str, Any]:
-    """Returns a row of COLUMNS. given: columns to fill in, with `_` for a space in the name."""
+    """Returns a row of COLUMNS. `given`: the columns with a value. In the names of the columns, `_`
+    replaces a space."""
     empty: dict[str, Any] = dict.fromkeys(COLUMNS, "")
     empty |= dict.fromkeys(("point", "value", "lowest seed", "highest seed"), math.nan)
     empty |= {"kind": MODELLED}
@@ -94,7 +97,8 @@ def mark(**given: object) -> dict[str, Any]:
 def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Returns rows as a table of COLUMNS.
 
-    Removes control characters from NAMES: these texts may come from a guest or a user's file.
+    Removes control characters from NAMES, because these texts may come from a guest or a user's
+    file.
     """
     clean = [
         {key: for_terminal(value) if key in NAMES else value for key, value in row.items()}

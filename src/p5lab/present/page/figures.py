@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The figures of an experiment, in the forms that the papers use.
+"""The figures of an experiment, in the forms that the papers use:
 
-- bars for each system, as in chen95's figures 1 to 12;
-- curves over the size of an array or a numeric parameter, as in chen95's figure 4, lai96's figures
-  1 to 13 and talagala97's A4;
-- all benchmarks on one logarithmic axis.
+- bars for each system, as in chen95's figures 1 to 12
+- curves over the size of an array or over a numeric parameter, as in chen95's figure 4, lai96's
+  figures 1 to 13 and talagala97's figure A4
+- all benchmarks on one logarithmic axis
 """
 
 import functools
@@ -21,7 +21,8 @@ from p5lab.present.page.marks import Marks
 from p5stats import StatsError, claims
 from p5stats.claims import Claim
 
-# chen95's figures: cycles, instructions, references, and misses per reference or instruction.
+# The metrics of chen95's figures: cycles, instructions, references, and misses per reference or
+# instruction.
 BARS = (
     CYCLES,
     "instructions",
@@ -52,7 +53,7 @@ RATES = (
 CURVES = (BANDWIDTH, CYCLES, "read misses/reference", "L2 misses", "DTLB misses")
 LEVELS = (CYCLES,)
 SIZE = "size of the array, bytes"
-SWEEP_POINTS = 3  # number of values from which a parameter makes a curve
+SWEEP_POINTS = 3  # a parameter gets a curve if it has at least this number of values
 
 
 def of(
@@ -60,8 +61,8 @@ def of(
 ) -> list[Figure]:
     """Returns all figures of a comparison.
 
-    published: claims to mark in the figures of the metric that they are about. sources: the origin
-    of each workload, by its name.
+    `published`: claims that are marked in the figures of their metric. `sources`: the origin of
+    each workload, by the name of the workload.
     """
     return list(_Maker(found, published, sources or {}).figures())
 
@@ -112,8 +113,8 @@ class _Maker:
             "dots",
             rows,
             [
-                "One operation of each benchmark. An axis is logarithmic if its values span more"
-                f" than a factor of {WIDE_RANGE}. {operations}."
+                "The values are for one operation of each benchmark. An axis is logarithmic if its"
+                f" values span more than a factor of {WIDE_RANGE}. Operations: {operations}."
             ],
             questions,
         )
@@ -138,8 +139,8 @@ class _Maker:
     def _curves(self) -> Iterator[Figure]:
         """Yields the figures of curves.
 
-        With one system a figure has all variants of a workload. With several systems each variant
-        has a figure, which shows all systems.
+        With one system, a figure shows all variants of a workload. With several systems, each
+        variant has its own figure with all systems.
         """
         whats = [what for what in self._whats() if self._is_curve(what)]
         if len(self.found.systems) > 1:
@@ -163,7 +164,7 @@ class _Maker:
         rows = []
         for metric in self.marks.shown(CURVES, questions):
             if metric == CYCLES and workload["bytes"]:
-                continue  # the papers print a bandwidth instead
+                continue  # the papers print a bandwidth instead of cycles
             for question in questions:
                 for row in self.marks.drawn(question, metric, question.what):
                     if math.isnan(row["point"]):
@@ -179,7 +180,8 @@ class _Maker:
         return self._figure(name, title, "curve", rows, caption, questions, axis, log=True)
 
     def _levels(self, what: str) -> Figure:
-        """Returns a figure of phases that are not sizes, such as the sequences of `pairing`."""
+        """Returns a figure of phases with names that are not sizes, such as the instruction
+        sequences of `pairing`."""
         questions = self.found.phases(what)
         workload = self._workload(questions[0])
         rows = [
@@ -198,9 +200,10 @@ class _Maker:
         )
 
     def _sweeps(self, questions: Sequence[Question]) -> dict[tuple[str, str], list[Question]]:
-        """Returns the groups of benchmarks that differ in one numeric parameter only.
+        """Returns the groups of benchmarks that differ only in one numeric parameter.
 
-        Keys are workload and parameter. Benchmarks are in the order of the parameter's values.
+        A key consists of workload and parameter. The benchmarks of a group have the order of the
+        parameter's values.
         """
         by_phase: dict[tuple[str, str], list[Question]] = {}
         for question in questions:
@@ -258,35 +261,36 @@ class _Maker:
             self.sources[name] for name in map(_workload_name, cells) if name in self.sources
         )
         if places:
-            caption.append(f"After {'; '.join(places)}.")
+            caption.append(f"Origin of the workload: {'; '.join(places)}.")
         return Figure(
             self._id(name), title, form, frame, tuple(caption), axis, axis == SIZE, log, tuple(runs)
         )
 
     def _means(self, cells: Sequence[Cell]) -> list[str]:
-        """Returns sentences for a caption: the number of iterations, and what was subtracted."""
+        """Returns sentences for a caption about the number of iterations and about the subtraction
+        of the empty bracket."""
         iterations = _range({cell.iterations for cell in cells})
         operations = _range({int(cell.record["workload"]["operations"]) for cell in cells})
         each = f" of {operations} operations each" if operations != "1" else ""
         corrected = {measured.corrected for cell in cells for measured in cell.seeds}
-        subtracted = "the empty bracket (the cost of the markers) is subtracted"
+        subtracted = "The empty bracket (the cost of the markers) is subtracted"
         if False in corrected:
             subtracted = (
-                "an empty bracket is subtracted from the runs that have one"
+                "The empty bracket is subtracted in the runs that have an empty bracket"
                 if True in corrected
-                else "there is no empty bracket, and nothing is subtracted"
+                else "There is no empty bracket, so nothing is subtracted"
             )
         plural = "" if iterations == "1" else "s"
-        lines = [f"Means over {iterations} iteration{plural}{each}; {subtracted}."]
+        lines = [f"Means over {iterations} iteration{plural}{each}. {subtracted}."]
         if len(self.found.seeds) > 1:
             lines.append(
                 f"Each value is the mean over the page placements of {len(self.found.seeds)} seeds."
-                " The thin line goes from the lowest seed to the highest."
+                " A thin line spans the range from the lowest seed to the highest seed."
             )
         return lines
 
     def _id(self, name: str) -> str:
-        """Returns a new name for links and files, different from all others."""
+        """Returns a unique name for links and files."""
         base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "figure"
         name, count = base, 1
         while name in self._ids:

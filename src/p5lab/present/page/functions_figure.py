@@ -18,7 +18,7 @@ CYCLES_EVENT, TOP_FUNCTIONS = "cycles.busy", 20
 def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
     """Returns a figure of the functions that took the most cycles.
 
-    label: the name of the run. run: its identifier. counts: the table of
+    `label`: the name of the run. `run`: the identifier of the run. `counts`: the table of
     `p5lab.present.by_function.of_run`.
     """
     inside = counts[counts["phase"] != EMPTY_PHASE]
@@ -35,9 +35,9 @@ def of(label: str, run: str, counts: pd.DataFrame) -> Figure:
         for row in top.to_dict("records")
     ]
     caption = (
-        f"The {TOP_FUNCTIONS} functions of guest and programs that took the most cycles, with their"
-        " module and ring. The counts are sums over all brackets; nothing is subtracted. The sum"
-        " over all functions equals the cycles of the counters.",
+        f"The figure shows the {TOP_FUNCTIONS} functions of guest and programs that took the most"
+        " cycles, with their module and ring. The counts are sums over all brackets, and nothing is"
+        " subtracted. The sum over all functions equals the cycles of the counters.",
     )
     name = re.sub(r"[^a-z0-9]+", "-", f"functions-{label}-{run[:10]}".lower())
     return Figure(name, f"{label}: by function", "bars", frame(marks), caption, runs=(run,))

@@ -15,7 +15,8 @@ from p5stats.claims import PLATEAU_END, PLATEAU_START, Claim
 
 @dataclass
 class Marks:
-    """Makes rows of p5lab.present.page.figure.COLUMNS from a comparison and the claims about it."""
+    """Makes rows with p5lab.present.page.figure.COLUMNS from a comparison and from the claims about
+    its cells."""
 
     found: Comparison
     claims: Sequence[Claim]
@@ -30,7 +31,7 @@ class Marks:
         yield from self._published(question, metric, label)
 
     def systems(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
-        """Yields a row for each system; one without a value has the reason in `why`."""
+        """Yields a row for each system. In a row without a value, `why` contains the reason."""
         for system in self.found.systems:
             cell = self.found.cell(question, system)
             row = self._row(question, metric, label, system)
@@ -57,9 +58,10 @@ class Marks:
         )
 
     def shown(self, metrics: Sequence[str], questions: Sequence[Question]) -> list[str]:
-        """Returns the metrics worth a panel.
+        """Returns the metrics that get a panel.
 
-        At least two systems have such a metric (or the only system), and it is not always zero.
+        A metric gets a panel if at least two systems (or the only system) have values of it, and if
+        not all of its values are zero.
         """
         cells = {
             system: [cell for question in questions if (cell := self.found.cell(question, system))]
@@ -77,7 +79,8 @@ class Marks:
         return [metric for metric in metrics if is_shown(metric)]
 
     def _published(self, question: Question, metric: str, label: str) -> Iterator[dict[str, Any]]:
-        """Yields the claims about a phase: a level, or the size where a plateau begins or ends."""
+        """Yields the claims about a phase. A claim is about a level, or about the size at which a
+        plateau begins or ends."""
         for system in self.found.systems:
             cell = self.found.cell(question, system)
             for claim in self.claims if cell else ():
@@ -99,7 +102,7 @@ class Marks:
 
 
 def _is_of(claim: Claim, cell: Cell) -> bool:
-    """Whether a claim is about a cell. The cell must be of the machine without overlays."""
+    """Whether a claim is about a cell. The machine of the cell must have no overlay."""
     measure, record = claim.measure, cell.record
     if measure is None or measure.less or measure.over:
         return False
@@ -114,7 +117,8 @@ def _is_of(claim: Claim, cell: Cell) -> bool:
 
 
 def _metric(claim: Claim, cell: Cell) -> str:
-    """Returns the metric that a claim measures in the same unit; empty: no figure draws it."""
+    """Returns the metric that a claim measures in the same unit. Returns an empty text if no figure
+    draws the claim."""
     measure, record = claim.measure, cell.record
     assert measure is not None
     workload, parameters = record["workload"], record["parameters"]

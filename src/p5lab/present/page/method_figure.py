@@ -11,10 +11,10 @@ from p5stats import method
 def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
     """Returns a figure with a panel for each event and three values for each operation.
 
-    The values are the result of chen95's method, the engine's counts of the same executions, and
-    the engine's counts without reading any counter.
+    The first value is the result of chen95's method. The second value is the engine's count of the
+    same executions. The third value is the engine's count when no counter is read.
 
-    rows: those of `p5lab.evidence.counter_method.rows`. runs: the identifiers of the runs.
+    `rows`: the result of `p5lab.evidence.counter_method.rows`. `runs`: the identifiers of the runs.
     """
     ways = {
         "by the method": "method",
@@ -36,11 +36,12 @@ def of(rows: Mapping[str, Sequence[method.Row]], runs: Sequence[str]) -> Figure:
         for series, way in ways.items()
     ]
     caption = (
-        "Values of one operation. By the method: the mean counter reading minus that of an empty"
-        " operation, as the paper would print it. By the engine: the engine's counts of the same"
-        " executions. Undisturbed: the engine's counts without reading any counter. The axis is"
-        f" logarithmic if the values span more than a factor of {WIDE_RANGE}; the table then has"
-        " the values that are not above zero.",
+        "The values are for one operation. By the method: the mean counter reading of the operation"
+        " minus the mean counter reading of an empty operation, as the paper would print it. By the"
+        " engine: the engine's counts of the same executions. Undisturbed: the engine's counts when"
+        " no counter is read. The axis is logarithmic if the values span more than a factor of"
+        f" {WIDE_RANGE}. A logarithmic axis shows no values of zero or less, but the table contains"
+        " them.",
     )
     return Figure(
         "method",

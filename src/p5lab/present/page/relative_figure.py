@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A figure for ousterhout90's question: do benchmarks get faster as fast as hardware?"""
+"""A figure for ousterhout90's question: does the speed of benchmarks grow as fast as the speed of
+hardware?"""
 
 import re
 from collections.abc import Sequence
@@ -14,26 +15,28 @@ from p5stats.claims import Claim
 
 RELATIVE, RELATIVE_ID = "MIPS-relative speed", "mips-relative"
 MEAN = "geometric mean"
-# Claims of ousterhout90's tables 2 to 10 with a relative speed, one for each machine and system.
+# Matches the claims of ousterhout90's tables 2 to 10 with a relative speed. There is one claim for
+# each machine and system.
 _RELATIVE_CLAIM = re.compile(r"ousterhout90-([a-z-]+)-relative (.*)")
 _TABLES = {"read": "file-read"}  # part of a claim's id -> name of our workload
 _REMOTE = (" NFS", " AFS", " Diskless", " Remote")
 CAPTION = (
-    "The speed of each benchmark divided by the speed of its processor, relative to a Microvax II"
-    " under Ultrix, which is 1. ousterhout90 rates its machines in MIPS relative to a VAX-11/780."
-    " This figure rates a Pentium by its clock: 112 MIPS at 66 MHz. That is an estimate, the same"
-    " for all systems of one machine. Published values are those of the paper's machines with"
-    " local disks. The geometric mean is over the benchmarks shown; a benchmark that ran on several"
-    " file systems counts once, with its geometric mean over them. The points of the paper's own"
-    " figure are lost."
+    "The figure shows the speed of each benchmark divided by the speed of its processor. The value"
+    " of a Microvax II under Ultrix is 1. ousterhout90 rates its machines in MIPS relative to a"
+    " VAX-11/780. This figure rates a Pentium by its clock: 112 MIPS at 66 MHz. This rating is an"
+    " estimate, and it is equal for all systems of one machine. The published values are for the"
+    " paper's machines with local disks. The geometric mean is over the benchmarks of this figure."
+    " A benchmark that ran on several file systems counts once, with its geometric mean over the"
+    " file systems. The data points of the paper's own figure are lost."
 )
 
 
 def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
-    """Returns the paper's figure 1 for our systems, or [] with fewer than two of its benchmarks.
+    """Returns the paper's figure 1 for our systems, or [] if we have fewer than two of its
+    benchmarks.
 
-    The figure has the MIPS-relative speed of each benchmark (a Microvax II is 1) and the geometric
-    mean. It also has the published values of the paper's machines with local disks.
+    The figure contains the MIPS-relative speed of each benchmark (a Microvax II is 1), the
+    geometric mean, and the published values of the paper's machines with local disks.
     """
     asked = [
         (base, question)
@@ -41,8 +44,9 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
         for question in found.questions
         if question.phase == base.phase and _name_of(found, question) == base.workload
     ]
-    # Published values stand beside the last of several file systems. Experiments put file systems
-    # without a disk first and those of the paper's systems last.
+    # If a benchmark ran on several file systems, the published values are beside the last file
+    # system. In an experiment, the file systems without a disk come first, and the file systems of
+    # the paper's systems come last.
     benchmarks = {base.workload: question.what for base, question in asked}
     if len(benchmarks) < 2:
         return []
@@ -61,7 +65,8 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
 
 @dataclass
 class _Modelled:
-    """The modelled values: marks of the cells, speeds by series and workload, runs as keys."""
+    """The modelled values. `marks`: the marks of the cells. `speeds`: the speeds by series and
+    workload. `runs`: the identifiers of the runs are the keys."""
 
     marks: list[dict[str, Any]] = field(default_factory=list)
     speeds: dict[str, dict[str, list[float]]] = field(default_factory=dict)

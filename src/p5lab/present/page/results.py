@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stored runs that a page shows: the newest one for each run of the experiment."""
+"""Finds the stored runs that a page shows: the newest stored run for each run of the experiment."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ Asks = tuple[object, ...]
 class Found:
     """A run of the experiment, and the stored runs of the same kind.
 
-    stored is never empty. Runs that are ok come before failed ones, and newer before older ones.
+    `stored` is never empty. Runs with status ok come before failed runs. Among runs with status ok,
+    and among failed runs, newer runs come before older runs.
     """
 
     run: Run
@@ -29,7 +30,7 @@ class Found:
 
     @property
     def changed(self) -> list[str]:
-        """The machine keys whose values have changed since the run."""
+        """The machine keys with values that have changed since the run."""
         now = self.run.machine.canonical("engine", "bochsrc")
         values = self.shown.record["machine"]["values"]
         return [key for key, value in values.items() if now.get(key) != value]
@@ -37,7 +38,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of an experiment in its order. missing: runs without a stored run that has ended."""
+    """The runs of an experiment, in the order of the experiment. `missing`: runs without a stored
+    run that has ended."""
 
     found: list[Found]
     missing: list[Run]
@@ -51,8 +53,8 @@ class Results:
 def choose(runs: Sequence[Run], stored: Iterable[Stored]) -> Results:
     """Finds the runs of an experiment among the stored runs.
 
-    Two runs are of the same kind if engine, machine, guest, seed, workload and parameters are the
-    same, as for `gc` and p5stats.tidy.load. Their build products may differ.
+    Two runs are of the same kind if their engine, machine, guest, seed, workload and parameters are
+    the same. `gc` and p5stats.tidy.load use the same rule. The build products may differ.
     """
     ended: dict[Asks, list[Stored]] = {}
     for one in stored:

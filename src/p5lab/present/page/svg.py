@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Draws charts as SVG for a page.
 
-The SVG has no script, style, identifier or address. Its colours are variables that page.css defines
-for light and dark pages.
+The SVG contains no script, style, identifier or address. The colours in the SVG are variables that
+page.css defines for light and dark pages.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -49,7 +49,8 @@ COLORS = {
     charts.GRID: "var(--grid)",
     **{color: f"var(--series-{number})" for number, color in enumerate(charts.SERIES)},
 }
-# The Vega-Lite version of Altair's charts, major and minor; vl-convert supports several.
+# The major and minor version of Vega-Lite in Altair's charts, because vl-convert supports several
+# versions.
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 PNG_SCALE = 2  # dots per pixel
 
@@ -85,7 +86,8 @@ def export(figure: Figure, directory: Path) -> list[Path]:
 def _clean(text: str, title: str, description: str) -> str:
     root = ElementTree.fromstring(text)
     _strip(root)
-    for name in ("width", "height"):  # the page sets the width; the view box keeps the proportions
+    # The page sets the width. The view box keeps the proportions.
+    for name in ("width", "height"):
         root.attrib.pop(name, None)
     root.set("role", "img")
     root.set("aria-label", f"{title}. {description}")
@@ -95,7 +97,8 @@ def _clean(text: str, title: str, description: str) -> str:
 def _strip(element: ElementTree.Element) -> None:
     """Removes all elements and attributes that draw nothing.
 
-    The label of a mark becomes its title, which browsers show under the pointer.
+    The label of a mark becomes its title. A browser shows the title when the pointer is over the
+    mark.
     """
     said = element.get("aria-label") if element.get("role") == "graphics-symbol" else None
     kept = {name: value for name, value in element.attrib.items() if name in ATTRIBUTES}
