@@ -281,7 +281,7 @@ def boot(lab, servers):
                     booted_engines.popitem(last=False)[1].close()
             booted_engines.move_to_end(key)
             with (place / store.LOCK).open("w") as lock:
-                status = booted_engines[key].run(
+                status, _ = booted_engines[key].run(
                     place, lock.fileno(), engine.outputs, give_up=lambda: False
                 )
         return Booted(place, engine.collect(place, status), line)

@@ -19,7 +19,7 @@ from fakelab import REPO, call_events, chase_events, make
 
 from p5lab.describe import experiment
 from p5lab.errors import UserError
-from p5lab.execute import cluster, connection, one_run, runner, worker
+from p5lab.execute import cluster, cluster_files, connection, one_run, runner, worker
 from p5lab.execute.cluster import Wanted
 from p5lab.execute.runner import Runner
 from p5lab.execute.worker import Input
@@ -363,7 +363,7 @@ def test_another_p5lab_on_a_worker_is_refused(lab, scheduler, monkeypatch):
     assert {one.status for one in store.all_runs(lab)} == {"queued"}
 
 
-def test_a_worker_without_p5lab_is_told_apart(lab, tmp_path, monkeypatch):
+def test_a_worker_without_p5lab_is_reported(lab, tmp_path, monkeypatch):
     monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", "")
     with (
         running(tmp_path / "scheduler", workers=1) as address,
@@ -377,8 +377,8 @@ def test_a_worker_without_p5lab_is_told_apart(lab, tmp_path, monkeypatch):
 def test_executions_that_disagree_are_no_result(lab):
     (lab.results / "run").mkdir(parents=True)
     done = one_run.Done(runner.Outcome("ok", ""), {"digests": {}, "notes": []})
-    watched = cluster._Watched(events={"one", "other"})
-    found = cluster._received(worker.Report("tcp://a", done), watched, lab.results / "run")
+    report = worker.Report("tcp://a", done)
+    found = cluster_files.received(report, 1, {"one", "other"}, lab.results / "run")
     assert found.outcome.status == "failed"
     assert found.outcome.reason.startswith("not repeatable: two executions")
     assert "digests" not in found.facts
@@ -392,9 +392,7 @@ def test_a_result_that_arrives_changed_is_no_result(lab):
     stage = lab.results / ".run-x"
     stage.mkdir()
     (stage / "events.jsonl").write_bytes(b"changed")
-    found = cluster._received(
-        worker.Report("tcp://a", done, stage), cluster._Watched(attempts=1), directory
-    )
+    found = cluster_files.received(worker.Report("tcp://a", done, stage), 1, set(), directory)
     assert found.outcome.reason == "events.jsonl differs from the file of worker tcp://a"
 
 
@@ -402,13 +400,13 @@ def test_a_result_that_arrives_changed_is_no_result(lab):
 def test_a_worker_cannot_write_outside_of_the_run_directory(tmp_path, name):
     digest = hashlib.sha256(b"x").hexdigest()
     with pytest.raises(UserError, match="expected a name inside the run directory"):
-        cluster._unpack({name: (digest, b"x")}, tmp_path / "stage")
+        cluster_files.unpack({name: (digest, b"x")}, tmp_path / "stage")
     assert not list(tmp_path.rglob("*"))
 
 
 def test_a_part_of_a_result_is_checked(tmp_path):
     with pytest.raises(UserError, match="was corrupted on the way from the worker"):
-        cluster._unpack({"serial.log": ("0" * 64, b"x")}, tmp_path)
+        cluster_files.unpack({"serial.log": ("0" * 64, b"x")}, tmp_path)
 
 
 def test_links_and_our_own_files_are_no_part_of_a_result(tmp_path):

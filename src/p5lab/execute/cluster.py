@@ -10,29 +10,25 @@ if workers die. This process holds the lock of the run directory and moves the f
 directory. This process writes the run's record last.
 """
 
-import hashlib
 import itertools
-import os
 import pickle
-import shutil
-import tempfile
 import threading
 import time
 import uuid
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from p5lab.engines import Outcome
-from p5lab.errors import STATUS_FAILED, UserError
-from p5lab.execute import worker
+from p5lab.errors import STATUS_FAILED
+from p5lab.execute import cluster_files, worker
 from p5lab.execute.one_run import INTERRUPTED, Done, Task
-from p5lab.execute.runner import Lost
-from p5lab.execute.worker import Input, Order, Report
+from p5lab.execute.place import Lost
+from p5lab.execute.worker import Order, Report
 from p5lab.host.logs import printable
 from p5lab.keep import store
 
@@ -47,7 +43,6 @@ GROUPS = 2  # minimum number of groups of runs for each worker
 # (distributed 2026.8.0: bulk_schedule_unrunnable_after_adding_worker). So this process checks
 # whether the worker still exists if there was no message for this time.
 STRANDED_SECONDS = 5
-PIECE = 4 << 20  # bytes of an input in one message
 
 
 @dataclass(frozen=True)
@@ -113,7 +108,7 @@ class Cluster:
         self._chain = threading.local()
         self._ranks = itertools.count()
         self._own = bool(wanted.workers)
-        self._sending: dict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
+        self._sender = cluster_files.Sender(client)
         client.subscribe_topic(self._session, self._hear)
 
     def together(self, boots: Sequence[str]) -> list[list[int]]:
@@ -156,12 +151,14 @@ class Cluster:
         try:
             while not stopped():
                 if report := self._attempt(task, directory, watched, began, stopped):
-                    return _received(report, watched, directory)
+                    return cluster_files.received(
+                        report, watched.attempts, watched.events, directory
+                    )
             return Done(Outcome("failed", INTERRUPTED), {}) if watched.attempts else None
         finally:
             del self._watched[task.id]
             for stage in directory.parent.glob(f"{store.WORKER_PREFIX}{task.id}-*"):
-                _remove(stage)
+                cluster_files.remove(stage)
 
     def ended(self, boot: str) -> None:
         """Does nothing, because the workers end booted engines that are unused for some time."""
@@ -172,7 +169,7 @@ class Cluster:
         if self._client.status == "running":
             self._client.run(worker.end, self._session, on_error="ignore")
         for directory in results.glob(f"*/{store.BOOT_PREFIX}{self._session}-*"):
-            _remove(directory)
+            cluster_files.remove(directory)
 
     def _hear(self, event: tuple[float, dict[str, str]]) -> None:
         """Records a message from a worker about a run."""
@@ -237,7 +234,7 @@ class Cluster:
         if report.refused:
             raise Lost(f"worker {report.worker}: {report.refused}", status=STATUS_FAILED)
         if report.missing:
-            self._send(report.worker, task, report.missing)
+            self._sender.send(report.worker, task, report.missing)
             return None
         return report
 
@@ -251,7 +248,9 @@ class Cluster:
         return chain
 
     def _submit(self, task: Task, directory: Path, chain: _Chain) -> "Future":
-        order = Order(task, _inputs(task, directory), directory, self._beacon, self._session)
+        order = Order(
+            task, cluster_files.inputs_of(task, directory), directory, self._beacon, self._session
+        )
         near = (
             {"workers": [chain.worker], "allow_other_workers": self._others} if chain.worker else {}
         )
@@ -300,37 +299,6 @@ class Cluster:
             status=STATUS_FAILED,
         )
 
-    # --- inputs -------------------------------------------------------------------------------
-
-    def _send(self, address: str, task: Task, missing: Iterable[str]) -> None:
-        """Sends the missing inputs to a worker."""
-        paths = {task.digests[role]: path for role, path in task.plan.inputs.items()}
-        for digest in sorted(missing):
-            with self._sending[address, digest]:
-                try:
-                    problem = self._send_one(address, paths[digest], digest)
-                except OSError:
-                    return  # the worker is gone, so another worker gets the run
-            if problem:
-                raise UserError(f"worker {address}: {problem}", status=STATUS_FAILED)
-
-    def _send_one(self, address: str, path: Path, digest: str) -> str:
-        """Sends one input. Returns the error message of the worker, or an empty text."""
-
-        def there(what: Callable[..., object], *arguments: object) -> object:
-            return self._client.run(what, *arguments, workers=[address]).get(address)
-
-        if there(worker.has, digest):  # the input was already sent for another run
-            return ""
-        upload = uuid.uuid4().hex
-        content = path.read_bytes()
-        for offset in range(0, len(content) or 1, PIECE):
-            last = offset + PIECE >= len(content)
-            piece = content[offset : offset + PIECE]
-            if problem := there(worker.keep, upload, digest, offset, piece, last):
-                return str(problem)
-        return ""
-
 
 def _execute_on_worker() -> Callable[[dict[str, str], bytes], object]:
     """Returns a function that calls worker.execute. The function is an inner function, because Dask
@@ -345,73 +313,3 @@ def _execute_on_worker() -> Callable[[dict[str, str], bytes], object]:
         return worker.execute(wanted, order)
 
     return execute
-
-
-def _inputs(task: Task, directory: Path) -> tuple[Input, ...]:
-    return tuple(
-        Input(os.path.relpath(path, directory), path.absolute(), task.digests[role])
-        for role, path in task.plan.inputs.items()
-    )
-
-
-# --- results ----------------------------------------------------------------------------------
-
-
-def _received(report: Report, watched: _Watched, directory: Path) -> Done:
-    """Moves the files of a worker's execution into the run directory."""
-    assert report.done is not None
-    facts = {**report.done.facts, "worker": report.worker, "attempts": watched.attempts}
-    outcome = report.done.outcome
-    if report.stage:
-        _publish(report.stage, directory)
-    elif report.files:
-        stage = Path(
-            tempfile.mkdtemp(prefix=f"{store.WORKER_PREFIX}{directory.name}-", dir=directory.parent)
-        )
-        try:
-            _unpack(report.files, stage)
-            _publish(stage, directory)
-        finally:
-            shutil.rmtree(stage, ignore_errors=True)
-    for name, digest in facts.get("digests", {}).items():
-        if store.digest(directory / name) != digest:
-            outcome = Outcome("failed", f"{name} differs from the file of worker {report.worker}")
-    if len(watched.events) > 1:
-        outcome = Outcome("failed", "not repeatable: two executions gave different events")
-    if outcome.status != "ok":
-        facts = {name: fact for name, fact in facts.items() if name not in ("digests", "notes")}
-    return Done(outcome, facts)
-
-
-def _unpack(files: Mapping[str, tuple[str, bytes]], stage: Path) -> None:
-    for name, (digest, content) in files.items():
-        path = PurePath(name)
-        if path.is_absolute() or ".." in path.parts:
-            raise UserError(
-                f"a worker sent a file {printable(name)!r}: expected a name inside the"
-                " run directory"
-            )
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise UserError(f"{printable(name)} was corrupted on the way from the worker")
-        (stage / path).parent.mkdir(parents=True, exist_ok=True)
-        (stage / path).write_bytes(content)
-
-
-def _publish(stage: Path, directory: Path) -> None:
-    """Moves files from `stage` to the run directory. Both directories are on one file system, so
-    each file moves in one step. The caller writes the run's record afterwards. The record then
-    confirms that the directory contains all files."""
-    for path in list(worker.files_of(stage)):
-        place = directory / path.relative_to(stage)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(place)
-
-
-def _remove(stage: Path) -> None:
-    """Removes the directory of an execution, unless the process of the execution still runs."""
-    try:
-        with store.locked(stage) as lock:
-            if lock is not None:
-                shutil.rmtree(stage, ignore_errors=True)
-    except OSError:
-        pass  # gc removes the directory later

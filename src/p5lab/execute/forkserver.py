@@ -16,6 +16,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -92,9 +93,10 @@ class Server:
 
     def run(
         self, directory: Path, lock: int, outputs: Sequence[str], give_up: Callable[[], bool]
-    ) -> int | None:
+    ) -> tuple[int | None, float]:
         """Forks a run in `directory` and waits for the end of the run. Returns the exit status of
-        the run (as Popen.returncode), or None if `give_up` ended the run.
+        the run (as Popen.returncode), or None if `give_up` ended the run. Also returns the host
+        time in seconds from the fork to the end; 0 if the engine did not fork the run.
 
         The forked process holds `lock` (a file descriptor) while it runs. If the boot fails, the
         exit status of the booting engine is returned. The engine's `outputs` are then in
@@ -108,27 +110,30 @@ class Server:
                     socket.send_fds(self._socket, [path], [theirs, lock])
             finally:
                 os.close(theirs)
-            said = b""
+            said, forked = b"", 0.0
             while True:
                 if select.select([pipe], [], [], POLL_SECONDS)[0]:
                     if not (more := pipe.read(100)):
                         break
                     said += more
+                    if not forked and _number(said, b"pid") is not None:
+                        forked = time.monotonic()
                 elif give_up():
                     if pid := _number(said, b"pid"):
                         with suppress(ProcessLookupError):
                             os.kill(pid, signal.SIGKILL)
                     else:
                         self._process.kill()
-                    return None
+                    return None, 0.0
+        seconds = round(time.monotonic() - forked, 3) if forked else 0.0
         status = _number(said, b"status")
         if status is not None:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), seconds
         if _number(said, b"pid") is None:
             for name in outputs:
                 if (self.directory / name).exists():
                     shutil.copyfile(self.directory / name, directory / name)
-        return self._process.wait()
+        return self._process.wait(), seconds
 
     @property
     def ended(self) -> bool:

@@ -93,8 +93,8 @@ def _simulate(
     boot: Callable[[], Server | None],
     stopped: Callable[[], bool],
 ) -> tuple[Outcome, float]:
-    """Returns the outcome of the run and a host time in seconds. For a forked run, the time starts
-    with the request to the server. For other runs, the time is 0."""
+    """Returns the outcome of the run, and the host time from the fork to the end in seconds. The
+    time is 0 for a run that was not forked."""
     engine = engines.get(task.run.engine)
     for file, content in task.plan.write.items():
         (directory / file).write_bytes(content)
@@ -105,9 +105,7 @@ def _simulate(
 
     server = boot()
     if server:
-        booted = time.monotonic()
-        status = server.run(directory, lock, engine.outputs, give_up)
-        after_boot = round(time.monotonic() - booted, 3)
+        status, after_boot = server.run(directory, lock, engine.outputs, give_up)
     else:
         status = _run_alone(task.plan, directory, lock, give_up)
         after_boot = 0

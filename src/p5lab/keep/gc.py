@@ -82,11 +82,7 @@ def results(lab: Lab) -> list[Item]:
     ]
     found += [
         _item(path, path.name, "left by a killed run")
-        for left in (
-            f"*/{store.BOOT_PREFIX}*",
-            f"*/{store.WORKER_PREFIX}*",
-            f"{store.BEACON_PREFIX}*",
-        )
+        for left in store.LEFT_BEHIND
         for path in sorted(lab.results.glob(left))
         if not _held(path)
     ]

@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from p5lab.present.page.figure import MODELLED, PUBLISHED, Figure, title_of
+from p5lab.present.page.figure import MODELLED, PUBLISHED, WIDE_RANGE, Figure, title_of
 from p5lab.present.tables import number
 
 WIDTH = 344  # width of a panel in pixels: the narrowest phone minus two margins
@@ -30,7 +30,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 INK, MUTED, GRID = "#1f2329", "#59626e", "#dde2e8"
 # These fonts have the widths of Arial, so that texts have the same width on every host.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-LOG_FROM = 32  # the axis of dots is logarithmic above this ratio of largest to smallest value
 TICKS = 5
 SIDE_BY_SIDE = 3  # maximum number of series that are drawn side by side
 # Prints large numbers as 20k or 2M, like d3. Prints 0.02 unchanged, but d3 would print 20m.
@@ -152,7 +151,7 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     data = _shown(rows, by="benchmark")
     values = data["value"].dropna()
     positive = values[values > 0]
-    log = len(positive) > 1 and positive.max() / positive.min() > LOG_FROM
+    log = len(positive) > 1 and positive.max() / positive.min() > WIDE_RANGE
     if log:
         data = data[~(data["value"] <= 0)]
     scale = (

@@ -407,7 +407,3 @@ def _printable(value: object) -> object:
     if isinstance(value, str) and not isinstance(value, Markup):
         return for_terminal(value, lines=True)
     return value
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
