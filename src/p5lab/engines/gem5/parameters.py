@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The values of a machine file in gem5's terms.
+"""Converts the values of a machine file to gem5's parameters.
 
-All numbers of the machine come from the machine file. This module knows how gem5 adds latencies:
+All numbers of the machine come from the machine file. gem5 adds latencies in this way:
 
-- A crossbar of the bus clock waits for its next edge on the way there and on the way back. Its own
-  latencies are 0.
-- A cache of the core clock answers `data_latency` later, or sends the request on `tag_latency`
-  later.
-- A fill ends for the processor with the first word that it requested. Later hits in the line wait
-  for the rest of it.
+- A crossbar runs at the bus clock. A request waits for the next edge of this clock, and the answer
+  waits for an edge again. The latencies of the crossbar itself are 0.
+- A cache runs at the core clock. It answers after `data_latency`, or it forwards the request after
+  `tag_latency`.
+- For the processor, a fill ends with the word that it requested. Later hits in this line wait for
+  the rest of the line.
 
-So a read that misses in L1 takes penalty.l1_miss core clocks, then the wait for a bus clock, then
-the first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
+So the time of a read that misses in L1 is the sum of three times: penalty.l1_miss core clocks, the
+wait for a bus clock, and the first number of the pattern (l2.read or dram.read) in bus clocks.
+engine/p5 adds the same times.
 """
 
 from collections.abc import Mapping
@@ -40,7 +41,8 @@ class Cache:
 
 @dataclass(frozen=True)
 class Tlb:
-    """One TLB: entries for 4 KB pages, and for large pages if they have an array of their own."""
+    """One TLB: the entries for 4 KB pages, and the entries for large pages if they have a separate
+    array."""
 
     entries: int
     ways: int
@@ -51,7 +53,7 @@ class Tlb:
 
 @dataclass(frozen=True)
 class Parameters:
-    """A machine in gem5's terms. Times are in picoseconds, gem5's ticks."""
+    """A machine as gem5's parameters. Times are in picoseconds, which are gem5's ticks."""
 
     name: str
     core_hz: int
@@ -62,7 +64,7 @@ class Parameters:
     l2: Cache | None
     itlb: Tlb
     dtlb: Tlb
-    bus_hold: int  # bus clocks that a line occupies the bus beside its transfers
+    bus_hold: int  # bus clocks of a line beyond one clock for each transfer
     memory_bytes: int
     memory_latency: int
     memory_bandwidth: int  # bytes a second
@@ -72,8 +74,8 @@ class Parameters:
 
 
 def derive(values: Values) -> Parameters:
-    """All parameters, from the values of a resolved machine. Raises UserError for what gem5 cannot
-    model."""
+    """All parameters, from the values of a resolved machine. Raises UserError for a value that gem5
+    cannot model."""
     core, bus = _hz(values, "cpu.clock_mhz"), _hz(values, "cpu.bus_mhz")
     line = _whole(values, "l1d.line")
     if values["l2.present"] and values["l2.line"] != line:
@@ -85,8 +87,8 @@ def derive(values: Values) -> Parameters:
     l2 = None
     latency = dram_read[0]
     if values["l2.present"]:
-        # The answer is ready within the core clock before the bus clock that ends the first
-        # transfer. A miss goes on with the next bus clock and waits for one on the way back.
+        # The answer is ready in the last core clock before the bus clock that ends the first
+        # transfer. A miss continues at the next bus clock. Its answer waits for a bus clock too.
         ratio = round(2 * core / bus) / 2  # published clocks are rounded (66.67 MHz)
         l2 = _cache(values, "l2", _at_least("l2.read", int(l2_read[0] * ratio) - 1, 1), 1)
         latency = _at_least("dram.read", dram_read[0] - 2, 0)
@@ -164,9 +166,7 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
         if one.gem5
     }
     if policy not in known:
-        raise UserError(
-            f'{name}.replacement = "{policy}": gem5 has {", ".join(known)} of the policies'
-        )
+        raise UserError(f'{name}.replacement = "{policy}": gem5 supports only {", ".join(known)}')
     write_allocate = True
     if name != "l1i":
         if values[f"{name}.write_policy"] != "write-back":
@@ -187,17 +187,17 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
 
 
 def _tlb(values: Values, name: str, large: str) -> Tlb:
-    """`large`: the name of the array for large pages; empty if they share the other array, as in
-    the code TLB."""
+    """`large`: the name of the array for large pages. Empty if large pages share the array `name`,
+    as in the code TLB."""
     policy = values[f"{name}.replacement"]
     for array in filter(None, (name, large)):
         if values[f"{array}.replacement"] not in ("lru", "plru"):
             raise UserError(
-                f'{array}.replacement = "{values[f"{array}.replacement"]}": gem5 has lru and, with'
-                " our SimObjects, plru for TLBs"
+                f'{array}.replacement = "{values[f"{array}.replacement"]}": gem5 supports lru for'
+                " TLBs, and plru with our SimObjects"
             )
         if values[f"{array}.replacement"] != policy:
-            raise UserError(f"{array}.replacement: expected that of {name}, {policy}")
+            raise UserError(f"{array}.replacement: expected the policy of {name}, {policy}")
     return Tlb(
         entries=_whole(values, f"{name}.entries"),
         ways=_whole(values, f"{name}.ways"),
