@@ -75,7 +75,7 @@ def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
     lab.engine.unlink()
     status, out, err = p5lab("plan", "tests")
     assert status == 0
-    assert "does not know which runs are stored: missing engine" in err
+    assert "cannot show which runs are stored: missing engine" in err
     assert "2 to run" in out
 
 
@@ -84,7 +84,7 @@ def test_only_runs_of_that_name(p5lab):  # noqa: F811
     assert "1 runs: 0 there, 1 to run" in out
     status, out, err = p5lab("plan", "tests", "--only", "nothing")
     assert (status, out) == (2, "")
-    assert err.startswith("p5lab: --only nothing: no run has that in its name")
+    assert err.startswith("p5lab: --only nothing: no run has this text in its name")
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ DISK_IMAGE = outputs.file("disk_image")
 
 @dataclass(frozen=True)
 class PowerCut(Kind):
-    """Ends the run at a time after the guest's ready marker and saves its first SCSI disk as it is
-    at that moment."""
+    """Ends the run at a given time after the guest's ready marker. Saves the content that the first
+    SCSI disk has at that moment."""
 
     option = "--power-cut"
     unasked: ClassVar = {"power_cut": 0}
@@ -48,7 +48,7 @@ class PowerCut(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """`power_cut` of the record's request in microseconds; None if it is 0 or missing."""
+        """The power cut in the record's request. None if the entry `power_cut` is 0 or missing."""
         microseconds = record["request"].get("power_cut", 0)
         return cls(microseconds) if microseconds else None
 
@@ -75,7 +75,7 @@ class PowerCut(Kind):
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The path of the disk's image."""
-        return [f"Left on the disk: {place}/{DISK_IMAGE}"]
+        return [f"Content of the disk at the power cut: {place}/{DISK_IMAGE}"]
 
 
 def _microseconds(text: str) -> int:

@@ -32,7 +32,7 @@ class Vectors(Kind):
             type=positive("--bbv"),
             default=0,
             metavar="N",
-            help="also write SimPoint's basic-block vectors, one for every N"
+            help="also write SimPoint's basic-block vectors, one vector for every N"
             " instructions inside the brackets",
         )
 
