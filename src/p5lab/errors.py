@@ -38,7 +38,7 @@ def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> U
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The known name that is closest to a mistyped name. None if no known name is close.
+    """The known name that is closest to a mistyped name. Returns None if no known name is close.
 
     A known name that begins with the mistyped name matches too. A dotted key also matches by its
     last part: `sise` finds a key that ends in `size`. A name with hyphens also matches by its first

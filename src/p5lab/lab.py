@@ -28,8 +28,8 @@ PLACES = {
 class Lab:
     """A checkout of the repository.
 
-    results_in: another directory for the results, for tests. path: directories with more machines,
-    guests, workloads, experiments and notebooks.
+    `results_in`: another directory for the results, for tests. `path`: directories with more
+    machines, guests, workloads, experiments and notebooks.
     """
 
     root: Path
@@ -46,7 +46,7 @@ class Lab:
     def files(self, kind: str) -> dict[str, Path]:
         """The files of a kind (a key of PLACES) by name, in alphabetical order.
 
-        Raises UserError if a directory of P5LAB_PATH does not exist, or if two files have the same
+        Raises UserError if a directory of P5LAB_PATH does not exist, or if two files give the same
         name.
         """
         ours, others = PLACES[kind]
@@ -98,7 +98,7 @@ class Lab:
 
     @property
     def capabilities(self) -> Path:
-        """The file of all capabilities. A workload needs capabilities, and a guest has them."""
+        """The file of all capabilities that workloads can need and guests can have."""
         return self.root / "workloads/capabilities.toml"
 
     @property
@@ -108,7 +108,8 @@ class Lab:
 
     @property
     def results(self) -> Path:
-        """The directory of all results. A run has the directory EXPERIMENT/RUN in it."""
+        """The directory of all results. A run has the directory EXPERIMENT/RUN in this
+        directory."""
         return self.results_in or self.root / "results"
 
     @property
@@ -157,12 +158,12 @@ class Lab:
 
     @property
     def multiboot(self) -> Path:
-        """The code that enters a multiboot kernel."""
+        """The code that starts a multiboot kernel."""
         return self.root / "build/bootrom/multiboot.bin"
 
     def rootfs(self, guest: str) -> Path:
-        """The root file system of a guest that is a distribution. The record of the file system
-        lies beside it."""
+        """The root file system of a guest that is a distribution. The record of this file system
+        lies in the same directory."""
         return self.root / "build/images" / guest / "rootfs.tar"
 
     def program(self, programs: str, workload: str) -> Path:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`completion`: a script with which a shell completes commands, options and names."""
+"""`completion`: prints a script for a shell. With this script, the shell completes commands,
+options and names."""
 
 import argparse
 import shlex
@@ -11,10 +12,10 @@ from p5lab.describe.keys import BY_NAME
 from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-# Shell commands that list the names of each kind. They use tools that every host has, because the
-# start of Python at each TAB would take too long. `{root}` is the checkout. The commands also
-# search the directories of P5LAB_PATH. They contain no dollar sign and no double quotes, because
-# fish gets them inside double quotes.
+# Shell commands that list the names of each kind. These commands use tools that every host has,
+# because the start of Python at each TAB would take too long. `{root}` is the checkout. The
+# commands also search the directories of P5LAB_PATH. The commands contain no dollar sign and no
+# double quotes, because fish gets each command inside double quotes.
 _FIND = (
     f"printenv {VARIABLE} | tr : '\\012' | sed 's,.*,&/{{place}},'"
     " | xargs -d '\\n' find {{root}}/{ours} 2>/dev/null | sed -n 's,{ending},,p' | sed 's,.*/,,'"

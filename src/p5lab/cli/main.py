@@ -22,11 +22,11 @@ STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
 def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
-    """Runs one command and returns its exit status. Prints an error that the user can cause as one
-    line on stderr.
+    """Runs one command and returns its exit status. Prints an error of the user as one line on
+    stderr.
 
-    argv: the words of the command, by default the arguments of the process. lab: by default the lab
-    of this checkout.
+    `argv`: the words of the command, by default the arguments of the process. `lab`: by default the
+    lab of this checkout.
     """
     signal.signal(signal.SIGTERM, _terminated)
     words = list(sys.argv[1:] if argv is None else argv)

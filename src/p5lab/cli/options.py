@@ -19,7 +19,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that change an experiment. `run`, `plan` and `report` have these options."""
+    """Adds the options that change an experiment. The commands `run`, `plan` and `report` have
+    these options."""
     parser.add_argument(
         "--program",
         type=Path,
@@ -152,8 +153,9 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def workers(args: argparse.Namespace) -> Wanted | None:
-    """Returns the workers that the options of add_workers request. None: the runs execute on this
-    host without Dask. Raises UserError for an option without the other options that it needs."""
+    """Returns the workers that the options of add_workers request. Returns None if the runs execute
+    on this host without Dask. Raises UserError for an option without the other options that it
+    needs."""
     files = (args.tls_ca, args.tls_cert, args.tls_key)
     if not args.workers and not args.scheduler:
         if args.ship or any(files):
@@ -219,7 +221,7 @@ def add_system(parser: argparse.ArgumentParser) -> None:
 
 
 def one_seed(args: argparse.Namespace, command: str) -> int:
-    """Returns the seed of add_system. Raises UserError if the option has several numbers."""
+    """Returns the seed of add_system. Raises UserError if --seed has several numbers."""
     if len(args.seed) != 1:
         raise UserError(f"--seed: expected one number for {command}")
     return int(args.seed[0])

@@ -4,15 +4,15 @@
     engine/*/keys.toml, engine/devices/NAME/device.toml      keys and rules
     engine/p5/replacement/NAME/policy.toml                   a replacement policy
 
-This module reads these files for Python. `tools/declare.py` translates them to C++ for the engine.
-`p5stats.declared` reads the events in the same files.
+This module reads these files for Python. `tools/declare.py` translates the files to C++ for the
+engine. `p5stats.declared` reads the events in the same files.
 
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
 has `present`: an expression over keys that is true for a machine with this device. A key has a
 `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
-`target`, `geometry`, `default` and `from`. `from` names another key. The file that the other key
-names then gives the value. A `[[rule]]` has a `key`, an expression `holds` and a text `expected`.
-If `holds` is false, the error message contains the text.
+`target`, `geometry`, `default` and `from`. `from` names another key. The value of the other key
+names a file, and this file gives the value. A `[[rule]]` has a `key`, an expression `holds` and a
+text `expected`. If `holds` is false, the error message contains the text `expected`.
 """
 
 import re
@@ -47,9 +47,9 @@ _OF_KIND = {
 
 @dataclass(frozen=True)
 class Policy:
-    """A replacement policy. `holds`: its condition on the number of ways (`ways`); None if it
-    accepts every number. `gem5`: the name of the policy in gem5; empty if gem5 does not have the
-    policy."""
+    """A replacement policy. `holds`: the policy's condition on the number of ways (`ways`); None if
+    the policy accepts every number. `gem5`: the name of the policy in gem5; empty if gem5 does not
+    have the policy."""
 
     name: str
     doc: str
@@ -61,7 +61,8 @@ class Policy:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition on several keys. When it does not hold, the error names `key`."""
+    """A condition on several keys. When the condition does not hold, the error message names
+    `key`."""
 
     key: str
     holds: Expression
@@ -70,9 +71,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of keys. It describes one part of the machine. `present`: the condition for a machine
-    with this part; None if every machine has it. `functions`: the C++ header and the namespace of
-    the functions that only the rules of this part call."""
+    """A file of keys, which describes one part of the machine. `present`: the condition for a
+    machine with this part; None if every machine has the part. `functions`: the C++ header and the
+    namespace of the functions that only the rules of this part call."""
 
     name: str
     path: Path

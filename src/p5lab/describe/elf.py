@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The segments, symbols and code of an ELF file: enough to find the function at an address.
+"""The segments, symbols and code of an ELF file, which are needed to find the function at an
+address.
 
-It reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged file and
-a file of another kind raise ValueError.
+This module reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged
+file and a file of another kind raise ValueError.
 """
 
 import hashlib
@@ -85,8 +86,8 @@ class Elf:
 
     @cached_property
     def symbols(self) -> list[Symbol]:
-        """The symbols in the code of the file. They come from the full symbol table if the file has
-        one, else from the table of exported names."""
+        """The symbols in the code of the file. The source is the full symbol table if the file has
+        such a table, else the table of exported names."""
         by_kind = {one.kind: one for one in self._sections}
         table = by_kind.get(SHT_SYMTAB) or by_kind.get(SHT_DYNSYM)
         if table is None:

@@ -3,7 +3,7 @@
 
 An engine is a module or a package below p5lab.engines, or below `engines/` of a directory that
 P5LAB_PATH names. The engine has the name of this module or package. The code in this package names
-only the default engine. It reads `capabilities` to find out what an engine can do.
+only the default engine. For the properties of an engine, this code reads `capabilities`.
 """
 
 import importlib
@@ -29,15 +29,19 @@ INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 class Capabilities:
     """What an engine can do.
 
-    guests: the levels of cpu.isa of the guests that it runs; empty: it runs all guests.
-    without_clocks: the levels of cpu.isa for which it counts events but no clocks. rings: it
-    reports the ring of a cycle and the vectors of interrupts. simulates: it models the described
-    machine and guest; otherwise it measures this host. feedback, model: it can switch these off.
-    observations: the kinds of p5lab.describe.observation that it supports. repeatable: identical
-    inputs give identical events. portable: a run needs only the inputs of its plan, and these files
-    may lie in any directory. alone: no other program should run on the host during a run. notes:
-    the subject of its notes. cached: the patterns of its files in the cache, each with the name
-    that `./p5lab gc` shows.
+    - `guests`: the engine runs guests for these levels of cpu.isa. Empty: it runs all guests.
+    - `without_clocks`: for these levels of cpu.isa, the engine counts events but no clocks.
+    - `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
+    - `simulates`: the engine models the described machine and guest. Otherwise it measures this
+      host.
+    - `feedback`, `model`: the engine can switch the feedback or the model off.
+    - `observations`: the kinds of p5lab.describe.observation that the engine supports.
+    - `repeatable`: identical inputs give identical events.
+    - `portable`: a run needs only the inputs of its plan, and these files may lie in any directory.
+    - `alone`: no other program should run on the host during a run.
+    - `notes`: the subject of the engine's notes.
+    - `cached`: the patterns of the engine's files in the cache, each with the name that
+      `./p5lab gc` shows.
     """
 
     guests: tuple[str, ...] = ()
@@ -55,13 +59,13 @@ class Capabilities:
 
 
 def names() -> list[str]:
-    """The names of all engines, including those from P5LAB_PATH."""
+    """The names of all engines, including the engines from P5LAB_PATH."""
     return sorted(_modules(os.environ.get(VARIABLE, "")))
 
 
 def plugged_in(name: str) -> Any:  # noqa: ANN401
-    """The class of an engine: ENGINE of its module, or of the module `engine` of its package.
-    Raises UserError for an unknown name."""
+    """The class of an engine: ENGINE in the engine's module. If the engine is a package, ENGINE is
+    in the module `engine` of this package. Raises UserError for an unknown name."""
     found = _modules(os.environ.get(VARIABLE, ""))
     if name not in found:
         raise unknown("engine", name, found)

@@ -25,7 +25,7 @@ from p5lab.errors import UserError
 from p5lab.lab import Lab
 
 NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
-# For runs of `--program`: the experiment's name in their records, the default machine and the
+# For a run of `--program`: the name of the experiment in the record, the default machine and the
 # default guest.
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 
@@ -181,8 +181,8 @@ def _on_this_host(asked: _Asked) -> _Asked:
 
 
 def _parts(asked: _Asked) -> Iterator[_Part]:
-    """All combinations that the experiment requests, in the order of `expand`. The guest may be
-    unable to run some of them."""
+    """All combinations that the experiment requests, in the order of `expand`. Some of these
+    combinations may be impossible on their guest."""
     for board, variant, point in itertools.product(asked.boards, asked.variants, asked.points):
         jobs = []
         for entry in asked.entries:
@@ -326,7 +326,7 @@ def _check_host(choice: Filter) -> None:
 
 
 def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
-    """The machine for a guest. Its processor becomes x86-64 if the guest is built for x86-64.
+    """The machine for a guest. The processor becomes x86-64 if the guest is built for x86-64.
     Raises UserError if the processor lacks instructions that the guest uses."""
     isa = machine.values["cpu.isa"]
     if guest.isa == X86_64 and "cpu.isa" not in machine.overlay:

@@ -71,7 +71,7 @@ class Entry:
     variant: Variant
 
     def job(self, swept: Mapping[str, Any]) -> Job:
-        """The job at one point of a sweep. It uses only the swept parameters that its workload
+        """The job at one point of a sweep. The job uses only the swept parameters that its workload
         has."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
@@ -86,9 +86,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class File:
-    """An experiment's file. misses: each run counts the misses of many geometries. machines,
-    guests: their names. variants: the overlays, at least one. With `misses`, the only overlay is
-    `set`."""
+    """An experiment's file. `misses`: each run counts the misses of many geometries. `machines`,
+    `guests`: the names of machines and guests. `variants`: the overlays, at least one. With
+    `misses`, the only overlay is `set`."""
 
     where: str
     table: tomlfile.Table

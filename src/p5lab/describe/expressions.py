@@ -55,12 +55,13 @@ def cylinders(zones: str) -> int:
 
 @functools.lru_cache(maxsize=256)
 def mean_seek(zones: str, knee: int, single: float, full: float, at_knee: float) -> float:
-    """The mean time of a seek between two random cylinders, in the unit of the other times.
+    """The mean time of a seek between two random cylinders, in the unit of `single`, `at_knee` and
+    `full`.
 
     A seek by one cylinder takes the time `single`. A seek by `knee` cylinders takes `at_knee`. A
     seek over all cylinders takes `full`. For distances up to `knee`, the time grows with the square
-    root of the distance. For longer distances it grows linearly. (`engine/devices/scsi/seek.hh`
-    contains the same function for the engine.)
+    root of the distance. For longer distances the time grows linearly.
+    (`engine/devices/scsi/seek.hh` contains the same function for the engine.)
     """
     count = cylinders(zones)
     root = (at_knee - single) / (math.sqrt(knee) - 1)
@@ -83,7 +84,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """One expression. `where`: its file or option, for messages."""
+    """One expression. `where`: the file or option of the expression, for messages."""
 
     text: str
     where: str

@@ -2,10 +2,10 @@
 """functions.txt: the addresses of functions, for a run with --attribute
 (docs/reference/formats.md).
 
-The engine finds kernel functions by their addresses, which vmlinux contains. It finds all other
-functions by the content of their pages. These functions belong to programs and libraries on the
-guest's RAM disk, on a RAM disk inside that RAM disk, or to the user's own program. The symbols of a
-stripped program come from another file with the same code.
+The engine finds kernel functions by their addresses, which vmlinux contains. The engine finds all
+other functions by the content of their pages. The other functions belong to programs and libraries
+on the guest's RAM disk, on a RAM disk inside that RAM disk, or to the user's own program. The
+symbols of a stripped program come from another file with the same code.
 """
 
 import re
@@ -79,8 +79,8 @@ def _vdso(kernel: bytes) -> dict[str, bytes]:
     at boot. Linux replaces some sequences of NOPs by one longer NOP. Such a sequence is a place for
     instructions that this processor lacks (Linux 6.1, arch/x86/kernel/alternative.c:
     optimize_nops())."""
-    # The library is an ELF file inside the kernel's data. Its class, byte order and version follow
-    # its magic number.
+    # The library is an ELF file inside the kernel's data. The class, the byte order and the version
+    # of this file follow its magic number.
     inner = re.search(rb"\x7fELF[\x01\x02]\x01\x01", kernel[4:])
     if inner is None:
         return {}
@@ -121,7 +121,8 @@ def _pages(program: Elf) -> dict[int, int]:
 def _functions(symbols: list[Symbol], end: int) -> list[str]:
     """The lines of functions that do not overlap. If one address has several names, the plainest
     name is used (`_rank`). A name inside a function is only a label, so it gets no line. A function
-    from an assembler can have an unknown size. It ends at the beginning of the next function."""
+    from an assembler can have an unknown size. Such a function ends at the beginning of the next
+    function."""
     best: dict[int, Symbol] = {}
     for symbol in symbols:
         known = best.get(symbol.address)
@@ -165,9 +166,9 @@ def digest(page: bytes) -> int:
 
 
 def _archived(archive: bytes, prefix: str) -> dict[str, bytes]:
-    """Every ELF file of a cpio archive, and of archives inside it, by its path. The path of a file
-    in an inner archive begins with the path of that archive. The result is empty if `archive` is
-    another kind of file."""
+    """Every ELF file of a cpio archive, and of the archives inside this archive, by path. The path
+    of a file in an inner archive begins with the path of that archive. The result is empty if
+    `archive` is another kind of file."""
     found: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 6] == NEWC:

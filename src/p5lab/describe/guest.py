@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Guests: guest-images/NAME/guest.toml.
 
-A guest with a `base` is a variant. It inherits the keys of the base that it does not set itself. In
-[boot], a variant may replace the whole `cmdline`. Instead it may remove words of the base's command
-line (`cmdline_remove`) and append words (`cmdline_add`). The entries in [lacks] and [cannot] of a
-variant are added to the entries of the base.
+A guest with a `base` is a variant. A variant inherits the keys of the base that the variant does
+not set itself. In [boot], a variant may replace the whole `cmdline`. A variant may instead remove
+words of the base's command line (`cmdline_remove`) and append words (`cmdline_add`). The entries in
+[lacks] and [cannot] of a variant are added to the entries of the base.
 
 `has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names capabilities
-that the guest does not have. Each has a reason, which replaces the general reason. [cannot] names
-workloads that do not run for a special reason.
+that the guest does not have. Each of these capabilities has a reason, which replaces the general
+reason. [cannot] names workloads that do not run for a special reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 
 @dataclass(frozen=True)
 class Image:
-    """The root file system on a guest's disk. The user makes it with `./p5lab image`
+    """The root file system on a guest's disk. The user makes this file system with `./p5lab image`
     (p5lab.host.image)."""
 
     distribution: str  # ID in os-release
@@ -60,9 +60,9 @@ class Image:
 
 @dataclass(frozen=True)
 class Call:
-    """The cost of a call that does not wait, by the design of the system. domains: the number of
-    address spaces that take part, including the address space of the caller. ring_crossings: the
-    number of ring changes by instructions. cr3_loads: the number of changes of CR3."""
+    """The cost of a call that does not wait, by the design of the system. `domains`: the number of
+    address spaces that take part, including the address space of the caller. `ring_crossings`: the
+    number of ring changes by instructions. `cr3_loads`: the number of changes of CR3."""
 
     domains: int
     ring_crossings: int
@@ -105,8 +105,8 @@ class Guest:
         return self._missing(workload.needed(parameters))
 
     def why_never(self, workload: Workload) -> str:
-        """The reason why a workload never runs on this guest, with any parameters. Empty if it runs
-        with some parameters."""
+        """The reason why a workload never runs on this guest, with any parameters. The result is
+        empty if the workload runs with some parameters."""
         return self.cannot.get(workload.name) or self._missing(workload.needs.items())
 
     def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
@@ -131,7 +131,7 @@ class Guest:
 
     @property
     def record(self) -> Path:
-        """The record that the build wrote about the guest. It lies beside the root file system."""
+        """The record that the build wrote about the guest, beside the root file system."""
         modules = [path for path, _ in self.modules]
         return (self.initramfs or self.disk or (modules or [self.kernel])[0]).with_name(
             "guest.json"
@@ -246,7 +246,7 @@ def _image(table: Table) -> Image:
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     """The table of a guest, with the keys of its base filled in. `variants`: the guests that lead
-    to this guest through their `base`. They reveal a cycle."""
+    to this guest through their `base`. These guests reveal a cycle of bases."""
     path = lab.files("guest")[name]
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))

@@ -2,7 +2,8 @@
 """All machine keys, and the text of their reference document.
 
 The keys are declared in `engine/` (`declarations.py`). Loading, `--set`, engine.conf, error
-messages, completion and docs/reference/machine-keys.md all read them from here. No build is needed.
+messages, completion and docs/reference/machine-keys.md read the keys from this module. No build is
+needed.
 """
 
 import re

@@ -31,7 +31,7 @@ class BadValue(ValueError):
 @dataclass(frozen=True)
 class Key:
     """One machine key. `parse` takes a TOML value or the text of `--set` and returns the canonical
-    value. For a wrong value it raises BadValue, which describes the expected form."""
+    value. For a wrong value, `parse` raises BadValue, which describes the expected form."""
 
     name: str
     kind: str
@@ -166,7 +166,8 @@ def flag(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def choice(name: str, unit: str, doc: str, table: Table) -> Key:
-    """One of `choices`. For the kinds `policy` and `file`, files give the choices."""
+    """One of `choices`. For the kinds `policy` and `file`, the choices are names of files or
+    directories."""
     choices = tuple(table.texts("choices"))
     expected = "one of " + ", ".join(f'"{choice}"' for choice in choices)
 

@@ -18,8 +18,8 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-# The sources that the comment of a value may name. configs/machines/README.md gives their full
-# titles.
+# The sources that the comment of a value may name. configs/machines/README.md gives the full titles
+# of these sources.
 SOURCES = (
     "INTEL-DM",
     "INTEL-OPT",
@@ -61,7 +61,7 @@ class Machine:
 
     @property
     def geometry(self) -> str:
-        """The overlay in canonical form. It is empty for a machine without an overlay."""
+        """The overlay in canonical form. The text is empty for a machine without an overlay."""
         return " ".join(f"{key}={value}" for key, value in sorted(self.overlay.items()))
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
@@ -71,8 +71,8 @@ class Machine:
         }
 
     def engine_conf(self) -> dict[str, str]:
-        """The machine's lines of engine.conf. They list the PCI space as uncached, so the model
-        needs no rule for it."""
+        """The machine's lines of engine.conf. These lines list the PCI space as uncached, so the
+        model needs no rule for this space."""
         conf = self.canonical("engine")
         pci = f"0x{self.values['dram.size']:x}-0xffffffff"
         conf["memory.uncached"] = ",".join(filter(None, (conf["memory.uncached"], pci)))
@@ -166,7 +166,7 @@ def _resolved(
 
 
 def _base(path: Path, name: str) -> Path:
-    """The file of a base. It lies beside the variant or among the machines of the checkout."""
+    """The file of a base, which lies beside the variant or among the machines of the checkout."""
     known = {
         one: directory / f"{one}.toml"
         for directory in (Lab.here().machines, path.parent)

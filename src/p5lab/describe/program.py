@@ -2,9 +2,9 @@
 """Programs of the user, `run --program FILE`, and programs of a guest, `run --program guest:PATH`.
 
 A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. This module checks the file
-before anything runs. The check does not find instructions that the processor lacks. Such an
-instruction fails when it is executed. A guest that is a distribution has programs on its own disk.
-The engine delivers no file for them.
+before anything runs. This check does not examine the instructions. An instruction that the
+processor lacks fails only when the program executes it. A guest that is a distribution has programs
+on its own disk. The engine delivers no file for such a program.
 """
 
 import hashlib
@@ -128,7 +128,7 @@ SHELL = Program(None)  # on the guest's console
 @dataclass(frozen=True)
 class Build:
     """The way to compile a workload for the guests with the same programs (build/workloads/NAME).
-    File names are relative to the checkout. made_of: further inputs that affect the program."""
+    File names are relative to the checkout. `made_of`: further inputs that affect the program."""
 
     builder: str = "workloads/build_workload.py"
     options: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def of_workload(
     lab: Lab, workload: Workload, system: Guest, parameters: Mapping[str, int | str]
 ) -> Program | None:
     """The program of a workload from P5LAB_PATH. The engine delivers this program to the guest.
-    None for a workload that the guest contains. The file of the program exists only after
+    Returns None for a workload that the guest contains. The file of the program exists only after
     p5lab.host.delivered has compiled it."""
     if not workload.delivered or workload.program is None:
         return None
@@ -228,8 +228,8 @@ def in_guest(name: str, arguments: str) -> Program:
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
-    """The reason why a file is not a static program of a form; empty if it is. `image`: the
-    beginning of the file. `size`: the size of the file in bytes."""
+    """The reason why a file is not a static program of a form; empty if the file is such a program.
+    `image`: the beginning of the file. `size`: the size of the file in bytes."""
     if image[:2] == b"#!":
         return "a script, not a program"
     if image[:4] != b"\x7fELF":
@@ -264,7 +264,7 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
 
 
 def _arguments(text: str, *before: str) -> tuple[str, ...]:
-    """The words of --args, checked. `before` are the words of the job in front of them."""
+    """The words of --args, checked. `before`: the words of the job before these arguments."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run: a workload on a guest on a machine, with everything that can change its result."""
+"""One run: a workload on a guest on a machine, with everything that can change the result."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,13 @@ from p5lab.describe.workload import Workload
 class Run:
     """One simulation with all names resolved.
 
-    given: the parameters that the experiment sets. They distinguish its runs. feedback: caches,
-    TLBs and bus cost time. limit_seconds: a run fails when it exceeds this modelled time. program:
-    replaces the workload. model: if off, each instruction takes one clock, and there are no caches,
-    TLBs and stalls. observation: what the run records in addition to the counts.
+    - `given`: the parameters that the experiment sets. These parameters distinguish its runs.
+    - `feedback`: caches, TLBs and bus cost time.
+    - `limit_seconds`: a run fails when it exceeds this modelled time.
+    - `program`: the program that replaces the workload.
+    - `model`: if False, each instruction takes one clock, and the machine has no caches, TLBs and
+      stalls.
+    - `observation`: what the run records in addition to the counts.
     """
 
     experiment: str
@@ -60,8 +63,8 @@ class Run:
 
     @property
     def has_clocks(self) -> bool:
-        """Whether the engine models the clocks of the run's processor. Some engines model only some
-        processors."""
+        """Whether the engine models the clocks of the run's processor. Some engines model the
+        clocks of only some processors."""
         return self.machine.values["cpu.isa"] not in self.can.without_clocks
 
     @property

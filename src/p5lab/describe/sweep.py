@@ -27,7 +27,7 @@ OPTION = "--sweep"
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values. machine: the values of machine keys. parameters: the values of
+    """One combination of values. `machine`: the values of machine keys. `parameters`: the values of
     parameters, for the workloads that have these parameters."""
 
     machine: Mapping[str, Any]

@@ -12,7 +12,7 @@ from p5lab.describe.machine import Machine
 
 NAME = "host"  # of the guest
 PROGRAMS = "native"
-CLOCK_HZ = 1_000_000_000  # the clock of its events: nanoseconds
+CLOCK_HZ = 1_000_000_000  # the clock of the host's events: nanoseconds
 COUNTER_DEVICE = Path("/dev/p5ctr")
 # Capabilities of every host, and capabilities of a host with the counter device
 # (workloads/capabilities.toml).
@@ -28,11 +28,12 @@ LACKS = {
 
 @dataclass(frozen=True)
 class Host(Machine):
-    """This host as a machine. The operating system reports its values. They cannot be set."""
+    """This host as a machine. The operating system reports the values. These values cannot be
+    set."""
 
     @property
     def clock_hz(self) -> int:
-        """The clock of its events in Hz: a tick is a nanosecond."""
+        """The clock of the host's events in Hz: a tick is a nanosecond."""
         return CLOCK_HZ
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
@@ -54,8 +55,8 @@ def machine() -> Host:
 
 
 def guest() -> Guest:
-    """This host as a guest. It has no kernel to boot. `has` lists the capabilities that it offers
-    to workloads."""
+    """This host as a guest. The guest has no kernel to boot. `has` lists the capabilities that this
+    host offers to workloads."""
     nothing = Path()
     return Guest(
         NAME,

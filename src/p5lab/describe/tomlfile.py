@@ -30,7 +30,7 @@ def type_name(value: object) -> str:
 @dataclass(frozen=True)
 class Table:
     """One table of a TOML file. Each getter raises UserError for a value of another type, and for a
-    missing key if it has no default. `only` refuses unknown keys."""
+    missing key if the caller gives no default. `only` refuses unknown keys."""
 
     where: str  # file (and table) for messages
     data: dict[str, Any]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Workloads. The file workloads/SUITE/NAME/workload.toml describes the program NAME.c beside it. It
-lists the parameters, the brackets and the needed capabilities of the program."""
+"""Workloads. The file workloads/SUITE/NAME/workload.toml describes the program NAME.c beside it.
+The file lists the parameters, the brackets and the needed capabilities of the program."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ KEYS = (
 PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
 _WHOLE = {WHOLE_PHASE: WHOLE_NAME}
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
-# By needed capability: the reason why the workload does not run without it.
+# By needed capability: the reason why the workload does not run without this capability.
 Needs = Mapping[str, str]
 
 
@@ -47,7 +47,7 @@ Needs = Mapping[str, str]
 class Parameter:
     """A workload argument: a whole number (at least `minimum`) or one of `choices`.
 
-    needs: the capabilities that each choice needs.
+    `needs`: the capabilities that each choice needs.
     """
 
     name: str
@@ -83,13 +83,17 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    bracket: a text that describes the code between begin and end. operations: the number of
-    operations (calls, loads) in one bracket, or the name of the parameter with that number. bytes:
-    the number of bytes that one operation moves, 0 if the workload moves no data. A copy counts
-    each byte once. phases: names of the phase ids. curve: the unit of the phase names if they are
-    points of a curve. needs: the capabilities that every run needs. file: the description, None for
-    a program of the user. delivered: the program comes from P5LAB_PATH and is not part of the
-    guest, so the engine delivers it.
+    - `bracket`: a text that describes the code between begin and end.
+    - `operations`: the number of operations (calls, loads) in one bracket, or the name of the
+      parameter with this number.
+    - `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy
+      counts each byte once.
+    - `phases`: the names of the phase ids.
+    - `curve`: the unit of the phase names if the phases are points of a curve.
+    - `needs`: the capabilities that every run needs.
+    - `file`: the path of the description, None for a program of the user.
+    - `delivered`: the program comes from P5LAB_PATH. It is not part of the guest, so the engine
+      delivers it.
     """
 
     name: str
@@ -132,7 +136,7 @@ class Workload:
 
     def needed(self, parameters: Mapping[str, int | str]) -> Iterator[tuple[str, str]]:
         """The capabilities that a run with these parameters needs, each with the reason why the
-        workload does not run without it."""
+        workload does not run without the capability."""
         yield from self.needs.items()
         for name, parameter in self.parameters.items():
             yield from parameter.needs.get(str(parameters.get(name)), {}).items()
@@ -157,7 +161,7 @@ def load(lab: Lab) -> dict[str, Workload]:
 
 def capabilities(lab: Lab) -> dict[str, str]:
     """All capabilities. The text of a capability is the reason why a workload does not run without
-    it."""
+    the capability."""
     table = tomlfile.load(lab.capabilities, schema_version=SCHEMA_VERSION)
     table.only(["capabilities"])
     known = table.table("capabilities")
@@ -166,7 +170,7 @@ def capabilities(lab: Lab) -> dict[str, str]:
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
     """The C files of these suites below workloads/, by the name of the program. Some of these
-    programs have no description, so they are not workloads. Guests contain them too."""
+    programs have no description, so they are not workloads. Guests contain these programs too."""
     return {
         path.stem: path
         for suite in suites

@@ -2,13 +2,14 @@
 """Engines. An engine turns a run into counts.
 
 An engine prepares a run: its input files, the files for the run directory, and the command. After
-the run, it collects the outcome from the exit status and the output files. An engine never starts a
-command itself.
+the run, the engine collects the outcome from the exit status and the output files. An engine never
+starts a command itself.
 
 To add an engine, add a module to this package, or to `engines/` of a directory that P5LAB_PATH
 names. The module contains a class that derives from Engine and declares its capabilities in `can`.
 The last line of the module assigns this class to ENGINE. The engine has the name of the module. An
-engine of several modules is a package. Its module `engine` contains the class and ENGINE.
+engine of several modules is a package. The module `engine` of this package contains the class and
+ENGINE.
 
 gem5's own interpreter imports this package for p5lab.engines.gem5. So this module needs only the
 standard library.
@@ -37,16 +38,17 @@ EVENTS = files.file("events")  # every engine writes this file
 class Plan:
     """A run, ready to start.
 
-    inputs: every file with an effect on the result, by role. settings: all other data with an
-    effect on the result, without paths. write: the files to write into the run directory. command:
-    it runs in the run directory. Its output is written to the file `console`. built_from: the
-    build's records about the engine and the guest, if these records exist.
-
-    after_boot: the names of the inputs and settings that have an effect only after the guest's
-    ready marker. Runs with equal values of all other inputs and settings can share one boot. The
-    shared boot uses the same command in a separate directory. There, the files of `server` replace
-    the files of `write` with the same name. The booted engine then forks each run
-    (p5lab.execute.forkserver). `server` is empty if the engine cannot share a boot.
+    - `inputs`: every file with an effect on the result, by role.
+    - `settings`: all other data with an effect on the result, without paths.
+    - `write`: the files to write into the run directory.
+    - `command`: the command to run in the run directory. Its output is written to the file
+      `console`.
+    - `built_from`: the build's records about the engine and the guest, if these records exist.
+    - `after_boot`: the names of the inputs and settings that have an effect only after the guest's
+      ready marker. Runs with equal values of all other inputs and settings can share one boot.
+    - `server`: the files for a shared boot, which uses the same command in a separate directory.
+      There, these files replace the files of `write` with the same name. The booted engine then
+      forks each run (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
     """
 
     inputs: Mapping[str, Path]
@@ -70,15 +72,15 @@ class Outcome:
 
 
 class Engine(ABC):
-    """The interface of every engine. outputs: the files that the engine leaves in the run
+    """The interface of every engine. `outputs`: the files that the engine leaves in the run
     directory."""
 
     can: ClassVar[Capabilities]
     outputs: ClassVar[tuple[str, ...]]
 
     def targets(self, lab: "Lab", guests: "Collection[Guest]") -> tuple[str, ...]:
-        """The build targets (of SConstruct) that runs on these guests need. By default these are
-        the guests and their workloads."""
+        """The build targets (of SConstruct) that runs on these guests need. By default, these
+        targets are the guests and their workloads."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
         places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
         places |= {f"build/workloads/{guest.programs}" for guest in guests}

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Runs the workloads on this host, without a simulator. The host's own counters count the events.
 
-The programs for the host are in build/workloads/native. They come from the same C files and are
-compiled for the same processor. Their markers read the host's clock and counters
-(workloads/lib/native.h). The programs run one at a time on one processor of the host. Their working
-directory is the directory of their build, because it contains the loader and the libraries of
-exec-dynamic. The programs write their files into the run directory.
+The programs for the host are in build/workloads/native. These programs come from the same C files
+as in the guests and are compiled for the same processor. The markers of these programs read the
+host's clock and counters (workloads/lib/native.h). The programs run one at a time on one processor
+of the host. The working directory of a program is the directory of its build, because this
+directory contains the loader and the libraries of exec-dynamic. The programs write their files into
+the run directory.
 """
 
 import os
@@ -37,7 +38,7 @@ class Native(Engine):
     outputs = (EVENTS, OUTPUT)
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
-        """The programs for the host. No guest and no engine must be built."""
+        """The programs for the host. This engine needs no guest and no simulator."""
         return (f"build/workloads/{this_host.PROGRAMS}",)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
@@ -59,7 +60,7 @@ class Native(Engine):
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        # The last processor, because the first processor gets most interrupts of a host.
+        # Uses the last processor, because the first processor gets most interrupts of a host.
         processor = max(os.sched_getaffinity(0))
         return Plan(
             inputs=inputs,

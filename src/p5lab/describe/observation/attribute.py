@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
 ATTRIBUTION, FUNCTIONS = outputs.file("attribution"), "functions.txt"
-# functions: counts by function. stacks: also by the chain of callers. misses: also by the class of
-# cache miss.
+# `functions`: counts by function. `stacks`: also counts by the chain of callers. `misses`: also
+# counts by the class of cache miss.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
 
 
@@ -50,7 +50,7 @@ class Attribution(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The list `attribute` of the record's request; None if it is empty or missing."""
+        """The list `attribute` of the record's request; None if the list is empty or missing."""
         by = tuple(record["request"].get("attribute", ()))
         return cls(by) if by else None
 

@@ -23,8 +23,8 @@ class Kind(ABC):
     Class attributes: `option` is the kind's option on the command line. `unasked` contains the
     entries of `request` in run.json for a run without this kind. `outputs` lists the files that the
     kind leaves in the run directory. `apart` lists the keys of engine.conf that distinguish a run
-    with this kind from a plain run of the same workload. `./p5lab gc` never removes one of these
-    two runs because of the other.
+    with this kind from a plain run of the same workload. `./p5lab gc` does not treat one of these
+    two runs as a replacement for the other run.
     """
 
     option: ClassVar[str]
@@ -91,7 +91,8 @@ class Kind(ABC):
 
 
 def positive(option: str) -> Callable[[str], int]:
-    """A parser of whole numbers of at least 1. It raises UserError with the name of the option."""
+    """A parser of whole numbers of at least 1. The parser raises UserError with the name of the
+    option."""
 
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < 1:

@@ -79,8 +79,8 @@ class PowerCut(Kind):
 
 
 def _microseconds(text: str) -> int:
-    """The argument of --power-cut in microseconds. Raises UserError unless it is a number of
-    seconds above 0."""
+    """The argument of --power-cut in microseconds. Raises UserError unless the argument is a number
+    of seconds above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
     return round(float(text) * 1_000_000)

@@ -28,8 +28,8 @@ PROCESSORS = {
 
 @dataclass(frozen=True)
 class Bochsrc:
-    """values: the entries that can change a result. text: the whole file, with the paths of this
-    run."""
+    """`values`: the entries that can change a result. `text`: the whole file, with the paths of
+    this run."""
 
     values: Mapping[str, str]
     text: str
@@ -65,7 +65,7 @@ def _cylinders(lab: Lab, image: Path) -> int:
 
 
 def _disk(path: str, cylinders: str) -> str:
-    """The lines of the primary IDE master. Our own code implements its image mode `private`
+    """The lines of the primary IDE master. The image mode `private` is our own code
     (engine/bochs/disk.cc)."""
     return (
         "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"

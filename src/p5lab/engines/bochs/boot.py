@@ -6,7 +6,7 @@ The boot ROM requests the guest from the engine. The engine copies files into me
 the entry point. This module chooses the addresses, as a boot loader would. The real-mode setup code
 with its completed header is at 0x90000, and the command line is above it. The kernel is at 1 MB,
 and the initial RAM disk is near the top of memory. A multiboot kernel is an ELF file with physical
-addresses. Its modules follow the kernel in memory.
+addresses. The modules of such a kernel follow it in memory.
 """
 
 import struct
@@ -23,7 +23,8 @@ HEAP_END = 0xE000
 KERNEL = 0x100000
 PAGE = 4096
 # The BIOS stores its ACPI and MP tables in the last 64 KB of memory and just below (rombios.h:
-# ACPI_DATA_SIZE). It reports this to the guest. The RAM disk must not overlap these tables.
+# ACPI_DATA_SIZE). The BIOS reports this memory to the guest. The RAM disk must not overlap these
+# tables.
 TOP_RESERVED = 0x20000
 TYPE_OF_LOADER = 0xFF  # "unassigned"
 CAN_USE_HEAP = 0x80
@@ -101,7 +102,7 @@ def linux(
     top = min(memory - TOP_RESERVED, field(0x22C, "I") + 1)
     ramdisk = (top - initramfs_size) & ~(PAGE - 1) if initramfs_size else 0
     # The kernel decompresses itself in place. From protocol 2.10, init_size is the number of bytes
-    # that it uses from its address.
+    # that the kernel uses from its address.
     needed = field(0x260, "I") if version >= 0x020A else len(kernel) - setup_size
     if (ramdisk or top) < KERNEL + needed:
         raise UserError(
@@ -164,9 +165,9 @@ def multiboot(
 ) -> Layout:
     """Lays out an ELF kernel and its modules as the Multiboot Specification (0.6.96) requires.
 
-    `loader` is the code of guest-images/parts/bootrom/multiboot.S. It is at BASE. Its data for the
-    kernel follow it, and the modules follow the kernel. Raises UserError for a file that is not a
-    multiboot kernel, and for files that do not fit into `memory` bytes.
+    `loader` is the code of guest-images/parts/bootrom/multiboot.S. This code is at BASE, directly
+    followed by its data for the kernel. The modules follow the kernel. Raises UserError for a file
+    that is not a multiboot kernel, and for files that do not fit into `memory` bytes.
     """
     if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
         raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")

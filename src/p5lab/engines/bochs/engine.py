@@ -30,7 +30,7 @@ CONF, SETUP = "engine.conf", "setup.bin"
 
 
 class Bochs(Engine):
-    """The engine that this checkout builds. It is the default engine of a run."""
+    """The engine that this checkout builds. This engine is the default for a run."""
 
     can = Capabilities(
         guests=tuple(bochsrc.PROCESSORS),
@@ -141,8 +141,8 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
 
 
 def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
-    """The layout of memory for the boot ROM. It contains the roles of files instead of their
-    paths."""
+    """The layout of memory for the boot ROM. The layout contains the roles of files instead of
+    their paths."""
     guest, memory = run.guest, int(run.machine.values["dram.size"])
     cmdline = f"{guest.cmdline} p5seed={run.seed}" if run.seed else guest.cmdline
     if guest.protocol == MULTIBOOT:
@@ -157,8 +157,8 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
 
 
 def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
-    """The lines of engine.conf that have an effect already during the boot. They contain roles of
-    files instead of paths, so they identify the run in any directory."""
+    """The lines of engine.conf that have an effect already during the boot. The lines contain roles
+    of files instead of paths, so the lines identify the run in any directory."""
     conf: dict[str, str] = {
         **run.machine.engine_conf(),
         "run.events": EVENTS,
@@ -201,8 +201,8 @@ def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
 
 
 def _kernel_version(kernel: bytes) -> str:
-    """The version text in a kernel. In a bzImage, the field kernel_version at 0x20E points to it
-    (boot.rst)."""
+    """The version text in a kernel. In a bzImage, the field kernel_version at 0x20E points to this
+    text (boot.rst)."""
     if kernel[:4] == b"\x7fELF":
         found = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
         return found[0].decode("ascii") if found else "unknown"

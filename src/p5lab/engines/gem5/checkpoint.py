@@ -45,7 +45,7 @@ BOOT_FILES = ("kernel", "initramfs", "disk")
 def key(
     setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterable[Path]
 ) -> dict[str, str]:
-    """All inputs of a checkpoint by name. gem5: the digest of the gem5 program. sources: the
+    """All inputs of a checkpoint by name. `gem5`: the digest of the gem5 program. `sources`: the
     directories of these configurations."""
     parts = {
         "gem5": gem5,
@@ -83,9 +83,9 @@ def check(directory: Path, parts: Mapping[str, str]) -> None:
 
 
 def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) -> tuple[Path, bool]:
-    """The checkpoint with these inputs, and whether this call made it. `make` makes a checkpoint in
-    the directory that is its argument. If several runs need the checkpoint at the same time, one
-    run makes it and the others wait."""
+    """The checkpoint with these inputs, and whether this call made it. `make`: the function that
+    makes a checkpoint in a given directory. If several runs need the checkpoint at the same time,
+    one run makes it and the others wait."""
     directory = store / name(parts)
     store.mkdir(parents=True, exist_ok=True)
     with _alone(store / f"{directory.name}.lock"):
@@ -107,7 +107,7 @@ def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) ->
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
-        # A boot can still write after the process that started it has ended. So the boot holds the
+        # A boot can continue to write after its parent process has ended. So the boot holds the
         # lock too.
         os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -19,8 +19,8 @@ from p5lab.lab import Lab
 
 @dataclass(frozen=True)
 class Found:
-    """machine: the values of all keys. files: the files that the guest boots from, by role. job:
-    the text for the guest's init."""
+    """`machine`: the values of all keys. `files`: the files that the guest boots from, by role.
+    `job`: the text for the guest's init."""
 
     machine: dict[str, keys.Value]
     files: dict[str, Path]

@@ -3,10 +3,10 @@
 
 All numbers of the machine come from the machine file. gem5 adds latencies in this way:
 
-- A crossbar runs at the bus clock. A request waits for the next edge of this clock, and the answer
-  waits for an edge again. The latencies of the crossbar itself are 0.
-- A cache runs at the core clock. It answers after `data_latency`, or it forwards the request after
-  `tag_latency`.
+- A crossbar runs at the bus clock. A request and its answer each wait for the next edge of the bus
+  clock. The latencies of the crossbar itself are 0.
+- A cache runs at the core clock. The cache answers a request after `data_latency`, or forwards the
+  request after `tag_latency`.
 - For the processor, a fill ends with the word that it requested. Later hits in this line wait for
   the rest of the line.
 
@@ -88,7 +88,8 @@ def derive(values: Values) -> Parameters:
     latency = dram_read[0]
     if values["l2.present"]:
         # The answer is ready in the last core clock before the bus clock that ends the first
-        # transfer. A miss continues at the next bus clock. Its answer waits for a bus clock too.
+        # transfer. A miss continues at the next bus clock. The answer to a miss waits for a bus
+        # clock too.
         ratio = round(2 * core / bus) / 2  # published clocks are rounded (66.67 MHz)
         l2 = _cache(values, "l2", _at_least("l2.read", int(l2_read[0] * ratio) - 1, 1), 1)
         latency = _at_least("dram.read", dram_read[0] - 2, 0)

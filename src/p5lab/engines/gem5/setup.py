@@ -17,8 +17,9 @@ EXTRAS = ("auto", "on", "off")
 
 @dataclass(frozen=True)
 class Setup:
-    """files: kernel (ELF64) and job; initramfs and disk if the guest has them. The first line of
-    the job is the command for the guest's init. A program may follow this line."""
+    """`files`: kernel (ELF64) and job, and also initramfs and disk if the guest has these files.
+    The first line of the job is the command for the guest's init. A program may follow this
+    line."""
 
     machine: Values
     files: Mapping[str, str]
@@ -42,7 +43,7 @@ class Setup:
 
     @classmethod
     def read(cls, path: Path) -> "Setup":
-        """The setup in a file. Raises UserError for a file that cannot be read or holds no
+        """The setup in a file. Raises UserError for a file that cannot be read or contains no
         setup."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))

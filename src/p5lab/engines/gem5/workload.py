@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The content of memory at the machine's start: kernel, initial RAM disk, command line.
 
-gem5 enters a 64-bit kernel at the entry point of its ELF file. It puts the boot parameters at
+gem5 enters a 64-bit kernel at the entry point of its ELF file. gem5 puts the boot parameters at
 0x90200 and the command line at 0x90000, but it does not announce a RAM disk. Two fields of the
-setup header announce it (Linux, Documentation/x86/boot.rst). A file of 16 bytes contains these
-fields. It is loaded over the zeros of the boot parameters.
+setup header announce a RAM disk (Linux, Documentation/x86/boot.rst). A file of 16 bytes contains
+these fields. This file is loaded over the zeros of the boot parameters.
 """
 
 import struct
@@ -25,7 +25,7 @@ LOADED_SEGMENT = 1  # PT_LOAD
 
 @dataclass(frozen=True)
 class Layout:
-    """header: the content of the file that is loaded at header_address. initramfs_address: 0
+    """`header`: the content of the file that is loaded at `header_address`. `initramfs_address`: 0
     without a RAM disk."""
 
     header: bytes
@@ -73,7 +73,7 @@ def command_line(guest: str, core_hz: int, seed: int) -> str:
 
     The kernel passes P5LAB_MARKERS to init as an environment variable. lpj is the number of counts
     of the time-stamp counter in a tick of 100 Hz. The kernel's delay loop uses lpj, so the kernel
-    does not calibrate it.
+    does not calibrate this loop.
     """
     words = [guest, "P5LAB_MARKERS=m5", f"lpj={core_hz // 100}"]
     if seed:
