@@ -151,7 +151,7 @@ def test_rerun_with_another_engine_is_another_run(lab, p5lab):  # noqa: F811
     lab.behave(events={"call": call_events(more=1)})
     status, out, err = p5lab("rerun", result.id, "--no-build")
     assert status == 0
-    assert "its inputs have changed" in err
+    assert "the inputs of the run have changed" in err
     assert "file engine" in out and "cycles.busy" in out
 
 

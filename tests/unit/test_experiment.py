@@ -250,10 +250,10 @@ def test_a_guest_of_x86_64_brings_its_processor(lab):
     assert not run.has_clocks
     assert replace(run, engine="gem5").has_clocks
 
-    with pytest.raises(UserError, match=r"needs cpu.isa 'x86-64', machine .* has 'pentium'"):
+    with pytest.raises(UserError, match=r"needs cpu.isa 'x86-64'; machine .* has 'pentium'"):
         experiment.load(lab, "tests", Filter(settings=(("cpu.isa", "pentium"),)))
     path.write_text(GUEST)
-    with pytest.raises(UserError, match=r"needs cpu.isa 'pentium', machine .* has 'x86-64'"):
+    with pytest.raises(UserError, match=r"needs cpu.isa 'pentium'; machine .* has 'x86-64'"):
         experiment.load(lab, "tests", Filter(settings=(("cpu.isa", "x86-64"),)))
 
 

@@ -26,7 +26,7 @@ def add(commands: options.Commands) -> None:
 def _add_validate(commands: options.Commands) -> None:
     proof = commands.add_parser(
         "validate",
-        help="compare published numbers with modelled ones",
+        help="compare published numbers with modelled numbers",
         description="Makes the runs that the claims of configs/claims.toml need. Each run uses the"
         " machine of its claim. Prints the published number and the modelled number of each claim."
         " A claim that does not hold is a result, not a failure.",

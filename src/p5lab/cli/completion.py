@@ -38,10 +38,10 @@ def add(parsers: options.Commands) -> None:
     complete = parsers.add_parser(
         "completion",
         help="print a completion script for a shell",
-        description="Prints a script with which the shell completes commands and options. It also"
-        " completes the names of experiments, machines, guests, workloads and runs of this"
-        " checkout and of P5LAB_PATH. The shell looks up these names when TAB is pressed. After"
-        " --set and --sweep it completes machine keys.",
+        description="Prints a script with which the shell completes commands and options. With the"
+        " script, the shell also completes the names of experiments, machines, guests, workloads"
+        " and runs of this checkout and of P5LAB_PATH. The shell looks up these names when TAB is"
+        " pressed. After --set and --sweep, the shell completes machine keys.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)

@@ -31,7 +31,7 @@ def add(commands: options.Commands) -> None:
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: an instruction takes one clock; no caches, TLBs or stalls",
+        help="off: each instruction takes one clock, without caches, TLBs and stalls",
     )
     options.add_no_build(console)
     console.set_defaults(command=_shell)

@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
         return STATUS_STOPPED
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has closed it
+        sys.stderr.close()  # the reader of our output has closed the pipe
         return STATUS_FAILED
 
 

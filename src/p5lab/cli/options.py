@@ -41,13 +41,13 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--feedback",
         choices=("on", "off"),
-        help="off: caches, TLBs and bus are counted but cost no clocks",
+        help="off: count the events of caches, TLBs and bus, but without their clocks",
     )
     parser.add_argument(
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: an instruction takes one clock; no caches, TLBs or stalls",
+        help="off: each instruction takes one clock, without caches, TLBs and stalls",
     )
 
 

@@ -83,7 +83,7 @@ def _add_diff(commands: options.Commands) -> None:
         " instructions.",
     )
     apart.add_argument(
-        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of an id"
+        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of a run's id"
     )
     apart.add_argument("--rings", action="store_true", help="count each privilege ring separately")
     options.add_format(apart)
@@ -107,10 +107,10 @@ def _add_gc(commands: options.Commands) -> None:
     clean = commands.add_parser(
         "gc",
         help="remove results and cached files that nobody needs",
-        description="Shows what can be removed, and its size. Of the results, this is runs that"
-        " failed, runs that never started, and runs that a later run of the same kind replaces. Of"
-        " the cache, this is downloads and build products that were not used for some time."
-        " Removes these files only with --yes. Never removes a run that is still running.",
+        description="Shows the files that can be removed, and their size. These are runs that"
+        " failed, runs that never started, runs that a later run of the same kind replaces, and"
+        " cached downloads and build products that were not used for some time. Removes the files"
+        " only with --yes. Never removes a run that is still running.",
     )
     clean.add_argument("--yes", action="store_true", help="remove them")
     clean.add_argument("--list", action="store_true", dest="each", help="list every item")

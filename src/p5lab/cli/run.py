@@ -102,7 +102,7 @@ def _add_rerun(commands: options.Commands) -> None:
         " If the engine, the guest or the program has changed since then, the result is a new run,"
         " and the command shows the difference.",
     )
-    again.add_argument("run", help="the first 4 or more characters of an id")
+    again.add_argument("run", help="the first 4 or more characters of a run's id")
     options.add_no_build(again)
     options.add_format(again)
     again.set_defaults(command=_rerun)
@@ -130,7 +130,9 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f" (see `p5lab {args.name} --help`)"
         )
     if args.args and not args.program:
-        raise UserError("--args: expected with --program; a workload's parameters are in its file")
+        raise UserError(
+            "--args: expected with --program; the experiment's file sets parameters of workloads"
+        )
     expansion = (
         experiment.of_program(lab, args.program, args.args, choice)
         if args.program
@@ -209,7 +211,7 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
     if result.id == before.id:
         Progress().say(f"Run {before.id}: the events are the same again.")
         return 0
-    Progress().say(f"Run {before.id} is now run {result.id}: its inputs have changed.")
+    Progress().say(f"Run {before.id} is now run {result.id}: the inputs of the run have changed.")
     after = store.find(lab, result.id)
     if before.status == "ok":
         diff.show(counts.stdout(), diff.between([before, after]), args.form)

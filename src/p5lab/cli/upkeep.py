@@ -18,7 +18,9 @@ def add(commands: options.Commands) -> None:
     make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
     make.set_defaults(command=_build)
 
-    look = commands.add_parser("doctor", help="check this host and checkout for what is missing")
+    look = commands.add_parser(
+        "doctor", help="check what is missing on this host and in the checkout"
+    )
     options.add_json(look)
     look.set_defaults(command=lambda args, lab: doctor.show(lab, as_json=args.form == "json"))
 
@@ -29,10 +31,10 @@ def add(commands: options.Commands) -> None:
     test = commands.add_parser(
         "test",
         help="run all tests, or a part of them",
-        description="Without a part: builds everything, checks style and types, runs all tests."
-        " unit: the Python tests, which need no build. engine: the C++ tests; builds only these."
-        " e2e: the tests that boot guests; builds everything. NAME selects the tests with NAME in"
-        " their own name or in the name of their file. tests/README.md gives details.",
+        description="Without a part: builds everything, checks style and types, and runs all tests."
+        " unit: the Python tests, which need no build. engine: the C++ tests. Builds only these"
+        " tests. e2e: the tests that boot guests. Builds everything. NAME selects the tests with"
+        " NAME in their own name or in the name of their file. tests/README.md gives details.",
     )
     test.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
     test.add_argument(

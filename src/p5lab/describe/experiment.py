@@ -333,11 +333,11 @@ def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
         return replace(
             machine,
             values=machine.values | {"cpu.isa": X86_64},
-            sources=machine.sources | {"cpu.isa": f"choice: of the guest {guest.name}"},
+            sources=machine.sources | {"cpu.isa": f"choice: required by guest {guest.name}"},
         )
     if guest.isa != isa and (isa == "pentium" or X86_64 in (guest.isa, isa)):
         raise UserError(
-            f"{where}: guest {guest.name} needs cpu.isa {guest.isa!r}, machine {machine.name} has"
+            f"{where}: guest {guest.name} needs cpu.isa {guest.isa!r}; machine {machine.name} has"
             f" {isa!r}"
         )
     return machine

@@ -77,8 +77,8 @@ class Guest:
     title: str
     structure: str
     isa: str
-    clock_vector: int  # interrupt vector of its clock tick
-    programs: str  # the directory of build/workloads with its programs
+    clock_vector: int  # interrupt vector of the guest's clock tick
+    programs: str  # the directory of build/workloads with the guest's programs
     protocol: str
     kernel: Path
     initramfs: Path | None  # None: the root is on the disk

@@ -210,7 +210,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.only(KEYS)
     if not path.with_name(f"{name}.c").is_file():
-        raise UserError(f"{path}: expected the program beside it, {name}.c; there is none")
+        raise UserError(f"{path}: expected the program {name}.c beside this file")
     parameter_tables = table.table("parameters", {})
     parameters = {
         key: _parameter(key, parameter_tables.table(key), shelf) for key in parameter_tables.data

@@ -89,4 +89,4 @@ class Attribution(Kind):
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The command that shows the counts."""
-        return [f"Attributed: `./p5lab show {run[:8]} --attribution`"]
+        return [f"Counts by function: `./p5lab show {run[:8]} --attribution`"]

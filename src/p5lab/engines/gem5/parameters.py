@@ -117,11 +117,11 @@ def derive(values: Values) -> Parameters:
 def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     """The differences between gem5's machine and the machine of the file, one line each."""
     found = [
-        f"cycles are those of gem5's {cpu} CPU, not of a Pentium: no pairing, no address"
+        f"cycles come from gem5's {cpu} CPU, not from a Pentium: no pairing, no address"
         " generation interlocks, no branch target buffer of the P54C"
     ]
     if cpu == "atomic":
-        found.append("the atomic CPU waits for no access: events are valid, cycles are not")
+        found.append("the atomic CPU waits for no access: events are valid, cycles are not valid")
     if values["net.card"] != "none":
         found.append("net.card: no network")
     no_allocate = [
@@ -131,8 +131,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     ]
     if no_allocate and extras:
         found.append(
-            f"{' and '.join(no_allocate)}: a write miss fills no line; it reads the line and"
-            " writes it back on the bus, but the Pentium only writes once"
+            f"{' and '.join(no_allocate)}: a write miss fills no line. gem5 reads the line and"
+            " writes the line back on the bus, but the Pentium makes only one write"
         )
     elif no_allocate:
         found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
@@ -146,16 +146,18 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     found += [
         "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
         "large pages are 2 MB",
-        "dram.page, dram.page_miss: no open page, each access takes the pattern of an open one",
-        "single_read, single_write: a single transfer takes as long as the first of a line",
+        "dram.page, dram.page_miss: no open page; each access takes the time of an access to an"
+        " open page",
+        "single_read, single_write: a single transfer takes the time of the first transfer of"
+        " a line",
         "memory.uncached: the ranges are cached",
         "IDE disk: 1 us for each request; DMA through gem5's I/O cache",
-        "caches are cold at the ready marker; the code up to the first begin warms them",
+        "caches are cold at the ready marker; the code before the first begin warms the caches",
     ]
     if values["disk.count"]:
-        found.append("disk: no SCSI disks and no host adapter; a program that needs one ends")
+        found.append("disk: no SCSI disks and no host adapter; a program that needs a disk ends")
     if values["l1d.write_once"]:
-        found.append("l1d.write_once: a line is filled exclusive")
+        found.append("l1d.write_once: a filled line has the state exclusive")
     return found
 
 
