@@ -8,7 +8,7 @@ words of the base's command line (`cmdline_remove`) and append words (`cmdline_a
 
 `has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names capabilities
 that the guest does not have. Each of these capabilities has a reason, which replaces the general
-reason. [cannot] names workloads that do not run for a special reason.
+reason. [cannot] names workloads that do not run on the guest, each with a special reason.
 """
 
 from collections.abc import Iterable, Mapping

@@ -20,7 +20,7 @@ EMPTY_NAME = "empty"
 # The phase id of the guest's bracket around a delivered program, from before fork() to after
 # wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
-# Directories of workloads/, in the order of their programs in a guest.
+# The directories of workloads/. A guest contains their programs in this order.
 SUITES = ("micro", "apps", "mach", "net", "tests")
 # In earlier versions, this one file contained all descriptions.
 FORMER = "workloads/workloads.toml"

@@ -64,7 +64,7 @@ class Kind(ABC):
 
     @property
     def label(self) -> str:
-        """The words for this kind in the name of the run; empty if the name does not mention the
+        """The text about this kind in the name of a run; empty if the name does not mention this
         kind."""
         return ""
 

@@ -22,8 +22,8 @@ class Interval:
 
 
 def read(simpoints: Path) -> list[Interval]:
-    """The intervals in a file and in the .weights beside it. Raises UserError if a file cannot be
-    read, or if the two files do not fit together."""
+    """The intervals in a .simpoints file and in the .weights file beside it. Raises UserError if a
+    file cannot be read, or if the two files do not fit together."""
     numbers = _pairs(simpoints, int)
     weights = _pairs(simpoints.with_suffix(".weights"), float)
     if numbers.keys() != weights.keys():
