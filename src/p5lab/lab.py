@@ -2,7 +2,7 @@
 """The paths of the repository that the Python code uses.
 
 Machines, guests, workloads, experiments and notebooks may also lie outside of the checkout. The
-environment variable P5LAB_PATH names their directories, separated by colons.
+environment variable P5LAB_PATH names these other directories, separated by colons.
 """
 
 import os

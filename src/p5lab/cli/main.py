@@ -22,8 +22,8 @@ STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
 def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
-    """Runs one command and returns its exit status. Prints an error of the user as one line on
-    stderr.
+    """Runs one command and returns its exit status. If the user caused an error, prints the error
+    as one line on stderr.
 
     `argv`: the words of the command, by default the arguments of the process. `lab`: by default the
     lab of this checkout.

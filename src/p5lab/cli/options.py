@@ -167,7 +167,7 @@ def workers(args: argparse.Namespace) -> Wanted | None:
 
 
 def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FORMATS) -> None:
-    """Adds --format and --json, which set `form` of the arguments to one of `forms`."""
+    """Adds --format and --json. These options set the argument `form` to one of `forms`."""
     parser.add_argument(
         "--format",
         choices=forms,

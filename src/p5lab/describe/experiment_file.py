@@ -170,7 +170,7 @@ def _common(table: tomlfile.Table) -> dict[str, Any]:
 
 
 def _variants(table: tomlfile.Table) -> list[Variant]:
-    """The overlays: `set`, which applies to all runs, combined with each [[overlay]]."""
+    """The overlays: each [[overlay]], combined with `set`, which applies to all runs."""
     common = _common(table)
     variants = []
     for overlay in table.tables("overlay"):

@@ -3,9 +3,9 @@
 (docs/reference/formats.md).
 
 The engine finds kernel functions by their addresses, which vmlinux contains. The engine finds all
-other functions by the content of their pages. The other functions belong to programs and libraries
-on the guest's RAM disk, on a RAM disk inside that RAM disk, or to the user's own program. The
-symbols of a stripped program come from another file with the same code.
+other functions by the content of their pages. These pages belong to the user's own program, or to
+programs and libraries on the guest's RAM disk. A RAM disk can contain a second RAM disk with more
+programs. The symbols of a stripped program come from another file with the same code.
 """
 
 import re

@@ -18,7 +18,7 @@ __all__ = ["BadValue", "Key", "Target", "Value", "size_text"]
 PARTS = declarations.of(Lab.here())
 KEYS: tuple[Key, ...] = tuple(key for part in PARTS for key in part.keys)
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
-# The keys in which the geometries of one run may differ. The line length of L1 is not such a key,
+# The geometries of one run may differ in these keys. The line length of L1 is not such a key,
 # because the size of the accesses depends on it.
 GEOMETRY = frozenset(key.name for key in KEYS if key.geometry)
 # The names of all drives, and the keys in a file of configs/disks.

@@ -36,7 +36,7 @@ PT_LOAD, PT_INTERP = 1, 3
 
 @dataclass(frozen=True)
 class Form:
-    """One width of ELF file: the offsets of the fields in its header and program headers
+    """The offsets of the fields in the header and the program headers of an ELF file, for one width
     (elf(5))."""
 
     bits: int

@@ -135,6 +135,6 @@ def _check_keys(found: list[Axis]) -> None:
 
 
 def _number(key: str, word: str) -> int | str:
-    """A value of --sweep. For a workload's parameter, digits become a whole number. A machine key
-    parses its text itself."""
+    """A value of --sweep. The value of a workload's parameter becomes a whole number if it consists
+    of digits. A machine key parses its text itself."""
     return int(word) if key.startswith(PARAMETERS) and word.isdecimal() else word

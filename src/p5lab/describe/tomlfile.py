@@ -49,11 +49,11 @@ class Table:
         return value
 
     def text(self, key: str, default: Any = ...) -> str:  # noqa: ANN401
-        """The text of a key."""
+        """The value of a key: a text."""
         return self._get(key, str, default)
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
-        """The text of a key, which must be one of `choices`."""
+        """The value of a key: a text that must be one of `choices`."""
         value = self.text(key)
         if value not in choices:
             expected = " or ".join(f'"{choice}"' for choice in choices)
@@ -61,19 +61,19 @@ class Table:
         return value
 
     def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
-        """The whole number of a key."""
+        """The value of a key: a whole number."""
         return self._get(key, int, default)
 
     def flag(self, key: str, default: Any = ...) -> bool:  # noqa: ANN401
-        """The truth value of a key."""
+        """The value of a key: true or false."""
         return self._get(key, bool, default)
 
     def items(self, key: str, default: Any = ...) -> list[Any]:  # noqa: ANN401
-        """The list of a key, with items of any type."""
+        """The value of a key: a list with items of any type."""
         return self._get(key, list, default)
 
     def texts(self, key: str, default: Any = ...) -> list[str]:  # noqa: ANN401
-        """The list of texts of a key."""
+        """The value of a key: a list of texts."""
         values = self.items(key, default)
         for value in values:
             if not isinstance(value, str):
@@ -83,11 +83,11 @@ class Table:
         return values
 
     def table(self, key: str, default: Any = ...) -> "Table":  # noqa: ANN401
-        """The table of a key."""
+        """The value of a key: a table."""
         return Table(f"{self.where}: {key}", self._get(key, dict, default))
 
     def tables(self, key: str) -> list["Table"]:
-        """The tables of an array ([[key]]). Empty if the file has no such array."""
+        """The value of a key: an array of tables ([[key]]). Empty if the file has no such array."""
         result = []
         for number, value in enumerate(self.items(key, [])):
             where = f"{self.where}: {key}[{number}]"
@@ -136,7 +136,7 @@ def load(path: Path, *, schema_version: int) -> Table:
 
 
 def _is_sound(value: object) -> bool:
-    """Whether all whole numbers have at most 64 bits, as TOML demands. Python's parser accepts
+    """Whether all whole numbers have at most 64 bits, as TOML requires. Python's parser accepts
     longer numbers."""
     if isinstance(value, dict):
         return all(map(_is_sound, value.values()))

@@ -7,7 +7,7 @@ All numbers of the machine come from the machine file. gem5 adds latencies in th
   clock. The latencies of the crossbar itself are 0.
 - A cache runs at the core clock. The cache answers a request after `data_latency`, or forwards the
   request after `tag_latency`.
-- For the processor, a fill ends with the word that it requested. Later hits in this line wait for
+- For the processor, a fill ends when the requested word arrives. Later hits in this line wait for
   the rest of the line.
 
 So the time of a read that misses in L1 is the sum of three times: penalty.l1_miss core clocks, the

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The setup of one run: a JSON file. With this file, a run can be repeated from its directory m5out
-alone."""
+"""The setup of one run: a JSON file. With this file, the run can be repeated from its directory
+m5out alone."""
 
 import json
 from collections.abc import Mapping

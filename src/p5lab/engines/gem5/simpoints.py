@@ -35,7 +35,7 @@ def read(simpoints: Path) -> list[Interval]:
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
-    """The values of a file by cluster. Each line has the form VALUE CLUSTER."""
+    """The values in a file, by cluster. Each line has the form VALUE CLUSTER."""
     found: dict[int, float] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
