@@ -10,9 +10,9 @@ engine. `p5stats.declared` reads the events in the same files.
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
 has `present`: an expression over keys that is true for a machine with this device. A key has a
 `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
-`target`, `geometry`, `default` and `from`. `from` names another key. The value of the other key
-names a file, and this file gives the value. A `[[rule]]` has a `key`, an expression `holds` and a
-text `expected`. If `holds` is false, the error message contains the text `expected`.
+`target`, `geometry`, `default` and `from`. `from` names another key. The value of that other key
+names a file, which contains the value of the first key. A `[[rule]]` has a `key`, an expression
+`holds` and a text `expected`. If `holds` is false, the error message contains the text `expected`.
 """
 
 import re

@@ -221,7 +221,7 @@ def _geometries(
         name = overlay.text("name")
         if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
             raise UserError(
-                f"{overlay.where}: name: expected a name that no other geometry has,"
+                f"{overlay.where}: name: expected a valid name that no other geometry has,"
                 f' such as "l2-512K"; found {name!r}'
             )
         found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)

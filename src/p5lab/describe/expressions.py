@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Expressions over machine keys, which the declarations in `engine/` contain.
 
-An expression is written once, in a subset of Python: keys such as `l1i.size`, numbers, texts, `+ -
-* / // %`, comparisons of two values, `and`, `or`, `not`, and the functions of FUNCTIONS. All other
-syntax of Python is refused. This module evaluates an expression in Python. The build translates the
-expression to C++ (`tools/declare.py`), so the engine makes the same check.
+An expression is written once, in a subset of Python. The subset has keys such as `l1i.size`,
+numbers, texts, `+ - * / // %`, comparisons of two values, `and`, `or`, `not`, and the functions of
+FUNCTIONS. All other syntax of Python is refused. This module evaluates an expression in Python. The
+build translates the expression to C++ (`tools/declare.py`), so the engine makes the same check.
 """
 
 import ast

@@ -52,7 +52,7 @@ class Machine:
     name: str
     values: dict[str, Value]
     overlay: dict[str, str] = field(default_factory=dict)  # changed keys, with canonical values
-    sources: dict[str, str] = field(default_factory=dict)  # by key: the comment of its line
+    sources: dict[str, str] = field(default_factory=dict)  # comments of the lines, by key
 
     @property
     def clock_hz(self) -> int:

@@ -16,9 +16,9 @@ SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
 
 @dataclass(frozen=True)
 class Interval:
-    """A part of a run. `begin` and `end` are positions in the run: numbers of instructions inside
-    the brackets since the start of the run. `weight`: the number of instructions of the whole run
-    that this interval represents."""
+    """A part of a run. `begin` and `end` are positions: the numbers of instructions that the run
+    has executed inside its brackets. `weight`: the number of instructions of the whole run that
+    this interval represents."""
 
     number: int
     begin: int
