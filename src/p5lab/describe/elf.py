@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The segments, symbols and code of an ELF file, which are needed to find the function at an
-address.
+"""The segments, symbols and code of an ELF file. Functions can be found by address in this data.
 
 This module reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged
 file and a file of another kind raise ValueError.

@@ -29,19 +29,20 @@ INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 class Capabilities:
     """What an engine can do.
 
-    - `guests`: the engine runs guests for these levels of cpu.isa. Empty: it runs all guests.
-    - `without_clocks`: for these levels of cpu.isa, the engine counts events but no clocks.
-    - `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
-    - `simulates`: the engine models the described machine and guest. Otherwise it measures this
-      host.
-    - `feedback`, `model`: the engine can switch the feedback or the model off.
-    - `observations`: the kinds of p5lab.describe.observation that the engine supports.
-    - `repeatable`: identical inputs give identical events.
-    - `portable`: a run needs only the inputs of its plan, and these files may lie in any directory.
-    - `alone`: no other program should run on the host during a run.
-    - `notes`: the subject of the engine's notes.
-    - `cached`: the patterns of the engine's files in the cache, each with the name that
-      `./p5lab gc` shows.
+    `guests`: the engine runs guests for these levels of cpu.isa. Empty: the engine runs all
+        guests.
+    `without_clocks`: for these levels of cpu.isa, the engine counts events but no clocks.
+    `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
+    `simulates`: the engine models the described machine and guest. Otherwise the engine
+        measures this host.
+    `feedback`, `model`: the engine can switch the feedback or the model off.
+    `observations`: the kinds of p5lab.describe.observation that the engine supports.
+    `repeatable`: identical inputs give identical events.
+    `portable`: a run needs only the inputs of its plan, and these files may lie in any directory.
+    `alone`: no other program should run on the host during a run.
+    `notes`: the subject of the engine's notes.
+    `cached`: the patterns of the engine's files in the cache, each with the name that
+        `./p5lab gc` shows.
     """
 
     guests: tuple[str, ...] = ()

@@ -16,13 +16,14 @@ from p5lab.describe.workload import Workload
 class Run:
     """One simulation with all names resolved.
 
-    - `given`: the parameters that the experiment sets. These parameters distinguish its runs.
-    - `feedback`: caches, TLBs and bus cost time.
-    - `limit_seconds`: a run fails when it exceeds this modelled time.
-    - `program`: the program that replaces the workload.
-    - `model`: if False, each instruction takes one clock, and the machine has no caches, TLBs and
-      stalls.
-    - `observation`: what the run records in addition to the counts.
+    `given`: the parameters that the experiment sets. These parameters distinguish the
+        runs of the experiment.
+    `feedback`: caches, TLBs and bus cost time.
+    `limit_seconds`: a run fails when it exceeds this modelled time.
+    `program`: the program that replaces the workload.
+    `model`: if False, each instruction takes one clock, and the machine has no caches, TLBs and
+        stalls.
+    `observation`: what the run records in addition to the counts.
     """
 
     experiment: str

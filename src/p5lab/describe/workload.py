@@ -83,17 +83,16 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    - `bracket`: a text that describes the code between begin and end.
-    - `operations`: the number of operations (calls, loads) in one bracket, or the name of the
-      parameter with this number.
-    - `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy
-      counts each byte once.
-    - `phases`: the names of the phase ids.
-    - `curve`: the unit of the phase names if the phases are points of a curve.
-    - `needs`: the capabilities that every run needs.
-    - `file`: the path of the description, None for a program of the user.
-    - `delivered`: the program comes from P5LAB_PATH. It is not part of the guest, so the engine
-      delivers it.
+    `bracket`: a text that describes the code between begin and end.
+    `operations`: the number of operations (calls, loads) in one bracket, or the name of the
+        parameter with this number.
+    `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy
+        counts each byte once.
+    `phases`: the names of the phase ids.
+    `curve`: the unit of the phase names if the phases are points of a curve.
+    `needs`: the capabilities that every run needs.
+    `file`: the path of the description, None for a program of the user.
+    `delivered`: the program comes from P5LAB_PATH, so the engine delivers it to the guest.
     """
 
     name: str

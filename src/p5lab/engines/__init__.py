@@ -38,17 +38,17 @@ EVENTS = files.file("events")  # every engine writes this file
 class Plan:
     """A run, ready to start.
 
-    - `inputs`: every file with an effect on the result, by role.
-    - `settings`: all other data with an effect on the result, without paths.
-    - `write`: the files to write into the run directory.
-    - `command`: the command to run in the run directory. Its output is written to the file
-      `console`.
-    - `built_from`: the build's records about the engine and the guest, if these records exist.
-    - `after_boot`: the names of the inputs and settings that have an effect only after the guest's
-      ready marker. Runs with equal values of all other inputs and settings can share one boot.
-    - `server`: the files for a shared boot, which uses the same command in a separate directory.
-      There, these files replace the files of `write` with the same name. The booted engine then
-      forks each run (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
+    `inputs`: every file with an effect on the result, by role.
+    `settings`: all other data with an effect on the result, without paths.
+    `write`: the files to write into the run directory.
+    `command`: the command to run in the run directory. The output of the command is
+        written to the file `console`.
+    `built_from`: the build's records about the engine and the guest, if these records exist.
+    `after_boot`: the names of the inputs and settings that have an effect only after the guest's
+        ready marker. Runs with equal values of all other inputs and settings can share one boot.
+    `server`: the files for a shared boot, which uses the same command in a separate directory.
+        There, these files replace the files of `write` with the same name. The booted engine then
+        forks each run (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
     """
 
     inputs: Mapping[str, Path]

@@ -10,9 +10,11 @@ All numbers of the machine come from the machine file. gem5 adds latencies in th
 - For the processor, a fill ends when the requested word arrives. Later hits in this line wait for
   the rest of the line.
 
-So the time of a read that misses in L1 is the sum of three times: penalty.l1_miss core clocks, the
-wait for a bus clock, and the first number of the pattern (l2.read or dram.read) in bus clocks.
-engine/p5 adds the same times.
+So a read that misses in L1 takes the sum of three times, as in engine/p5:
+
+- penalty.l1_miss core clocks
+- the wait for a bus clock
+- the first number of the pattern (l2.read or dram.read) in bus clocks
 """
 
 from collections.abc import Mapping
