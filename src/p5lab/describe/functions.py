@@ -119,10 +119,10 @@ def _pages(program: Elf) -> dict[int, int]:
 
 
 def _functions(symbols: list[Symbol], end: int) -> list[str]:
-    """The lines of functions that do not overlap. If one address has several names, the plainest
-    name is used (`_rank`). A name inside a function is only a label, so it gets no line. A function
-    from an assembler can have an unknown size. Such a function ends at the beginning of the next
-    function."""
+    """One line for each function. The functions in these lines do not overlap. If one address has
+    several names, the plainest name is used (`_rank`). A name inside a function is only a label, so
+    it gets no line. A function from an assembler can have an unknown size. Such a function ends at
+    the beginning of the next function."""
     best: dict[int, Symbol] = {}
     for symbol in symbols:
         known = best.get(symbol.address)
