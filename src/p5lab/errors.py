@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""UserError, the error class of all messages to the user, and the common forms of these
-messages."""
+"""UserError, the class of all errors for the user, and the common forms of their messages."""
 
 import difflib
 import sys
@@ -14,7 +13,7 @@ STATUS_BAD_INPUT = 2  # the request is wrong; nothing ran
 class UserError(Exception):
     """One clear line: what is wrong, where (file, key), and what was expected.
 
-    `status` is the exit status of the command that this error ends.
+    `status`: the exit status of the command. This error ends the command.
     """
 
     def __init__(self, message: str, *, status: int = STATUS_BAD_INPUT) -> None:
@@ -23,8 +22,9 @@ class UserError(Exception):
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> UserError:
-    """The error for an unknown name. It suggests the nearest known name, or lists all known names
-    if none is near. `what` is the kind of thing, `where` begins the message."""
+    """The error for an unknown name. It suggests the nearest known name. If no known name is near,
+    it lists all known names. `what`: the kind of the name, such as "guest". `where`: the beginning
+    of the message."""
     names = sorted(known)
     near = nearest(name, names)
     if near:
@@ -32,16 +32,17 @@ def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> U
     elif names:
         hint = "known: " + ", ".join(names)
     else:
-        hint = "none is known here"
+        hint = "no name is known here"
     prefix = f"{where}: " if where else ""
     return UserError(f"{prefix}unknown {what} {name!r}; {hint}")
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The known name closest to a mistyped one, or None if none is close.
+    """The known name that is closest to a mistyped name. Returns None if no known name is close.
 
-    A name also matches by its beginning, a dotted key by its last part (`sise` leads to a `size`),
-    and a name with hyphens by its first part.
+    A known name that begins with the mistyped name matches too. A dotted key also matches by its
+    last part: `sise` finds a key that ends in `size`. A name with hyphens also matches by its first
+    part.
     """
     names = list(names)
     begun = [candidate for candidate in names if len(name) > 1 and candidate.startswith(name)]
@@ -58,8 +59,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def disk_error(error: OSError, path: Path | str) -> UserError:
-    """The error for a failed write. The reason (disk full, file too large, ...) comes from the
-    system."""
+    """The error for a failed write. The operating system gives the reason, such as a full disk."""
     reason = error.strerror or str(error)
     return UserError(f"cannot write {path}: {reason}", status=STATUS_FAILED)
 

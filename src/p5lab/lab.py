@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The paths of the repository that the Python side uses, each in one place.
+"""The paths of the repository that the Python code uses.
 
-Machines, guests, workloads, experiments and notebooks may also stand outside of the checkout: in
-the directories that the environment variable P5LAB_PATH names, separated by colons.
+Machines, guests, workloads, experiments and notebooks may also lie outside of the checkout. The
+environment variable P5LAB_PATH names these other directories, separated by colons.
 """
 
 import os
@@ -12,8 +12,9 @@ from pathlib import Path
 from p5lab.errors import UserError
 
 VARIABLE = "P5LAB_PATH"
-# The files of each kind: in the checkout, and in a directory of P5LAB_PATH. If the file has a fixed
-# name, the name of its directory is the name of the machine, guest, workload and so on.
+# The patterns of the files of each kind: first in the checkout, then in a directory of P5LAB_PATH.
+# A guest or a workload has the name of its directory. A machine, an experiment or a notebook has
+# the name of its file.
 PLACES = {
     "machine": ("configs/machines/*.toml", "machines/*.toml"),
     "experiment": ("configs/experiments/*.toml", "experiments/*.toml"),
@@ -25,9 +26,10 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Lab:
-    """A checkout and its directory of results (`results_in`: somewhere else, for tests).
+    """A checkout of the repository.
 
-    path: directories with more machines, guests, workloads, experiments and notebooks.
+    `results_in`: another directory for the results, for tests. `path`: directories with more
+    machines, guests, workloads, experiments and notebooks.
     """
 
     root: Path
@@ -44,7 +46,8 @@ class Lab:
     def files(self, kind: str) -> dict[str, Path]:
         """The files of a kind (a key of PLACES) by name, in alphabetical order.
 
-        Raises UserError if a directory of P5LAB_PATH does not exist, or if a name stands twice.
+        Raises UserError if a directory of P5LAB_PATH does not exist, or if two files give the same
+        name.
         """
         ours, others = PLACES[kind]
         found: dict[str, Path] = {}
@@ -56,14 +59,14 @@ class Lab:
                 name = file.stem if pattern.partition("*")[2].startswith(".") else file.parent.name
                 if name in found:
                     raise UserError(
-                        f"{kind} {name!r} stands twice: {found[name]} and {file}; rename one of"
-                        " them"
+                        f"{kind} {name!r} has two files: {found[name]} and {file}; rename one of"
+                        " these files"
                     )
                 found[name] = file
         return dict(sorted(found.items()))
 
     def is_outside(self, file: Path) -> bool:
-        """Whether a file of `files` belongs to a directory of P5LAB_PATH."""
+        """Whether a file from `files` lies in a directory of P5LAB_PATH."""
         return not file.is_relative_to(self.root) or any(
             file.is_relative_to(directory) for directory in self.path
         )
@@ -95,7 +98,7 @@ class Lab:
 
     @property
     def capabilities(self) -> Path:
-        """The file of all capabilities: what workloads can need and guests can have."""
+        """The file of all capabilities that workloads can need and guests can have."""
         return self.root / "workloads/capabilities.toml"
 
     @property
@@ -105,21 +108,22 @@ class Lab:
 
     @property
     def results(self) -> Path:
-        """The directory of all results: EXPERIMENT/RUN below it."""
+        """The directory of all results. A run has the directory EXPERIMENT/RUN in this
+        directory."""
         return self.results_in or self.root / "results"
 
     @property
     def engine(self) -> Path:
-        """The engine for guests of 32 bits, as the build makes it."""
+        """The built engine for 32-bit guests."""
         return self.root / "build/engine/p5bochs"
 
     @property
     def engine64(self) -> Path:
-        """The engine for guests of x86-64."""
+        """The built engine for x86-64 guests."""
         return self.root / "build/engine/p5bochs64"
 
     def record_of(self, engine: Path) -> Path:
-        """The record that the build wrote about one of these engines."""
+        """The build's record about the program `engine` or `engine64`."""
         return engine.with_name(f"{engine.name.replace('p5bochs', 'engine')}.json")
 
     @property
@@ -129,7 +133,7 @@ class Lab:
 
     def timing(self, table: str) -> Path:
         """The table of instruction clocks for a value of cpu.timing. Raises KeyError for an unknown
-        one."""
+        value."""
         return self.root / {"p54c": "engine/p5/timing.csv"}[table]
 
     @property
@@ -154,11 +158,12 @@ class Lab:
 
     @property
     def multiboot(self) -> Path:
-        """The code that enters a multiboot kernel."""
+        """The code that starts a multiboot kernel."""
         return self.root / "build/bootrom/multiboot.bin"
 
     def rootfs(self, guest: str) -> Path:
-        """The root file system of a guest that is a distribution. Its record stands beside it."""
+        """The root file system of a guest that is a distribution. The record of this file system
+        lies in the same directory."""
         return self.root / "build/images" / guest / "rootfs.tar"
 
     def program(self, programs: str, workload: str) -> Path:
@@ -166,5 +171,6 @@ class Lab:
         return self.root / "build/workloads" / programs / workload
 
     def short(self, path: Path) -> str:
-        """A path for messages and records: relative to the checkout if it lies inside."""
+        """A path for messages and records. A path inside the checkout becomes relative to the
+        checkout."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

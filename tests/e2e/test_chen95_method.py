@@ -139,7 +139,7 @@ def test_the_numbers_are_the_same_again(lab, runs, full):
 def test_the_command_prints_every_operation(lab, runs, capsys):
     assert cli.main(["run", counter_method.EXPERIMENT, "--no-build"], lab) == 0
     out, err = capsys.readouterr()
-    assert err.count("there already") == len(runs)
+    assert err.count("already stored") == len(runs)
     for operation in OPERATIONS:
         assert f"{operation}: by the method of chen95, and by the engine" in out
 

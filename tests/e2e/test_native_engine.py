@@ -205,10 +205,10 @@ def test_micro_on_the_host(command):
         assert "CPI (busy)" in rows
     assert result.stdout.count("Not counted: cycles.busy") <= 1  # named once for all columns
     again = command("run", "micro", "--engine", "native", "--workload", "dup")
-    assert "there already" in again.stderr
+    assert "already stored" in again.stderr
     measured = command("run", "micro", "--engine", "native", "--workload", "dup", "--force")
     assert measured.returncode == 0, measured.stderr
-    assert "there already" not in measured.stderr
+    assert "already stored" not in measured.stderr
 
 
 def test_a_curve_has_the_columns_that_were_counted(command):

@@ -190,7 +190,7 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
     command = start(tmp_path, *size.options, "--workers", "2")
     said = command.communicate()[1]
     assert command.returncode == 0, said
-    assert said.count("there already") == len(there)
+    assert said.count("already stored") == len(there)
     assert contents(lab) == undisturbed.contents
 
 

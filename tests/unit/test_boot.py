@@ -171,7 +171,7 @@ def test_the_multiboot_information():
         ({"kernel": elf_kernel()[:0x3100]}, "segment 1 is cut short"),
         ({"kernel": b"\x7fELF\x02" + elf_kernel()[5:]}, "not an ELF file of 32 bits"),
         ({"kernel": elf_kernel(segments=2000)}, "program headers are cut short"),
-        ({"kernel": elf_kernel(segments=0)}, "nothing to load"),
+        ({"kernel": elf_kernel(segments=0)}, "expected a segment to load"),
         ({"memory": 16 * MB}, "do not fit into 16777216 bytes"),
         ({"modules": ((31 * MB, "large"),)}, "do not fit into"),
         ({"cmdline": "x" * 60000}, "command line and module texts"),

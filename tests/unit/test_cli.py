@@ -95,7 +95,7 @@ def test_second_run_says_that_it_is_there(p5lab):
     p5lab("run", "tests", "--no-build")
     status, out, err = p5lab("run", "tests", "--no-build")
     assert status == 0
-    assert err.count("there already") == 2
+    assert err.count("already stored") == 2
     assert cells(out, "busy cycles") == ["110", "8"]
 
 
@@ -165,7 +165,7 @@ def test_a_program_is_run_and_its_name_is_only_text(p5lab, lab, tmp_path):
     assert "[red]a.out [/x] -n" in " ".join(p5lab("list", "runs")[1].split())
     name = next(path.name for path in lab.results.glob("program/*"))
     assert "job @program [/x] -n" in " ".join(p5lab("show", name)[1].split())
-    assert p5lab(*arguments, "--no-build")[2].count("there already") == 1
+    assert p5lab(*arguments, "--no-build")[2].count("already stored") == 1
     mine.write_bytes(test_program.elf() + b"1")  # compiled anew
     assert p5lab(*arguments, "--no-build")[2].count(": ok in") == 1
 
@@ -218,9 +218,9 @@ def test_keys(p5lab):
         (["run", "test"], "unknown experiment 'test'; did you mean 'tests'?"),
         (["run"], "run: expected an experiment or --program FILE (see `p5lab run --help`)"),
         (["run", "tests", "--program", "a.out"], "run: expected an experiment or --program FILE"),
-        (["run", "tests", "--args", "1"], "--args: expected with --program; a workload's"),
+        (["run", "tests", "--args", "1"], "--args: expected with --program; the experiment's"),
         (["run", "--program", "a.out", "--guest", "toy"], "--program a.out: no such file"),
-        (["run", "tests", "--seed", "x"], "--seed: expected whole numbers and at most 1000 of"),
+        (["run", "tests", "--seed", "x"], "--seed: expected at most 1000 whole numbers"),
         (["run", "tests", "--engine", "boch"], "unknown engine 'boch'; did you mean 'bochs'?"),
         (["run", "tests", "--trace", "crossing"], "unknown --trace value 'crossing'; did you mean"),
         (["run", "tests", "--feedback", "maybe"], "unknown --feedback value 'maybe'; known: off, "),

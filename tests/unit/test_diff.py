@@ -133,7 +133,7 @@ def test_rerun_is_the_same_run(lab, p5lab):  # noqa: F811
     (result,) = execute(lab)
     status, out, err = p5lab("rerun", result.id[:8], "--no-build")
     assert (status, out) == (0, "")
-    assert f"Run {result.id}: the same events again." in err
+    assert f"Run {result.id}: the events are the same again." in err
     assert len(lab.starts()) == 2
 
 
@@ -151,7 +151,7 @@ def test_rerun_with_another_engine_is_another_run(lab, p5lab):  # noqa: F811
     lab.behave(events={"call": call_events(more=1)})
     status, out, err = p5lab("rerun", result.id, "--no-build")
     assert status == 0
-    assert "its inputs have changed" in err
+    assert "the inputs of the run have changed" in err
     assert "file engine" in out and "cycles.busy" in out
 
 

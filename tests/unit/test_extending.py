@@ -228,7 +228,7 @@ def test_a_name_stands_once(own, mine, capsys, kind, ours, name):
     assert cli.main(["list"], own) == 2
     said = capsys.readouterr().err
     assert f"{kind} " in said
-    assert f"stands twice: {own.root / ours} and {file}; rename one" in said
+    assert f"has two files: {own.root / ours} and {file}; rename one" in said
     assert said.count("\n") == 1
 
 

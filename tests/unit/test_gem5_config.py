@@ -90,8 +90,8 @@ def test_an_overlay_changes_what_it_names():
         ({"l1d__write_policy": "write-through"}, 'l1d.write_policy = "write-through"'),
         ({"l2__write_policy": "write-through"}, 'l2.write_policy = "write-through"'),
         ({"l2__read": "1-1-1-1"}, "l2.read: the first transfer is too fast"),
-        ({"itlb__replacement": "fifo"}, 'itlb.replacement = "fifo": gem5 has lru and'),
-        ({"dtlb_large__replacement": "lru"}, "expected that of dtlb, plru"),
+        ({"itlb__replacement": "fifo"}, 'itlb.replacement = "fifo": gem5 supports lru for'),
+        ({"dtlb_large__replacement": "lru"}, "expected the policy of dtlb, plru"),
         ({"dram__read": "1-1-1-1"}, "dram.read: the first transfer is too fast"),
     ],
 )
@@ -357,10 +357,10 @@ def test_chosen_intervals(tmp_path):
 @pytest.mark.parametrize(
     "points, weights, message",
     [
-        ("7 0\n", "0.5 0\n0.5 1\n", "expected the clusters of its .weights"),
+        ("7 0\n", "0.5 0\n0.5 1\n", "expected the same clusters as in its .weights"),
         ("7\n", "1 0\n", "phases.simpoints:1: expected a value and a cluster"),
         ("7 0\n", "x 0\n", "phases.weights:1: expected a value and a cluster"),
-        ("", "", "no interval in it"),
+        ("", "", "expected at least one line with a cluster"),
     ],
 )
 def test_files_of_intervals_that_make_no_sense(tmp_path, points, weights, message):

@@ -190,7 +190,7 @@ def test_progress_is_for_terminals_and_logs(lab, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
     monkeypatch.setenv("P5LAB_PROGRESS", "plain")
     assert cli.main(["run", "tests", "--no-build"], lab) == 0
-    assert "there already" in capsys.readouterr().err
+    assert "already stored" in capsys.readouterr().err
     monkeypatch.delenv("P5LAB_PROGRESS")
     lab.behave(exit=3)
     assert cli.main(["run", "tests", "--no-build", "--set", "l2.size=512K"], lab) == 1

@@ -129,7 +129,7 @@ def test_one_kind_at_a_time_hears_of_every_access():
     [
         (("--pcap",), "--pcap: expected a machine with a network card"),
         (("--power-cut", "1", "--set", "disk.count=0"), "--power-cut: expected a machine with"),
-        (("--trace", "accesses", "--guest", "wide"), "guest wide has x86-64"),
+        (("--trace", "accesses", "--guest", "wide"), "guest wide is for x86-64"),
         (("--attribute", "misses", "--guest", "wide"), "--attribute misses: expected a guest"),
     ],
 )

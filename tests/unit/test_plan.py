@@ -56,7 +56,7 @@ def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
     execute(lab, Filter(workloads=("call",)))
     status, out, err = p5lab("plan", "tests", "--sweep", "l2.size=256K,512K", "--format", "json")
     found = json.loads(out)
-    # 256 KB is what the machine has: that run is there already.
+    # 256 KB is what the machine has: that run is already stored.
     assert [row["status"] for row in found["runs"]] == ["ok", "to run", "to run", "to run"]
     assert (found["left"], found["seconds"] > 0) == (3, True)
     status, out, err = p5lab("plan", "tests", "--format", "csv")
@@ -75,7 +75,7 @@ def test_a_plan_before_anything_is_built(lab, p5lab):  # noqa: F811
     lab.engine.unlink()
     status, out, err = p5lab("plan", "tests")
     assert status == 0
-    assert "does not know which runs are stored: missing engine" in err
+    assert "cannot show which runs are stored: missing engine" in err
     assert "2 to run" in out
 
 
@@ -84,7 +84,7 @@ def test_only_runs_of_that_name(p5lab):  # noqa: F811
     assert "1 runs: 0 with results, 1 to run" in out
     status, out, err = p5lab("plan", "tests", "--only", "nothing")
     assert (status, out) == (2, "")
-    assert err.startswith("p5lab: --only nothing: no run has that in its name")
+    assert err.startswith("p5lab: --only nothing: no run has this text in its name")
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`validate`, `cross-check` and `matrix`.
 
-The first compares the model with published numbers, the second with gem5. The third shows which
-benchmarks run on which guests.
+`validate` compares the model with published numbers. `cross-check` compares the model with gem5.
+`matrix` shows which benchmarks run on which guests.
 """
 
 import argparse
 
 from p5lab.cli import options
-from p5lab.cli.execute import executor, tell_failures
+from p5lab.cli.execute import executor, report_failures
 from p5lab.describe import seeds
 from p5lab.errors import STATUS_FAILED
 from p5lab.evidence import agreement, matrix, validate
@@ -26,10 +26,10 @@ def add(commands: options.Commands) -> None:
 def _add_validate(commands: options.Commands) -> None:
     proof = commands.add_parser(
         "validate",
-        help="compare published numbers with modelled ones",
-        description="Makes the runs that the claims of configs/claims.toml need, each on the"
-        " machine that the claim is about. Prints the published number and the modelled number of"
-        " each claim. A claim that does not hold is a result, not a failure.",
+        help="compare published numbers with modelled numbers",
+        description="Makes the runs that the claims of configs/claims.toml need. Each run uses the"
+        " machine of its claim. Prints the published number and the modelled number of each claim."
+        " A claim that does not hold is a result, not a failure.",
     )
     proof.add_argument("--source", metavar="PAPER", help="only the claims of this paper")
     proof.add_argument(
@@ -49,8 +49,8 @@ def _add_matrix(commands: options.Commands) -> None:
     where = commands.add_parser(
         "matrix",
         help="show which guests run which benchmarks",
-        description="Shows a table of the papers' benchmarks and the guests. A cell has the number"
-        " of runs that the papers' experiments make, or says why the guest cannot run the"
+        description="Shows a table of the papers' benchmarks and the guests. A cell shows the"
+        " number of runs in the papers' experiments, or the reason why the guest cannot run the"
         " benchmark.",
     )
     options.add_format(where)
@@ -62,8 +62,8 @@ def _add_cross_check(commands: options.Commands) -> None:
         "cross-check",
         help="compare the embedded engine with gem5",
         description="Runs the same guest, programs and machine on the embedded engine and on your"
-        " gem5 (P5LAB_GEM5), and compares the count of each event in a bracket. Architectural"
-        " counts must agree within 1 %, misses of L1 within 5 %. The exit status is 1 if a count"
+        " gem5 (P5LAB_GEM5). Compares the count of each event in a bracket. Architectural counts"
+        " must agree within 1 %, and misses of L1 within 5 %. The exit status is 1 if a count"
         " does not agree and no experiment explains the difference.",
     )
     both.add_argument(
@@ -75,7 +75,7 @@ def _add_cross_check(commands: options.Commands) -> None:
     both.add_argument("--guest", default=agreement.GUEST, help="default: %(default)s")
     both.add_argument("--machine", default=agreement.MACHINE, help="default: %(default)s")
     both.add_argument(
-        "--workload", action="append", default=[], help="only this one; may be repeated"
+        "--workload", action="append", default=[], help="only this workload; may be repeated"
     )
     both.add_argument(
         "--seed",
@@ -90,8 +90,8 @@ def _add_cross_check(commands: options.Commands) -> None:
         "--explain",
         nargs="*",
         metavar="NAME",
-        help="also run the experiments that can remove a difference, or only those named;"
-        f" the names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
+        help="also run the experiments that can remove a difference: all, or only the experiments"
+        f" with these names. The names: {', '.join(one.name for one in agreement.EXPLANATIONS)}",
     )
     options.add_jobs(both)
     options.add_workers(both)
@@ -104,7 +104,7 @@ def _validate(args: argparse.Namespace, lab: Lab) -> int:
     asked = validate.select(lab, args.source)
     found = validate.run(lab, asked, executor(args, lab))
     validate.show(counts.stdout(), found.results, args.form, everything=args.all)
-    if tell_failures(lab, found.failed):
+    if report_failures(lab, found.failed):
         return STATUS_FAILED
     return STATUS_FAILED if args.strict and validate.misses(found.results) else 0
 
@@ -120,5 +120,5 @@ def _cross_check(args: argparse.Namespace, lab: Lab) -> int:
     ask = agreement.Ask(args.guest, args.machine, tuple(args.workload), args.seeds, args.experiment)
     found = agreement.check(lab, ask, run, None if args.explain == [] else explanations)
     agreement.show(counts.stdout(), found, args.form)
-    failed = tell_failures(lab, found.failed)
+    failed = report_failures(lab, found.failed)
     return STATUS_FAILED if failed or len(found.unexplained) else 0

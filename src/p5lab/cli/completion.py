@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`completion`: a script with which a shell completes commands, options and names."""
+"""`completion`: prints a script for a shell. With this script, the shell completes commands,
+options and names."""
 
 import argparse
 import shlex
@@ -11,10 +12,10 @@ from p5lab.describe.keys import BY_NAME
 from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
-# Shell commands that list the names of each kind. They use tools that every host has, because
-# Python takes too long to start at each TAB. `{root}` is the checkout. The commands also search the
-# directories of P5LAB_PATH. They contain no dollar sign and no double quotes, because fish gets
-# them inside double quotes.
+# Shell commands that list the names of each kind. These commands use tools that every host has,
+# because the start of Python at each TAB would take too long. `{root}` is the checkout. The
+# commands also search the directories of P5LAB_PATH. The commands contain no dollar sign and no
+# double quotes, because fish gets each command inside double quotes.
 _FIND = (
     f"printenv {VARIABLE} | tr : '\\012' | sed 's,.*,&/{{place}},'"
     " | xargs -d '\\n' find {{root}}/{ours} 2>/dev/null | sed -n 's,{ending},,p' | sed 's,.*/,,'"
@@ -27,7 +28,8 @@ NAMES = {
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
-# The options that take KEY=VALUE, and the words they accept in addition to machine keys.
+# The options with an argument KEY=VALUE, and the words that they accept in addition to machine
+# keys.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 
@@ -36,10 +38,10 @@ def add(parsers: options.Commands) -> None:
     complete = parsers.add_parser(
         "completion",
         help="print a completion script for a shell",
-        description="Prints a script with which the shell completes commands and options. It also"
-        " completes the names of experiments, machines, guests, workloads and runs of this"
-        " checkout and of P5LAB_PATH as they are when TAB is pressed. After --set and"
-        " --sweep it completes machine keys.",
+        description="Prints a script with which the shell completes commands and options. With the"
+        " script, the shell also completes the names of experiments, machines, guests, workloads"
+        " and runs of this checkout and of P5LAB_PATH. The shell looks up these names when TAB is"
+        " pressed. After --set and --sweep, the shell completes machine keys.",
     )
     complete.add_argument("shell", choices=SHELLS)
     complete.set_defaults(command=_completion)
@@ -59,20 +61,21 @@ def script(parser: argparse.ArgumentParser, shell: str, lab: Lab) -> str:
             name = _ALIASES.get(action.dest, action.dest)
             if name in NAMES and not action.choices:
                 command = NAMES[name].format(root=shlex.quote(str(lab.root)))
-                _tell(action, shtab.cmd(command))
+                _set_completion(action, shtab.cmd(command))
             elif action.dest in _KEYS:
-                _tell(action, shtab.cmd(_words([f"{key}=" for key in BY_NAME], action.dest)))
+                words = _words([f"{key}=" for key in BY_NAME], action.dest)
+                _set_completion(action, shtab.cmd(words))
             elif action.type is Path:
-                _tell(action, shtab.FILE)
+                _set_completion(action, shtab.FILE)
     return str(shtab.complete(parser, shell))
 
 
 def _words(names: list[str], option: str) -> str:
-    """Returns a command that prints one word a line in every shell."""
+    """Returns a command that prints one word per line in every shell."""
     return f"echo {' '.join([*names, *_KEYS[option]])} | xargs -n 1 echo"
 
 
-def _tell(action: argparse.Action, complete: dict[str, Any]) -> None:
+def _set_completion(action: argparse.Action, complete: dict[str, Any]) -> None:
     action.complete = complete  # type: ignore[attr-defined]
 
 

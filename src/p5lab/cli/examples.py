@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Examples of each command, which `--help` shows at its end. A test parses every one."""
+"""Examples of each command. `--help` shows these examples after the options. A test parses every
+example."""
 
 EXAMPLES = {
     "run": (
@@ -62,6 +63,7 @@ EXIT_STATUS = """exit status:
 
 
 def of(command: str) -> str:
-    """Returns the end of a command's help text, empty if the command has no example."""
+    """Returns the last part of a command's help text: its examples. Empty if the command has no
+    example."""
     lines = EXAMPLES.get(command, ())
     return "\n".join(["examples:", *(f"  ./p5lab {line}" for line in lines)]) if lines else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds and runs what a command needs, and reports how the runs ended."""
+"""Builds what a command needs, makes its runs, and reports how the runs ended."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -17,8 +17,9 @@ from p5lab.lab import Lab
 def executor(
     args: argparse.Namespace, lab: Lab
 ) -> Callable[[list[experiment.Run]], list[runner.Result]]:
-    """Returns `execute` with the options of the command line filled in (options.add_jobs,
-    add_workers, add_no_build). It is for commands that find out step by step what to run."""
+    """Returns a function that calls `execute` with the options of the command line
+    (options.add_jobs, add_workers, add_no_build). Commands that find their runs step by step use
+    this function."""
     workers = options.workers(args)
     return lambda runs: execute(
         lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
@@ -37,13 +38,15 @@ def execute(
     fail_fast: bool = False,
     workers: cluster.Wanted | None = None,
 ) -> list[runner.Result]:
-    """Builds what the runs need and makes the runs that are not stored yet, here or on `workers`.
+    """Builds what the runs need. Makes the runs that are not stored yet, on this host or on
+    `workers`.
 
     Returns the results in the order of the runs. Raises UserError for a guest without its image
     and for a build that fails.
 
-    no_build: use the build products as they are. jobs: runs at a time. force: repeat stored runs.
-    fork: let runs share a boot where they can. fail_fast: start no run after one has failed.
+    `no_build`: use the build products as they are. `jobs`: the number of runs at a time. `force`:
+    repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start no run after a
+    run has failed.
     """
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)
@@ -77,11 +80,11 @@ def execute(
             return executor.run_all(runs)
 
 
-def tell_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
-    """Prints the runs that failed, each with its reason. Returns whether there are any."""
+def report_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
+    """Prints the runs that failed, each with its reason. Returns whether a run has failed."""
     bad = [result for result in results if result.status not in ("ok", "queued")]
     if left := sum(result.status == "queued" for result in results):
-        Progress().say(f"p5lab: {left} runs were not started because one failed (--fail-fast)")
+        Progress().say(f"p5lab: {left} runs were not started because a run failed (--fail-fast)")
     for result in bad:
         Progress().say(
             f"p5lab: {result.run.label}: {result.status}: {result.reason}"
@@ -92,7 +95,7 @@ def tell_failures(lab: Lab, results: Sequence[runner.Result]) -> bool:
 
 def _outcome(result: runner.Result) -> str:
     if result.reused:
-        return f"there already, {result.id[:10]}"
+        return f"already stored, {result.id[:10]}"
     if result.status == "ok":
         return f"ok in {result.wall_seconds:.1f} s, {result.id[:10]}"
     return result.status  # the reason follows when all runs have ended

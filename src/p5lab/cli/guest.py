@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`shell` opens the console of a guest; `image` makes the root file system of a distribution."""
+"""`shell` opens the console of a guest. `image` makes the root file system of a distribution."""
 
 import argparse
 from pathlib import Path
@@ -22,8 +22,8 @@ def add(commands: options.Commands) -> None:
         "shell",
         help="open the console of a guest in this terminal",
         description="Boots a guest and connects its serial console to this terminal. Ctrl-A x"
-        " leaves. If the input is a file or a pipe, its lines are typed one by one, and its end"
-        " ends the session.",
+        " leaves. If the input is a file or a pipe, the command types its lines one by one. The"
+        " session ends at the end of the input.",
     )
     console.add_argument("guest", help="a name that `p5lab list guests` shows")
     options.add_system(console)
@@ -31,7 +31,7 @@ def add(commands: options.Commands) -> None:
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: an instruction takes one clock; no caches, TLBs or stalls",
+        help="off: each instruction takes one clock, without caches, TLBs and stalls",
     )
     options.add_no_build(console)
     console.set_defaults(command=_shell)
@@ -40,8 +40,8 @@ def add(commands: options.Commands) -> None:
         "image",
         help="make the root file system and disk of a distribution",
         description="Makes the root file system of a distribution and the disk of the guest that"
-        " boots it. The files come from a mirror, with mmdebstrap, or from a tarball. The command"
-        " needs no root rights.",
+        " boots it. The files come from a mirror, through mmdebstrap, or from a tarball. The"
+        " command needs no root rights.",
     )
     disk.add_argument("distribution", help="debian or ubuntu")
     disk.add_argument("--suite", default="", help="default: the suite in the guest's file")
@@ -55,13 +55,13 @@ def add(commands: options.Commands) -> None:
         "--keyring",
         type=Path,
         metavar="FILE",
-        help="the keys that sign the mirror (default: those of apt on this host)",
+        help="the keys that sign the mirror (default: the keys of apt on this host)",
     )
     disk.add_argument(
         "--tarball",
         type=Path,
         metavar="FILE",
-        help="take the root file system from this tarball, such as ubuntu-base, not from a mirror",
+        help="use the root file system in this tarball, such as ubuntu-base, instead of a mirror",
     )
     disk.add_argument("--sha256", default="", metavar="DIGEST", help="SHA-256 of the tarball")
     disk.add_argument(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line. cli/examples.py says what the exit status means."""
+"""The command line. cli/examples.py explains the exit statuses."""
 
 import argparse
 import functools
@@ -22,11 +22,11 @@ STATUS_STOPPED = 130  # 128 plus the number of SIGINT, as in shells
 
 
 def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
-    """Runs one command and returns its exit status. Every error that a user can cause ends as one
-    line on stderr.
+    """Runs one command and returns its exit status. If the user caused an error, prints the error
+    as one line on stderr.
 
-    argv: the words of the command, by default those of the process. lab: by default the lab of this
-    checkout.
+    `argv`: the words of the command, by default the arguments of the process. `lab`: by default the
+    lab of this checkout.
     """
     signal.signal(signal.SIGTERM, _terminated)
     words = list(sys.argv[1:] if argv is None else argv)
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None, lab: Lab | None = None) -> int:
         print("p5lab: stopped; runs that were not finished are recorded as failed", file=sys.stderr)
         return STATUS_STOPPED
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone
+        sys.stderr.close()  # the reader of our output has closed the pipe
         return STATUS_FAILED
 
 
@@ -66,7 +66,7 @@ class _Help(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse that raises UserError: one line, with the nearest valid name."""
+    """A parser that raises UserError. The message is one line with the nearest valid name."""
 
     def __init__(self, *, prog: str, description: str | None = None) -> None:
         super().__init__(

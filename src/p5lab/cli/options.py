@@ -19,13 +19,14 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that change an experiment; `run`, `plan` and `report` have them."""
+    """Adds the options that change an experiment. The commands `run`, `plan` and `report` have
+    these options."""
     parser.add_argument(
         "--program",
         type=Path,
         metavar="FILE",
-        help="run this static x86 program instead of an experiment; guest:PATH is a program of"
-        " the guest itself, which must be a distribution",
+        help="run this static x86 program instead of an experiment. guest:PATH runs a program of"
+        " the guest itself. Such a guest must be a distribution",
     )
     parser.add_argument("--args", default="", metavar='"A B"', help="arguments of the program")
     _add_selection(parser)
@@ -33,20 +34,20 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--engine",
         default=engine.DEFAULT,
         metavar="NAME",
-        help="the engine that counts (default: %(default)s). gem5: your own gem5, P5LAB_GEM5;"
-        " native: runs the programs on this host",
+        help="the engine that counts (default: %(default)s). gem5: your own gem5, P5LAB_GEM5."
+        " native: run the programs on this host",
     )
     observation.add_options(parser)
     parser.add_argument(
         "--feedback",
         choices=("on", "off"),
-        help="off: caches, TLBs and bus are counted but cost no clocks",
+        help="off: count the events of caches, TLBs and bus, but without their clocks",
     )
     parser.add_argument(
         "--model",
         choices=("on", "off"),
         default="on",
-        help="off: an instruction takes one clock; no caches, TLBs or stalls",
+        help="off: each instruction takes one clock, without caches, TLBs and stalls",
     )
 
 
@@ -67,19 +68,19 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=V,V,...",
         dest="sweeps",
         help="run with each of these values of a machine key or of a workload's parameter"
-        " (parameters.NAME); several --sweep run all combinations",
+        " (parameters.NAME). Several --sweep options run all combinations",
     )
     parser.add_argument(
         "--machine",
         action="append",
         default=[],
-        help="use this machine, not the experiment's; may be repeated",
+        help="use this machine instead of the experiment's machines; may be repeated",
     )
     parser.add_argument(
         "--guest",
         action="append",
         default=[],
-        help="use this guest, not the experiment's; may be repeated",
+        help="use this guest instead of the experiment's guests; may be repeated",
     )
     parser.add_argument(
         "--workload", action="append", default=[], help="only this workload; may be repeated"
@@ -91,7 +92,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         default=(),
         dest="seeds",
         metavar="N,...",
-        help="seeds of the page placement, instead of the experiment's",
+        help="seeds of the page placement, instead of the experiment's seeds",
     )
 
 
@@ -101,12 +102,12 @@ def add_only(parser: argparse.ArgumentParser) -> None:
         "--only",
         metavar="TEXT",
         default="",
-        help="only the runs whose name contains TEXT (* stands for any text, ? for any letter)",
+        help="only the runs with TEXT in their name (* matches any text, ? any character)",
     )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Adds --jobs, the number of runs at a time; the default is the number of cores."""
+    """Adds --jobs, the number of runs at a time. The default is the number of cores."""
     parser.add_argument(
         "--jobs",
         type=positive("--jobs"),
@@ -117,7 +118,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that run on Dask workers (docs/reference/clusters.md)."""
+    """Adds the options for runs on Dask workers (docs/reference/clusters.md)."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--workers",
@@ -152,8 +153,9 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def workers(args: argparse.Namespace) -> Wanted | None:
-    """Returns the workers that the options of add_workers ask for; None: execute the runs here.
-    Raises UserError for options that need others."""
+    """Returns the workers that the options of add_workers request. Returns None if the runs execute
+    on this host without Dask. Raises UserError for an option without the other options that it
+    needs."""
     files = (args.tls_ca, args.tls_cert, args.tls_key)
     if not args.workers and not args.scheduler:
         if args.ship or any(files):
@@ -165,7 +167,7 @@ def workers(args: argparse.Namespace) -> Wanted | None:
 
 
 def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FORMATS) -> None:
-    """Adds --format and --json, which set `form` of the arguments to one of `forms`."""
+    """Adds --format and --json. These options set the argument `form` to one of `forms`."""
     parser.add_argument(
         "--format",
         choices=forms,
@@ -219,7 +221,7 @@ def add_system(parser: argparse.ArgumentParser) -> None:
 
 
 def one_seed(args: argparse.Namespace, command: str) -> int:
-    """Returns the seed of add_system. Raises UserError if the option has several numbers."""
+    """Returns the seed of add_system. Raises UserError if --seed has several numbers."""
     if len(args.seed) != 1:
         raise UserError(f"--seed: expected one number for {command}")
     return int(args.seed[0])

@@ -60,13 +60,14 @@ def _add_show(commands: options.Commands) -> None:
     one.add_argument(
         "--crossings",
         action="store_true",
-        help="for a run with --trace crossings: the programs and kernel parts that ran in a"
-        " typical bracket of each phase, and how each passed control on",
+        help="for a run with --trace crossings: show the programs and kernel parts that ran in a"
+        " typical bracket of each phase, and how each part passed control to the next part",
     )
     one.add_argument(
         "--timeline",
         action="store_true",
-        help="for a run with --trace crossings: each step of that bracket with its misses",
+        help="for a run with --trace crossings: show each step of a typical bracket of each phase,"
+        " with its misses",
     )
     _add_attribution(one)
     options.add_format(one)
@@ -82,7 +83,7 @@ def _add_diff(commands: options.Commands) -> None:
         " instructions.",
     )
     apart.add_argument(
-        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of an id"
+        "runs", nargs="+", metavar="RUN", help="the first 4 or more characters of a run's id"
     )
     apart.add_argument("--rings", action="store_true", help="count each privilege ring separately")
     options.add_format(apart)
@@ -93,7 +94,7 @@ def _add_query(commands: options.Commands) -> None:
     ask = commands.add_parser(
         "query",
         help="query all results in SQL",
-        description="Answers a query in the SQL of DuckDB. The table `runs` has a row for each"
+        description="Runs a query in the SQL of DuckDB. The table `runs` has a row for each"
         " run. The table `counts` has the counts of all runs with status ok"
         " (docs/reference/formats.md).",
     )
@@ -106,10 +107,10 @@ def _add_gc(commands: options.Commands) -> None:
     clean = commands.add_parser(
         "gc",
         help="remove results and cached files that nobody needs",
-        description="Shows what can be removed and its size: runs that failed, that never started,"
-        " or that a later run of the same kind replaces; cached downloads and build products that"
-        " were not used for some time. Removes them only with --yes. Never removes a run that is"
-        " still running.",
+        description="Shows the files that can be removed, and their size. These are runs that"
+        " failed, runs that never started, runs that a later run of the same kind replaces, and"
+        " cached downloads and build products that were not used for some time. Removes the files"
+        " only with --yes. Never removes a run that is still running.",
     )
     clean.add_argument("--yes", action="store_true", help="remove them")
     clean.add_argument("--list", action="store_true", dest="each", help="list every item")
@@ -126,8 +127,8 @@ def _add_gc(commands: options.Commands) -> None:
         "--max-size",
         type=gc.parse_size,
         metavar="SIZE",
-        help="also remove the files unused for the longest time, until the cache has at most SIZE,"
-        " such as 500M",
+        help="also remove the least recently used files, until the size of the cache is at most"
+        " SIZE, such as 500M",
     )
     options.add_json(clean)
     clean.set_defaults(command=_gc)
@@ -146,18 +147,19 @@ def _add_attribution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attribution",
         action="store_true",
-        help="for a run with --attribute: the functions with the largest counts",
+        help="for a run with --attribute: show the functions with the largest counts",
     )
     parser.add_argument(
         "--evictions",
         action="store_true",
-        help="for a run with --attribute misses: who evicted whom from a direct-mapped L2",
+        help="for a run with --attribute misses: show which functions evicted the lines of which"
+        " other functions from a direct-mapped L2",
     )
     parser.add_argument(
         "--speedscope",
         type=Path,
         metavar="FILE",
-        help="for a run with --attribute stacks: write its call stacks, weighted by --event, to a"
+        help="for a run with --attribute stacks: write the call stacks, weighted by --event, to a"
         " file for https://www.speedscope.app",
     )
     parser.add_argument(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from p5lab import engines
 from p5lab.cli import options
-from p5lab.cli.execute import execute, tell_failures
+from p5lab.cli.execute import execute, report_failures
 from p5lab.describe import experiment, machine, sweep
 from p5lab.describe.engine import capabilities
 from p5lab.describe.observation import Observation
@@ -25,8 +25,8 @@ def add(commands: options.Commands) -> None:
     run = commands.add_parser(
         "run",
         help="run an experiment and print its counts",
-        description="Builds what is out of date, makes the runs that are not stored yet, and prints"
-        " the counts.",
+        description="Builds the files that are out of date, makes the runs that are not stored yet,"
+        " and prints the counts.",
     )
     run.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(run)
@@ -35,13 +35,13 @@ def add(commands: options.Commands) -> None:
     options.add_only(run)
     ending = run.add_mutually_exclusive_group()
     ending.add_argument(
-        "--fail-fast", action="store_true", help="start no further run after one has failed"
+        "--fail-fast", action="store_true", help="start no further run after a run has failed"
     )
     ending.add_argument(
         "--keep-going", action="store_true", help="make all runs even if some fail (the default)"
     )
     run.add_argument(
-        "--force", action="store_true", help="repeat stored runs; fail if the events differ"
+        "--force", action="store_true", help="repeat stored runs, and fail if the events differ"
     )
     run.add_argument(
         "--no-fork",
@@ -56,8 +56,8 @@ def add(commands: options.Commands) -> None:
         "plan",
         help="show the runs of an experiment and how long they take",
         description="Shows what `p5lab run` would do with the same options: every run, whether it"
-        " is stored already, and an estimate of the host time of the other runs. Runs and builds"
-        " nothing.",
+        " is already stored, and an estimate of the host time of the other runs. Makes no runs and"
+        " builds nothing.",
     )
     ahead.add_argument("experiment", nargs="?", help="a name that `p5lab list experiments` shows")
     options.add_choice(ahead)
@@ -70,8 +70,8 @@ def add(commands: options.Commands) -> None:
         "report",
         help="write an HTML page about an experiment",
         description="Writes one HTML file about the stored results of an experiment: the papers'"
-        " figures, published values, claims, the machine, the runs. The options select runs as in"
-        " `p5lab run`. The file needs no other file and no network. Runs nothing.",
+        " figures, published values, claims, the machine and the runs. The options select runs as"
+        " in `p5lab run`. The file needs no other file and no network. The command makes no runs.",
     )
     shown.add_argument("experiment", help="a name that `p5lab list experiments` shows")
     shown.add_argument(
@@ -102,7 +102,7 @@ def _add_rerun(commands: options.Commands) -> None:
         " If the engine, the guest or the program has changed since then, the result is a new run,"
         " and the command shows the difference.",
     )
-    again.add_argument("run", help="the first 4 or more characters of an id")
+    again.add_argument("run", help="the first 4 or more characters of a run's id")
     options.add_no_build(again)
     options.add_format(again)
     again.set_defaults(command=_rerun)
@@ -110,7 +110,8 @@ def _add_rerun(commands: options.Commands) -> None:
 
 def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
     """Returns the runs that the command line selects (options.add_choice, options.add_only). Raises
-    UserError if it selects none, or names both an experiment and a program or neither."""
+    UserError if the command line selects no run. Raises UserError also if both experiment and
+    program are given, or if both are missing."""
     choice = experiment.Filter(
         machines=tuple(args.machine),
         guests=tuple(args.guest),
@@ -129,7 +130,9 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
             f" (see `p5lab {args.name} --help`)"
         )
     if args.args and not args.program:
-        raise UserError("--args: expected with --program; a workload's parameters are in its file")
+        raise UserError(
+            "--args: expected with --program; the experiment's file sets parameters of workloads"
+        )
     expansion = (
         experiment.of_program(lab, args.program, args.args, choice)
         if args.program
@@ -141,8 +144,8 @@ def _expansion(args: argparse.Namespace, lab: Lab) -> experiment.Expansion:
     chosen = [run for run in expansion.runs if fnmatch.fnmatchcase(run.label.lower(), pattern)]
     if not chosen:
         raise UserError(
-            f"--only {args.only}: no run has that in its name; `./p5lab plan` with the same options"
-            " shows the names"
+            f"--only {args.only}: no run has this text in its name; `./p5lab plan` with the same"
+            " options shows the names"
         )
     return experiment.Expansion(chosen, expansion.cannot)
 
@@ -182,7 +185,7 @@ def _run(args: argparse.Namespace, lab: Lab) -> int:
         for result in results:
             for remark in wish.remarks(result.id, lab.short(result.directory)):
                 Progress().say(remark)
-    return STATUS_FAILED if tell_failures(lab, results) else 0
+    return STATUS_FAILED if report_failures(lab, results) else 0
 
 
 def _plan(args: argparse.Namespace, lab: Lab) -> int:
@@ -190,7 +193,7 @@ def _plan(args: argparse.Namespace, lab: Lab) -> int:
     try:
         ahead = plan.make(lab, runs, runner.Runner(lab).known, args.jobs)
     except UserError as error:
-        Progress().say(f"The plan does not know which runs are stored: {error}")
+        Progress().say(f"The plan cannot show which runs are stored: {error}")
         ahead = plan.make(lab, runs, None, args.jobs)
     planned.show(counts.stdout(), ahead, args.form)
     return 0
@@ -202,13 +205,13 @@ def _rerun(args: argparse.Namespace, lab: Lab) -> int:
     results = execute(
         lab, [run], Progress(), no_build=args.no_build, jobs=1, force=True, fork=False
     )
-    if tell_failures(lab, results):
+    if report_failures(lab, results):
         return STATUS_FAILED
     (result,) = results
     if result.id == before.id:
-        Progress().say(f"Run {before.id}: the same events again.")
+        Progress().say(f"Run {before.id}: the events are the same again.")
         return 0
-    Progress().say(f"Run {before.id} is now run {result.id}: its inputs have changed.")
+    Progress().say(f"Run {before.id} is now run {result.id}: the inputs of the run have changed.")
     after = store.find(lab, result.id)
     if before.status == "ok":
         diff.show(counts.stdout(), diff.between([before, after]), args.form)

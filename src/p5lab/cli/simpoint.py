@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""`simpoint`: estimates a long run from a few of its intervals."""
+"""`simpoint`: the command that estimates a long run from a few of its intervals."""
 
 import argparse
 from pathlib import Path
 
 from p5lab.cli import options
-from p5lab.cli.execute import executor, tell_failures
+from p5lab.cli.execute import executor, report_failures
 from p5lab.describe import experiment, machine
 from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.execute import sampling
@@ -20,7 +20,7 @@ def add(commands: options.Commands) -> None:
         "simpoint",
         help="estimate a long run from a few of its intervals",
         description="Records the basic-block vectors of each workload and clusters them as SimPoint"
-        " 3.2 does. Simulates one interval of each cluster in detail and prints the weighted"
+        " 3.2 does. Simulates one interval of each cluster in detail. Prints the weighted"
         " estimate.",
     )
     points.add_argument("workload", nargs="*", help="a name that `p5lab list workloads` shows")
@@ -28,8 +28,8 @@ def add(commands: options.Commands) -> None:
         "--vectors",
         type=Path,
         metavar="FILE",
-        help="cluster the vectors of this file, such as gem5's simpoint.bb.gz, and write"
-        " .simpoints and .weights beside it; run no workload",
+        help="run no workload, but cluster the vectors of this file, such as gem5's"
+        " simpoint.bb.gz. Write .simpoints and .weights beside the file",
     )
     points.add_argument(
         "--parameter",
@@ -43,7 +43,7 @@ def add(commands: options.Commands) -> None:
         metavar="N",
         type=options.positive("--interval"),
         default=sampling.INTERVAL,
-        help="instructions in an interval (default: %(default)s)",
+        help="length of an interval in instructions (default: %(default)s)",
     )
     points.add_argument(
         "--max-k",
@@ -57,7 +57,7 @@ def add(commands: options.Commands) -> None:
         type=options.positive("--warm-up"),
         default=sampling.WARM_UP,
         metavar="N",
-        help="instructions before each interval that warm caches, TLBs and branch target buffer"
+        help="warm caches, TLBs and branch target buffer with N instructions before each interval"
         " (default: %(default)s)",
     )
     points.add_argument(
@@ -110,4 +110,4 @@ def _simpoint(args: argparse.Namespace, lab: Lab) -> int:
         execute=execute,
     )
     samples.show(counts.stdout(), found.found, args.form)
-    return STATUS_FAILED if tell_failures(lab, found.failed) else 0
+    return STATUS_FAILED if report_failures(lab, found.failed) else 0

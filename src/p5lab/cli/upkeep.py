@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`build`, `doctor`, `bench`, `test` and `docs`: the commands that keep a checkout in order."""
+"""`build`, `doctor`, `bench`, `test` and `docs`: the commands that maintain a checkout."""
 
 import argparse
 
@@ -18,7 +18,9 @@ def add(commands: options.Commands) -> None:
     make.add_argument("targets", nargs="*", help="scons targets (default: everything)")
     make.set_defaults(command=_build)
 
-    look = commands.add_parser("doctor", help="check this host and checkout for what is missing")
+    look = commands.add_parser(
+        "doctor", help="check what is missing on this host and in the checkout"
+    )
     options.add_json(look)
     look.set_defaults(command=lambda args, lab: doctor.show(lab, as_json=args.form == "json"))
 
@@ -29,22 +31,23 @@ def add(commands: options.Commands) -> None:
     test = commands.add_parser(
         "test",
         help="run all tests, or a part of them",
-        description="Without a part: builds everything, checks style and types, runs all tests."
-        " unit: the Python tests, which need no build. engine: the C++ tests; builds only these."
-        " e2e: the tests that boot guests; builds everything. NAME selects the tests with NAME in"
-        " their own name or in the name of their file. tests/README.md says more.",
+        description="Without a part: builds everything, checks style and types, and runs all tests."
+        " unit: the Python tests, which need no build. engine: the C++ tests. Builds only these"
+        " tests. e2e: the tests that boot guests. Builds everything. NAME selects the tests with"
+        " NAME in their own name or in the name of their file. tests/README.md gives details.",
     )
     test.usage = "%(prog)s [-h] [--full] [unit|engine|e2e [NAME]] [-- ARGUMENT ...]"
     test.add_argument(
         "--full",
         action="store_true",
-        help="also run tests with large counts, of whole documents and of speed",
+        help="also run the tests with large counts, the tests of whole documents and of speed",
     )
     test.add_argument(
         "words",
         nargs="*",
         metavar="PART NAME ARGUMENT",
-        help="a part, a piece of a test's name; after --, arguments for pytest or doctest (engine)",
+        help="a part, a piece of a test's name. After --: arguments for pytest, or for doctest if"
+        " the part is engine",
     )
     test.set_defaults(command=_test)
 
@@ -52,15 +55,15 @@ def add(commands: options.Commands) -> None:
         "docs",
         help="update the generated documents",
         description="Makes the runs that the documents show and updates their tables, keys and"
-        " pictures. The text between these does not change. Without a name it updates all"
-        " documents, which takes long if no run is stored. It leaves out documents that need gem5"
-        " if P5LAB_GEM5 is not set.",
+        " pictures. The other text does not change. Without a name, the command updates all"
+        " documents. This takes a long time if no run is stored. The command leaves out documents"
+        " that need gem5 if P5LAB_GEM5 is not set.",
     )
     docs.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"only these: {', '.join(documents.BY_NAME)}",
+        help=f"only these documents: {', '.join(documents.BY_NAME)}",
     )
     docs.add_argument(
         "--check",

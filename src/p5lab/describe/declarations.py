@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What the files in `engine/` declare: machine keys, the rules between them, replacement policies.
+"""The declarations in `engine/`: machine keys, the rules between keys, and replacement policies.
 
     engine/*/keys.toml, engine/devices/NAME/device.toml      keys and rules
     engine/p5/replacement/NAME/policy.toml                   a replacement policy
 
-This module reads them for Python, `tools/declare.py` translates them to C++ for the engine. The
-events of the same files are read by `p5stats.declared`.
+This module reads these files for Python. `tools/declare.py` translates the files to C++ for the
+engine. `p5stats.declared` reads the events in the same files.
 
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
 has `present`: an expression over keys that is true for a machine with this device. A key has a
-`kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. It may have `target`,
-`geometry`, `default` and `from` (the key whose file gives the value). A `[[rule]]` names a `key`
-and an expression `holds`. Where that is false, `expected` is the text of the error.
+`kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
+`target`, `geometry`, `default` and `from`. `from` names another key. The value of that other key
+names a file, which contains the value of the first key. A `[[rule]]` has a `key`, an expression
+`holds` and a text `expected`. If `holds` is false, the error message contains the text `expected`.
 """
 
 import re
@@ -46,8 +47,9 @@ _OF_KIND = {
 
 @dataclass(frozen=True)
 class Policy:
-    """A replacement policy. `holds`: its condition on the number of ways (`ways`), None if there is
-    no condition. `gem5`: the name of the policy in gem5, empty if gem5 has none."""
+    """A replacement policy. `holds`: the policy's condition on the number of ways (`ways`); None if
+    the policy accepts every number. `gem5`: the name of the policy in gem5; empty if gem5 does not
+    have the policy."""
 
     name: str
     doc: str
@@ -59,7 +61,8 @@ class Policy:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition on several keys. When it does not hold, the error names `key`."""
+    """A condition on several keys. When the condition does not hold, the error message names
+    `key`."""
 
     key: str
     holds: Expression
@@ -68,9 +71,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Part:
-    """A file of keys: a part of the machine. `present`: None for a part of every machine.
-    `functions`: the C++ header and namespace of the functions that only the rules of this part
-    call."""
+    """A file of keys, which describes one part of the machine. `present`: the condition for a
+    machine with this part; None if every machine has the part. `functions`: the C++ header and the
+    namespace of the functions that only the rules of this part call."""
 
     name: str
     path: Path
@@ -109,7 +112,7 @@ def policies(engine: Path) -> dict[str, Policy]:
 
 @cache
 def parts(engine: Path) -> tuple[Part, ...]:
-    """The files of keys below a directory `engine`, in their order."""
+    """The files of keys below a directory `engine`, sorted by `order`."""
     tables = []
     for pattern in FILES:
         for path in sorted(engine.glob(pattern)):
@@ -121,7 +124,7 @@ def parts(engine: Path) -> tuple[Part, ...]:
     for part in found:
         for key in part.keys:
             if key.name in known:
-                raise UserError(f"{part.path}: {key.name} is declared in {known[key.name]} too")
+                raise UserError(f"{part.path}: {key.name} is also declared in {known[key.name]}")
             known[key.name] = str(part.path)
     for part in found:
         used = [part.present] if part.present else []
@@ -146,7 +149,7 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
         for pattern in table.table("keys", {}).data
         for name, own in _expanded(table.table("keys"), pattern)
     ]
-    # Keys of one array stand together, whichever line declares them.
+    # The keys of one array follow each other, even if different lines declare them.
     places: dict[str, int] = {}
     for key in keys:
         places.setdefault(key.name.rpartition(".")[0], len(places))
@@ -165,7 +168,7 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
 
 
 def _expanded(keys: Table, pattern: str) -> Iterator[tuple[str, Table]]:
-    """The names that "{l1i,l1d}.ways" stands for, each with the table of the key."""
+    """The names in a pattern such as "{l1i,l1d}.ways", each with the table of the key."""
     table = keys.table(pattern)
     before, brace, rest = pattern.partition("{")
     inner, _, after = rest.partition("}")
@@ -208,7 +211,7 @@ def _target(table: Table) -> Target:
 
 
 def _rules(table: Table) -> Iterator[Rule]:
-    """One rule, or one rule for each word of `each`; the word takes the place of $."""
+    """One rule, or one rule for each word of `each`. The word replaces $ in the rule."""
     table.only(("each", "key", "holds", "expected"))
     for one in table.texts("each", [""]):
         key, holds, expected = (
@@ -219,7 +222,8 @@ def _rules(table: Table) -> Iterator[Rule]:
 
 
 def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[Rule]:
-    """The rules of the policies on the ways of each array whose policy can be chosen."""
+    """The rules about the number of ways. Each array with a key for its policy gets the rules of
+    all policies."""
     for key in keys:
         if key.kind != "policy":
             continue

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The segments, symbols and code of an ELF file: enough to find the function at an address.
+"""The segments, symbols and code of an ELF file. Functions can be found by address in this data.
 
-It reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged file and
-a file of another kind raise ValueError.
+This module reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged
+file and a file of another kind raise ValueError.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ LOCAL, GLOBAL, WEAK = 0, 1, 2
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment of the file that is loaded as code. All numbers are bytes."""
+    """A segment that is loaded as code. All numbers are bytes."""
 
     address: int
     offset: int
@@ -27,7 +27,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A name in code. `size` is in bytes, 0 if unknown. `kind` is NOTYPE or FUNCTION."""
+    """A symbol in code. `size` is in bytes, 0 if unknown. `kind` is NOTYPE or FUNCTION."""
 
     address: int
     size: int
@@ -59,7 +59,7 @@ class Elf:
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded as code."""
-        # p_flags stands elsewhere in the wide form.
+        # The field p_flags has another place in 64-bit files.
         layout, order = (
             ("<IIQQQQ", (0, 1, 2, 3, 5)) if self._wide else ("<IIIIIII", (0, 6, 1, 2, 4))
         )
@@ -85,8 +85,8 @@ class Elf:
 
     @cached_property
     def symbols(self) -> list[Symbol]:
-        """The names in its code: from the full symbol table if there is one, else the exported
-        names."""
+        """The symbols in the code of the file. The source is the full symbol table if the file has
+        such a table, else the table of exported names."""
         by_kind = {one.kind: one for one in self._sections}
         table = by_kind.get(SHT_SYMTAB) or by_kind.get(SHT_DYNSYM)
         if table is None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What an engine can do, as the engine itself declares it.
+"""The capabilities of an engine, as the engine itself declares them.
 
 An engine is a module or a package below p5lab.engines, or below `engines/` of a directory that
-P5LAB_PATH names. Its name is the name of that module. The code in this package names no engine
-except the default: it reads `capabilities`.
+P5LAB_PATH names. The engine has the name of this module or package. The code in this package names
+only the default engine. For the properties of an engine, this code reads `capabilities`.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from p5lab.describe.observation import Kind, Observation
 from p5lab.errors import UserError, unknown
 from p5lab.lab import VARIABLE
 
-DEFAULT = "bochs"  # if the command line names none; the claims are about its model
+DEFAULT = "bochs"  # without --engine; the claims are about its model
 PACKAGE = "p5lab.engines"
 # The subjects of the notes in a record (run.json: notes).
 INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
@@ -29,14 +29,20 @@ INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 class Capabilities:
     """What an engine can do.
 
-    guests: the levels of cpu.isa whose guests it runs; empty: all. without_clocks: the levels for
-    which it counts events but has no clocks. rings: it reports the ring of a cycle and the vectors
-    of interrupts. simulates: it models the machine and the guest that are described; otherwise it
-    measures this host. feedback, model: it can switch these off. observations: the kinds of
-    p5lab.describe.observation that it knows. repeatable: identical inputs give identical events.
-    portable: a run needs only the inputs of its plan, and they may lie anywhere. alone: nothing
-    else should run on the host during a run. notes: the subject of its notes. cached: the patterns
-    of its files in the cache, each with its name in `./p5lab gc`.
+    `guests`: the engine runs guests for these levels of cpu.isa. Empty: the engine runs all
+        guests.
+    `without_clocks`: for these levels of cpu.isa, the engine counts events but no clocks.
+    `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
+    `simulates`: the engine models the described machine and guest. Otherwise the engine
+        measures this host.
+    `feedback`, `model`: the engine can switch the feedback or the model off.
+    `observations`: the kinds of p5lab.describe.observation that the engine supports.
+    `repeatable`: identical inputs give identical events.
+    `portable`: a run needs only the inputs of its plan, and these files may lie in any directory.
+    `alone`: no other program should run on the host during a run.
+    `notes`: the subject of the engine's notes.
+    `cached`: the patterns of the engine's files in the cache, each with the name that
+        `./p5lab gc` shows.
     """
 
     guests: tuple[str, ...] = ()
@@ -54,13 +60,13 @@ class Capabilities:
 
 
 def names() -> list[str]:
-    """The names of all engines, including those from P5LAB_PATH."""
+    """The names of all engines, including the engines from P5LAB_PATH."""
     return sorted(_modules(os.environ.get(VARIABLE, "")))
 
 
 def plugged_in(name: str) -> Any:  # noqa: ANN401
-    """The class of an engine: ENGINE of its module, or of the module `engine` of its package.
-    Raises UserError for an unknown name."""
+    """The class of an engine: ENGINE in the engine's module. If the engine is a package, ENGINE is
+    in the module `engine` of this package. Raises UserError for an unknown name."""
     found = _modules(os.environ.get(VARIABLE, ""))
     if name not in found:
         raise unknown("engine", name, found)
@@ -80,7 +86,7 @@ def capabilities(name: str) -> Capabilities:
 
 def recorded(name: str) -> Capabilities:
     """The capabilities of the engine that a record names. If that engine no longer exists, the
-    result is what most engines can do."""
+    result is the default of `Capabilities`."""
     return capabilities(name) if name in names() else Capabilities()
 
 
@@ -96,7 +102,7 @@ def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError
     """The error for an option that an engine does not support. `kind`: the kind of observation that
     the option requests."""
     if not capabilities(name).simulates:
-        return UserError(f"{option}: expected without --engine {name}: nobody can change the host")
+        return UserError(f"{option}: expected without --engine {name}: the host cannot be changed")
     if kind is None:
         return UserError(f"{option}: expected with the engine {DEFAULT}, which supports it")
     others = [one for one in names() if kind in capabilities(one).observations]
@@ -105,8 +111,8 @@ def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError
 
 @lru_cache
 def _modules(path: str) -> dict[str, str]:
-    """The modules of all engines by name. `path` is the text of P5LAB_PATH. Python also finds the
-    modules from there as parts of the package."""
+    """The modules of all engines by name. `path` is the value of P5LAB_PATH. The function adds the
+    directories of this path to the package, so that Python finds their modules."""
     package = importlib.import_module(PACKAGE)
     own = list(package.__path__)[:1]
     outside = [Path(place).absolute() / "engines" for place in path.split(os.pathsep) if place]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Experiments: configs/experiments/NAME.toml, or a program of the user, expands to runs."""
+"""Experiments. An experiment's file (configs/experiments/NAME.toml) or a program of the user
+expands to runs."""
 
 import itertools
 from collections.abc import Iterator
@@ -23,14 +24,15 @@ from p5lab.describe.sweep import Axis, Point
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-NO_LIMIT = 1 << 40  # bytes of memory of a host, for the size of a program
-# The names under which runs of `--program` are recorded; no experiment file describes them.
+NO_LIMIT = 1 << 40  # bytes; on this host, the size of a program has no real limit
+# For a run of `--program`: the name of the experiment in the record, the default machine and the
+# default guest.
 PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 
 
 @dataclass(frozen=True)
 class Cannot:
-    """A run of an experiment that its guest cannot do."""
+    """A run of an experiment that is impossible on its guest."""
 
     guest: str
     workload: str
@@ -44,8 +46,8 @@ class Cannot:
 
 @dataclass(frozen=True)
 class Expansion:
-    """The runs of an experiment: `runs` can be done, `cannot` are those that the guests cannot
-    do."""
+    """The runs of an experiment. `runs`: the possible runs. `cannot`: the runs that are impossible
+    on their guests."""
 
     runs: list[Run]
     cannot: list[Cannot]
@@ -53,7 +55,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Filter:
-    """The changes of the command line. An empty field leaves the experiment's own choice."""
+    """The changes that the command line makes to an experiment. An empty field changes nothing."""
 
     machines: tuple[str, ...] = ()
     guests: tuple[str, ...] = ()
@@ -68,7 +70,7 @@ class Filter:
 
 
 def load(lab: Lab, name: str, choice: Filter | None = None) -> list[Run]:
-    """All runs of an experiment that can be done. It raises UserError as `expand` does."""
+    """All possible runs of an experiment. Raises UserError in the same cases as `expand`."""
     return expand(lab, name, choice).runs
 
 
@@ -87,7 +89,7 @@ def expand(lab: Lab, name: str, choice: Filter | None = None) -> Expansion:
             cannot[Cannot(part.system.name, part.job.workload.name, reason)] = None
             continue
         run = _run(lab, name, asked, part)
-        # A swept parameter that the workload does not have gives no second run.
+        # A workload without the swept parameter gets one run, not one run for each value.
         job = (run.workload.name, run.job)
         same = (part.board.name, part.board.geometry, part.system.name, part.seed, job)
         runs.setdefault(same, run)
@@ -179,7 +181,8 @@ def _on_this_host(asked: _Asked) -> _Asked:
 
 
 def _parts(asked: _Asked) -> Iterator[_Part]:
-    """All combinations that the experiment requests of its guests, in the order of `expand`."""
+    """All combinations that the experiment requests, in the order of `expand`. Some of these
+    combinations may be impossible on their guest."""
     for board, variant, point in itertools.product(asked.boards, asked.variants, asked.points):
         jobs = []
         for entry in asked.entries:
@@ -189,7 +192,7 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
         for system, seed, (job, own, shadows) in itertools.product(
             asked.systems, asked.seeds, jobs
         ):
-            # A guest from the command line gets all jobs.
+            # A guest that only the command line names gets all jobs.
             if system.name not in asked.file.guests or system.name in job.only:
                 yield _Part(own, system, seed, job, shadows)
 
@@ -227,10 +230,11 @@ def _run(lab: Lab, name: str, asked: _Asked, part: _Part) -> Run:
 
 
 def of_program(lab: Lab, path: Path, arguments: str, choice: Filter) -> Expansion:
-    """The runs of a program of the user or of the guest: on each machine and guest, with each seed.
-    Raises UserError for a program that a guest cannot run, and for options that do not fit."""
+    """The runs of a program of the user or of the guest: one run for each machine, guest and seed.
+    Raises UserError for a program that a guest cannot run, and for options that exclude each
+    other."""
     if choice.workloads:
-        raise UserError("--workload: expected without --program, which runs in its place")
+        raise UserError("--workload: expected without --program, which replaces the workload")
     can = engines.capabilities(choice.engine)
     in_guest = str(path).startswith(programs.IN_GUEST)
     if not can.simulates:
@@ -322,18 +326,18 @@ def _check_host(choice: Filter) -> None:
 
 
 def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
-    """The machine for a guest: its processor becomes x86-64 if the guest is built for x86-64.
+    """The machine for a guest. The processor becomes x86-64 if the guest is built for x86-64.
     Raises UserError if the processor lacks instructions that the guest uses."""
     isa = machine.values["cpu.isa"]
     if guest.isa == X86_64 and "cpu.isa" not in machine.overlay:
         return replace(
             machine,
             values=machine.values | {"cpu.isa": X86_64},
-            sources=machine.sources | {"cpu.isa": f"choice: of the guest {guest.name}"},
+            sources=machine.sources | {"cpu.isa": f"choice: required by guest {guest.name}"},
         )
     if guest.isa != isa and (isa == "pentium" or X86_64 in (guest.isa, isa)):
         raise UserError(
-            f"{where}: guest {guest.name} needs cpu.isa {guest.isa!r}, machine {machine.name} has"
+            f"{where}: guest {guest.name} needs cpu.isa {guest.isa!r}; machine {machine.name} has"
             f" {isa!r}"
         )
     return machine

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The content of an experiment's file, configs/experiments/NAME.toml: checked, not yet expanded."""
+"""The content of an experiment's file, configs/experiments/NAME.toml, before the expansion to
+runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-LIMIT_SECONDS = 120  # modelled; the default of an experiment
+LIMIT_SECONDS = 120  # modelled time; the default of an experiment
 EVENTS = ("all", "misses")
 GEOMETRY_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}"
 KEYS = [
@@ -50,7 +51,7 @@ class Variant:
 @dataclass(frozen=True)
 class Job:
     """A workload with all its parameters. `given`: the parameters that the experiment sets. `only`:
-    the guests that run it. `variant`: the machine keys that it sets."""
+    the guests that run the job. `variant`: the machine keys that the job sets."""
 
     workload: Workload
     parameters: dict[str, int | str]
@@ -70,7 +71,7 @@ class Entry:
     variant: Variant
 
     def job(self, swept: Mapping[str, Any]) -> Job:
-        """The job at one point of a sweep. It takes those swept parameters that its workload
+        """The job at one point of a sweep. The job uses only the swept parameters that its workload
         has."""
         own = {name: value for name, value in swept.items() if name in self.workload.parameters}
         given = {**self.parameters, **own}
@@ -85,8 +86,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class File:
-    """An experiment's file. misses: its runs count the misses of many geometries at once. machines,
-    guests: names. variants: the overlays, at least one; with `misses` only that of `set`."""
+    """An experiment's file. `misses`: each run counts the misses of many geometries. `machines`,
+    `guests`: the names of machines and guests. `variants`: the overlays, at least one. With
+    `misses`, the only overlay is `set`."""
 
     where: str
     table: tomlfile.Table
@@ -102,12 +104,12 @@ class File:
 
     @property
     def workloads(self) -> set[str]:
-        """The names of the workloads of its [[run]]s."""
+        """The names of the workloads in its [[run]] tables."""
         return {entry.workload.name for entry in self.entries}
 
     def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
-        """With `misses`, one geometry for each overlay and each point of a sweep: its name, its
-        place for messages, and the machine keys that it sets."""
+        """With `misses`: one geometry for each overlay and each point of a sweep. A geometry
+        consists of its name, its place for messages, and the machine keys that it sets."""
         return _geometries(self.table, points)
 
 
@@ -168,7 +170,7 @@ def _common(table: tomlfile.Table) -> dict[str, Any]:
 
 
 def _variants(table: tomlfile.Table) -> list[Variant]:
-    """The overlays: `set`, which applies to all runs, combined with each [[overlay]]."""
+    """The overlays: each [[overlay]], combined with `set`, which applies to all runs."""
     common = _common(table)
     variants = []
     for overlay in table.tables("overlay"):
@@ -211,15 +213,15 @@ def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
 def _geometries(
     table: tomlfile.Table, points: list[Point]
 ) -> list[tuple[str, str, dict[str, Any]]]:
-    """With events = "misses": the name, the place and the settings of each overlay and each point
-    of a sweep."""
+    """With events = "misses": one geometry for each overlay and each point of a sweep, with its
+    name, its place and its settings."""
     found: dict[str, tuple[str, str, dict[str, Any]]] = {}
     for overlay in table.tables("overlay"):
         overlay.only(["name", "set"])
         name = overlay.text("name")
         if not re.fullmatch(GEOMETRY_NAME, name) or name in found:
             raise UserError(
-                f"{overlay.where}: name: expected a name of its own for each geometry,"
+                f"{overlay.where}: name: expected a valid name that no other geometry has,"
                 f' such as "l2-512K"; found {name!r}'
             )
         found[name] = name, overlay.where, tomlfile.flatten(overlay.table("set").data)
@@ -231,8 +233,8 @@ def _geometries(
         for key in settings:
             if key in BY_NAME and key not in GEOMETRY:
                 raise UserError(
-                    f"{where}: {key}: expected only the geometry of caches and TLBs, without the"
-                    ' line of L1, with events = "misses", which has no clocks'
+                    f"{where}: {key}: expected a key of the geometry of caches and TLBs, except the"
+                    ' line length of L1; events = "misses" counts no clocks'
                 )
     if not found:
         raise UserError(
@@ -242,6 +244,6 @@ def _geometries(
 
 
 def shadow(board: Machine, name: str, where: str, settings: dict[str, Any]) -> Shadow:
-    """A geometry beside the machine's own, in the form that the engine reads."""
+    """An additional geometry, in the form that the engine reads."""
     values = board.with_set(settings, where).values
     return Shadow(name, {key: BY_NAME[key].canonical(values[key]) for key in sorted(settings)})

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Expressions over machine keys, as the declarations in `engine/` have them.
+"""Expressions over machine keys, which the declarations in `engine/` contain.
 
-An expression is written once, in a small part of Python: keys such as `l1i.size`, numbers, texts,
-`+ - * / // %`, one comparison at a time, `and`, `or`, `not`, and the functions of FUNCTIONS. Python
-evaluates it here. The build translates it to C++ (`tools/declare.py`), so the engine makes the same
-check. All other syntax of Python is refused.
+An expression is written once, in a subset of Python. The subset has keys such as `l1i.size`,
+numbers, texts, `+ - * / // %`, comparisons of two values, `and`, `or`, `not`, and the functions of
+FUNCTIONS. All other syntax of Python is refused. This module evaluates an expression in Python. The
+build translates the expression to C++ (`tools/declare.py`), so the engine makes the same check.
 """
 
 import ast
@@ -55,11 +55,13 @@ def cylinders(zones: str) -> int:
 
 @functools.lru_cache(maxsize=256)
 def mean_seek(zones: str, knee: int, single: float, full: float, at_knee: float) -> float:
-    """The mean time of a seek between two cylinders drawn at random, in the unit of the times.
+    """The mean time of a seek between two random cylinders, in the unit of `single`, `at_knee` and
+    `full`.
 
-    A seek by one cylinder takes `single`, by `knee` cylinders `at_knee`, over all of them `full`.
-    Up to the knee the time grows with the root of the distance, beyond it in proportion to the
-    distance. (`engine/devices/scsi/seek.hh` has the same function for the engine.)
+    A seek by one cylinder takes the time `single`. A seek by `knee` cylinders takes `at_knee`. A
+    seek over all cylinders takes `full`. For distances up to `knee`, the time grows with the square
+    root of the distance. For longer distances the time grows linearly.
+    (`engine/devices/scsi/seek.hh` contains the same function for the engine.)
     """
     count = cylinders(zones)
     root = (at_knee - single) / (math.sqrt(knee) - 1)
@@ -82,7 +84,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """One expression. `where` names its file or option in messages."""
+    """One expression. `where`: the file or option of the expression, for messages."""
 
     text: str
     where: str
@@ -90,7 +92,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Expression":
-        """Reads an expression. UserError names the part that is not allowed."""
+        """Reads an expression. Raises UserError with the part that is not allowed."""
         try:
             tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError):
@@ -107,7 +109,8 @@ class Expression:
         return tuple(dict.fromkeys(name for name in names if name))
 
     def value(self, values: Values) -> Value:
-        """The value of the expression. `values` must hold every key that it names."""
+        """The value of the expression. `values` must contain every key that the expression
+        names."""
         return _value(self.tree, values)
 
 
@@ -123,7 +126,8 @@ def key_of(node: ast.AST) -> str:
 
 
 def _nodes(node: ast.expr, where: str) -> Iterator[ast.expr]:
-    """The nodes of a syntax tree. UserError for a node that expressions may not have."""
+    """The nodes of a syntax tree. Raises UserError for a node that is not allowed in an
+    expression."""
     yield node
     inner: list[ast.expr]
     match node:
@@ -170,14 +174,14 @@ def _value(node: ast.expr, values: Values) -> Value:
 
 @dataclass(frozen=True)
 class Text:
-    """A text with expressions in braces, such as "{l1d.ways} ways". `parts` holds texts and
-    expressions in turn."""
+    """A text with expressions in braces, such as "{l1d.ways} ways". `parts` contains texts and
+    expressions alternately."""
 
     parts: tuple[str | Expression, ...]
 
     @classmethod
     def parse(cls, text: str, where: str) -> "Text":
-        """Reads a text. UserError names the wrong expression in its braces."""
+        """Reads a text. Raises UserError with the wrong expression in braces."""
         pieces = re.split(r"\{([^{}]*)\}", text)
         return cls(
             tuple(
@@ -187,8 +191,8 @@ class Text:
         )
 
     def fill(self, values: Values, show: Callable[[str, Value], str]) -> str:
-        """The text with values in place of the expressions. `show` turns the value of a key into
-        text; a computed value that is not whole gets three digits."""
+        """The text with values in place of the expressions. `show` converts the value of a key to
+        text. A computed value that is not whole gets three digits."""
 
         def filled(part: str | Expression) -> str:
             if isinstance(part, str):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""functions.txt: which function is where, for a run with --attribute (docs/reference/formats.md).
+"""functions.txt: the addresses of functions, for a run with --attribute
+(docs/reference/formats.md).
 
-The engine finds kernel functions by their addresses, which stand in vmlinux. It finds all other
-functions by the content of their pages: programs and libraries of the guest's RAM disk (and of a
-RAM disk inside it), and the user's own program. If a program is stripped, its symbols come from a
-file with the same code.
+The engine finds kernel functions by their addresses, which vmlinux contains. The engine finds all
+other functions by the content of their pages. These pages belong to the user's own program, or to
+programs and libraries on the guest's RAM disk. A RAM disk can contain a second RAM disk with more
+programs. The symbols of a stripped program come from another file with the same code.
 """
 
 import re
@@ -22,8 +23,8 @@ if TYPE_CHECKING:  # describe.run imports the observation that needs this module
 
 PAGE = 4096
 NEWC = b"070701"  # Documentation/driver-api/early-userspace/buffer-format.rst
-NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # by length, of an i386 kernel
-# Where a new task begins in Linux; its stack is empty at that point.
+NOPS = {3: b"\x8d\x76\x00", 4: b"\x8d\x74\x26\x00"}  # the NOPs of an i386 kernel, by length
+# A new task of Linux begins in one of these functions, with an empty stack.
 STARTS = frozenset({"ret_from_fork", "ret_from_fork_asm"})
 
 
@@ -44,9 +45,9 @@ def table(lab: Lab, run: "Run") -> str:
             named = program if program.symbols else with_symbols.get(program.code, program)
             pages, symbols = _pages(program), named.symbols
         except ValueError:
-            continue  # damaged; the guest reports its own error
+            continue  # a damaged file; the guest itself reports the error
         if seen.issuperset(pages.values()):
-            continue  # the same file under another name
+            continue  # this file was already added under another name
         seen.update(pages.values())
         lines = [f"page {address:x} {content:x}\n" for address, content in pages.items()]
         end = max(pages, default=0) + PAGE
@@ -74,28 +75,30 @@ def _kernel(vmlinux: Path) -> str:
 
 
 def _vdso(kernel: bytes) -> dict[str, bytes]:
-    """The library that the kernel maps into every process, as the kernel patches it at boot. Linux
-    joins some gaps of NOPs into one longer instruction: those where it can insert instructions that
-    this processor lacks (Linux 6.1, arch/x86/kernel/alternative.c: optimize_nops())."""
-    # It is an ELF file inside the kernel's data; class, byte order and version follow the magic.
+    """The library that the kernel maps into every process, with the changes that the kernel makes
+    at boot. Linux replaces some sequences of NOPs by one longer NOP. Such a sequence is a place for
+    instructions that this processor lacks (Linux 6.1, arch/x86/kernel/alternative.c:
+    optimize_nops())."""
+    # The library is an ELF file inside the kernel's data. The class, the byte order and the version
+    # of this file follow its magic number.
     inner = re.search(rb"\x7fELF[\x01\x02]\x01\x01", kernel[4:])
     if inner is None:
         return {}
     library = Elf(kernel[4 + inner.start() :])
-    mended = bytearray(library.image)
+    patched = bytearray(library.image)
     for segment in library.segments:
         for symbol in library.symbols:
             first = symbol.address - segment.address + segment.offset
-            body = bytes(mended[first : first + symbol.size])
-            mended[first : first + symbol.size] = re.sub(
+            body = bytes(patched[first : first + symbol.size])
+            patched[first : first + symbol.size] = re.sub(
                 rb"(?<!\x90)\x90{3,4}(?!\x90)", lambda gap: NOPS[len(gap[0])], body
             )
-    return {"vdso": bytes(mended)}
+    return {"vdso": bytes(patched)}
 
 
 @lru_cache
 def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
-    """Every program of the build that has symbols, by its code."""
+    """Every built program that has symbols, by the digest of its code."""
     found = {}
     places = (*lab.root.glob("build/symbols/*/*"), *lab.root.glob("build/guests/*/vmlinux"))
     for path in sorted(places):
@@ -105,7 +108,7 @@ def _with_symbols(lab: Lab) -> dict[bytes, Elf]:
 
 
 def _pages(program: Elf) -> dict[int, int]:
-    """The code pages of a file by address, each as a digest of its bytes in the file."""
+    """The digest of each code page of a file, by the address of the page."""
     found = {}
     for segment in program.segments:
         skew = segment.offset % PAGE
@@ -116,9 +119,10 @@ def _pages(program: Elf) -> dict[int, int]:
 
 
 def _functions(symbols: list[Symbol], end: int) -> list[str]:
-    """Lines of functions that do not overlap. If one address has several names, the plainest is
-    taken. A name inside a function is a label of that function. A function of unknown size, as
-    assemblers leave it, ends where the next one begins."""
+    """One line for each function. The functions in these lines do not overlap. If one address has
+    several names, the plainest name is used (`_rank`). A name inside a function is only a label, so
+    it gets no line. A function from an assembler can have an unknown size. Such a function ends at
+    the beginning of the next function."""
     best: dict[int, Symbol] = {}
     for symbol in symbols:
         known = best.get(symbol.address)
@@ -153,8 +157,8 @@ def _rank(symbol: Symbol) -> tuple[bool, bool, bool, int, int, str]:
 
 
 def digest(page: bytes) -> int:
-    """The digest of a page, a 64-bit number: the same as Functions::digest() of
-    engine/measure/functions.cc. `page` must be a multiple of 8 bytes long."""
+    """The digest of a page: a 64-bit number. Functions::digest() of engine/measure/functions.cc
+    gives the same number. The length of `page` must be a multiple of 8 bytes."""
     value, mask = 0, (1 << 64) - 1
     for (word,) in struct.iter_unpack("<Q", page):
         value = (((value << 5 | value >> 59) & mask ^ word) * 0x9E3779B97F4A7C15) & mask
@@ -162,8 +166,9 @@ def digest(page: bytes) -> int:
 
 
 def _archived(archive: bytes, prefix: str) -> dict[str, bytes]:
-    """Every ELF file of a cpio archive, and of archives inside it, by its path. The path of an
-    inner file begins with that of its archive. The result is empty for other kinds of file."""
+    """Every ELF file of a cpio archive, and of the archives inside this archive, by path. The path
+    of a file in an inner archive begins with the path of that archive. The result is empty if
+    `archive` is another kind of file."""
     found: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 6] == NEWC:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Guests: guest-images/NAME/guest.toml.
 
-A guest with a `base` is a variant. It inherits the keys of the base that it does not set itself.
-In [boot] it may replace the whole `cmdline`, or remove words from it (`cmdline_remove`) and append
-words to it (`cmdline_add`). Its entries in [lacks] and [cannot] are added to those of the base.
+A guest with a `base` is a variant. A variant inherits the keys of the base that the variant does
+not set itself. In [boot], a variant may replace the whole `cmdline`. A variant may instead remove
+words of the base's command line (`cmdline_remove`) and append words (`cmdline_add`). The entries in
+[lacks] and [cannot] of a variant are added to the entries of the base.
 
 `has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names capabilities
-that it does not have, each with a reason that replaces the general one. [cannot] names workloads
-that do not run for a special reason.
+that the guest does not have. Each of these capabilities has a reason, which replaces the general
+reason. [cannot] names workloads that do not run on the guest, each with a special reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,12 +45,13 @@ KEYS = (
 CALL_KEYS = ("domains", "ring_crossings", "cr3_loads")
 BOOT_KEYS = ("protocol", "kernel", "initramfs", "modules", "disk", "cmdline")
 IMAGE_KEYS = ("distribution", "suite", "options")
-CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # of a variant
+CMDLINE_CHANGES = ("cmdline_remove", "cmdline_add")  # keys of a variant
 
 
 @dataclass(frozen=True)
 class Image:
-    """The root file system on a guest's disk, which the user makes (p5lab.host.image)."""
+    """The root file system on a guest's disk. The user makes this file system with `./p5lab image`
+    (p5lab.host.image)."""
 
     distribution: str  # ID in os-release
     suite: str
@@ -58,9 +60,9 @@ class Image:
 
 @dataclass(frozen=True)
 class Call:
-    """The cost of a call by the design of the system, when the call waits for nothing. domains:
-    address spaces that take part, including the caller's. ring_crossings: changes of ring by
-    instructions. cr3_loads: changes of CR3."""
+    """The cost of a call that does not wait, by the design of the system. `domains`: the number of
+    address spaces that take part, including the address space of the caller. `ring_crossings`: the
+    number of ring changes by instructions. `cr3_loads`: the number of changes of CR3."""
 
     domains: int
     ring_crossings: int
@@ -75,23 +77,24 @@ class Guest:
     title: str
     structure: str
     isa: str
-    clock_vector: int  # interrupt vector of its clock tick
-    programs: str  # the directory of build/workloads with its programs
+    clock_vector: int  # interrupt vector of the guest's clock tick
+    programs: str  # the directory of build/workloads with the guest's programs
     protocol: str
     kernel: Path
-    initramfs: Path | None  # None: its root is on the disk
-    disk: Path | None  # image of its first disk
+    initramfs: Path | None  # None: the root is on the disk
+    disk: Path | None  # image of the first disk
     cmdline: str
-    cannot: dict[str, str]  # `workload` or `workload parameter=value`: the reason
+    cannot: dict[str, str]  # reasons by `workload` or `workload parameter=value`
     image: Image | None = None
     modules: tuple[tuple[Path, str], ...] = ()  # of a multiboot kernel: file and command line
     calls: Mapping[str, Call] = field(default_factory=dict)  # by workload and its parameters
     has: frozenset[str] = frozenset()  # capabilities
-    lacks: Mapping[str, str] = field(default_factory=dict)  # capability: the special reason
-    packs: frozenset[str] = frozenset()  # programs that it holds but cannot run
+    lacks: Mapping[str, str] = field(default_factory=dict)  # special reasons by capability
+    packs: frozenset[str] = frozenset()  # programs that the guest contains but cannot run
 
     def why_not(self, workload: Workload, parameters: Mapping[str, int | str]) -> str:
-        """Why a workload with these parameters does not run on this guest; empty if it runs."""
+        """The reason why a workload with these parameters does not run on this guest; empty if it
+        runs."""
         for what, reason in self.cannot.items():
             name, *settings = what.split()
             pairs = (setting.partition("=") for setting in settings)
@@ -102,8 +105,8 @@ class Guest:
         return self._missing(workload.needed(parameters))
 
     def why_never(self, workload: Workload) -> str:
-        """Why a workload does not run on this guest with any parameters; empty if it runs with
-        some."""
+        """The reason why a workload never runs on this guest, with any parameters. The result is
+        empty if the workload runs with some parameters."""
         return self.cannot.get(workload.name) or self._missing(workload.needs.items())
 
     def _missing(self, needed: Iterable[tuple[str, str]]) -> str:
@@ -113,8 +116,8 @@ class Guest:
         return ""
 
     def takes(self, program: str, known: Mapping[str, Workload]) -> bool:
-        """Whether a program is built for this guest. `known` holds the workloads by name. A program
-        that is not a workload needs no capability."""
+        """Whether a program is built for this guest. `known` contains the workloads by name. A
+        program that is not a workload needs no capability."""
         if program in self.packs or program not in known:
             return program not in self.cannot
         return not self.why_never(known[program])
@@ -128,8 +131,7 @@ class Guest:
 
     @property
     def record(self) -> Path:
-        """The record that the build wrote about the guest. It stands beside the root file
-        system."""
+        """The record that the build wrote about the guest, beside the root file system."""
         modules = [path for path, _ in self.modules]
         return (self.initramfs or self.disk or (modules or [self.kernel])[0]).with_name(
             "guest.json"
@@ -143,7 +145,7 @@ def names(lab: Lab) -> list[str]:
 
 def load(lab: Lab, name: str) -> Guest:
     """One guest, with the keys of its base filled in. Raises UserError if no guest has this name or
-    if its file is wrong."""
+    if the guest's file is wrong."""
     if name not in names(lab):
         raise unknown("guest", name, names(lab))
     return _guest(lab, _resolved(lab, name, ()))
@@ -155,11 +157,11 @@ def _guest(lab: Lab, table: Table) -> Guest:
     initramfs, disk = boot.text("initramfs", ""), boot.text("disk", "")
     protocol, modules = boot.choice("protocol", PROTOCOLS), boot.texts("modules", [])
     if protocol == MULTIBOOT and (initramfs or not modules or not all(modules)):
-        raise UserError(f"{boot.where}: a multiboot kernel has modules, each `file text`")
+        raise UserError(f"{boot.where}: a multiboot kernel needs modules, each `FILE TEXT`")
     if protocol != MULTIBOOT and modules:
-        raise UserError(f"{boot.where}: modules: only a multiboot kernel has them")
+        raise UserError(f"{boot.where}: modules: expected only for a multiboot kernel")
     if not initramfs and not modules and not disk:
-        raise UserError(f"{boot.where}: expected initramfs or disk, to hold the root")
+        raise UserError(f"{boot.where}: expected initramfs or disk, for the root file system")
     has, lacks = _capabilities(lab, table)
     guest = Guest(
         name=table.text("name"),
@@ -193,7 +195,8 @@ def _guest(lab: Lab, table: Table) -> Guest:
 
 
 def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
-    """The capabilities that the guest has, and those that it lacks with a special reason."""
+    """The capabilities that the guest has, and the capabilities that it lacks for a special
+    reason."""
     has, lacks = set(table.texts("has", [])), table.table("lacks", {})
     if not has and not lacks.data:
         return frozenset(), {}
@@ -242,12 +245,12 @@ def _image(table: Table) -> Image:
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
-    """The table of a guest, with the keys of its base filled in. `variants` are the guests whose
-    `base` led here; they reveal a cycle."""
+    """The table of a guest, with the keys of its base filled in. `variants`: the guests that lead
+    to this guest through their `base`. These guests reveal a cycle of bases."""
     path = lab.files("guest")[name]
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))
-    table.text("title")  # a variant needs a title of its own
+    table.text("title")  # a variant needs its own title
     boot = table.table("boot", {})
     _beside(boot, path.parent)
     if "base" not in table.data:
@@ -262,7 +265,7 @@ def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
     if base_name in (name, *variants):
         raise UserError(f"{table.where}: base: {base_name!r} is itself a variant of {name!r}")
     base = _resolved(lab, base_name, (name, *variants))
-    base_guest = _guest(lab, base)  # an error in the base names the base
+    base_guest = _guest(lab, base)  # an error message about the base names the base
     merged: dict[str, Any] = {
         "programs": base_guest.programs,
         **base.data,
@@ -279,7 +282,9 @@ def _cmdline(boot: Table, base: Guest) -> str:
     changes = [key for key in CMDLINE_CHANGES if key in boot.data]
     if "cmdline" in boot.data:
         if changes:
-            raise UserError(f"{boot.where}: {changes[0]}: cmdline already replaces all of it")
+            raise UserError(
+                f"{boot.where}: {changes[0]}: expected without cmdline, which replaces all words"
+            )
         return boot.text("cmdline")
     if not changes:
         return base.cmdline

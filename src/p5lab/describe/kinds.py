@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of machine keys: the values that each accepts, and their canonical form.
+"""The kinds of machine keys. A kind defines which values a key accepts, and their canonical form.
 
-A declaration (`engine/p5/keys.toml` and the like) gives each key one of KINDS. The engine has the
-same kinds (`engine/base/declaration.hh`).
+A declaration, such as `engine/p5/keys.toml`, gives each key one of KINDS. The engine has the same
+kinds (`engine/base/declaration.hh`).
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Literal
 from p5lab.describe.tomlfile import Table
 
 Value = int | float | bool | str
-# The place of a resolved key: the model's engine.conf, Bochs's bochsrc, or the record only.
+# The file that gets a resolved key: the model's engine.conf, Bochs's bochsrc, or only the record.
 Target = Literal["engine", "bochsrc", "record"]
 # The type of a value in the engine.
 Form = Literal["integer", "real", "flag", "text"]
@@ -25,13 +25,13 @@ _ZONE = "[1-9][0-9]{0,4}x[1-9][0-9]{0,2}"
 
 
 class BadValue(ValueError):
-    """A wrong value. The message completes "expected ..."."""
+    """A wrong value. The message describes the expected value, without the word "expected"."""
 
 
 @dataclass(frozen=True)
 class Key:
     """One machine key. `parse` takes a TOML value or the text of `--set` and returns the canonical
-    value. It raises BadValue, which names the expected form."""
+    value. For a wrong value, `parse` raises BadValue, which describes the expected form."""
 
     name: str
     kind: str
@@ -42,11 +42,11 @@ class Key:
     form: Form = "text"
     target: Target = "engine"
     show: Callable[[Value], str] = str
-    low: float = 0  # of numbers: smallest and largest allowed value
-    high: float = 0
+    low: float = 0  # smallest allowed value of a number
+    high: float = 0  # largest allowed value of a number
     choices: tuple[str, ...] = ()
     pattern: str = ""  # a regular expression for canonical texts
-    default: Value | None = None  # for a machine file without the key
+    default: Value | None = None  # the value if a machine file does not set the key
     geometry: bool = False  # may differ between the geometries of a run (events = "misses")
     given_by: str = ""  # the key that names the file with this value
     files: str = ""  # the directory of the files that the key can name
@@ -87,7 +87,7 @@ def _bytes(text: object) -> int | None:
 
 
 def integer(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A whole number of `unit` in `range`; with `hexadecimal` its form is 0x..."""
+    """A whole number of `unit` in `range`. With `hexadecimal`, the canonical form is 0x..."""
     low, high = table.items("range")
     show: Callable[[Value], str] = hex if table.flag("hexadecimal", False) else str  # type: ignore[assignment]
     of = f" of {unit}" if unit else ""
@@ -130,12 +130,12 @@ def number(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def probability(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A probability from 0 to 0.9. With 1, nothing would ever arrive."""
+    """A probability from 0 to 0.9. With a probability of 1, no frame would ever arrive."""
     return _real(name, unit, doc, 0, 0.9, "a probability")
 
 
 def size(name: str, unit: str, doc: str, table: Table) -> Key:
-    """Bytes in `range`."""
+    """A number of bytes in `range`."""
     low, high = (_bytes(text) or 0 for text in table.texts("range"))
     expected = (
         f"bytes, {size_text(low)} to {size_text(high)}, as a whole number or a text with suffix"
@@ -166,7 +166,8 @@ def flag(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def choice(name: str, unit: str, doc: str, table: Table) -> Key:
-    """One of `choices`. Keys of the kinds `policy` and `file` are choices from a list of files."""
+    """One of `choices`. For the kinds `policy` and `file`, the choices are names of files or
+    directories."""
     choices = tuple(table.texts("choices"))
     expected = "one of " + ", ".join(f'"{choice}"' for choice in choices)
 
@@ -184,7 +185,8 @@ def text(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def label(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A text in capitals of at most `length` characters, as devices report in their answers."""
+    """A text in capitals of at most `length` characters. Devices report such texts about
+    themselves."""
     length = table.number("length")
     expected = f"a text of at most {length} characters: A-Z, 0-9, - and space"
     return _matching(name, unit, doc, f"[A-Z0-9][A-Z0-9 -]{{0,{length - 1}}}", expected)
@@ -228,7 +230,8 @@ def ranges(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def zones(name: str, unit: str, doc: str, table: Table) -> Key:
-    """The zones of a disk: cylinders, and sectors of a track."""
+    """The zones of a disk. A zone has a number of cylinders and a number of sectors in each
+    track."""
     expected = 'a list of CYLINDERSxSECTORS from the outside in, such as ["351x130", "351x126"]'
 
     def parse(value: object) -> Value:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Machines: configs/machines/NAME.toml plus overlays, checked against the declared keys.
 
-A file may have `base = "NAME"`. Its machine then has every key of the base except those that the
-file sets itself. A machine without a device may leave out the keys of that device, which have
+A file may have `base = "NAME"`. The machine then inherits each key of the base that the file does
+not set itself. A machine without a device may leave out the keys of that device. These keys have
 defaults.
 """
 
@@ -18,8 +18,8 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-# The sources that the comment of a value may name: chen95 and lai96 are papers, the others manuals
-# and measurements. configs/machines/README.md gives their full titles.
+# The sources that the comment of a value may name. configs/machines/README.md gives the full titles
+# of these sources.
 SOURCES = (
     "INTEL-DM",
     "INTEL-OPT",
@@ -51,8 +51,8 @@ class Machine:
 
     name: str
     values: dict[str, Value]
-    overlay: dict[str, str] = field(default_factory=dict)  # key: canonical value that differs
-    sources: dict[str, str] = field(default_factory=dict)  # key: comment of its line
+    overlay: dict[str, str] = field(default_factory=dict)  # changed keys, with canonical values
+    sources: dict[str, str] = field(default_factory=dict)  # comments of the lines, by key
 
     @property
     def clock_hz(self) -> int:
@@ -61,7 +61,7 @@ class Machine:
 
     @property
     def geometry(self) -> str:
-        """The overlay in canonical form. It is empty for a machine without changes to its file."""
+        """The overlay in canonical form. The text is empty for a machine without an overlay."""
         return " ".join(f"{key}={value}" for key, value in sorted(self.overlay.items()))
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
@@ -71,8 +71,8 @@ class Machine:
         }
 
     def engine_conf(self) -> dict[str, str]:
-        """The machine's lines of engine.conf. They name the PCI space, so the model needs no rule
-        for it."""
+        """The machine's lines of engine.conf. These lines list the PCI space as uncached, so the
+        model needs no rule for this space."""
         conf = self.canonical("engine")
         pci = f"0x{self.values['dram.size']:x}-0xffffffff"
         conf["memory.uncached"] = ",".join(filter(None, (conf["memory.uncached"], pci)))
@@ -91,7 +91,8 @@ class Machine:
             changes[name] = _parse(where, key, raw)
         values, sources = dict(self.values), dict(self.sources)
         for name in [name for name in changes if BY_NAME[name].kind == "file"]:
-            # Another drive brings its own values; keys that an overlay has set keep theirs.
+            # Another drive has its own values. A key that an earlier overlay has set keeps its
+            # value.
             given, about = _given_by(BY_NAME[name], str(changes[name]))
             values |= {key: value for key, value in given.items() if key not in self.overlay}
             sources |= about
@@ -109,8 +110,8 @@ def names(where: Lab | Path) -> list[str]:
 
 
 def load(where: Lab | Path, name: str) -> Machine:
-    """One machine of a laboratory, or of one directory: every key is present, in range and has a
-    source. Raises UserError if not, or if the values do not fit together."""
+    """One machine of a laboratory, or of one directory. Raises UserError if a key is missing, out
+    of range or without a source, and if the values do not fit together."""
     known = _files(where)
     if name not in known:
         raise unknown("machine", name, known)
@@ -148,8 +149,8 @@ def _files(where: Lab | Path) -> dict[str, Path]:
 def _resolved(
     path: Path, variants: tuple[Path, ...] = ()
 ) -> tuple[dict[str, Value], dict[str, str]]:
-    """The values and sources that a file gives, with those of its base. `variants` are the machines
-    whose `base` led here. A machine does not inherit the keys that only name it (target
+    """The values and sources in a file and in its base. `variants`: the files that lead to this
+    file through their `base`. A machine does not inherit the keys that only name a machine (target
     `record`)."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     values: dict[str, Value] = {}
@@ -165,7 +166,7 @@ def _resolved(
 
 
 def _base(path: Path, name: str) -> Path:
-    """The file of a base: beside the variant, or among the machines of the checkout."""
+    """The file of a base, which lies beside the variant or among the machines of the checkout."""
     known = {
         one: directory / f"{one}.toml"
         for directory in (Lab.here().machines, path.parent)
@@ -179,7 +180,8 @@ def _base(path: Path, name: str) -> Path:
 def _values(
     path: Path, table: tomlfile.Table, known: Mapping[str, Key], what: str
 ) -> dict[str, Value]:
-    """The values in a file. Each has a known key, the right type and a value in range."""
+    """The values in a file. Raises UserError for an unknown key, a wrong type, and a value out of
+    range."""
     values = {}
     for name, raw in tomlfile.flatten(table.data).items():
         if name not in known:
@@ -189,7 +191,7 @@ def _values(
 
 
 def _given_by(key: Key, name: str) -> tuple[dict[str, Value], dict[str, str]]:
-    """Values and sources from files that a key names, such as a drive of configs/disks."""
+    """The values and sources in the file that a key names, such as a drive of configs/disks."""
     path = Lab.here().root / key.files / f"{name}.toml"
     known = {one.name: one for one in KEYS if one.given_by == key.name}
     what = f"key of a {key.name.partition('.')[0]}"
@@ -214,8 +216,8 @@ def parse_settings(settings: list[str]) -> dict[str, object]:
 def check(values: dict[str, Value], where: str) -> None:
     """Checks the values against the rules of the declarations.
 
-    Each value has been checked by itself before. UserError names the wrong key; `where` is the file
-    or option that set it.
+    The caller has already checked each single value. Raises UserError with the name of the wrong
+    key. `where`: the file or option that set the values.
     """
     for part in PARTS:
         for rule in part.rules:
@@ -239,7 +241,8 @@ def _parse(where: str, key: keys.Key, raw: Any) -> Value:  # noqa: ANN401
 
 
 def _sources(path: Path) -> dict[str, str]:
-    """The comment at the end of each key's line, by key. Each must name a source."""
+    """The comment at the end of each key's line, by key. Raises UserError if a comment names no
+    source."""
     table, found = "", {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if match := _TABLE.match(line):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that a run writes: `engine/session/outputs.toml`."""
+"""The files that a run writes, as `engine/session/outputs.toml` declares them."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +14,8 @@ FILE = "engine/session/outputs.toml"
 
 @dataclass(frozen=True)
 class Output:
-    """A file of a run's directory. `when`: the option that makes a run write it, empty for every
-    run. `format`: the document that describes it, empty for plain text."""
+    """A file of a run's directory. `when`: the option that makes a run write the file; empty if
+    every run writes it. `format`: the document that describes the file; empty for plain text."""
 
     name: str
     file: str
@@ -46,8 +46,8 @@ def here() -> dict[str, Output]:
 
 
 def file(name: str) -> str:
-    """The name of a file of this checkout's runs: `file("events")` is "events.jsonl". KeyError for
-    a name that is not declared."""
+    """The name of a file of this checkout's runs: `file("events")` is "events.jsonl". Raises
+    KeyError for a name that is not declared."""
     return here()[name].file
 
 

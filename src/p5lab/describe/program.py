@@ -2,8 +2,9 @@
 """Programs of the user, `run --program FILE`, and programs of a guest, `run --program guest:PATH`.
 
 A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. This module checks the file
-before anything runs. An instruction that the processor lacks is found only when it is executed. A
-guest that is a distribution has programs on its disk; nothing is delivered for them.
+before anything runs. This check does not examine the instructions. An instruction that the
+processor lacks fails only when the program executes it. A guest that is a distribution has programs
+on its own disk. The engine delivers no file for such a program.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ PT_LOAD, PT_INTERP = 1, 3
 
 @dataclass(frozen=True)
 class Form:
-    """One width of ELF file: the offsets of the fields in its header and program headers
+    """The offsets of the fields in the header and the program headers of an ELF file, for one width
     (elf(5))."""
 
     bits: int
@@ -90,7 +91,7 @@ class Program:
 
     @property
     def job(self) -> str:
-        """The guest's command line (guest-images/parts/rootfs/init.c)."""
+        """The command line for the guest's init (guest-images/parts/rootfs/init.c)."""
         if self == SHELL:
             return "@shell"
         words = ("@program",) if self.path else ("@run", self.in_guest)
@@ -98,13 +99,13 @@ class Program:
 
     @property
     def workload(self) -> Workload:
-        """A description of the program as a workload: one operation, the whole program as its
-        bracket."""
+        """A description of the program as a workload with one operation. Its bracket is the whole
+        program."""
         return Workload(
             name="program",
             title=f"a program of {'your own' if self.path else 'the guest'}: {self.name}",
             source="",
-            bracket="the whole program, from before fork() to after wait(); its own phases within",
+            bracket="the whole program, from before fork() to after wait(), with its own phases",
             operation="run",
             operations=1,
             bytes=0,
@@ -127,7 +128,7 @@ SHELL = Program(None)  # on the guest's console
 @dataclass(frozen=True)
 class Build:
     """The way to compile a workload for the guests with the same programs (build/workloads/NAME).
-    File names are relative to the checkout. made_of: further inputs that decide the program."""
+    File names are relative to the checkout. `made_of`: further inputs that affect the program."""
 
     builder: str = "workloads/build_workload.py"
     options: tuple[str, ...] = ()
@@ -162,8 +163,9 @@ FORMS = {
 def of_workload(
     lab: Lab, workload: Workload, system: Guest, parameters: Mapping[str, int | str]
 ) -> Program | None:
-    """The program of a workload from P5LAB_PATH, which the engine delivers; None for a workload
-    that the guest holds. The file exists only after p5lab.host.delivered has compiled it."""
+    """The program of a workload from P5LAB_PATH. The engine delivers this program to the guest.
+    Returns None for a workload that the guest contains. The file of the program exists only after
+    p5lab.host.delivered has compiled it."""
     if not workload.delivered or workload.program is None:
         return None
     if system.programs not in FORMS:
@@ -190,7 +192,7 @@ def form(isa: str) -> Form:
 
 def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Program:
     """A checked file with its arguments. `memory` is the guest's memory in bytes, `isa` its ISA
-    level. Raises UserError for a file or an argument that the guest cannot take."""
+    level. Raises UserError for a file or an argument that the guest cannot use."""
     where = f"--program {path}"
     try:
         if not path.is_file():
@@ -204,7 +206,7 @@ def load(path: Path, arguments: str, memory: int, isa: str = "pentium") -> Progr
     reason = why_not(image, size, wanted)
     if reason:
         raise UserError(f"{where}: {reason}; {wanted.hint}")
-    # The guest holds the file in a RAM disk, which may take half of the memory.
+    # The guest stores the file on a RAM disk. The RAM disk may use half of the memory.
     if size > memory // 2:
         raise UserError(
             f"{where}: {size / 1e6:.1f} MB; expected at most half of the machine's memory,"
@@ -226,7 +228,8 @@ def in_guest(name: str, arguments: str) -> Program:
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
-    """Why a file that begins with `image` is no static program of a form; empty if it is one."""
+    """The reason why a file is not a static program of a form; empty if the file is such a program.
+    `image`: the beginning of the file. `size`: the size of the file in bytes."""
     if image[:2] == b"#!":
         return "a script, not a program"
     if image[:4] != b"\x7fELF":
@@ -261,7 +264,7 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
 
 
 def _arguments(text: str, *before: str) -> tuple[str, ...]:
-    """The words of --args, checked. `before` are the words of the job in front of them."""
+    """The words of --args, checked. `before`: the words of the job before these arguments."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -269,7 +272,7 @@ def _arguments(text: str, *before: str) -> tuple[str, ...]:
     for word in words:
         if not word or " " in word or not word.isascii() or not word.isprintable():
             raise UserError(
-                f"--args: {word!r}: the guest takes arguments of printable ASCII without spaces"
+                f"--args: {word!r}: expected an argument of printable ASCII without spaces"
             )
     length, most = len(" ".join((*before, *words))), ARGUMENTS + 1 - len(before)
     if length > JOB_BYTES or len(words) > most:

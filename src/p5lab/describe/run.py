@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run: a workload on a guest on a machine, with everything that can change its result."""
+"""One run: a workload on a guest on a machine, with everything that can change the result."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,14 @@ from p5lab.describe.workload import Workload
 class Run:
     """One simulation with all names resolved.
 
-    given: the parameters that the experiment sets; they suffice to tell its runs apart. feedback:
-    caches, TLBs and bus cost time. limit_seconds: a run fails when it exceeds this modelled time.
-    program: runs in place of the workload. model: if off, each instruction takes one clock, and
-    there are no caches, TLBs and stalls. observation: what the run records beside the counts.
+    `given`: the parameters that the experiment sets. These parameters distinguish the
+        runs of the experiment.
+    `feedback`: caches, TLBs and bus cost time.
+    `limit_seconds`: a run fails when it exceeds this modelled time.
+    `program`: the program that replaces the workload.
+    `model`: if False, each instruction takes one clock, and the machine has no caches, TLBs and
+        stalls.
+    `observation`: what the run records in addition to the counts.
     """
 
     experiment: str
@@ -38,12 +42,12 @@ class Run:
 
     @property
     def can(self) -> engines.Capabilities:
-        """The capabilities of its engine."""
+        """The capabilities of the run's engine."""
         return engines.capabilities(self.engine)
 
     @property
     def parameter_text(self) -> str:
-        """The parameters in the form of the tables: `name=value name=value`."""
+        """The parameters as one text: `name=value name=value`."""
         return " ".join(f"{name}={value}" for name, value in self.parameters.items())
 
     @property
@@ -60,8 +64,8 @@ class Run:
 
     @property
     def has_clocks(self) -> bool:
-        """Whether its clocks are those of the machine. An engine may model the clocks of some
-        processors only."""
+        """Whether the engine models the clocks of the run's processor. Some engines model the
+        clocks of only some processors."""
         return self.machine.values["cpu.isa"] not in self.can.without_clocks
 
     @property
@@ -71,7 +75,7 @@ class Run:
 
     @property
     def shadows(self) -> tuple[Shadow, ...]:
-        """The geometries that the run counts beside the machine's own."""
+        """The geometries that the run counts in addition to the machine's own geometry."""
         found = self.observation.get(Shadows)
         return found.geometries if found else ()
 

@@ -38,8 +38,8 @@ def _parse(text: str, where: str) -> tuple[int, ...]:
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not first <= last < first + SEEDS:
             raise UserError(
-                f"{where}: expected whole numbers and at most {SEEDS} of them, such as 3 or 0,1,2"
-                f" or 0-9; found {text!r}"
+                f"{where}: expected at most {SEEDS} whole numbers, such as 3 or 0,1,2 or 0-9;"
+                f" found {text!r}"
             )
         seeds |= dict.fromkeys(range(first, last + 1))
     return tuple(seeds)

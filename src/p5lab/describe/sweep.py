@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Sweeps: the [[sweep]] tables of an experiment and --sweep expand to the points of a grid.
+"""Sweeps: the [[sweep]] tables of an experiment, and the option --sweep. Sweeps expand to the
+points of a grid.
 
 A [[sweep]] has one of three forms. A key is a machine key or `parameters.NAME`:
 
     grid = { l2.size = ["128K", "256K"], l1d.ways = [1, 2] }           every combination
     zip  = { l1i.size = ["8K", "16K"], l1d.size = ["8K", "16K"] }      first with first, and so on
-    list = [{ l2.present = false }, { l2.size = "1M", l2.ways = 4 }]   each as it stands
+    list = [{ l2.present = false }, { l2.size = "1M", l2.ways = 4 }]   each as written
 
-Several sweeps multiply: every step of one is combined with every step of the others.
+Several sweeps multiply: every step of a sweep is combined with every step of the other sweeps.
 """
 
 import itertools
@@ -20,14 +21,14 @@ from p5lab.describe.tomlfile import Table, type_name
 from p5lab.errors import UserError
 
 PARAMETERS = "parameters."
-POINTS = 100_000  # more are a mistake: they would take a day to expand
+POINTS = 100_000  # more points are a mistake: their expansion would take a day
 OPTION = "--sweep"
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values: of machine keys, and of parameters for the workloads that have
-    them."""
+    """One combination of values. `machine`: the values of machine keys. `parameters`: the values of
+    parameters, for the workloads that have these parameters."""
 
     machine: Mapping[str, Any]
     parameters: Mapping[str, Any]
@@ -35,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Axis:
-    """One [[sweep]] or --sweep: a list of steps, each a value for every key."""
+    """One [[sweep]] or --sweep: a list of steps. A step gives each of its keys a value."""
 
     where: str
     steps: tuple[Mapping[str, Any], ...]
@@ -61,8 +62,8 @@ def parse(options: Iterable[str]) -> tuple[Axis, ...]:
 
 
 def points(found: Iterable[Axis]) -> list[Point]:
-    """Every combination of steps, one of each axis. Without axes there is one empty point. Raises
-    UserError for too many points and for a key that two axes set."""
+    """Every combination of steps, with one step of each axis. Without axes, the result is one empty
+    point. Raises UserError for too many points and for a key that two axes set."""
     found = list(found)
     _check_keys(found)
     total = 1
@@ -104,7 +105,7 @@ def _axis(table: Table) -> Axis:
         lengths = {key: len(values) for key, values in lists.items()}
         if form == "zip" and len(set(lengths.values())) > 1:
             shown = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-            raise UserError(f"{table.where}: zip: expected lists of one length; {shown}")
+            raise UserError(f"{table.where}: zip: expected lists of equal length; {shown}")
         combine = zip if form == "zip" else itertools.product
         steps = [dict(zip(lists, values, strict=True)) for values in combine(*lists.values())]
     if not steps or not all(steps):
@@ -124,15 +125,16 @@ def _lists(table: Table) -> dict[str, list[Any]]:
 
 
 def _check_keys(found: list[Axis]) -> None:
-    """Raises UserError if two axes set one key: the later value would silently win."""
+    """Raises UserError if two axes set the same key, because the later value would silently replace
+    the other value."""
     owners: dict[str, Axis] = {}
     for axis in found:
         for key in dict.fromkeys(key for step in axis.steps for key in step):
             if owners.setdefault(key, axis) is not axis:
-                raise UserError(f"{axis.where}: {key}: {owners[key].where} sweeps it already")
+                raise UserError(f"{axis.where}: {key}: {owners[key].where} already sweeps this key")
 
 
 def _number(key: str, word: str) -> int | str:
-    """The value as a whole number where it is one. Parameters of workloads have types; machine keys
-    parse texts themselves."""
+    """A value of --sweep. The value of a workload's parameter becomes a whole number if it consists
+    of digits. A machine key parses its text itself."""
     return int(word) if key.startswith(PARAMETERS) and word.isdecimal() else word

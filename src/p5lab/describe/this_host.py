@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""This host in the place of a machine and a guest, for `--engine native`."""
+"""This host as a machine and as a guest, for `--engine native`."""
 
 import os
 import platform
@@ -12,14 +12,15 @@ from p5lab.describe.machine import Machine
 
 NAME = "host"  # of the guest
 PROGRAMS = "native"
-CLOCK_HZ = 1_000_000_000  # the clock of its events: nanoseconds
+CLOCK_HZ = 1_000_000_000  # the clock of the host's events: nanoseconds
 COUNTER_DEVICE = Path("/dev/p5ctr")
-# Capabilities (workloads/capabilities.toml) that the host has: always, and with that device.
+# Capabilities of every host, and capabilities of a host with the counter device
+# (workloads/capabilities.toml).
 HAS = ("ia32", "drop-caches", "proc", "network", "shared-libraries")
 OF_THE_DEVICE = ("event-counters", "contiguous-memory")
 LACKS = {
-    "gates": "its markers are the simulated machine's",
-    "video-memory": "only a simulated machine has the video card that it draws on",
+    "gates": "its markers exist only in the simulated machine",
+    "video-memory": "only a simulated machine has the video card that the workload uses",
     "scsi-disks": "only a simulated machine has the modelled disks",
     "network-card": "only a simulated machine has the remote host",
 }
@@ -27,16 +28,16 @@ LACKS = {
 
 @dataclass(frozen=True)
 class Host(Machine):
-    """This host as a machine. Its values are those that the operating system reports; none can be
+    """This host as a machine. The operating system reports the values. These values cannot be
     set."""
 
     @property
     def clock_hz(self) -> int:
-        """The clock of its events in Hz: they are in nanoseconds."""
+        """The clock of the host's events in Hz: a tick is a nanosecond."""
         return CLOCK_HZ
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
-        """All values as texts, whatever the targets."""
+        """All values as texts. `targets` has no effect."""
         return {name: str(value) for name, value in self.values.items()}
 
 
@@ -54,8 +55,8 @@ def machine() -> Host:
 
 
 def guest() -> Guest:
-    """This host as a guest. It has no kernel to boot; `has` are the capabilities that it offers to
-    workloads."""
+    """This host as a guest. The guest has no kernel to boot. `has` lists the capabilities that this
+    host offers to workloads."""
     nothing = Path()
     return Guest(
         NAME,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading TOML with errors that name the file and the key."""
+"""Reads TOML files. The errors name the file and the key."""
 
 import tomllib
 from collections.abc import Iterable
@@ -29,8 +29,8 @@ def type_name(value: object) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a TOML file. Each getter raises UserError for a missing key without default and
-    for a value of another type. `only` refuses unknown keys."""
+    """One table of a TOML file. Each getter raises UserError for a value of another type, and for a
+    missing key if the caller gives no default. `only` refuses unknown keys."""
 
     where: str  # file (and table) for messages
     data: dict[str, Any]
@@ -41,7 +41,7 @@ class Table:
                 raise UserError(f"{self.where}: missing key {key!r} ({TYPE_NAMES[kind]})")
             return default
         value = self.data[key]
-        # bool is a subclass of int in Python, never in TOML.
+        # In Python, bool is a subclass of int. In TOML, the two types are different.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise UserError(
                 f"{self.where}: {key}: expected {TYPE_NAMES[kind]}, found {type_name(value)}"
@@ -49,11 +49,11 @@ class Table:
         return value
 
     def text(self, key: str, default: Any = ...) -> str:  # noqa: ANN401
-        """The text of a key."""
+        """The value of a key: a text."""
         return self._get(key, str, default)
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
-        """The text of a key, which must be one of `choices`."""
+        """The value of a key: a text that must be one of `choices`."""
         value = self.text(key)
         if value not in choices:
             expected = " or ".join(f'"{choice}"' for choice in choices)
@@ -61,19 +61,19 @@ class Table:
         return value
 
     def number(self, key: str, default: Any = ...) -> int:  # noqa: ANN401
-        """The whole number of a key."""
+        """The value of a key: a whole number."""
         return self._get(key, int, default)
 
     def flag(self, key: str, default: Any = ...) -> bool:  # noqa: ANN401
-        """The truth value of a key."""
+        """The value of a key: true or false."""
         return self._get(key, bool, default)
 
     def items(self, key: str, default: Any = ...) -> list[Any]:  # noqa: ANN401
-        """The list of a key, with items of any type."""
+        """The value of a key: a list with items of any type."""
         return self._get(key, list, default)
 
     def texts(self, key: str, default: Any = ...) -> list[str]:  # noqa: ANN401
-        """The list of texts of a key."""
+        """The value of a key: a list of texts."""
         values = self.items(key, default)
         for value in values:
             if not isinstance(value, str):
@@ -83,11 +83,11 @@ class Table:
         return values
 
     def table(self, key: str, default: Any = ...) -> "Table":  # noqa: ANN401
-        """The table of a key."""
+        """The value of a key: a table."""
         return Table(f"{self.where}: {key}", self._get(key, dict, default))
 
     def tables(self, key: str) -> list["Table"]:
-        """The tables of an array ([[key]]), empty if there is none."""
+        """The value of a key: an array of tables ([[key]]). Empty if the file has no such array."""
         result = []
         for number, value in enumerate(self.items(key, [])):
             where = f"{self.where}: {key}[{number}]"
@@ -97,7 +97,7 @@ class Table:
         return result
 
     def only(self, known: Iterable[str]) -> None:
-        """Raises UserError for a key that is not in `known`; the message names the nearest known
+        """Raises UserError for a key that is not in `known`. The message names the nearest known
         key."""
         known = list(known)
         for key in self.data:
@@ -108,9 +108,9 @@ class Table:
 def load(path: Path, *, schema_version: int) -> Table:
     """Parses a file and checks its schema_version.
 
-    A newer version is refused, because its meaning is unknown here. An older one is refused too:
-    version 1 is the first, so there is no migration yet. Raises UserError for a file that cannot be
-    read or is not valid TOML.
+    A newer version is refused, because this program does not support it. An older version is
+    refused too. Version 1 is the first version, so this program contains no migration yet. Raises
+    UserError for a file that cannot be read, and for a file that is not valid TOML.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -120,7 +120,7 @@ def load(path: Path, *, schema_version: int) -> Table:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
-    except (RecursionError, ValueError):  # nested too deep, a number of thousands of digits
+    except (RecursionError, ValueError):  # deep nesting, or a number with thousands of digits
         raise UserError(f"{path}: not valid TOML") from None
     if not _is_sound(data):
         raise UserError(f"{path}: not valid TOML: expected whole numbers of at most 64 bits")
@@ -136,8 +136,8 @@ def load(path: Path, *, schema_version: int) -> Table:
 
 
 def _is_sound(value: object) -> bool:
-    """Whether all whole numbers have at most 64 bits, as TOML demands. Python's parser accepts
-    longer ones."""
+    """Whether all whole numbers have at most 64 bits, as TOML requires. Python's parser accepts
+    longer numbers."""
     if isinstance(value, dict):
         return all(map(_is_sound, value.values()))
     if isinstance(value, list):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Workloads: workloads/SUITE/NAME/workload.toml describes the program NAME.c beside it: its
-parameters, its brackets and the capabilities that it needs."""
+"""Workloads. The file workloads/SUITE/NAME/workload.toml describes the program NAME.c beside it.
+The file lists the parameters, the brackets and the needed capabilities of the program."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +14,15 @@ from p5lab.errors import UserError, unknown
 from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
-# Every workload brackets nothing under this id (workloads/lib/p5w.h).
+# The phase id of the empty bracket that every workload makes (workloads/lib/p5w.h).
 EMPTY_PHASE = 0xFFFFFFFF
 EMPTY_NAME = "empty"
-# The guest brackets a delivered program under this id, from before its fork() to after the wait().
+# The phase id of the guest's bracket around a delivered program, from before fork() to after
+# wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
-# Folders of workloads/, in the order in which guests hold their programs.
+# The directories of workloads/. A guest contains their programs in this order.
 SUITES = ("micro", "apps", "mach", "net", "tests")
-# Earlier checkouts have all descriptions in this one file.
+# In earlier versions, this one file contained all descriptions.
 FORMER = "workloads/workloads.toml"
 KEYS = (
     "title",
@@ -38,7 +39,7 @@ KEYS = (
 PARAMETER_KEYS = ("like", "default", "unit", "doc", "minimum", "choices", "needs")
 _WHOLE = {WHOLE_PHASE: WHOLE_NAME}
 _SUFFIX = {"": 1, "K": 1024, "M": 1024 * 1024}
-# Needed capability: the reason why the workload does not run without it.
+# By needed capability: the reason why the workload does not run without this capability.
 Needs = Mapping[str, str]
 
 
@@ -46,7 +47,7 @@ Needs = Mapping[str, str]
 class Parameter:
     """A workload argument: a whole number (at least `minimum`) or one of `choices`.
 
-    needs: the capabilities that each choice needs.
+    `needs`: the capabilities that each choice needs.
     """
 
     name: str
@@ -82,12 +83,16 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    bracket: what lies between begin and end, in words. operations: the number of operations (calls,
-    loads) in one bracket, or the name of the parameter with that number. bytes: the number that one
-    operation moves (a copy counts them once), 0 if the workload moves no data. phases: names of the
-    phase ids. curve: the unit of the phase names if they are points of a curve. needs: the
-    capabilities that every run needs. file: the description, None for a program of the user.
-    delivered: the engine delivers the program, which is no part of the guest (P5LAB_PATH).
+    `bracket`: a text that describes the code between begin and end.
+    `operations`: the number of operations (calls, loads) in one bracket, or the name of the
+        parameter with this number.
+    `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy
+        counts each byte once.
+    `phases`: the names of the phase ids.
+    `curve`: the unit of the phase names if the phases are points of a curve.
+    `needs`: the capabilities that every run needs.
+    `file`: the path of the description, None for a program of the user.
+    `delivered`: the program comes from P5LAB_PATH, so the engine delivers it to the guest.
     """
 
     name: str
@@ -110,8 +115,8 @@ class Workload:
         return self.file.with_name(f"{self.name}.c") if self.file else None
 
     def resolve(self, given: dict[str, Any], where: str) -> dict[str, int | str]:
-        """All parameters: the given ones, checked, and the defaults of the others. Raises UserError
-        for an unknown parameter or a wrong value."""
+        """All parameters: the given values after a check, and the defaults of the other parameters.
+        Raises UserError for an unknown parameter or a wrong value."""
         for name in given:
             if name not in self.parameters:
                 raise unknown(f"parameter of {self.name}", name, self.parameters, where=where)
@@ -130,7 +135,7 @@ class Workload:
 
     def needed(self, parameters: Mapping[str, int | str]) -> Iterator[tuple[str, str]]:
         """The capabilities that a run with these parameters needs, each with the reason why the
-        workload does not run without it."""
+        workload does not run without the capability."""
         yield from self.needs.items()
         for name, parameter in self.parameters.items():
             yield from parameter.needs.get(str(parameters.get(name)), {}).items()
@@ -154,8 +159,8 @@ def load(lab: Lab) -> dict[str, Workload]:
 
 
 def capabilities(lab: Lab) -> dict[str, str]:
-    """All capabilities, each with the reason why a workload that needs it does not run without
-    it."""
+    """All capabilities. The text of a capability is the reason why a workload does not run without
+    the capability."""
     table = tomlfile.load(lab.capabilities, schema_version=SCHEMA_VERSION)
     table.only(["capabilities"])
     known = table.table("capabilities")
@@ -163,8 +168,8 @@ def capabilities(lab: Lab) -> dict[str, str]:
 
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
-    """The C files below workloads/ of these suites, by the program's name. Some are no workloads:
-    programs without a description that guests hold too."""
+    """The C files of these suites below workloads/, by the name of the program. Some of these
+    programs have no description, so they are not workloads. Guests contain these programs too."""
     return {
         path.stem: path
         for suite in suites
@@ -204,7 +209,7 @@ def _workload(name: str, path: Path, shelf: _Shelf) -> Workload:
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.only(KEYS)
     if not path.with_name(f"{name}.c").is_file():
-        raise UserError(f"{path}: expected the program beside it, {name}.c; there is none")
+        raise UserError(f"{path}: expected the program {name}.c beside this file")
     parameter_tables = table.table("parameters", {})
     parameters = {
         key: _parameter(key, parameter_tables.table(key), shelf) for key in parameter_tables.data

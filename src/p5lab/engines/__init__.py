@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Engines: each turns a run into counts.
+"""Engines. An engine turns a run into counts.
 
-An engine prepares a run: its input files, the files to write into the run directory, the command to
-start. Afterwards it collects the outcome from the exit status and the output files. It never starts
-anything itself.
+An engine prepares a run: its input files, the files for the run directory, and the command. After
+the run, the engine collects the outcome from the exit status and the output files. An engine never
+starts a command itself.
 
-To add an engine, add a module here, or to `engines/` of a directory that P5LAB_PATH names. Its
-class derives from Engine and declares its abilities in `can`. The last line of the module is
-`ENGINE = ` that class. The module's name is the engine's. An engine of several modules is a package
-whose module `engine` holds all this.
+To add an engine, add a module to this package, or to `engines/` of a directory that P5LAB_PATH
+names. The module contains a class that derives from Engine and declares its capabilities in `can`.
+The last line of the module assigns this class to ENGINE. The engine has the name of the module. An
+engine of several modules is a package. The module `engine` of this package contains the class and
+ENGINE.
 
 gem5's own interpreter imports this package for p5lab.engines.gem5. So this module needs only the
 standard library.
@@ -37,15 +38,17 @@ EVENTS = files.file("events")  # every engine writes this file
 class Plan:
     """A run, ready to start.
 
-    inputs: every file whose content can change the result, by role. settings: everything else that
-    can change it, without paths. write: files of the run directory. command: it runs in that
-    directory; its output goes to the file `console`. built_from: the records that the build wrote
-    about the engine and the guest, if any.
-
-    after_boot: the inputs and settings that matter only from the guest's ready marker on. Runs that
-    agree in all others can share one boot. Then the same command, with `server` in place of the
-    files of that name, boots in a directory beside theirs and forks each run
-    (p5lab.execute.forkserver). An engine that cannot do that leaves `server` empty.
+    `inputs`: every file with an effect on the result, by role.
+    `settings`: all other data with an effect on the result, without paths.
+    `write`: the files to write into the run directory.
+    `command`: the command to run in the run directory. The output of the command is
+        written to the file `console`.
+    `built_from`: the build's records about the engine and the guest, if these records exist.
+    `after_boot`: the names of the inputs and settings that have an effect only after the guest's
+        ready marker. Runs with equal values of all other inputs and settings can share one boot.
+    `server`: the files for a shared boot, which uses the same command in a separate directory.
+        There, these files replace the files of `write` with the same name. The booted engine then
+        forks each run (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
     """
 
     inputs: Mapping[str, Path]
@@ -69,22 +72,23 @@ class Outcome:
 
 
 class Engine(ABC):
-    """The interface of every engine. outputs: the files that it leaves in the run directory."""
+    """The interface of every engine. `outputs`: the files that the engine leaves in the run
+    directory."""
 
     can: ClassVar[Capabilities]
     outputs: ClassVar[tuple[str, ...]]
 
     def targets(self, lab: "Lab", guests: "Collection[Guest]") -> tuple[str, ...]:
-        """The build targets (of SConstruct) that runs on these guests need. Here: the guests and
-        their workloads."""
+        """The build targets (of SConstruct) that runs on these guests need. By default, these
+        targets are the guests and their workloads."""
         places = {lab.short(path.parent) for guest in guests for path in guest.files.values()}
         places = {place for place in places if not Path(place).is_absolute()}  # outside: P5LAB_PATH
         places |= {f"build/workloads/{guest.programs}" for guest in guests}
         return tuple(sorted(places))
 
     def examine(self, lab: "Lab", runs: "Sequence[Run]") -> list[str]:
-        """Checks runs before anything is built. Raises UserError for a run that the engine cannot
-        do. Returns remarks for the user, one line each."""
+        """Checks runs before the build. Raises UserError for a run that the engine cannot make.
+        Returns remarks for the user, one line each."""
         for run in runs:
             if self.can.guests and run.guest.isa not in self.can.guests:
                 raise UserError(
@@ -101,12 +105,12 @@ class Engine(ABC):
     @abstractmethod
     def prepare(self, lab: "Lab", run: "Run", directory: Path) -> Plan:
         """The plan of a run. The directory need not exist yet. Raises UserError for a missing file
-        and for a run that the engine cannot do."""
+        and for a run that the engine cannot make."""
 
     @abstractmethod
     def collect(self, directory: Path, status: int) -> Outcome:
-        """The outcome of a run whose command has ended. `status` is its exit status; if negative,
-        the number of the signal that killed it."""
+        """The outcome of a run after the end of its command. `status` is the exit status of the
+        command. If a signal killed the command, `status` is the negative number of that signal."""
 
     @abstractmethod
     def last_output(self, directory: Path) -> str:
@@ -119,7 +123,7 @@ def get(name: str) -> Engine:
 
 
 def targets(lab: "Lab", runs: "Collection[Run]") -> tuple[str, ...]:
-    """The build targets that these runs need, each once, for all their engines."""
+    """The build targets that these runs need, for all their engines. Each target appears once."""
     guests: dict[str, list[Guest]] = {}
     for run in runs:
         guests.setdefault(run.engine, []).append(run.guest)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The workloads on this host itself, without a simulator, with the host's own counters.
+"""Runs the workloads on this host, without a simulator. The host's own counters count the events.
 
-The programs are built for the host (build/workloads/native): the same C files for the same
-processor, with markers that read the host's clock and counters (workloads/lib/native.h). They run
-one at a time on one processor of the host. Their working directory is that of their build, which
-holds the loader and the libraries of exec-dynamic. They write their files into the run directory.
+The programs for the host are in build/workloads/native. These programs come from the same C files
+as in the guests and are compiled for the same processor. The markers of these programs read the
+host's clock and counters (workloads/lib/native.h). The programs run one at a time on one processor
+of the host. The working directory of a program is the directory of its build, because this
+directory contains the loader and the libraries of exec-dynamic. The programs write their files into
+the run directory.
 """
 
 import os
@@ -36,7 +38,7 @@ class Native(Engine):
     outputs = (EVENTS, OUTPUT)
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
-        """The programs for the host: no guest, no engine."""
+        """The programs for the host. This engine needs no guest and no simulator."""
         return (f"build/workloads/{this_host.PROGRAMS}",)
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
@@ -46,7 +48,7 @@ class Native(Engine):
         inputs = {"workload": place / run.workload.name}
         arguments = run.parameter_text.split()
         if run.program:
-            assert run.program.path is not None  # programs of a guest have been refused
+            assert run.program.path is not None  # a program of a guest was refused before
             inputs["workload"] = run.program.path
             if not run.workload.delivered:
                 inputs = {"workload": place / WHOLE, "program": run.program.path}
@@ -58,13 +60,13 @@ class Native(Engine):
         for role, path in inputs.items():
             if not path.is_file():
                 raise UserError(f"missing {role}: {lab.short(path)}; run `./p5lab build`", status=1)
-        # The last processor, because most interrupts of a host go to the first.
+        # Uses the last processor, because the first processor gets most interrupts of a host.
         processor = max(os.sched_getaffinity(0))
         return Plan(
             inputs=inputs,
             settings={
                 "job": {"run.job": run.job},
-                # A measurement holds for this host only.
+                # A measurement is valid only for this host.
                 "host": {"name": run.machine.name, **run.machine.canonical()},
             },
             write={},

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a run records beside its counts, and what is done to the machine during the run.
+"""Observations: what a run records in addition to its counts, and actions on its machine.
 
-Each kind of observation is a module here with one class: a trace, basic-block vectors, a capture of
-the network. The class adds its options to the command line and parses them. It writes itself into
-run.json and reads itself from there. It configures the engine, names its output files and checks
-the machine. No other part of p5lab names a kind for these tasks. To add a kind, add a module with a
-class that derives from Kind, and add the class to KINDS.
+Each kind of observation, such as a trace or a capture of the network, is a module here with one
+class. The class adds its options to the command line and parses them. The class writes its settings
+to run.json and reads these settings from run.json. The class also configures the engine, names its
+output files and checks the machine. Other parts of p5lab do not name the kinds for these tasks. To
+add a kind, add a module with a class that derives from Kind, and add the class to KINDS.
 """
 
 import argparse
@@ -58,13 +58,14 @@ K = TypeVar("K", bound=Kind)
 
 @dataclass(frozen=True)
 class Observation:
-    """All observations of a run beside its counts, at most one of each kind."""
+    """All observations of a run in addition to its counts, at most one of each kind."""
 
     wishes: tuple[Kind, ...] = ()
 
     @classmethod
     def of(cls, *wishes: Kind | None) -> Self:
-        """An observation of these kinds, without the Nones, in the order of KINDS."""
+        """The observation with these kinds, in the order of KINDS. Ignores arguments that are
+        None."""
         given = [wish for wish in wishes if wish is not None]
         return cls(tuple(sorted(given, key=lambda wish: KINDS.index(type(wish)))))
 
@@ -76,7 +77,7 @@ class Observation:
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
         """The observation of a recorded run (run.json). Raises LookupError, TypeError or ValueError
-        for a record without it."""
+        if the record lacks an entry or has a wrong entry."""
         return cls.of(*(kind.of_record(record) for kind in KINDS))
 
     def __iter__(self) -> Iterator[Kind]:
@@ -86,7 +87,7 @@ class Observation:
         return bool(self.wishes)
 
     def get(self, kind: type[K]) -> K | None:
-        """The settings of one kind; None if the run does not have this kind."""
+        """The settings of one kind; None if the observation does not contain this kind."""
         return next((wish for wish in self.wishes if isinstance(wish, kind)), None)
 
     def with_(self, wish: Kind | None) -> Self:
@@ -99,12 +100,13 @@ class Observation:
         return unasked | {name: value for one in self for name, value in one.recorded().items()}
 
     def check(self, run: "Run") -> None:
-        """Raises UserError if the machine or the guest of a run lacks what a kind needs."""
+        """Raises UserError if a kind needs something that the machine or the guest of a run
+        lacks."""
         for wish in self:
             if wish.needs_clocks and not run.has_clocks:
                 raise UserError(
-                    f"{wish.every_access or wish.option}: expected a guest whose processor has"
-                    f" clocks; guest {run.guest.name} has {run.machine.values['cpu.isa']}"
+                    f"{wish.every_access or wish.option}: expected a guest for a processor with"
+                    f" clocks; guest {run.guest.name} is for {run.machine.values['cpu.isa']}"
                 )
             wish.check(run)
 
@@ -115,11 +117,11 @@ class Observation:
             raise UserError(f"{where}: {' and '.join(names)} cannot share one run")
 
     def conf(self) -> Conf:
-        """All lines of engine.conf that matter from reset on."""
+        """All lines of engine.conf that have an effect already during the boot."""
         return {key: value for wish in self for key, value in wish.conf().items()}
 
     def job(self) -> Conf:
-        """All lines of engine.conf that matter only after the ready marker."""
+        """All lines of engine.conf that have an effect only after the ready marker."""
         return {key: value for wish in self for key, value in wish.job().items()}
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
@@ -127,7 +129,7 @@ class Observation:
         return {name: text for wish in self for name, text in wish.inputs(lab, run).items()}
 
 
-NOTHING = Observation()  # only the counts
+NOTHING = Observation()  # a run that records only its counts
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -142,8 +144,8 @@ def outputs(kinds: Iterable[type[Kind]]) -> tuple[str, ...]:
 
 
 def apart(record: Mapping[str, Any]) -> dict[str, str]:
-    """The lines of engine.conf that distinguish a run from a plain run of the same workload, from
-    its record (run.json)."""
+    """The lines of engine.conf that distinguish a run from a plain run of the same workload.
+    `record`: the record of the run (run.json)."""
     settings = record["identity"].get("settings", {})
     given = settings.get("engine.conf", {}) | settings.get("job", {})
     return {key: given[key] for kind in KINDS for key in kind.apart if key in given}

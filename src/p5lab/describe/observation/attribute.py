@@ -14,13 +14,14 @@ if TYPE_CHECKING:  # describe.run imports this package
     from p5lab.describe.run import Run
 
 ATTRIBUTION, FUNCTIONS = outputs.file("attribution"), "functions.txt"
-# Counts by function; stacks adds the chain of callers, misses the classes of cache misses.
+# `functions`: counts by function. `stacks`: also counts by the chain of callers. `misses`: also
+# counts by the class of cache miss.
 ATTRIBUTIONS = ("functions", "stacks", "misses")
 
 
 @dataclass(frozen=True)
 class Attribution(Kind):
-    """Counts by function, ring, address space and the reason of the kernel's entry."""
+    """Counts by function, ring, address space and reason for entering the kernel."""
 
     option = "--attribute"
     unasked: ClassVar = {"attribute": []}
@@ -37,9 +38,9 @@ class Attribution(Kind):
             action="append",
             default=[],
             choices=ATTRIBUTIONS,
-            help="also count by function, ring, address space and the reason of the kernel's"
-            " entry; stacks: also by caller; misses: also by the reason of cache misses"
-            " (see `show --attribution`); may be repeated",
+            help="functions: also count by function, ring, address space and reason for entering"
+            " the kernel. stacks: also count by caller. misses: also count by reason of each cache"
+            " miss. `show --attribution` shows the counts. May be repeated",
         )
 
     @classmethod
@@ -49,7 +50,7 @@ class Attribution(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The list `attribute` of the record's request; None if it is empty or missing."""
+        """The list `attribute` of the record's request; None if the list is empty or missing."""
         by = tuple(record["request"].get("attribute", ()))
         return cls(by) if by else None
 
@@ -59,7 +60,7 @@ class Attribution(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True with `misses`, which follows each line of the caches."""
+        """True with `misses`, because this setting follows each cache line."""
         return "misses" in self.by
 
     @property
@@ -69,7 +70,7 @@ class Attribution(Kind):
 
     @property
     def label(self) -> str:
-        """Such as "by functions, stacks"."""
+        """The values of --attribute, such as "by functions, stacks"."""
         return f"by {', '.join(self.by)}"
 
     def conf(self) -> Conf:
@@ -88,4 +89,4 @@ class Attribution(Kind):
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The command that shows the counts."""
-        return [f"Attributed: `./p5lab show {run[:8]} --attribution`"]
+        return [f"Counts by function: `./p5lab show {run[:8]} --attribution`"]

@@ -27,11 +27,11 @@ class Capture(Kind):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds --pcap, a switch."""
+        """Adds the switch --pcap."""
         parser.add_argument(
             "--pcap",
             action="store_true",
-            help="also write the frames on the wire of the machine's network card, for"
+            help="also write the frames that the machine's network card sends and receives, for"
             " tcpdump and Wireshark",
         )
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The base class of all kinds of observation: the modules beside this one."""
+"""The base class of all kinds of observation. The other modules of this package define the
+kinds."""
 
 import argparse
 from abc import ABC, abstractmethod
@@ -16,13 +17,14 @@ Conf: TypeAlias = dict[str, str]  # lines of engine.conf
 
 
 class Kind(ABC):
-    """One thing to record of a run or to do to its machine. An instance holds the user's settings
-    for it.
+    """A kind of observation: something to record about a run, or an action on its machine. An
+    instance contains the user's settings of the kind.
 
-    The class attributes: `option` is the option of the command line. `unasked` holds the entries of
-    `request` in run.json for a run without this kind. `outputs` are the files that it leaves in the
-    run directory. `apart` are the keys of engine.conf that distinguish the run from a plain run of
-    the same workload; neither of the two replaces the other.
+    Class attributes: `option` is the kind's option on the command line. `unasked` contains the
+    entries of `request` in run.json for a run without this kind. `outputs` lists the files that the
+    kind leaves in the run directory. `apart` lists the keys of engine.conf that distinguish a run
+    with this kind from a plain run of the same workload. `./p5lab gc` does not treat one of these
+    two runs as a replacement for the other run.
     """
 
     option: ClassVar[str]
@@ -32,11 +34,11 @@ class Kind(ABC):
 
     @classmethod  # noqa: B027
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Adds its options to those of `run` and `plan`; a kind without options adds none."""
+        """Adds the options of this kind to a command. The default adds no option."""
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The settings in the parsed options; None if they do not request this kind."""
+        """The settings in the parsed options; None if the options do not request this kind."""
         return None
 
     @classmethod
@@ -45,35 +47,37 @@ class Kind(ABC):
         """The settings in a record (run.json); None if the run was made without this kind."""
 
     def recorded(self) -> dict[str, object]:
-        """Its entries in `request` of run.json: the keys of `unasked`, with their values."""
+        """The kind's entries for `request` in run.json: the keys of `unasked`, with the values of
+        this run."""
         return {}
 
     @property
     def needs_clocks(self) -> bool:
-        """Whether it needs an engine that models the timing of the processor's caches."""
+        """Whether this kind needs an engine that models the timing of the processor's caches."""
         return False
 
     @property
     def every_access(self) -> str:
-        """Its name if the engine must report every access to L1 to it, else empty. The engine does
-        that for one kind at a time."""
+        """The name of this kind if it needs a report of every access to L1, else empty. An engine
+        reports the accesses to only one kind in a run."""
         return ""
 
     @property
     def label(self) -> str:
-        """Its part of the run's name; empty if the name does not mention it."""
+        """The text about this kind in the name of a run; empty if the name does not mention this
+        kind."""
         return ""
 
     def check(self, run: "Run") -> None:  # noqa: B027
-        """Raises UserError if the run's machine lacks what it needs."""
+        """Raises UserError if this kind needs something that the run's machine lacks."""
 
     def conf(self) -> Conf:
-        """Its lines of engine.conf that matter from reset on."""
+        """The kind's lines of engine.conf that have an effect already during the boot."""
         return {}
 
     def job(self) -> Conf:
-        """Its lines of engine.conf that matter only after the guest's ready marker. Runs that
-        differ only in these can share a boot."""
+        """The kind's lines of engine.conf that have an effect only after the guest's ready marker.
+        Runs that differ only in these lines can share a boot."""
         return {}
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
@@ -81,13 +85,14 @@ class Kind(ABC):
         return {}
 
     def remarks(self, run: str, place: str) -> list[str]:
-        """Lines to print when a run has ended. `run` is its id, `place` its directory as the user
-        sees it."""
+        """The lines to print after the end of a run. `run`: the id of the run. `place`: the
+        directory of the run, as messages show it."""
         return []
 
 
 def positive(option: str) -> Callable[[str], int]:
-    """A parser of whole numbers from 1 on. Its UserError names the option."""
+    """A parser of whole numbers of at least 1. The parser raises UserError with the name of the
+    option."""
 
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < 1:

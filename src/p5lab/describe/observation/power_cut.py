@@ -19,8 +19,8 @@ DISK_IMAGE = outputs.file("disk_image")
 
 @dataclass(frozen=True)
 class PowerCut(Kind):
-    """Ends the run at a time after the guest's ready marker and saves its first SCSI disk as it is
-    at that moment."""
+    """Ends the run at a given time after the guest's ready marker. Saves the content that the first
+    SCSI disk has at that moment."""
 
     option = "--power-cut"
     unasked: ClassVar = {"power_cut": 0}
@@ -48,7 +48,7 @@ class PowerCut(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """`power_cut` of the record's request in microseconds; None if it is 0 or missing."""
+        """The power cut in the record's request. None if the entry `power_cut` is 0 or missing."""
         microseconds = record["request"].get("power_cut", 0)
         return cls(microseconds) if microseconds else None
 
@@ -75,12 +75,12 @@ class PowerCut(Kind):
 
     def remarks(self, run: str, place: str) -> list[str]:
         """The path of the disk's image."""
-        return [f"Left on the disk: {place}/{DISK_IMAGE}"]
+        return [f"Content of the disk at the power cut: {place}/{DISK_IMAGE}"]
 
 
 def _microseconds(text: str) -> int:
-    """The argument of --power-cut in microseconds. Raises UserError unless it is a number of
-    seconds above 0."""
+    """The argument of --power-cut in microseconds. Raises UserError unless the argument is a number
+    of seconds above 0."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
         raise UserError(f"--power-cut: expected seconds such as 1.25; found {text!r}")
     return round(float(text) * 1_000_000)

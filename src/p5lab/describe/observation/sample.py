@@ -16,8 +16,9 @@ SIMPOINTS, WEIGHTS = "simpoint.simpoints", "simpoint.weights"
 
 @dataclass(frozen=True)
 class Interval:
-    """A part of a run. `begin` and `end` count instructions inside the brackets from the first one.
-    `weight`: the number of instructions of the whole run that the interval stands for."""
+    """A part of a run. `begin` and `end` are positions: the numbers of instructions that the run
+    has executed inside its brackets. `weight`: the number of instructions of the whole run that
+    this interval represents."""
 
     number: int
     begin: int
@@ -27,9 +28,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Sample(Kind):
-    """Simulates only some intervals in detail, in the order of time. `warm_up`: the number of
-    instructions before each interval that warm caches, TLBs and branch target buffer. `simpoints`
-    and `weights`: the texts of the files that chose the intervals (p5stats.simpoint)."""
+    """Simulates only some intervals in detail. `intervals`: in the order of time. `warm_up`: the
+    number of instructions before each interval that warm caches, TLBs and branch target buffer.
+    `simpoints`, `weights`: the texts of the two files with the chosen intervals
+    (p5stats.simpoint)."""
 
     option = "simpoint"
     unasked: ClassVar = {"sample": None}
@@ -41,7 +43,8 @@ class Sample(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The sample in the record's request; None for a run in full."""
+        """The sample in the record's request; None for a run that was simulated completely in
+        detail."""
         asked = record["request"].get("sample")
         if asked is None:
             return None
@@ -68,5 +71,5 @@ class Sample(Kind):
         return {"run.sample": " ".join(intervals), "run.warm_up": str(self.warm_up)}
 
     def inputs(self, lab: Lab, run: "Run") -> dict[str, bytes]:
-        """The two files that chose the intervals, as SimPoint writes them."""
+        """The two files with the chosen intervals and their weights, in SimPoint's form."""
         return {SIMPOINTS: self.simpoints.encode(), WEIGHTS: self.weights.encode()}

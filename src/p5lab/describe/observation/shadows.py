@@ -10,7 +10,8 @@ from p5lab.describe.observation.kind import Conf, Kind
 
 @dataclass(frozen=True)
 class Shadow:
-    """A geometry beside the machine's own. `settings`: its machine keys with canonical values."""
+    """A geometry of caches and TLBs that the run counts in addition to the machine's own geometry.
+    `settings`: the machine keys of the geometry, with canonical values."""
 
     name: str
     settings: dict[str, str]
@@ -18,7 +19,7 @@ class Shadow:
 
 @dataclass(frozen=True)
 class Shadows(Kind):
-    """Counts the misses of other caches and TLBs beside those of the machine."""
+    """Counts the misses of other caches and TLBs in addition to the misses of the machine."""
 
     option = 'events = "misses"'
 
@@ -26,13 +27,13 @@ class Shadows(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The geometries in the record's machine; None if there are none."""
+        """The geometries in the record's machine; None if the record has no geometries."""
         found = record["machine"].get("shadows", {})
         return cls(tuple(Shadow(*one) for one in found.items())) if found else None
 
     @property
     def needs_clocks(self) -> bool:
-        """True: the engine that counts misses is the one with the Pentium's caches."""
+        """True: only the engine with the Pentium's caches counts these misses."""
         return True
 
     @property

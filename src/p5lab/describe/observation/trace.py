@@ -11,7 +11,7 @@ from p5lab.describe.observation.kind import Conf, Kind, positive
 
 TRACES = {name: outputs.file(name) for name in ("crossings", "accesses")}
 CROSSINGS = TRACES["crossings"]
-ACCESSES = 10_000_000  # accesses to L1 after which their trace ends
+ACCESSES = 10_000_000  # a trace of accesses ends after this number of accesses to L1
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Trace(Kind):
     outputs = tuple(TRACES.values())
     apart = ("run.crossings", "run.accesses")
 
-    what: tuple[str, ...]  # of TRACES
-    accesses: int = ACCESSES  # to L1: the limit of a trace of accesses
+    what: tuple[str, ...]  # names in TRACES
+    accesses: int = ACCESSES  # the largest number of L1 accesses in a trace of accesses
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
@@ -34,15 +34,15 @@ class Trace(Kind):
             action="append",
             default=[],
             choices=TRACES,
-            help="also record each change of ring or address space, or each access to L1 and"
-            " L2 with its outcome",
+            help="crossings: also record each change of ring or address space. accesses: also"
+            " record each access to L1 and L2, with its outcome",
         )
         parser.add_argument(
             "--accesses",
             type=positive("--accesses"),
             default=ACCESSES,
             metavar="N",
-            help="accesses to L1 after which --trace accesses ends (default: %(default)s)",
+            help="end --trace accesses after N accesses to L1 (default: %(default)s)",
         )
 
     @classmethod
@@ -52,7 +52,7 @@ class Trace(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The traces in the record's request; None if there are none."""
+        """The traces in the record's request; None if the request has no traces."""
         asked = record["request"]
         return cls(tuple(asked["trace"]), asked["accesses"]) if asked["trace"] else None
 

@@ -32,7 +32,7 @@ class Vectors(Kind):
             type=positive("--bbv"),
             default=0,
             metavar="N",
-            help="also write SimPoint's basic-block vectors, one for every N"
+            help="also write SimPoint's basic-block vectors, one vector for every N"
             " instructions inside the brackets",
         )
 
@@ -43,7 +43,8 @@ class Vectors(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The interval of a record's request, in instructions; None if it is 0 or missing."""
+        """The interval of a record's request, in instructions; None if the entry is 0 or
+        missing."""
         interval = record["request"].get("vectors", 0)
         return cls(interval) if interval else None
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The configuration of Bochs: engine/bochs/bochsrc.in with the names between @ filled in."""
+"""The configuration of Bochs: the template engine/bochs/bochsrc.in, with values in place of the
+names between @."""
 
 import re
 from collections.abc import Mapping
@@ -11,12 +12,13 @@ from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-# A disk with the largest geometry that a BIOS of the time could address.
+# The largest numbers of heads and sectors that a BIOS of the time could address.
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
 NO_DISK = "ata0: enabled=0"
-# The processor of Bochs for each cpu.isa, and the features that it adds. Bochs calls CMOV, FCMOV
-# and FCOMI "p6ni". Its Athlon 64 is the x86-64 processor with the fewest other features.
+# For each cpu.isa: the processor of Bochs and its additional features. The feature "p6ni" of Bochs
+# means the instructions CMOV, FCMOV and FCOMI. The Athlon 64 is the x86-64 processor of Bochs with
+# the fewest other features.
 PROCESSORS = {
     "pentium": ("pentium", ""),
     "pentium+cmov": ("pentium", "p6ni"),
@@ -26,8 +28,8 @@ PROCESSORS = {
 
 @dataclass(frozen=True)
 class Bochsrc:
-    """values: the entries that can change a result. text: the whole file, with the paths of this
-    run."""
+    """`values`: the entries that can change a result. `text`: the whole file, with the paths of
+    this run."""
 
     values: Mapping[str, str]
     text: str
@@ -35,7 +37,7 @@ class Bochsrc:
 
 def make(lab: Lab, run: Run, paths: Mapping[str, str]) -> Bochsrc:
     """The configuration of a run. `paths` are its inputs by role. Raises UserError for a disk image
-    of a wrong size and for an unknown name in the template."""
+    of a wrong size, and for an unknown name in the template."""
     processor, features = PROCESSORS[str(run.machine.values["cpu.isa"])]
     values = {
         "clock_hz": str(run.machine.clock_hz),
@@ -63,7 +65,8 @@ def _cylinders(lab: Lab, image: Path) -> int:
 
 
 def _disk(path: str, cylinders: str) -> str:
-    """The lines of the primary IDE master. Its image mode is our own (engine/bochs/disk.cc)."""
+    """The lines of the primary IDE master. The image mode `private` is our own code
+    (engine/bochs/disk.cc)."""
     return (
         "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
         f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'

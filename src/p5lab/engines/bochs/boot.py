@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The loader's half of the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst), and of the
-Multiboot Specification's.
+"""The boot loader's part of the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst) and of
+the Multiboot Specification.
 
-The boot ROM requests the guest from the engine; the engine copies files into memory and jumps. This
-module decides the addresses, as a loader would. The real-mode setup code with its completed header
-goes to 0x90000, and the command line above it. The kernel goes to 1 MB, the initial RAM disk near
-the top of memory. A multiboot kernel is an ELF file with physical addresses; its modules follow it.
+The boot ROM requests the guest from the engine. The engine copies files into memory and jumps to
+the entry point. This module chooses the addresses, as a boot loader would. The real-mode setup code
+with its completed header is at 0x90000, and the command line is above it. The kernel is at 1 MB,
+and the initial RAM disk is near the top of memory. A multiboot kernel is an ELF file with physical
+addresses. The modules of such a kernel follow it in memory.
 """
 
 import struct
@@ -16,12 +17,14 @@ from pathlib import Path
 from p5lab.errors import UserError
 
 BASE = 0x90000  # real-mode code
-# Offsets from BASE: end of heap and stack, then the command line ("sample boot configuration").
+# An offset from BASE: the end of heap and stack, where the command line begins ("sample boot
+# configuration").
 HEAP_END = 0xE000
 KERNEL = 0x100000
 PAGE = 4096
-# The BIOS keeps its ACPI and MP tables in the last 64 KB and just below (rombios.h:
-# ACPI_DATA_SIZE) and reports that to the guest. The RAM disk stays clear of them.
+# The BIOS stores its ACPI and MP tables in the last 64 KB of memory and just below (rombios.h:
+# ACPI_DATA_SIZE). The BIOS reports this memory to the guest. The RAM disk must not overlap these
+# tables.
 TOP_RESERVED = 0x20000
 TYPE_OF_LOADER = 0xFF  # "unassigned"
 CAN_USE_HEAP = 0x80
@@ -31,7 +34,7 @@ VID_MODE_NORMAL = 0xFFFF
 
 @dataclass(frozen=True)
 class Blob:
-    """Bytes [offset, offset + length) of a file, and the physical address that they go to."""
+    """Bytes [offset, offset + length) of a file, and their physical address in memory."""
 
     address: int
     offset: int
@@ -41,8 +44,8 @@ class Blob:
 
 @dataclass(frozen=True)
 class Layout:
-    """The blobs that the engine loads, and the start address. `setup` becomes the per-run file
-    setup.bin."""
+    """The blobs that the engine loads, and the start address. `setup` is the content of the run's
+    file setup.bin."""
 
     setup: bytes
     blobs: list[Blob]
@@ -73,8 +76,8 @@ def linux(
 ) -> Layout:
     """Lays out a bzImage. `memory` is in bytes. Raises UserError if kernel and RAM disk do not fit.
 
-    `initramfs_size` is 0 without a RAM disk: the kernel then mounts the root that its command line
-    names.
+    `initramfs_size` is 0 without a RAM disk. The kernel then mounts the root file system that its
+    command line names.
     """
 
     def field(offset: int, kind: str) -> int:
@@ -98,7 +101,8 @@ def linux(
 
     top = min(memory - TOP_RESERVED, field(0x22C, "I") + 1)
     ramdisk = (top - initramfs_size) & ~(PAGE - 1) if initramfs_size else 0
-    # The kernel decompresses in place: it uses init_size bytes from its address (2.10).
+    # The kernel decompresses itself in place. From protocol 2.10, init_size is the number of bytes
+    # that the kernel uses from its address.
     needed = field(0x260, "I") if version >= 0x020A else len(kernel) - setup_size
     if (ramdisk or top) < KERNEL + needed:
         raise UserError(
@@ -133,7 +137,7 @@ def linux(
 # --- multiboot --------------------------------------------------------------------------------
 
 MULTIBOOT_HEADER = struct.pack("<I", 0x1BADB002)
-MULTIBOOT_SEARCH = 8192  # the header lies in the first bytes of the kernel's file
+MULTIBOOT_SEARCH = 8192  # the header is in the first bytes of the kernel's file
 MB_MEMORY, MB_CMDLINE, MB_MODULES, MB_MAP = 1 << 0, 1 << 2, 1 << 3, 1 << 6  # flags of the structure
 USABLE, RESERVED = 1, 2
 LOW_END = 0x9FC00  # conventional memory below the BIOS's extended data area
@@ -159,11 +163,11 @@ def multiboot(
     loader: bytes,
     setup_file: Path,
 ) -> Layout:
-    """Lays out an ELF kernel and its modules as a loader of the Multiboot Specification (0.6.96).
+    """Lays out an ELF kernel and its modules as the Multiboot Specification (0.6.96) requires.
 
-    `loader` is the code of guest-images/parts/bootrom/multiboot.S. It goes to BASE, its data for
-    the kernel right behind it, and the modules behind the kernel. Raises UserError for a file that
-    is no multiboot kernel, or that does not fit into `memory` bytes.
+    `loader` is the code of guest-images/parts/bootrom/multiboot.S. This code is at BASE, directly
+    followed by its data for the kernel. The modules follow the kernel. Raises UserError for a file
+    that is not a multiboot kernel, and for files that do not fit into `memory` bytes.
     """
     if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
         raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")
@@ -233,8 +237,8 @@ def multiboot(
 
 
 def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int, int]]]:
-    """Physical entry point of an ELF kernel, and its segments: address, offset, bytes in the file,
-    bytes in memory."""
+    """The physical entry point of an ELF kernel, and its segments: address, offset, bytes in the
+    file, bytes in memory."""
     if kernel[:6] != b"\x7fELF\x01\x01" or len(kernel) < 52:
         raise UserError(f"{name}: not an ELF file of 32 bits")
     entry, table = struct.unpack_from("<II", kernel, 24)
@@ -254,5 +258,5 @@ def _segments(kernel: bytes, name: Path) -> tuple[int, list[tuple[int, int, int,
         if virtual <= entry < virtual + size:
             entry += address - virtual
     if not segments:
-        raise UserError(f"{name}: nothing to load in it")
+        raise UserError(f"{name}: expected a segment to load")
     return entry, segments

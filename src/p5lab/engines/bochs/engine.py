@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Bochs with our Pentium model: build/engine/p5bochs, and p5bochs64 for guests of x86-64.
+"""Bochs with our Pentium model: build/engine/p5bochs, and p5bochs64 for x86-64 guests.
 
-p5bochs64 counts the same caches and TLBs for an x86-64 processor, without clocks.
+p5bochs64 models the same caches and TLBs for an x86-64 processor, but counts no clocks.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ CONF, SETUP = "engine.conf", "setup.bin"
 
 
 class Bochs(Engine):
-    """The engine that this checkout builds, and the default engine of a run."""
+    """The engine that this checkout builds. This engine is the default for a run."""
 
     can = Capabilities(
         guests=tuple(bochsrc.PROCESSORS),
@@ -43,8 +43,8 @@ class Bochs(Engine):
     outputs = (EVENTS, SERIAL, OUTPUT, LOG, CONSOLE, *observation.outputs(observation.KINDS))
 
     def targets(self, lab: Lab, guests: Collection[Guest]) -> tuple[str, ...]:
-        """The engines for the guests' processors, the BIOS images, the boot ROM and the formatted
-        disk, beside the guests themselves."""
+        """The engines for the guests' processors, the BIOS images, the boot ROM, the formatted
+        disk, and the guests themselves."""
         engines = {_program(lab, guest.isa) for guest in guests}
         made = {lab.short(path) for one in engines for path in (one, lab.record_of(one))}
         ours = (*sorted(made), "build/engine/bios", "build/bootrom", "build/disks")
@@ -75,7 +75,7 @@ class Bochs(Engine):
                 CONF: conf,
                 "job": job,
                 "bochsrc": emulator.values,
-                # Only this file holds the kernel's command line.
+                # Only this file contains the kernel's command line.
                 SETUP: _sha256(layout.setup),
                 **{name: _sha256(content) for name, content in observed.items()},
             },
@@ -89,7 +89,7 @@ class Bochs(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
-        """The outcome from the end line, the exit status and the logs, in this order of trust."""
+        """The outcome, from the exit status, the end line of the events and the logs."""
         end = events.end_line(directory / EVENTS)
         said = end[1] if end else last_line(directory / CONSOLE)
         if status < 0:
@@ -141,7 +141,8 @@ def _inputs(lab: Lab, run: Run) -> dict[str, Path]:
 
 
 def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
-    """The layout of memory for the boot ROM, with the roles of files in place of their paths."""
+    """The layout of memory for the boot ROM. The layout contains the roles of files instead of
+    their paths."""
     guest, memory = run.guest, int(run.machine.values["dram.size"])
     cmdline = f"{guest.cmdline} p5seed={run.seed}" if run.seed else guest.cmdline
     if guest.protocol == MULTIBOOT:
@@ -156,8 +157,8 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
 
 
 def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
-    """The lines of engine.conf that matter from reset on. Roles stand in place of paths, so the
-    lines identify the run in any directory."""
+    """The lines of engine.conf that have an effect already during the boot. The lines contain roles
+    of files instead of paths, so the lines identify the run in any directory."""
     conf: dict[str, str] = {
         **run.machine.engine_conf(),
         "run.events": EVENTS,
@@ -179,7 +180,7 @@ def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, s
 
 
 def _job(run: Run, inputs: Collection[str]) -> dict[str, str]:
-    """The lines of engine.conf that matter only after the guest's ready marker."""
+    """The lines of engine.conf that have an effect only after the guest's ready marker."""
     job = {"run.job": run.job, **run.observation.job()}
     if "program" in inputs:
         job["run.program"] = "program"
@@ -187,7 +188,7 @@ def _job(run: Run, inputs: Collection[str]) -> dict[str, str]:
 
 
 def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
-    """engine.conf, with the paths of files in place of their roles."""
+    """The text of engine.conf. Paths of files replace their roles."""
     text = []
     for key, value in lines.items():
         if key.startswith("boot.blob."):
@@ -200,7 +201,8 @@ def _conf_text(lines: Mapping[str, str], paths: Mapping[str, str]) -> str:
 
 
 def _kernel_version(kernel: bytes) -> str:
-    """The version text in a kernel (of a bzImage boot.rst: kernel_version at 0x20E)."""
+    """The version text in a kernel. In a bzImage, the field kernel_version at 0x20E points to this
+    text (boot.rst)."""
     if kernel[:4] == b"\x7fELF":
         found = re.search(rb"GNU Mach [\x20-\x7e]+", kernel)
         return found[0].decode("ascii") if found else "unknown"
@@ -209,7 +211,7 @@ def _kernel_version(kernel: bytes) -> str:
 
 
 def _why_no_end(path: Path) -> str:
-    """The parser's reason why a file has no end line that can be read."""
+    """The reason why a file of events has no readable end line, from the parser."""
     try:
         events.parse(path)
     except StatsError as error:

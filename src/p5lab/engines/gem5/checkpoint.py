@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints: which one belongs to a run, and where they are kept.
+"""Finds and stores the checkpoint for a run.
 
-A checkpoint is the state of the machine at the guest's ready marker. `key.json` beside it lists its
-inputs, and the digest of that list is its name. Inputs that matter only after the marker (caches,
-buses, memory timing, the CPU model, the job) are not part of the list.
+A checkpoint is the state of the machine at the guest's ready marker. The file `key.json` in its
+directory lists the inputs of the checkpoint. The digest of this list is the name of the checkpoint.
+The list does not contain inputs that have an effect only after the marker: caches, buses, memory
+timing, the CPU model and the job.
 """
 
 import fcntl
@@ -44,8 +45,8 @@ BOOT_FILES = ("kernel", "initramfs", "disk")
 def key(
     setup: Setup, *, gem5: str, version: str, extras: bool, sources: Iterable[Path]
 ) -> dict[str, str]:
-    """All inputs of a checkpoint by name. gem5: the binary's digest; sources: the directories of
-    these configurations."""
+    """All inputs of a checkpoint by name. `gem5`: the digest of the gem5 program. `sources`: the
+    directories of these configurations."""
     parts = {
         "gem5": gem5,
         "gem5 version": version,
@@ -64,14 +65,13 @@ def name(parts: Mapping[str, str]) -> str:
 
 
 def check(directory: Path, parts: Mapping[str, str]) -> None:
-    """Raises UserError if a checkpoint has other inputs; the message names the first that
+    """Raises UserError if a checkpoint has other inputs. The message names the first input that
     differs."""
     try:
         made_of = json.loads((directory / KEY).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise UserError(
-            f"{directory}: expected a checkpoint of these configurations (no {KEY} that can be"
-            " read)"
+            f"{directory}: expected a checkpoint of these configurations (no readable {KEY})"
         ) from None
     for part in sorted({*parts, *made_of}):
         there, here = made_of.get(part, "nothing"), parts.get(part, "nothing")
@@ -83,9 +83,9 @@ def check(directory: Path, parts: Mapping[str, str]) -> None:
 
 
 def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) -> tuple[Path, bool]:
-    """The checkpoint with these inputs, and whether it was made just now. `make` makes it in a
-    directory that it receives. Of several runs at a time one makes the checkpoint and the others
-    wait."""
+    """The checkpoint with these inputs, and whether this call made it. `make`: the function that
+    makes a checkpoint in a given directory. If several runs need the checkpoint at the same time,
+    one run makes it and the others wait."""
     directory = store / name(parts)
     store.mkdir(parents=True, exist_ok=True)
     with _alone(store / f"{directory.name}.lock"):
@@ -100,14 +100,15 @@ def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) ->
             finally:
                 shutil.rmtree(unfinished, ignore_errors=True)
         check(directory, parts)
-        os.utime(directory)  # when it was last used, for `p5lab gc`
+        os.utime(directory)  # the time of its last use, for `p5lab gc`
     return directory, made
 
 
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
     with lock.open("w") as file:
-        # A boot may outlive the process that started it and still write, so it holds the lock too.
+        # A boot can continue to write after its parent process has ended. So the boot holds the
+        # lock too.
         os.set_inheritable(file.fileno(), True)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

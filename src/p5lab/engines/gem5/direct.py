@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The machine, guest and workload that gem5's own command line names (configs/gem5/run.py).
 
-This module imports only what needs the standard library alone: gem5's interpreter has no more.
+gem5's interpreter has only the standard library. So this module imports only modules that need no
+other library.
 """
 
 from collections.abc import Sequence
@@ -18,8 +19,8 @@ from p5lab.lab import Lab
 
 @dataclass(frozen=True)
 class Found:
-    """machine: all values. files: the files that the guest boots from, by role. job: the text for
-    the guest's init."""
+    """`machine`: the values of all keys. `files`: the files that the guest boots from, by role.
+    `job`: the text for the guest's init."""
 
     machine: dict[str, keys.Value]
     files: dict[str, Path]
@@ -48,19 +49,20 @@ def look_up(
     board = experiment.with_isa("--guest", system, board)
     if program:
         if parameters:
-            raise UserError(f"{parameters[0]}: expected with --workload; --program takes --args")
+            raise UserError(f"{parameters[0]}: expected with --workload; for --program, use --args")
         memory = int(board.values["dram.size"])
         job = job_file(_program(program, arguments, memory, system), program.read_bytes())
     else:
         assert workload is not None
         if arguments:
-            raise UserError("--args: expected with --program; a workload takes key=value")
+            raise UserError("--args: expected with --program; for a workload, use key=value")
         job = job_file(_workload_job(lab, system, workload, parameters))
     return Found(board.values, files(system), system.cmdline, job, fetch.cache_directory())
 
 
 def load_guest(lab: Lab, name: str) -> Guest:
-    """A guest that gem5 can boot. Raises UserError if it cannot, or if the guest is not built."""
+    """A guest that gem5 can boot. Raises UserError if gem5 cannot boot the guest, or if the guest
+    is not built."""
     system = guest.load(lab, name)
     if reason := why_not(system):
         raise UserError(reason)
@@ -71,7 +73,7 @@ def load_guest(lab: Lab, name: str) -> Guest:
 
 
 def why_not(system: Guest) -> str:
-    """Why gem5 cannot boot a guest; empty if it can."""
+    """The reason why gem5 cannot boot a guest; empty if gem5 can boot it."""
     if system.isa != X86_64:
         return (
             f"guest {system.name} is built for {system.isa}; gem5 boots {X86_64} kernels only, such"
@@ -107,7 +109,7 @@ def _workload_job(lab: Lab, system: Guest, name: str, given: Sequence[str]) -> s
         pairs[key] = value
     if known[name].delivered:
         raise UserError(
-            f"{name}: expected a workload of the checkout; those of P5LAB_PATH run by"
+            f"{name}: expected a workload of the checkout; workloads of P5LAB_PATH run with"
             " `./p5lab run EXPERIMENT --engine gem5`"
         )
     resolved = known[name].resolve(pairs, "command line")

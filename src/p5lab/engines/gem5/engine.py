@@ -44,7 +44,7 @@ PROBE_SECONDS = 60
 
 @dataclass(frozen=True)
 class Binary:
-    """A gem5 program, with its own answers about its version and parts."""
+    """A gem5 program, with the version and parts that it reports."""
 
     path: Path
     digest: str
@@ -53,7 +53,7 @@ class Binary:
 
     @property
     def extras(self) -> bool:
-        """Whether our SimObjects can be used with it."""
+        """Whether our SimObjects can be used with this gem5."""
         return not self.no_extras
 
 
@@ -69,8 +69,8 @@ class Gem5(Engine):
     outputs = (EVENTS, STATS, MARKERS, OUTPUT, SERIAL, CONSOLE)
 
     def examine(self, lab: Lab, runs: Sequence[Run]) -> list[str]:
-        """A remark if gem5 lacks our SimObjects. Raises UserError for a guest that gem5 cannot boot
-        and for a machine that it cannot model."""
+        """Returns a remark if gem5 lacks our SimObjects. Raises UserError for a guest that gem5
+        cannot boot, and for a machine that gem5 cannot model."""
         for run in runs:
             if why := direct.why_not(run.guest):
                 raise UserError(f"--engine gem5: {why}")
@@ -86,7 +86,7 @@ class Gem5(Engine):
 
     def prepare(self, lab: Lab, run: Run, directory: Path) -> Plan:
         """The plan of a run: the setup and the job in the run directory, and gem5's command. Raises
-        UserError for a missing file and for a gem5 that cannot be used."""
+        UserError for a missing file, and for a gem5 that cannot be used."""
         gem5 = binary(lab)
         files = direct.files(run.guest)
         inputs = dict(files)
@@ -131,8 +131,8 @@ class Gem5(Engine):
         )
 
     def collect(self, directory: Path, status: int) -> Outcome:
-        """The outcome from the exit status and the end line. It first converts gem5's statistics
-        into events."""
+        """Converts gem5's statistics into events. Returns the outcome, from the exit status and the
+        end line of the events."""
         said = printable(reason(directory / CONSOLE)) or last_line(directory / CONSOLE)
         if why := panic(directory / SERIAL):
             said = f"{said}: {why}"
@@ -167,7 +167,8 @@ def configurations(lab: Lab) -> Path:
 
 
 def binary(lab: Lab) -> Binary:
-    """The gem5 of P5LAB_GEM5. Raises UserError if it is not set or cannot be used."""
+    """The gem5 that P5LAB_GEM5 names. Raises UserError if the variable is not set, or if this gem5
+    cannot be used."""
     given = os.environ.get(VARIABLE)
     if not given:
         raise UserError(
@@ -184,7 +185,8 @@ def binary(lab: Lab) -> Binary:
 
 @cache
 def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
-    """A gem5 with its answers about itself. The answers are cached by the binary's digest."""
+    """A gem5 program, with the version and parts that it reports. A cache stores these reports by
+    the digest of the program."""
     digest = sha256_of(path)
     kept = cache_directory() / "gem5/binaries" / f"{digest}.json"
     try:

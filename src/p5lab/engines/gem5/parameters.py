@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The values of a machine file in gem5's terms.
+"""Converts the values of a machine file to gem5's parameters.
 
-All numbers of the machine come from the machine file. This module knows how gem5 adds latencies:
+All numbers of the machine come from the machine file. gem5 adds latencies in this way:
 
-- A crossbar of the bus clock waits for its next edge on the way there and on the way back. Its own
-  latencies are 0.
-- A cache of the core clock answers `data_latency` later, or sends the request on `tag_latency`
-  later.
-- A fill ends for the processor with the first word that it requested. Later hits in the line wait
-  for the rest of it.
+- A crossbar runs at the bus clock. A request and its answer each wait for the next edge of the bus
+  clock. The latencies of the crossbar itself are 0.
+- A cache runs at the core clock. The cache answers a request after `data_latency`, or forwards the
+  request after `tag_latency`.
+- For the processor, a fill ends when the requested word arrives. Later hits in this line wait for
+  the rest of the line.
 
-So a read that misses in L1 takes penalty.l1_miss core clocks, then the wait for a bus clock, then
-the first number of the pattern (l2.read or dram.read) in bus clocks, as in engine/p5.
+So a read that misses in L1 takes the sum of three times, as in engine/p5:
+
+- penalty.l1_miss core clocks
+- the wait for a bus clock
+- the first number of the pattern (l2.read or dram.read) in bus clocks
 """
 
 from collections.abc import Mapping
@@ -40,7 +43,8 @@ class Cache:
 
 @dataclass(frozen=True)
 class Tlb:
-    """One TLB: entries for 4 KB pages, and for large pages if they have an array of their own."""
+    """One TLB: the entries for 4 KB pages, and the entries for large pages if they have a separate
+    array."""
 
     entries: int
     ways: int
@@ -51,7 +55,7 @@ class Tlb:
 
 @dataclass(frozen=True)
 class Parameters:
-    """A machine in gem5's terms. Times are in picoseconds, gem5's ticks."""
+    """A machine as gem5's parameters. Times are in picoseconds, which are gem5's ticks."""
 
     name: str
     core_hz: int
@@ -62,7 +66,7 @@ class Parameters:
     l2: Cache | None
     itlb: Tlb
     dtlb: Tlb
-    bus_hold: int  # bus clocks that a line occupies the bus beside its transfers
+    bus_hold: int  # bus clocks of a line beyond one clock for each transfer
     memory_bytes: int
     memory_latency: int
     memory_bandwidth: int  # bytes a second
@@ -72,8 +76,8 @@ class Parameters:
 
 
 def derive(values: Values) -> Parameters:
-    """All parameters, from the values of a resolved machine. Raises UserError for what gem5 cannot
-    model."""
+    """All parameters, from the values of a resolved machine. Raises UserError for a value that gem5
+    cannot model."""
     core, bus = _hz(values, "cpu.clock_mhz"), _hz(values, "cpu.bus_mhz")
     line = _whole(values, "l1d.line")
     if values["l2.present"] and values["l2.line"] != line:
@@ -85,8 +89,9 @@ def derive(values: Values) -> Parameters:
     l2 = None
     latency = dram_read[0]
     if values["l2.present"]:
-        # The answer is ready within the core clock before the bus clock that ends the first
-        # transfer. A miss goes on with the next bus clock and waits for one on the way back.
+        # The answer is ready in the last core clock before the bus clock that ends the first
+        # transfer. A miss continues at the next bus clock. The answer to a miss waits for a bus
+        # clock too.
         ratio = round(2 * core / bus) / 2  # published clocks are rounded (66.67 MHz)
         l2 = _cache(values, "l2", _at_least("l2.read", int(l2_read[0] * ratio) - 1, 1), 1)
         latency = _at_least("dram.read", dram_read[0] - 2, 0)
@@ -114,11 +119,11 @@ def derive(values: Values) -> Parameters:
 def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     """The differences between gem5's machine and the machine of the file, one line each."""
     found = [
-        f"cycles are those of gem5's {cpu} CPU, not of a Pentium: no pairing, no address"
+        f"cycles come from gem5's {cpu} CPU, not from a Pentium: no pairing, no address"
         " generation interlocks, no branch target buffer of the P54C"
     ]
     if cpu == "atomic":
-        found.append("the atomic CPU waits for no access: events are valid, cycles are not")
+        found.append("the atomic CPU waits for no access: events are valid, cycles are not valid")
     if values["net.card"] != "none":
         found.append("net.card: no network")
     no_allocate = [
@@ -128,8 +133,8 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     ]
     if no_allocate and extras:
         found.append(
-            f"{' and '.join(no_allocate)}: a write miss fills no line; it reads the line and"
-            " writes it back on the bus, but the Pentium only writes once"
+            f"{' and '.join(no_allocate)}: a write miss fills no line. gem5 reads the line and"
+            " writes the line back on the bus, but the Pentium makes only one write"
         )
     elif no_allocate:
         found.append(f"{' and '.join(no_allocate)}: a write miss fills a line")
@@ -143,16 +148,18 @@ def deviations(values: Values, *, cpu: str, extras: bool) -> list[str]:
     found += [
         "64-bit paging: a walk reads up to four entries of 8 bytes; penalty.walk is not added",
         "large pages are 2 MB",
-        "dram.page, dram.page_miss: no open page, each access takes the pattern of an open one",
-        "single_read, single_write: a single transfer takes as long as the first of a line",
+        "dram.page, dram.page_miss: no open page; each access takes the time of an access to an"
+        " open page",
+        "single_read, single_write: a single transfer takes the time of the first transfer of"
+        " a line",
         "memory.uncached: the ranges are cached",
         "IDE disk: 1 us for each request; DMA through gem5's I/O cache",
-        "caches are cold at the ready marker; the code up to the first begin warms them",
+        "caches are cold at the ready marker; the code before the first begin warms the caches",
     ]
     if values["disk.count"]:
-        found.append("disk: no SCSI disks and no host adapter; a program that needs one ends")
+        found.append("disk: no SCSI disks and no host adapter; a program that needs a disk ends")
     if values["l1d.write_once"]:
-        found.append("l1d.write_once: a line is filled exclusive")
+        found.append("l1d.write_once: a filled line has the state exclusive")
     return found
 
 
@@ -164,9 +171,7 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
         if one.gem5
     }
     if policy not in known:
-        raise UserError(
-            f'{name}.replacement = "{policy}": gem5 has {", ".join(known)} of the policies'
-        )
+        raise UserError(f'{name}.replacement = "{policy}": gem5 supports only {", ".join(known)}')
     write_allocate = True
     if name != "l1i":
         if values[f"{name}.write_policy"] != "write-back":
@@ -187,17 +192,17 @@ def _cache(values: Values, name: str, data_latency: int, response_latency: int) 
 
 
 def _tlb(values: Values, name: str, large: str) -> Tlb:
-    """`large`: the name of the array for large pages; empty if they share the other array, as in
-    the code TLB."""
+    """`large`: the name of the array for large pages. Empty if large pages share the array `name`,
+    as in the code TLB."""
     policy = values[f"{name}.replacement"]
     for array in filter(None, (name, large)):
         if values[f"{array}.replacement"] not in ("lru", "plru"):
             raise UserError(
-                f'{array}.replacement = "{values[f"{array}.replacement"]}": gem5 has lru and, with'
-                " our SimObjects, plru for TLBs"
+                f'{array}.replacement = "{values[f"{array}.replacement"]}": gem5 supports lru for'
+                " TLBs, and plru with our SimObjects"
             )
         if values[f"{array}.replacement"] != policy:
-            raise UserError(f"{array}.replacement: expected that of {name}, {policy}")
+            raise UserError(f"{array}.replacement: expected the policy of {name}, {policy}")
     return Tlb(
         entries=_whole(values, f"{name}.entries"),
         ways=_whole(values, f"{name}.ways"),

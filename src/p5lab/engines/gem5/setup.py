@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The setup of one run: a JSON file. It makes a run repeatable from its m5out alone."""
+"""The setup of one run: a JSON file. With this file, the run can be repeated from its directory
+m5out alone."""
 
 import json
 from collections.abc import Mapping
@@ -16,8 +17,9 @@ EXTRAS = ("auto", "on", "off")
 
 @dataclass(frozen=True)
 class Setup:
-    """files: kernel (ELF64) and job; initramfs and disk if the guest has them. The first line of
-    the job is the command for the guest's init. A program may follow it."""
+    """`files`: kernel (ELF64) and job, and also initramfs and disk if the guest has these files.
+    The first line of the job is the command for the guest's init. A program may follow this
+    line."""
 
     machine: Values
     files: Mapping[str, str]
@@ -25,7 +27,7 @@ class Setup:
     cpu: str
     extras: str
     limit_seconds: int  # modelled, after the ready marker
-    checkpoints: str  # the directory that keeps them
+    checkpoints: str  # the directory of all checkpoints
 
     def path(self, role: str) -> Path:
         """The path of the file with a role. Raises KeyError if there is none."""
@@ -41,7 +43,7 @@ class Setup:
 
     @classmethod
     def read(cls, path: Path) -> "Setup":
-        """The setup in a file. Raises UserError for a file that cannot be read or holds no
+        """The setup in a file. Raises UserError for a file that cannot be read or contains no
         setup."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))

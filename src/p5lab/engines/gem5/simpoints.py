@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The intervals that a pair of files of SimPoint 3.2 chooses: NAME.simpoints and NAME.weights."""
+"""Reads the chosen intervals from two files of SimPoint 3.2: NAME.simpoints and NAME.weights."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,24 +9,25 @@ from p5lab.errors import UserError
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval, and the share of all instructions that it stands for (0 to 1)."""
+    """One interval. `weight`: the share of all instructions that the interval represents (0 to
+    1)."""
 
     number: int  # from 0
     cluster: int
     weight: float
 
     def start(self, length: int, warm_up: int) -> int:
-        """The number of the instruction with which its warm-up begins."""
+        """The number of the first instruction of the interval's warm-up."""
         return max(0, self.number * length - warm_up)
 
 
 def read(simpoints: Path) -> list[Interval]:
-    """The intervals in a file and in the .weights beside it. Raises UserError if one cannot be
-    read, or if they do not fit together."""
+    """The intervals in a .simpoints file and in the .weights file beside it. Raises UserError if a
+    file cannot be read, or if the two files do not fit together."""
     numbers = _pairs(simpoints, int)
     weights = _pairs(simpoints.with_suffix(".weights"), float)
     if numbers.keys() != weights.keys():
-        raise UserError(f"{simpoints}: expected the clusters of its .weights")
+        raise UserError(f"{simpoints}: expected the same clusters as in its .weights file")
     return [
         Interval(int(number), cluster, weights[cluster])
         for cluster, number in sorted(numbers.items(), key=lambda item: item[1])
@@ -34,7 +35,7 @@ def read(simpoints: Path) -> list[Interval]:
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
-    """The values of a file by cluster. Each line has the form VALUE CLUSTER."""
+    """The values in a file, by cluster. Each line has the form VALUE CLUSTER."""
     found: dict[int, float] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -49,5 +50,5 @@ def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
         except ValueError:
             raise UserError(f"{path}:{number}: expected a value and a cluster") from None
     if not found:
-        raise UserError(f"{path}: no interval in it")
+        raise UserError(f"{path}: expected at least one line with a cluster")
     return found

@@ -12,26 +12,26 @@ CPUS = {
 }
 # CPU models that a release has but cannot use, with the reason.
 BROKEN_CPUS = {
-    ("24.0", "minor"): "it fetches no microcode, so that full system stops at the first macro"
+    ("24.0", "minor"): "it fetches no microcode, so a full system stops at the first macro"
     " instruction (gem5 issue 1206)"
 }
 
 
 def release(version: str) -> str:
     """The release of a version: 24.0.0.1 -> 24.0. A development version such as [DEVELOP-FOR-24.1]
-    is a release of its own."""
+    counts as a separate release."""
     return ".".join(version.split(".")[:2])
 
 
 def why_not(version: str) -> str:
-    """Why a version of gem5 is refused; empty if it is accepted."""
+    """The reason why a version of gem5 is refused; empty if the version is accepted."""
     if release(version) in TESTED:
         return ""
     return f"gem5 {version}: these configurations are tested with {' and '.join(TESTED)}"
 
 
 def why_no_cpu(version: str, cpu: str, objects: Collection[str]) -> str:
-    """Why a CPU model cannot be used with this gem5; empty if it can."""
+    """The reason why a CPU model cannot be used with this gem5; empty if it can be used."""
     if CPUS[cpu] not in objects:
         return f"--cpu {cpu}: this gem5 was built without {CPUS[cpu]}"
     if reason := BROKEN_CPUS.get((release(version), cpu)):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The content of memory at the machine's start: kernel, initial RAM disk, command line.
 
-gem5 enters a 64-bit kernel at the entry point of its ELF file. It puts the boot parameters at
+gem5 enters a 64-bit kernel at the entry point of its ELF file. gem5 puts the boot parameters at
 0x90200 and the command line at 0x90000, but it does not announce a RAM disk. Two fields of the
-setup header do that (Linux, Documentation/x86/boot.rst). They are a file of 16 bytes that is loaded
-over the zeros.
+setup header announce a RAM disk (Linux, Documentation/x86/boot.rst). A file of 16 bytes contains
+these fields. This file is loaded over the zeros of the boot parameters.
 """
 
 import struct
@@ -16,7 +16,7 @@ from p5lab.errors import UserError
 BOOT_PARAMETERS = 0x90200
 TYPE_OF_LOADER, RAMDISK_IMAGE = 0x210, 0x218  # offsets in the boot parameters
 UNASSIGNED_LOADER = 0xFF
-COMMAND_LINE_LIMIT = 511  # bytes between 0x90000 and 0x90200, without the end
+COMMAND_LINE_LIMIT = 511  # bytes between 0x90000 and 0x90200, without the final zero
 PAGE = 4096
 ELF64_X86 = b"\x7fELF\x02\x01"
 MACHINE_X86_64 = 62
@@ -25,8 +25,8 @@ LOADED_SEGMENT = 1  # PT_LOAD
 
 @dataclass(frozen=True)
 class Layout:
-    """header: the content of the file that goes to header_address, which is 0 without a RAM
-    disk."""
+    """`header`: the content of the file that is loaded at `header_address`. `initramfs_address`: 0
+    without a RAM disk."""
 
     header: bytes
     header_address: int
@@ -34,8 +34,8 @@ class Layout:
 
 
 def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
-    """Places the RAM disk, if there is one, at the end of memory. Raises UserError if it does not
-    fit."""
+    """Places the RAM disk, if the guest has one, at the end of memory. Raises UserError if the RAM
+    disk does not fit."""
     size = initramfs.stat().st_size if initramfs else 0
     address = (memory - size) & ~(PAGE - 1)
     end = kernel_end(kernel)
@@ -51,7 +51,7 @@ def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
 
 
 def kernel_end(kernel: Path) -> int:
-    """The address behind the last byte of a kernel, including its zeroed data."""
+    """The address after the last byte of a kernel, including its zeroed data."""
     with kernel.open("rb") as file:
         start = file.read(64)
         if start[:6] != ELF64_X86 or struct.unpack_from("<H", start, 18)[0] != MACHINE_X86_64:
@@ -69,10 +69,11 @@ def kernel_end(kernel: Path) -> int:
 
 
 def command_line(guest: str, core_hz: int, seed: int) -> str:
-    """The guest's own command line, and the words that gem5 needs.
+    """The guest's own command line with the words that gem5 needs.
 
-    P5LAB_MARKERS reaches init's environment. lpj is the number of counts of the time-stamp counter
-    in a tick of 100 Hz. The kernel's delay loop uses it, so the kernel need not calibrate.
+    The kernel passes P5LAB_MARKERS to init as an environment variable. lpj is the number of counts
+    of the time-stamp counter in a tick of 100 Hz. The kernel's delay loop uses lpj, so the kernel
+    does not calibrate this loop.
     """
     words = [guest, "P5LAB_MARKERS=m5", f"lpj={core_hz // 100}"]
     if seed:
