@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small HTTP/1.0 server for files, in three structures. All three handle a request in the same
- * way, so that they differ in structure only:
+ * A small HTTP/1.0 server for files, in three structures. A request is handled in the same way in
+ * each, so that only the structure differs:
  *
  *   fork      a process for each connection, as in NCSA httpd 1.3 (chen95's server on NetBSD)
- *   prefork   a fixed number of processes made at the start; each accepts and serves by itself
+ *   prefork   a fixed number of processes made at the start; each accepts and serves connections
  *             (NCSA httpd 1.4 and Apache 1.0, 1995)
  *   event     one process for all connections, which waits by poll()
  *
@@ -25,7 +25,7 @@ enum httpd_structure { HTTPD_FORK, HTTPD_PREFORK, HTTPD_EVENT };
 
 struct httpd_connection {
   int socket, file;
-  size_t used;      /* bytes of the request; later bytes of the answer's piece */
+  size_t used;      /* bytes of the request; later of the current piece of the answer */
   size_t written;   /* bytes written of the piece */
   int status;       /* 0 until the request is complete */
   long sent;        /* bytes of the file */

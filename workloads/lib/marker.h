@@ -2,11 +2,11 @@
 /*
  * Markers: a guest program's interface to the engine. C99, header only, i386 and x86-64.
  *
- * A marker is one unprivileged CPUID with a leaf number that no processor has. It costs nothing: it
- * counts as no instruction, takes no cycle and touches no cache. (The few moves that load its
- * operands are ordinary instructions.) On a machine that does not answer P5_OP_DETECT, every
- * function here does nothing, so that the same program runs on a real host. On gem5 the markers are
- * gem5's own instructions (m5.h).
+ * A marker is one unprivileged CPUID with a leaf number that no processor uses. It costs nothing:
+ * it does not count as an instruction, takes no cycle and accesses no cache. (The few moves that
+ * load its operands are ordinary instructions.) On a machine that does not answer P5_OP_DETECT,
+ * every function here does nothing, so that the same program runs on a real host. On gem5 the
+ * markers are gem5's own instructions (m5.h).
  *
  *   in:  EAX = P5_MARKER_LEAF, ECX = operation, EDX = arg0, ESI = arg1
  *   out: EAX, EBX, ECX, EDX as listed for each operation
@@ -85,12 +85,12 @@ static inline void p5_end(uint32_t phase) {
   if (p5_marker_enabled) p5_marker(P5_OP_END, phase, 0);
 }
 
-/* Declare the run failed and end it. Returns only where there are no markers. */
+/* Declare the run failed and end it. Returns only if there are no markers. */
 static inline void p5_abort(uint32_t code) {
   if (p5_marker_enabled) p5_marker(P5_OP_ABORT, code, 0);
 }
 
-/* End the run. Returns only where there are no markers. */
+/* End the run. Returns only if there are no markers. */
 static inline void p5_exit(uint32_t status) {
   if (p5_marker_enabled) p5_marker(P5_OP_EXIT, status, 0);
 }

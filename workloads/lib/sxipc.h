@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SXipc's script (wpi92 section 4.5), for the guest's program and for the clients on the remote
- * host: plain C and C++. A client sends a batch of requests, as Xlib does when it flushes its
- * buffer. It waits if the script has a reply or an event in the batch.
+ * host. The file is valid C and C++. A client sends a batch of requests, like Xlib when it flushes
+ * its buffer. The client waits if the script has a reply or an event in the batch.
  *
- * The paper has eight types of clients after Droms and Dyksen ("Performance Measurements of the X
- * Window System Communication Protocol", Software Practice and Experience 20, 1990) and does not
- * print their patterns. The patterns here are estimates, in the units of the protocol: a reply or
- * an event has 32 bytes, Xlib's buffer 2048 (X11R5).
+ * The paper uses eight types of clients, which follow Droms and Dyksen ("Performance Measurements
+ * of the X Window System Communication Protocol", Software Practice and Experience 20, 1990) and
+ * does not print their patterns. The patterns here are estimates, in the units of the protocol: a
+ * reply or an event has 32 bytes, Xlib's buffer 2048 (X11R5).
  */
 #ifndef P5LAB_SXIPC_H
 #define P5LAB_SXIPC_H
@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 #define SXIPC_PORT 6000
-#define SXIPC_HEADER 8 /* bytes of the batch, header included, and of its answer; both big-endian */
+#define SXIPC_HEADER 8 /* sizes of the batch (with this header) and of its answer, big-endian */
 #define SXIPC_BATCH_MAX 4096
-#define SXIPC_END 0xffffffffu /* as the answer's size: the client is done; the answer is the sum */
+#define SXIPC_END 0xffffffffu /* answer size in a client's last batch: the answer is the sum */
 #define SXIPC_STEPS_MAX 8
 
 struct sxipc_step {
   uint16_t batch;  /* bytes that the client sends, at least the header */
-  uint16_t answer; /* bytes of replies and events that it then waits for */
+  uint16_t answer; /* bytes of replies and events for which it then waits */
 };
 
 struct sxipc_type {
@@ -43,7 +43,7 @@ static const struct sxipc_type sxipc_types[SXIPC_TYPES] = {
     {"editor", 4, {{128, 32}, {320, 32}, {128, 64}, {960, 32}}},
     /* Line drawings: full buffers of segments. */
     {"plot", 4, {{2048, 0}, {2048, 0}, {2048, 0}, {512, 32}}},
-    /* A window manager: questions and their answers, one at a time. */
+    /* A window manager: one query and its answer at a time. */
     {"manager", 6, {{16, 32}, {16, 64}, {24, 32}, {40, 0}, {16, 32}, {64, 96}}},
     /* A clock: a few lines, then a wait for the next event. */
     {"clock", 1, {{192, 32}}},

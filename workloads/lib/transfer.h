@@ -9,14 +9,13 @@
 struct transfer {
   long kb;      /* KB to transfer */
   long request; /* bytes of a request, a multiple of DATA_SECTOR; the last one may be shorter */
-  long offset;  /* KB in front of it in the file */
+  long offset;  /* KB in the file before the transfer */
   uint32_t key; /* key of the contents */
   const char *name;
   char *buffer; /* memory of a request */
 };
 
-/* Make a transfer of such requests, with its buffer. Exits if the contents do not fit the requests.
- */
+/* Make a transfer with its buffer. Exits if `request` is not a multiple of DATA_SECTOR. */
 static inline struct transfer transfer_new(long kb, long request, const char *name) {
   if (request % DATA_SECTOR != 0) {
     fprintf(stderr, "request must be a multiple of %d\n", DATA_SECTOR);
@@ -30,7 +29,7 @@ static inline void transfer_seek(const struct transfer *transfer, int descriptor
   if (lseek(descriptor, (off_t)transfer->offset << 10, SEEK_SET) < 0) p5w_fail(transfer->name);
 }
 
-/* Size in bytes of the request at byte `at`. */
+/* Bytes of the request that begins at byte `at`. */
 static inline long transfer_size(const struct transfer *transfer, long at) {
   long left = (transfer->kb << 10) - at;
   return transfer->request < left ? transfer->request : left;
