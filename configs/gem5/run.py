@@ -37,7 +37,7 @@ from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
-# Exit statuses. The last three are the same as those of the embedded engine.
+# Exit statuses. The last three are the same as in the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 VERSION = _m5.core.gem5Version
 GEM5 = Path("/proc/self/exe")

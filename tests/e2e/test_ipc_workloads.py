@@ -106,7 +106,7 @@ WRONG = {
 @pytest.mark.parametrize(
     ("job", "call", "said"),
     [
-        ("select", "select", "10 of 10 pipes can be read; but it returns 10 and marks 9"),
+        ("select", "select", "10 of 10 pipes can be read, but it returns 10 and marks 9"),
         ("ctx processes=8", "read", "ctx: 8 processes: the byte is"),
         ("ctx order=chain processes=5", "read", "ctx: 5 processes: the byte is"),
         ("pipe-bandwidth megabytes=20", "read", "pipe: chunk [0-9]+ differs from the sent chunk"),
@@ -131,7 +131,8 @@ def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
 
 def test_the_last_byte_of_the_last_datagram_is_looked_at(tmp_path):
     job = "udp-bandwidth size=128 kilobytes=8 warmup=36"
-    assert gone_wrong(tmp_path, job, "read", byte=127) == "udp: chunk 99 differs from the sent chunk\n"
+    error = gone_wrong(tmp_path, job, "read", byte=127)
+    assert error == "udp: chunk 99 differs from the sent chunk\n"
 
 
 def gone_wrong(directory, job, call, byte=0):

@@ -50,7 +50,7 @@ WRONG = {
     [
         ("netbw kilobytes=1024", "read", "received: byte [0-9]+ differs from the written byte"),
         ("tcp-transfer", "read", "received: byte [0-9]+ differs from the written byte"),
-        ("tcp-transfer direction=send", "read", "received: byte [0-9]+ differs from the written byte"),
+        ("tcp-transfer direction=send", "read", "received: byte [0-9]+ differs from the written"),
         ("udp-send kilobytes=8", "read", "udp: byte"),
         ("ipc-net bytes=64", "read", "ipc: transaction [0-9]+: wrong answer"),
         ("sftp buffer=8192", "read", "file: byte [0-9]+ differs from the written byte"),

@@ -3,7 +3,7 @@
  * The modelled disks under Linux, for data.h: find them, mount their file systems, empty the file
  * cache. Other guest systems do not have modelled disks, and hosts do not either.
  *
- * A SCSI disk is a modelled one if its vendor is not "ATA"; the guest's IDE disk has that vendor. A
+ * A SCSI disk is a modelled disk if its vendor is not "ATA", the vendor of the guest's IDE disk. A
  * modelled disk has an MBR (guest-images/README.md): partition 1 is ext2, partition 2 FAT16. Only a
  * program that has found the engine touches these disks, so that it never touches a real disk.
  */

@@ -35,8 +35,8 @@ struct httpd_connection {
 
 static int httpd_log;
 
-/* Write one line of the common log format. The client's address and the time are constants: servers
- * did not look up names, and only the line's length matters.
+/* Write one line of the common log format. The client's address and the time are constants,
+ * because servers did not look up names, and only the line's length matters.
  */
 static inline void httpd_log_line(const struct httpd_connection *connection) {
   char line[256];

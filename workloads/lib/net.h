@@ -8,7 +8,7 @@
  *              it, so that a program never touches a real network
  *
  * The contents of the data depend on their position in the stream (data.h). The receiver checks
- * every byte, or compares its check sequence with the one that the remote host reports.
+ * every byte, or compares its check sequence with the check sequence that the remote host reports.
  */
 #ifndef P5LAB_NET_H
 #define P5LAB_NET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Short instruction sequences, unrolled in a loop, so that the clocks of one copy can be measured
- * exactly. For i386. On other machines, programs that use it end with P5W_EXIT_UNAVAILABLE.
+ * exactly. For i386. On other machines, programs with sequences end with P5W_EXIT_UNAVAILABLE.
  *
  * SEQUENCE(number, copies, loops, text) defines sequence_NUMBER(). Its loop is
  *

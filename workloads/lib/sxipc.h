@@ -4,10 +4,10 @@
  * host. The file is valid C and C++. A client sends a batch of requests, like Xlib when it flushes
  * its buffer. The client waits if the script has a reply or an event in the batch.
  *
- * The paper uses eight types of clients, which follow Droms and Dyksen ("Performance Measurements
- * of the X Window System Communication Protocol", Software Practice and Experience 20, 1990) and
- * does not print their patterns. The patterns here are estimates, in the units of the protocol: a
- * reply or an event has 32 bytes, Xlib's buffer 2048 (X11R5).
+ * The paper uses eight types of clients from Droms and Dyksen ("Performance Measurements of the X
+ * Window System Communication Protocol", Software Practice and Experience 20, 1990). It does not
+ * print their patterns. The patterns here are estimates, in the units of the protocol: a reply or
+ * an event has 32 bytes, and Xlib's buffer has 2048 bytes (X11R5).
  */
 #ifndef P5LAB_SXIPC_H
 #define P5LAB_SXIPC_H

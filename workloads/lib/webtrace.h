@@ -8,9 +8,9 @@
  * SPECweb96 (SPEC, 1996), which was made from the logs of servers of 1995. The mix has four classes
  * of nine files: class k has files from 100 * 10^k bytes to nine times that size. The classes get
  * 35, 50, 14 and 1 % of the requests. Within a class the middle files get the most requests (here
- * Poisson with mean 4). All sizes are then multiplied by one factor, so that the trace has as many
- * bytes as in the paper. The n-th directory gets requests in proportion to 1/n, so that few
- * documents get most requests (Arlitt and Williamson, "Web Server Workload Characterization",
+ * Poisson with mean 4). All sizes are then multiplied by one factor, so that the trace has the same
+ * number of bytes as in the paper. The n-th directory gets requests in proportion to 1/n, so that
+ * few documents get most requests (Arlitt and Williamson, "Web Server Workload Characterization",
  * SIGMETRICS 1996: 10 % of the documents get 90 %). The number of directories and this distribution
  * are estimates.
  */

@@ -73,7 +73,7 @@ void P5TLB::unserialize(CheckpointIn& checkpoint) {
   std::sort(entries.begin(), entries.end(),
             [](const Entry* a, const Entry* b) { return a->lruSeq < b->lruSeq; });
   for (Entry* entry : entries) {
-    // It is not known which part of a large page was in use.
+    // The checkpoint does not show which part of a large page was in use.
     if (entry->logBytes > kSmallBits && !large_.sets) drop(*entry);
     else enter(entry->vaddr, *entry);
   }

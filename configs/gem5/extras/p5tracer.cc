@@ -23,7 +23,7 @@ namespace rom = X86ISAInst::rom_labels;
 
 constexpr unsigned kRings = 4;
 constexpr const char* kRingNames[kRings] = {"ring0", "ring1", "ring2", "ring3"};
-// A PC's interrupt controllers use vectors above the processor's own.
+// A PC's interrupt controllers use vectors above the vectors of the processor.
 constexpr RegVal kFirstInterrupt = 32;
 
 Kind kind(const ExtMachInst& instruction) {
@@ -214,7 +214,7 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
       events_.branches[ring_]++;
       load_cr3(instruction, thread, fetched_cr3);
       break;
-    case Kind::Int:  // in real mode; in other modes INT goes through the ROM
+    case Kind::Int:  // in real mode; in other modes INT executes in the ROM
       events_.soft_interrupts[ring_]++;
       transfer(&events_.crossings_int);
       break;
@@ -224,7 +224,7 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
   }
 }
 
-// On an out-of-order processor another load of CR3 can be in flight when this one is fetched.
+// On an out-of-order processor another load of CR3 can be in flight when this load is fetched.
 void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, RegVal fetched) {
   const RegIndex source = instruction.modRM.rm | instruction.rex.b << 3;
   const RegVal before = cr3_.value_or(fetched);

@@ -4,12 +4,12 @@
  * which stresses memory allocation and paging).
  *
  * The paper gives no more details. All other details are our choice. A tile is a square of bytes in
- * a separate allocation. Two neighbouring tiles have the same bytes along their common side, and
- * any other two tiles have different bytes there. Phase 0 brackets the building, phase 1 the
- * scrambling, and phase 2 the solving. The solver fills the places row by row. It compares the
- * remaining tiles, in their order, with the tiles to the left and above. A tile that does not fit
- * costs an access to its first bytes. With tiles of 4 KB each such access is to another page. With
- * tiles of 1 KB four tiles share a page.
+ * a separate allocation. Two neighbouring tiles have the same bytes along their common side. The
+ * bytes of each common side differ from the bytes of all other sides. Phase 0 brackets the
+ * building, phase 1 the scrambling, and phase 2 the solving. The solver fills the places row by
+ * row. It compares the remaining tiles, in their order, with the tiles to the left and above. A
+ * tile that does not fit costs an access to its first bytes. With tiles of 4 KB each such access is
+ * to another page. With tiles of 1 KB four tiles share a page.
  *
  * Building a tile touches new pages, and each new page faults. No page is written to a disk,
  * because guest `linux` has no swap space. The puzzle must fit into the guest's memory.

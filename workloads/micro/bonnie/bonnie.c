@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * bonnie: one file, written, read in sequence, and read and written again in random blocks of 8 KB
+ * bonnie: write one file, read it in sequence, then read and write random blocks of 8 KB of it
  * (lai96 section 7.1, figures 9 to 11: files of 2 to 100 MB on a machine with 32 MB).
  *
  * Every bracket contains `batch` blocks. Phase 0 writes them in sequence, and phase 1 reads them in

@@ -164,7 +164,7 @@ static __attribute__((noinline)) void repeat(mover *move, char *to, const char *
   move(to, from, bytes);
 }
 
-/* Check the result of the routine, whose last pass moved `last` bytes. */
+/* Check the result of the routine. Its last pass moved `last` bytes. */
 static int is_right(enum kind kind, const char *from, const char *to, long size, long last) {
   if (kind == READS) return last_read == source_word(last / 4 - 1);
   for (long i = 0; i < size / 4; i++) {
