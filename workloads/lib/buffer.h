@@ -18,7 +18,7 @@ static const char *const buffer_placements[] = {"contiguous", "guest", NULL};
 #define BUFFER_PLACEMENT(placement) \
   {"placement", "contiguous or guest", &(placement), 0, buffer_placements}
 
-/* Allocate `size` zeroed bytes; a contiguous buffer has at most P5CTR_BUFFER_MAX. */
+/* Allocate `size` zeroed bytes. A contiguous buffer has at most P5CTR_BUFFER_MAX bytes. */
 static inline void *buffer_new(long placement, long size) {
   int contiguous = placement == BUFFER_CONTIGUOUS;
   int flags = contiguous ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;

@@ -90,7 +90,8 @@ static inline void data_enter(const char *name) {
   if ((mkdir(name, 0700) != 0 && errno != EEXIST) || chdir(name) != 0) p5w_fail(name);
 }
 
-/* Leave the directory and remove it; it must be empty. Unmount the file system of data_mount(). */
+/* Leave the directory, which must be empty, and remove it. Unmount the file system of data_mount().
+ */
 static inline void data_leave(const char *name) {
   if (chdir("..") != 0 || rmdir(name) != 0) p5w_fail(name);
   if (data_mounted >= DATA_EXT2) disk_unmount();
@@ -145,7 +146,7 @@ static inline void data_write(int descriptor, const char *buffer, long size, con
 }
 
 /* The contents of a file: words of 32 bits that depend on the file (`key`) and the position. The
- * first word of every DATA_SECTOR bytes, its mark, names the sector; the other words are the same
+ * first word of every DATA_SECTOR bytes, its mark, names the sector. The other words are the same
  * in each sector. A benchmark that writes a long file fills its buffer once and then changes only
  * the marks, so that it does not measure the filling. A benchmark that reads the file checks the
  * marks within its brackets, and all bytes outside of them. `offset` is a multiple of DATA_SECTOR.

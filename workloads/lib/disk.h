@@ -59,7 +59,7 @@ static inline void disk_line(const char *path, char *line, size_t size) {
   line[strcspn(line, "\n")] = '\0';
 }
 
-/* Write a text to a file of the kernel; returns 0, or -1 with the reason in errno. */
+/* Write a text to a file of the kernel. Returns 0, or -1 with the reason in errno. */
 static inline int disk_put(const char *path, const char *text) {
   int file = open(path, O_WRONLY);
   if (file < 0) return -1;
@@ -141,7 +141,7 @@ static inline void disk_unmount(void) {
   stripe_stop();
 }
 
-/* Drop clean pages, i-nodes and directory entries; sync() has written the dirty ones. */
+/* Drop clean pages, i-nodes and directory entries. sync() has written the dirty pages before. */
 static inline const char *disk_drop_caches(void) {
   return disk_put("/proc/sys/vm/drop_caches", "3") == 0 ? NULL : strerror(errno);
 }

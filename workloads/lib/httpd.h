@@ -80,7 +80,7 @@ static inline int httpd_request(struct httpd_connection *connection) {
   return 1;
 }
 
-/* Read the next piece of the file; returns whether there is one. */
+/* Read the next piece of the file. Returns whether there is another piece. */
 static inline int httpd_piece(struct httpd_connection *connection) {
   if (connection->status != 200) return 0;
   ssize_t count = read(connection->file, connection->piece, HTTPD_PIECE);
@@ -145,7 +145,7 @@ static inline _Noreturn void httpd_prefork(int listener, long processes) {
   for (;;) httpd_serve(net_accept(listener));
 }
 
-/* Continue with a connection that is ready; returns whether it is finished. */
+/* Continue with a connection that is ready. Returns whether the connection is finished. */
 static inline int httpd_step(struct httpd_connection *connection) {
   ssize_t count;
   if (!connection->status) {

@@ -83,7 +83,7 @@ static inline void m5_marker(enum p5_operation operation, uint32_t argument) {
 
 static size_t m5_program; /* offset of the delivered program in the file; 0: there is none */
 
-/* Copy the first line of the file, cut to `size` bytes with its NUL, to `text`; return its length.
+/* Copy the first line of the file, cut to `size` bytes with its NUL, to `text`. Returns its length.
  */
 static inline size_t m5_job(char *text, size_t size) {
   memset(text, '\n', size);
@@ -94,7 +94,7 @@ static inline size_t m5_job(char *text, size_t size) {
   return (size_t)(end - text);
 }
 
-/* Copy up to `size` bytes of the delivered program from `offset`; return the number of bytes. */
+/* Copy up to `size` bytes of the delivered program from `offset`. Returns the number of bytes. */
 static inline size_t m5_read_program(uint32_t offset, char *bytes, size_t size) {
   memset(bytes, 0, size);
   return m5_program ? M5_CALL(M5_READ_FILE, bytes, size, m5_program + offset, 0) : 0;

@@ -61,7 +61,8 @@ static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, u
 }
 #endif
 
-/* Look for the engine; call once before any other function. Returns 1 if markers work, else 0. */
+/* Look for the engine. Call this once before any other function. Returns 1 if markers work, else 0.
+ */
 static inline int p5_marker_init(void) {
   if (!m5_start()) return 0;
   if (m5_enabled) return p5_marker_enabled = 1;
@@ -136,7 +137,7 @@ static inline size_t p5_program(uint32_t offset, char bytes[12]) {
   return out.eax;
 }
 
-/* Append bytes to the program output that the engine records; stream 1 is stdout, 2 stderr. */
+/* Append bytes to the program output that the engine records. Stream 1 is stdout, 2 is stderr. */
 static inline void p5_output(uint32_t stream, const char *bytes, size_t length) {
   if (!p5_marker_enabled) return;
   if (m5_enabled) {

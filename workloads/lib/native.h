@@ -212,7 +212,7 @@ static inline int native_open(const struct native_event *event, int mode) {
 }
 
 /* Open all available counters. A counter that must share a hardware register would count only part
- * of the time and give an estimate; it is closed again.
+ * of the time and give an estimate. Such a counter is closed again.
  */
 static inline void native_open_all(void) {
   for (int i = 0; i < NATIVE_EVENTS; i++) native.counter[i][0] = native.counter[i][1] = -1;
@@ -262,7 +262,7 @@ static inline void native_print_notes(FILE *file, int partial) {
   }
 }
 
-/* Write the file; runs at exit. */
+/* Write the file. This function runs at exit. */
 static inline void native_write(void) {
   if (getpid() != native.owner) return;
   for (int i = 0; i < NATIVE_EVENTS && !native_complete(); i++) {
@@ -307,7 +307,7 @@ static inline void native_write(void) {
   }
 }
 
-/* Set everything up; returns 1 if this run is to be recorded. */
+/* Prepare the markers. Returns 1 if this run is recorded. */
 static inline int native_start(void) {
   native.path = getenv("P5LAB_EVENTS");
   if (!native.path) return 0;

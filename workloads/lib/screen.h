@@ -100,7 +100,7 @@ static inline struct screen screen_open(const char *name, int depth) {
   return screen;
 }
 
-/* The address of row `y`; moves the window there if necessary. */
+/* Return the address of row `y`. Moves the window there if necessary. */
 static inline uint8_t *screen_row(struct screen *screen, int y) {
   long at = y * screen->row_bytes;
   if (screen->depth == 8) return screen->memory + at;

@@ -65,7 +65,7 @@ static inline uint32_t sdbase_random(uint32_t *state) {
 
 static inline uint32_t sdbase_seed(uint32_t client) { return (client + 1) * 2654435761u | 1; }
 
-/* Make the next request of a client; the file has `records` records. */
+/* Make the next request of a client. The file has `records` records. */
 static inline void sdbase_next(struct sdbase_message *message, uint32_t *state, uint32_t records) {
   uint32_t job = sdbase_random(state) % 10;
   message->operation = job < 6 ? SDBASE_READ : job < 9 ? SDBASE_MODIFY : SDBASE_APPEND;

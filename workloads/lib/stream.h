@@ -40,7 +40,7 @@ static inline void stream_check(const char *name, const unsigned char *chunk, lo
     if (chunk[i] != stream_byte(i)) stream_wrong(name, number);
 }
 
-/* Read `size` bytes, in as many calls as necessary; give up at the end of the stream. */
+/* Read `size` bytes, in as many calls as necessary. Give up at the end of the stream. */
 static inline void stream_read(const char *name, int from, unsigned char *to, long size) {
   while (size > 0) {
     errno = EPIPE;

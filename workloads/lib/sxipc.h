@@ -39,7 +39,7 @@ static const struct sxipc_type sxipc_types[SXIPC_TYPES] = {
     {"terminal", 2, {{64, 32}, {96, 32}}},
     /* A listing that scrolls: lines of text, an exposure event after each scroll. */
     {"scroll", 3, {{1600, 32}, {1600, 32}, {400, 32}}},
-    /* An editor: keys; each key redraws a line or two. */
+    /* An editor: keys, each of which redraws one or two lines. */
     {"editor", 4, {{128, 32}, {320, 32}, {128, 64}, {960, 32}}},
     /* Line drawings: full buffers of segments. */
     {"plot", 4, {{2048, 0}, {2048, 0}, {2048, 0}, {512, 32}}},
@@ -59,7 +59,7 @@ static inline uint32_t sxipc_get(const unsigned char *from) {
   return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* Write the n-th batch of a client; returns its size in bytes. *answer: bytes of the answer. */
+/* Write the n-th batch of a client. Returns its size in bytes. *answer: bytes of the answer. */
 static inline uint32_t sxipc_batch(unsigned char *to, const struct sxipc_type *type, uint32_t client,
                                    uint32_t n, uint32_t *answer) {
   const struct sxipc_step *step = &type->steps[n % (uint32_t)type->count];

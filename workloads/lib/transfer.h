@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequential transfers of long files and raw disks, in requests of one size; contents as in data.h.
+/* Sequential transfers of long files and raw disks, in requests of one size. data.h defines the
+ * contents.
  */
 #ifndef P5LAB_TRANSFER_H
 #define P5LAB_TRANSFER_H
@@ -65,7 +66,7 @@ static inline void transfer_fill(const struct transfer *transfer) {
   data_fill(transfer->buffer, transfer->request, 0, transfer->key);
 }
 
-/* Open a file for its transfers; a file to be written is created. */
+/* Open a file for its transfers. If it will be written, it is created. */
 static inline int transfer_open(const struct transfer *transfer, int flags) {
   int descriptor = open(transfer->name, flags, 0600);
   if (descriptor < 0) p5w_fail(transfer->name);

@@ -44,7 +44,7 @@ static inline uint32_t web_random(uint32_t *state, uint32_t below) {
   return (uint32_t)(((uint64_t)*state * below) >> 32);
 }
 
-/* Draw an index; the n-th weight is the probability of index n. */
+/* Draw a random index. The probability of index n is proportional to the n-th weight. */
 static inline uint32_t web_weighted(uint32_t *state, const uint16_t *weights, uint32_t count) {
   uint32_t all = 0, drawn;
   for (uint32_t i = 0; i < count; i++) all += weights[i];

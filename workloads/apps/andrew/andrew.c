@@ -42,7 +42,7 @@ static struct tally {
   uint32_t sum; /* sum of the contents that were read */
 } expected;
 
-/* Path of the n-th directory below `root`; number 0 is `root` itself. */
+/* Path of the n-th directory below `root`. Number 0 is `root` itself. */
 static void directory_path(char *path, const char *root, long n) {
   char names[PATH_SIZE] = "";
   for (; n > 0; n = (n - 1) / FAN_OUT) {
@@ -59,7 +59,7 @@ static void file_path(char *path, const char *root, long n) {
   snprintf(path, PATH_SIZE, "%.54s/f%02d.c", place, (int)n);
 }
 
-/* Sizes in proportion to 1 to 7; the last file gets the rest. */
+/* The sizes are in proportion to 1 to 7. The last file gets the remaining bytes. */
 static long file_size(long n) {
   long shares = 0, before = 0, own = 0;
   for (long i = 0; i < files; i++) {

@@ -113,7 +113,7 @@
   X(155, "pusha; popa", "pushal; popal")                                                         \
   X(156, "rep stos", "movl %ebx,%edi; movl $8,%ecx; cld; rep stosl")                             \
   X(157, "rep movs", "leal 256(%ebx),%edi; movl $8,%ecx; cld; rep movsl; leal -32(%esi),%esi")   \
-  /* Floating point; the NOTs wait for the last result. */                                    \
+  /* Floating point. The NOTs wait for the last result. */                                    \
   X(170, "fadd", "fadd %st(1),%st; .rept 3; notl %edi; .endr")                                   \
   X(171, "fadd; fadd needing it",                                                                \
     "fadd %st(1),%st; fadd %st(2),%st; .rept 2; notl %edi; .endr")                               \

@@ -71,7 +71,7 @@ static void give_file(int to, long size) {
   close(file);
 }
 
-/* One file for each connection; the last `iterations` of them are measured. */
+/* One file for each connection. The last `iterations` files are measured. */
 static _Noreturn void serve(int listener, long size) {
   int enabled = p5_marker_enabled;
   for (long i = 0; i < warmup + iterations; i++) {

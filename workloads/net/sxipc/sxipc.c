@@ -53,7 +53,7 @@ static int handle(struct client *client, uint32_t size) {
   return 0;
 }
 
-/* Receive from a client; returns whether the client is done. */
+/* Receive from a client. Returns whether the client is done. */
 static int take(struct client *client) {
   uint32_t size = client->used < SXIPC_HEADER ? SXIPC_HEADER : sxipc_get(client->batch);
   errno = EPIPE;
