@@ -4,7 +4,7 @@
  * on the remote host use this file. It is valid C and C++.
  *
  * chen95 section 5.3 replays 1024 requests to a server of 1995, 9.7 MB in total. (One MB has 2^20
- * bytes there. This follows from Table 6: NT's 144 KB/s for 69.04 s.) The sizes have the mix of
+ * bytes here. This follows from Table 6: NT's 144 KB/s for 69.04 s.) The sizes have the mix of
  * SPECweb96 (SPEC, 1996), which was made from the logs of servers of 1995. The mix has four classes
  * of nine files: class k has files from 100 * 10^k bytes to nine times that size. The classes get
  * 35, 50, 14 and 1 % of the requests. Within a class the middle files get the most requests (here

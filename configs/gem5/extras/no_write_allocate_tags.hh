@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tags of a cache that does not allocate on writes: it does not fill a line if only writes have
-// missed it. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches are also such
-// caches.
+// missed it. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
+// allocate on writes.
 //
 // gem5's cache fetches the line of a write miss even with these tags. When it looks for a victim,
 // the tags return none. The cache then completes the write in a temporary block and writes that

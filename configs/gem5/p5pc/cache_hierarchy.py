@@ -18,7 +18,7 @@ from p5lab.engines.gem5.parameters import BUS_BYTES, Parameters
 
 # The bus has no pipeline stages of its own (parameters.py gives the reason). It has no snoop
 # filter. A line can pass through a cache without staying there (NoWriteAllocateTags). gem5's filter
-# does not know such a line, and gem5 panics when the atomic CPU writes the line back. Without a
+# has no entry for such a line, and gem5 panics when the atomic CPU writes the line back. Without a
 # filter, DMA snoops all three caches.
 BUS = {
     "width": BUS_BYTES,

@@ -5,13 +5,14 @@
  * the linking.
  *
  * The authors counted the calls with gprof but print no counts. This program has the structure of
- * gcc from gcc's manual. The sizes are estimates. For each source a driver starts the preprocessor,
- * the compiler proper and the assembler, one after the other. Each pass is a new process that
- * executes this program again. A pass writes a file for the next pass, and the driver removes the
- * file later. At the end the linker reads all objects. The preprocessor looks for each header in
- * two directories and finds it in the second directory. The compiler proper allocates memory in
- * pieces of 4 KB for words that are new to it. It frees no memory. The preprocessor and the linker
- * read whole files. The other passes read pieces of 4 KB. All passes write pieces of 4 KB.
+ * gcc that gcc's manual describes. The sizes are estimates. For each source a driver starts the
+ * preprocessor, the compiler proper and the assembler, one after the other. Each pass is a new
+ * process that executes this program again. A pass writes a file for the next pass, and the driver
+ * removes the file later. At the end the linker reads all objects. The preprocessor looks for each
+ * header in two directories and finds it in the second directory. The compiler proper allocates
+ * memory in pieces of 4 KB for words that are new to it. It frees no memory. The preprocessor and
+ * the linker read whole files. The other passes read pieces of 4 KB. All passes write pieces of 4
+ * KB.
  *
  * The sources are words of data.h. Every pass changes each word, so that the linked program shows
  * whether all passes have read and written the right data.

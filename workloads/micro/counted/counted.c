@@ -8,8 +8,8 @@
  *
  * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES are measured
  * by RDTSC, from before the start until the stop. Phase 0 brackets only the operation, between
- * start and stop. Phase 1 brackets the same code as CYCLES. The numbers of the iterations continue
- * from pass to pass.
+ * start and stop. Phase 1 brackets the same code as CYCLES. In the events, the brackets of a pass
+ * follow the brackets of the previous pass.
  *
  * With counters=unused the program does not call the device and prints nothing. It runs the
  * operations undisturbed.

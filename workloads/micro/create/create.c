@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * create: create empty files on a disk file system (chen95 section 4.5, figure 7 and table 5: 128
- * files). Phase 0 brackets creation and close of all files. The program removes them after the
- * bracket.
+ * files). Phase 0 brackets creation and close of all files. The program removes the files after
+ * the bracket.
  *
  * chen95's systems differ in the time when they write the new file to the disk. With writes=delayed
  * the file system decides, as with FAT in the paper and ext2 by default. writes=synchronous marks

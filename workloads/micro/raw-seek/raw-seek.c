@@ -3,7 +3,7 @@
  * raw-seek: blocks at random places of a disk, without the file cache (lai96 section 7.1: 14 ms for
  * each of bonnie's blocks of 8 KB, on all systems). Phase 0 brackets `batch` blocks. The blocks lie
  * behind the partitions of the first modelled disk. If reads are measured, the program writes the
- * blocks before. If writes are measured, it reads the blocks back.
+ * blocks first. If writes are measured, it reads the blocks back.
  */
 #include "data.h"
 
