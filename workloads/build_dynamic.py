@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compile one C file to a dynamically linked ELF program, or a shared library, for a Pentium.
 
-The compiler is the one of build_workload.py; the C library and the loader are our own build of musl
-(guest-images/parts/musl). Two segments, text and data, no relocation-only pages, fixed addresses
-for a
-program: what linkers of the nineties made. The output depends on the inputs and the ziglang version
-only, not on paths.
+The compiler is the same as in build_workload.py. The C library and the loader are our own build of
+musl (guest-images/parts/musl). The output looks like the output of a linker of the nineties: it has
+two segments, text and data, and no pages for relocation only. A program has fixed addresses. The
+output depends only on the inputs and the ziglang version, not on paths.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def build(args: argparse.Namespace) -> None:
     zig = find_zig()
     environment = {**os.environ, **zig_caches(args.cache)}
     with tempfile.TemporaryDirectory() as tmp:
-        # Work under fixed relative names: the names of the inputs are all a tool could record.
+        # Use fixed relative names, because a tool may record the names of its inputs.
         work = Path(tmp)
         for file in (args.source, *args.libc.iterdir(), *args.needed):
             shutil.copyfile(file, work / file.name)
@@ -93,19 +92,19 @@ def build(args: argparse.Namespace) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
+    parser.add_argument("--symbols", type=Path, help="the same output, not stripped")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
     parser.add_argument("--libc", type=Path, required=True, help="directory lib/ of musl")
-    parser.add_argument("--loader", default=LOADER, help="its path (default: %(default)s)")
-    parser.add_argument("--rpath", help="where the loader looks for libraries first")
+    parser.add_argument("--loader", default=LOADER, help="the loader (default: %(default)s)")
+    parser.add_argument("--rpath", help="directory in which the loader looks for libraries first")
     parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--shared", action="store_true", help="a library, not a program")
+    parser.add_argument("--shared", action="store_true", help="make a library, not a program")
     parser.add_argument(
         "--needed",
         type=Path,
         action="append",
         default=[],
-        help="a library that the program needs, in this order",
+        help="a library that the program needs; the order matters",
     )
     parser.add_argument("source", type=Path)
     args = parser.parse_args()

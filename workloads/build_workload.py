@@ -3,14 +3,14 @@
 """Compile one C file to a stripped ELF program under Linux: for a Pentium or for x86-64.
 
 The program is static, or linked to the C library of the guest's distribution (`--glibc`). The
-compiler is Zig's clang with musl, both built for the processor, from the Python package `ziglang`,
-which also knows what each version of glibc offers: run this with the interpreter of the environment
-that has it. The first use compiles musl into the cache directory, which takes about half a minute;
-later uses take a second. The output depends on the sources and the ziglang version only, not on
-paths.
+compiler is Zig's clang, and the static C library is musl. Zig compiles musl for the same processor.
+The Python package `ziglang` contains Zig, and also the symbols of each version of glibc. Run this
+script with the interpreter of the environment that contains the package. The first use compiles
+musl into the cache directory, which takes about half a minute. Later uses take a second. The output
+depends only on the sources and the ziglang version, not on paths.
 
-`--symbols` writes the same program with its symbol table: the same objects, linked again without
-stripping.
+`--symbols` also writes the program with its symbol table. For this the same objects are linked
+again without stripping.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from building import BuildError, keep, keep_program, status_of, zig_caches
 
 TARGETS = {
     "pentium": ("x86-linux", "pentium"),
-    # What every processor of this kind has, up to SSE2.
+    # The instructions of every processor of this kind, up to SSE2.
     "x86-64": ("x86_64-linux", "x86_64"),
 }
 """Target and processor by ISA level (guest.toml)."""
@@ -37,7 +37,7 @@ FLAGS = ["-std=gnu11", "-O2", "-s", "-fno-stack-protector", "-Wall", "-Wextra", 
 
 
 def link_command(said: str) -> list[str] | None:
-    """The linker's command line in what Zig printed."""
+    """Return the linker's command line from the output of Zig, or None if there is none."""
     found = [line for line in said.splitlines() if line.startswith("ld.lld ")]
     return shlex.split(found[-1]) if found else None
 
@@ -45,7 +45,7 @@ def link_command(said: str) -> list[str] | None:
 def build(args: argparse.Namespace) -> None:
     environment = {**os.environ, **zig_caches(args.cache), "ZIG_VERBOSE_LINK": "1"}
     with tempfile.TemporaryDirectory() as tmp:
-        # Work under fixed relative names: the names of the inputs are all a compiler could record.
+        # Use fixed relative names, because a compiler may record the names of its inputs.
         work = Path(tmp)
         shutil.copyfile(args.source, work / args.source.name)
         includes = []
@@ -53,7 +53,7 @@ def build(args: argparse.Namespace) -> None:
             shutil.copytree(directory, work / f"include{number}")
             includes += ["-I", f"include{number}"]
         target, processor = TARGETS[args.isa]
-        # Of the libraries that Zig names, those that are used.
+        # --as-needed: link only the libraries that the program uses.
         libc = (
             [f"{target}-gnu.{args.glibc}", "-Wl,--as-needed"]
             if args.glibc

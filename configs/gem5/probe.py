@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Write the properties of this gem5 to probe.json in m5out.
 
-`./p5lab run --engine gem5` starts this before it runs anything else.
+`./p5lab run --engine gem5` runs this script first.
 """
 
 import json

@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "src")]
 try:
     import tomllib  # noqa: F401
 except ModuleNotFoundError:
-    print("p5lab: this gem5 has a Python older than 3.11, which reads no TOML", file=sys.stderr)
+    print("p5lab: this gem5 has a Python older than 3.11, which cannot read TOML", file=sys.stderr)
     sys.exit(2)
 
 from m5.objects import Root  # noqa: E402
@@ -37,7 +37,7 @@ from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
-# Exit statuses. The last three are the same as those of the embedded engine.
+# Exit statuses. The last three are the same as in the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 VERSION = _m5.core.gem5Version
 GEM5 = Path("/proc/self/exe")
@@ -48,8 +48,9 @@ DESCRIPTION = """\
 Boots an x86-64 guest on a Pentium PC of configs/machines and runs one workload.
 
 The first run of a machine and guest boots on the atomic CPU and keeps a checkpoint. Every run
-restores it to the CPU of --cpu, with caches. The caches are cold at first; the instructions up to
-the workload's first bracket warm them. Each marker dumps and resets the statistics."""
+restores the checkpoint to the CPU of --cpu, with caches. The caches are cold at first. The
+instructions before the workload's first bracket warm them. Each marker dumps and resets the
+statistics."""
 
 EPILOG = """\
 examples:
@@ -61,8 +62,8 @@ examples:
   gem5.opt configs/gem5/run.py --guest linux64 --workload phases --simpoints phases.simpoints \
       --interval 1000000
 
-in m5out (-d DIR is an option of gem5's, before run.py):
-  markers.jsonl              a header with gem5's deviations; then a line for each marker
+files in m5out (another directory: option -d DIR of gem5, before run.py):
+  markers.jsonl              a header with gem5's deviations, and a line for each marker
   stats.txt                  a section for each marker
   output.log                 the workload's output
   board.pc.com_1.device      the serial console
@@ -76,7 +77,7 @@ exit status: 0 done, 1 the workload failed, 2 bad input, 3 the guest failed, 4 t
 
 
 def main() -> int:
-    """Run what the command line asks for; returns the exit status. It reports bad input itself."""
+    """Do the work of the command line and return the exit status. Prints bad input as a message."""
     try:
         args = arguments()
         outdir = Path(m5.options.outdir).absolute()
@@ -127,7 +128,7 @@ def arguments() -> argparse.Namespace:
         help="a guest of guest-images whose ISA is x86-64 (default: %(default)s)",
     )
     add("--workload", metavar="NAME", help="a name that `p5lab list workloads` shows")
-    add("parameters", nargs="*", metavar="key=value", help="the workload's own")
+    add("parameters", nargs="*", metavar="key=value", help="parameters of the workload")
     add(
         "--program",
         type=Path,
@@ -153,7 +154,8 @@ def arguments() -> argparse.Namespace:
         "--extras",
         choices=EXTRAS,
         default="auto",
-        help="our SimObjects: use them if this gem5 has them (auto), refuse to run without (on)",
+        help="our SimObjects: use them if this gem5 has them (auto), require them (on), or never"
+        " use them (off)",
     )
     add("--seed", type=int, default=0, metavar="N", help="seed of page placement in the guest")
     add(
@@ -197,7 +199,7 @@ def arguments() -> argparse.Namespace:
         "--simpoints",
         type=Path,
         metavar="FILE",
-        help="only measure the intervals of FILE; the .weights file beside it has their weights",
+        help="only measure the intervals of FILE; the .weights file next to it has their weights",
     )
     add("--interval", type=int, metavar="N", help="with --simpoints: instructions per interval")
     add(
@@ -215,7 +217,7 @@ def arguments() -> argparse.Namespace:
         if number is not None and number < (option != "warm_up"):
             parser.error(f"--{option.replace('_', '-')}: expected a number of instructions")
     if (args.simpoints is None) != (args.interval is None):
-        parser.error("--simpoints and --interval go together")
+        parser.error("--simpoints and --interval need each other")
     if args.simpoints and args.bbv:
         parser.error("--bbv and --simpoints need separate runs, --bbv first")
     return args
@@ -249,7 +251,7 @@ def from_names(args: argparse.Namespace, outdir: Path) -> Setup:
 
 
 def choose_extras(setup: Setup) -> bool:
-    """Whether this run uses our SimObjects. Raises UserError if it must and cannot."""
+    """Whether this run uses our SimObjects. Raises UserError if they are required but missing."""
     reason = extras.why_not()
     if setup.extras == "on" and reason:
         raise UserError(f"--extras on: {reason}")
@@ -257,9 +259,9 @@ def choose_extras(setup: Setup) -> bool:
 
 
 def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None) -> Path:
-    """The checkpoint at the ready marker: the given one, else the stored one, else a new one.
+    """Return the checkpoint at the ready marker: `given`, else the stored one, else a new one.
 
-    Raises UserError if the given one was made from other inputs, or if booting fails."""
+    Raises UserError if `given` was made from other inputs, or if booting fails."""
     parts = checkpoint.key(
         setup, gem5=sha256_of(GEM5), version=VERSION, extras=ours, sources=SOURCES
     )
@@ -276,7 +278,7 @@ def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None)
 
 
 def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
-    """Run a task in a process of its own, because gem5 instantiates one machine per process.
+    """Run a task in a separate process, because gem5 instantiates one machine per process.
 
     Returns the child's output directory, `outdir`/`name`. Raises UserError if the child fails."""
     place = outdir / name
@@ -286,7 +288,7 @@ def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
     command += ["--untested", "--setup", str(outdir / SETUP_FILE)]
     command += ["--task", str(place / TASK_FILE)]
     print(f"p5lab: {name}: its output is in {place}", flush=True)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, close_fds=False)  # it keeps our locks
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, close_fds=False)  # keep locks
     if done.returncode != 0:
         why = reason(place / "simerr.txt") or f"status {done.returncode}"
         raise UserError(f"{name} failed: {why} (in {place})")
@@ -296,7 +298,7 @@ def child(outdir: Path, name: str, task: Mapping[str, object]) -> Path:
 def do(
     task: Mapping[str, Any], setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> int:
-    """Do the task of a child process; returns the exit status."""
+    """Do the task of a child process and return the exit status."""
     if task["kind"] == "boot":
         board = boot_board(setup, machine, ours, outdir)
         instantiate(board, None)
@@ -319,7 +321,7 @@ def do(
 def boot_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """The atomic CPU with the Pentium's TLBs and no caches."""
+    """Return a board with the atomic CPU and the Pentium's TLBs, without caches."""
     board = PentiumBoard(machine, PentiumProcessor(machine, "atomic", extras=ours), BootHierarchy())
     board.load(setup, outdir)
     return board
@@ -328,7 +330,7 @@ def boot_board(
 def full_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """The CPU of the setup, with caches and, where this gem5 has them, our SimObjects."""
+    """Return a board with the CPU of the setup and caches, with our SimObjects if `ours`."""
     processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
     board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
     board.load(setup, outdir)
@@ -352,7 +354,7 @@ def instantiate(board: PentiumBoard, directory: Path | None) -> None:
 def restore_and_run(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path, ready: Path
 ) -> int:
-    """Run the workload from the checkpoint `ready`; returns the exit status."""
+    """Run the workload from the checkpoint `ready` and return the exit status."""
     board = full_board(setup, machine, ours, outdir)
     recorder = markers.Recorder(
         outdir / markers.MARKERS,
@@ -384,7 +386,7 @@ def vectors(
 def estimate(
     args: argparse.Namespace, machine: parameters.Parameters, outdir: Path, ready: Path
 ) -> int:
-    """Measure the chosen intervals, each in a child process from a checkpoint of its own.
+    """Measure the chosen intervals. A child process measures each interval from its own checkpoint.
 
     Writes simpoints.json. Raises UserError if a child fails."""
     chosen = simpoints.read(args.simpoints)
@@ -418,7 +420,7 @@ def estimate(
 
 
 def status(end: markers.End, setup: Setup) -> int:
-    """The exit status for this end of the simulation; prints the reason of a failure."""
+    """Return the exit status for this end of the simulation. Prints the reason of a failure."""
     if end.op == "exit":
         return PROGRAM_FAILED if end.arg else 0
     if end.op == "limit":

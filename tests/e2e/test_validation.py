@@ -203,14 +203,14 @@ BRANCHES = {
     "taken 2 of 4": Branch(*pattern(512, 768), "1 T 2 T 3 N 2 N 1: wrong, right, wrong, wrong"),
     "taken 1 of 4": Branch(*pattern(768, 768), "0 T 3 N 2 N 1 N 0: wrong, wrong, wrong, right"),
     "taken 1 of 8": Branch(*pattern(896, 384), "0 T 3 N 2 N 1 N 0: wrong three times, then right"),
-    "behind a mispredicted one": Branch(
+    "after a mispredicted branch": Branch(
         512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4),
         3 * 512,
         "right behind a mispredicted branch there is no look-up: where JC is not taken, 1 and 4,"
         " JMP is mispredicted too, 1 and 3; where it is, 1, the entry foretells a JMP that is not"
         " there, 3, and 1 NOT; the four NOTs",
     ),
-    "behind a mispredicted one and a NOT": Branch(
+    "after a mispredicted branch and a NOT": Branch(
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "JMP's own entry predicts it again"
     ),
     "taken 1 of 4, short loop": Branch(
@@ -220,7 +220,7 @@ BRANCHES = {
         " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T, behind other"
         " code, has an entry of its own, always right. 1, and one NOT less than the loop without",
     ),
-    "foretold, but not there": Branch(
+    "predicted, but not there": Branch(
         ROUNDS * (3 + 4 + 1) + 7 * 32 * 3,
         7 * 32,
         "16 T and 16 N: ROL, NOT and JC 1 each, JMP or a NOT 1, the four NOTs. JC is wrong at the"

@@ -66,7 +66,7 @@ def test_the_build_takes_in_every_file(build):
 
 
 def test_other_builds_of_gem5_are_refused(build):
-    with pytest.raises(UserError, match=r"this is gem5 23\.1\.0\.0; they are tested with 24\.0"):
+    with pytest.raises(UserError, match=r"gem5 23\.1\.0\.0; the extras are tested with 24\.0"):
         build(release="23.1.0.0")
     with pytest.raises(UserError, match="has no X86"):
         build(x86=False)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Shared library number LIBRARY for exec-dynamic: 64 functions that a program could call and a
- * table of their addresses. Every entry of the table is a relocation by name, as in libraries older
- * than symbol visibility. The loader searches for the name in the program, in libc and in each
- * library until it finds it.
+ * table of their addresses. Every entry of the table is a relocation by name, as in libraries from
+ * the time before symbol visibility. The loader searches for the name in the program, in libc and
+ * in each library until it finds it.
  */
 
 #define EIGHT(X, tens) \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for the memory benchmarks. The placement of its pages decides which of them conflict in a
+ * Memory for the memory benchmarks. The placement of its pages decides which pages conflict in a
  * physically indexed, direct-mapped cache. With `contiguous`, /dev/p5ctr gives one physically
- * contiguous buffer, so that the caches alone decide. With `guest`, the operating system places the
- * pages.
+ * contiguous buffer, so that pages conflict only where a cache is too small. With `guest`, the
+ * operating system places the pages.
  */
 #ifndef P5LAB_BUFFER_H
 #define P5LAB_BUFFER_H
@@ -18,7 +18,7 @@ static const char *const buffer_placements[] = {"contiguous", "guest", NULL};
 #define BUFFER_PLACEMENT(placement) \
   {"placement", "contiguous or guest", &(placement), 0, buffer_placements}
 
-/* Allocate `size` zeroed bytes; a contiguous buffer has at most P5CTR_BUFFER_MAX. */
+/* Allocate `size` zeroed bytes. A contiguous buffer has at most P5CTR_BUFFER_MAX bytes. */
 static inline void *buffer_new(long placement, long size) {
   int contiguous = placement == BUFFER_CONTIGUOUS;
   int flags = contiguous ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;

@@ -6,18 +6,18 @@
  *
  *   data       the directory P5LAB_DATA: the guest's first IDE disk; on a host the current
  *              directory
- *   memory     /tmp, which has no disk in a guest; on a host TMPDIR, if that is set
- *   ext2       partition 1 of the first modelled disk (disk.h): directories reach it when the
- *              kernel writes them
- *   ext2-sync  the same, but a change of a directory waits for the disk, as under FFS
+ *   memory     /tmp, which is not on a disk in a guest; on a host TMPDIR, if that is set
+ *   ext2       partition 1 of the first modelled disk (disk.h): the kernel decides when a changed
+ *              directory reaches the disk
+ *   ext2-sync  the same, but a change of a directory waits for the disk, as with FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
- *   raid0      an ext2 of 256 MB in blocks of 4 KB, on a stripe over all modelled disks
+ *   raid0      an ext2 of 256 MB with blocks of 4 KB, on a stripe over all modelled disks
  *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which answers
  *              before it writes to its disk
  *   nfs-sync   the same, but each answer waits for the disk
  *
  * The program mounts and unmounts its file system (data_mount, data_leave) outside its brackets.
- * disk.h has the parts that only Linux has.
+ * disk.h contains the parts for Linux only.
  */
 #ifndef P5LAB_DATA_H
 #define P5LAB_DATA_H
@@ -52,16 +52,17 @@ static const char *const data_filesystems[] = {"data", "memory", "ext2",      "e
 #include "disk.h"
 
 static long data_mounted = DATA_DISK;
-static int data_in_guest; /* markers are off during the warm-up, which must do the same as what counts */
+static int data_in_guest; /* the markers do not show this: they are off during the warm-up */
 
-/* Print what is missing here and give up. */
+/* Print what this system does not have, and give up. */
 static inline _Noreturn void data_unavailable(const char *what, const char *why) {
   fprintf(stderr, "%s: %s\n", what, why);
   exit(P5W_EXIT_UNAVAILABLE);
 }
 
 /* Select the file system for data_enter(). Call after p5w_start(). Exits with P5W_EXIT_UNAVAILABLE
- * if this system does not have it. A host has only data and memory, because its disks are not ours.
+ * if this system does not have it. A host has only data and memory, so that no program changes its
+ * disks.
  */
 static inline void data_mount(long filesystem) {
   data_mounted = filesystem;
@@ -89,7 +90,8 @@ static inline void data_enter(const char *name) {
   if ((mkdir(name, 0700) != 0 && errno != EEXIST) || chdir(name) != 0) p5w_fail(name);
 }
 
-/* Leave the directory and remove it; it must be empty. Unmount what data_mount() mounted. */
+/* Leave the directory, which must be empty, and remove it. Unmount the file system of data_mount().
+ */
 static inline void data_leave(const char *name) {
   if (chdir("..") != 0 || rmdir(name) != 0) p5w_fail(name);
   if (data_mounted >= DATA_EXT2) disk_unmount();
@@ -107,9 +109,10 @@ static inline char (*data_names(long count))[12] {
 /* Wait until all written data are on the disk. */
 static inline void data_sync(void) { sync(); }
 
-/* The same, and empty the file cache, so that the next reads come from the disk. `memory` has no
- * disk and keeps its data. A measured host cannot do this, and the program gives up; without
- * markers nothing is measured, and the function does nothing. Call after data_enter().
+/* Wait as data_sync() does, and empty the file cache, so that the next reads come from the disk.
+ * Data in `memory` stay there, because it has no disk. A program that is measured on a host gives
+ * up, because it cannot empty the file cache. Without markers nothing is measured, and the function
+ * does nothing. Call after data_enter().
  */
 static inline void data_drop_caches(void) {
   sync();
@@ -118,8 +121,8 @@ static inline void data_drop_caches(void) {
   if (why) data_unavailable("file cache", why);
 }
 
-/* Choose whether each change of the current directory waits for the disk from now on, whatever the
- * file system does by itself. Works on ext2 and similar file systems only.
+/* Choose whether each change of the current directory waits for the disk from now on. This replaces
+ * the default of the file system. Works on ext2 and similar file systems only.
  */
 static inline void data_synchronous(int on) { disk_synchronous(on); }
 
@@ -143,7 +146,7 @@ static inline void data_write(int descriptor, const char *buffer, long size, con
 }
 
 /* The contents of a file: words of 32 bits that depend on the file (`key`) and the position. The
- * first word of every DATA_SECTOR bytes, its mark, names the sector; the other words are the same
+ * first word of every DATA_SECTOR bytes, its mark, names the sector. The other words are the same
  * in each sector. A benchmark that writes a long file fills its buffer once and then changes only
  * the marks, so that it does not measure the filling. A benchmark that reads the file checks the
  * marks within its brackets, and all bytes outside of them. `offset` is a multiple of DATA_SECTOR.
@@ -183,11 +186,11 @@ static inline void data_fill(char *buffer, long size, long offset, uint32_t key)
 }
 
 static inline _Noreturn void data_wrong(const char *name, long offset) {
-  fprintf(stderr, "%s: byte %ld is not what was written\n", name, offset);
+  fprintf(stderr, "%s: byte %ld differs from the written byte\n", name, offset);
   exit(P5W_EXIT_FAILED);
 }
 
-/* Give up unless the marks are those of the file's bytes from `offset` on. */
+/* Give up unless the marks belong to the file's bytes from `offset` on. */
 static inline void data_check_marks(const char *buffer, long size, long offset, uint32_t key,
                                     const char *name) {
   for (long at = 0; at < size; at += DATA_SECTOR) {
@@ -217,8 +220,8 @@ static inline void data_check(const char *buffer, long size, long offset, uint32
 /* Raw disks: the n-th modelled disk, counted from 0, or NULL if there are fewer. */
 static inline const char *data_disk(int n) { return disk_path(n, 0); }
 
-/* Open a disk past the file cache. Buffer, offset and size of every transfer must be multiples of
- * DATA_SECTOR.
+/* Open a disk without the file cache. Buffer, offset and size of every transfer must be multiples
+ * of DATA_SECTOR.
  */
 static inline int data_open_raw(const char *path) {
   int descriptor = disk_open_raw(path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The modelled disks under Linux, for data.h: find them, mount their file systems, empty the file
- * cache. Other guest systems, and hosts, have no modelled disks.
+ * cache. Other guest systems do not have modelled disks, and hosts do not either.
  *
- * A SCSI disk is a modelled one if its vendor is not "ATA"; the guest's IDE disk has that vendor. A
+ * A SCSI disk is a modelled disk if its vendor is not "ATA", the vendor of the guest's IDE disk. A
  * modelled disk has an MBR (guest-images/README.md): partition 1 is ext2, partition 2 FAT16. Only a
  * program that has found the engine touches these disks, so that it never touches a real disk.
  */
@@ -59,7 +59,7 @@ static inline void disk_line(const char *path, char *line, size_t size) {
   line[strcspn(line, "\n")] = '\0';
 }
 
-/* Write a text to a file of the kernel; returns 0, or -1 with the reason in errno. */
+/* Write a text to a file of the kernel. Returns 0, or -1 with the reason in errno. */
 static inline int disk_put(const char *path, const char *text) {
   int file = open(path, O_WRONLY);
   if (file < 0) return -1;
@@ -141,7 +141,7 @@ static inline void disk_unmount(void) {
   stripe_stop();
 }
 
-/* Drop clean pages, i-nodes and directory entries; sync() has written the dirty ones. */
+/* Drop clean pages, i-nodes and directory entries. sync() has written the dirty pages before. */
 static inline const char *disk_drop_caches(void) {
   return disk_put("/proc/sys/vm/drop_caches", "3") == 0 ? NULL : strerror(errno);
 }

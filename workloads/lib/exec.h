@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exec-static, exec-dynamic and counted measure this: start a program in a new process and wait. */
+/* Start a program in a new process and wait, as exec-static, exec-dynamic and counted measure it.
+ */
 #ifndef P5LAB_EXEC_H
 #define P5LAB_EXEC_H
 

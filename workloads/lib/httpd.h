@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small HTTP/1.0 server for files, in three structures. All three handle a request in the same
- * way, so that they differ in structure only:
+ * A small HTTP/1.0 server for files, in three structures. A request is handled in the same way in
+ * each, so that only the structure differs:
  *
  *   fork      a process for each connection, as in NCSA httpd 1.3 (chen95's server on NetBSD)
- *   prefork   a fixed number of processes made at the start; each accepts and serves by itself
+ *   prefork   a fixed number of processes made at the start; each accepts and serves connections
  *             (NCSA httpd 1.4 and Apache 1.0, 1995)
  *   event     one process for all connections, which waits by poll()
  *
@@ -25,7 +25,7 @@ enum httpd_structure { HTTPD_FORK, HTTPD_PREFORK, HTTPD_EVENT };
 
 struct httpd_connection {
   int socket, file;
-  size_t used;      /* bytes of the request; later bytes of the answer's piece */
+  size_t used;      /* bytes of the request; later of the current piece of the answer */
   size_t written;   /* bytes written of the piece */
   int status;       /* 0 until the request is complete */
   long sent;        /* bytes of the file */
@@ -35,8 +35,8 @@ struct httpd_connection {
 
 static int httpd_log;
 
-/* Write one line of the common log format. The client's address and the time are constants: servers
- * did not look up names, and only the line's length matters.
+/* Write one line of the common log format. The client's address and the time are constants,
+ * because servers did not look up names, and only the line's length matters.
  */
 static inline void httpd_log_line(const struct httpd_connection *connection) {
   char line[256];
@@ -80,7 +80,7 @@ static inline int httpd_request(struct httpd_connection *connection) {
   return 1;
 }
 
-/* Read the next piece of the file; returns whether there is one. */
+/* Read the next piece of the file. Returns whether there is another piece. */
 static inline int httpd_piece(struct httpd_connection *connection) {
   if (connection->status != 200) return 0;
   ssize_t count = read(connection->file, connection->piece, HTTPD_PIECE);
@@ -145,7 +145,7 @@ static inline _Noreturn void httpd_prefork(int listener, long processes) {
   for (;;) httpd_serve(net_accept(listener));
 }
 
-/* Continue with a connection that is ready; returns whether it is finished. */
+/* Continue with a connection that is ready. Returns whether the connection is finished. */
 static inline int httpd_step(struct httpd_connection *connection) {
   ssize_t count;
   if (!connection->status) {

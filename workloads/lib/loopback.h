@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loopback network interface, for benchmarks of protocols without a wire. In the guests it is
- * down at first; the kernel gives it the address 127.0.0.1 when it comes up.
+ * down at first. The kernel gives it the address 127.0.0.1 when a program brings it up.
  */
 #ifndef P5LAB_LOOPBACK_H
 #define P5LAB_LOOPBACK_H
@@ -20,7 +20,8 @@ static inline _Noreturn void loopback_missing(const char *what) {
   exit(P5W_EXIT_UNAVAILABLE);
 }
 
-/* Bring it up if it is down. Exits with P5W_EXIT_UNAVAILABLE if the system has no such protocols.
+/* Bring the interface up if it is down. Exits with P5W_EXIT_UNAVAILABLE if the system has no such
+ * protocols.
  */
 static inline void loopback_up(void) {
 #ifdef SIOCSIFFLAGS
@@ -36,7 +37,7 @@ static inline void loopback_up(void) {
 #endif
 }
 
-/* Open a socket of this type at a free port on loopback; *address receives the port. */
+/* Open a socket of this type at a free port of loopback. Writes its address to *address. */
 static inline int loopback_bind(int type, struct sockaddr_in *address) {
   socklen_t length = sizeof(*address);
   memset(address, 0, sizeof(*address));

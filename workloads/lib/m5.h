@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The markers on gem5. They are gem5's pseudo-instructions instead of the engine's CPUID: 0F 04 and
- * a 16-bit number, arguments in RDI, RSI, RDX and RCX, result in RAX (gem5, "m5ops", x86). marker.h
- * includes this file, for x86-64 programs only, because gem5 boots no 32-bit kernel.
+ * The markers on gem5. They use gem5's pseudo-instructions instead of the engine's CPUID. Such an
+ * instruction is 0F 04 and a 16-bit number, with arguments in RDI, RSI, RDX and RCX and the result
+ * in RAX (gem5, "m5ops", x86). marker.h includes this file for x86-64 programs only, because gem5
+ * boots no 32-bit kernel.
  *
- * Any other processor faults on these instructions, so programs never try them. They use them if
- * the environment variable P5LAB_MARKERS is m5; init takes it from the kernel's command line.
+ * Any other processor faults on these instructions, so a program must not try them. A program uses
+ * them if the environment variable P5LAB_MARKERS is m5. init sets it from the kernel's command
+ * line.
  *
  *   ready          checkpoint
- *   begin, end     work item begin and end, its identity the phase
+ *   begin, end     work item begin and end, with the phase as its number
  *   exit           exit with status 0, else fail with the status
  *   abort          fail with M5_ABORTED | code
  *   job            first line of gem5's input file (readfile); program: the rest of that file
@@ -81,7 +83,7 @@ static inline void m5_marker(enum p5_operation operation, uint32_t argument) {
 
 static size_t m5_program; /* offset of the delivered program in the file; 0: there is none */
 
-/* Copy the first line of the file, cut to `size` bytes with its NUL, to `text`; return its length.
+/* Copy the first line of the file, cut to `size` bytes with its NUL, to `text`. Returns its length.
  */
 static inline size_t m5_job(char *text, size_t size) {
   memset(text, '\n', size);
@@ -92,16 +94,16 @@ static inline size_t m5_job(char *text, size_t size) {
   return (size_t)(end - text);
 }
 
-/* Copy up to `size` bytes of the delivered program from `offset`; return the number of bytes. */
+/* Copy up to `size` bytes of the delivered program from `offset`. Returns the number of bytes. */
 static inline size_t m5_read_program(uint32_t offset, char *bytes, size_t size) {
   memset(bytes, 0, size);
   return m5_program ? M5_CALL(M5_READ_FILE, bytes, size, m5_program + offset, 0) : 0;
 }
 
-/* The program has written `bytes`, and so has touched their pages. */
+/* The pages of `bytes` are present, because the program has written them. */
 static inline void m5_output(const char *bytes, size_t length) {
   static size_t written;
-  char name[] = M5_OUTPUT; /* on the stack, where there is a page */
+  char name[] = M5_OUTPUT; /* on the stack, so that its page is present */
   if (length > 0) written += M5_CALL(M5_WRITE_FILE, bytes, length, written, name);
 }
 

@@ -2,11 +2,11 @@
 /*
  * Markers: a guest program's interface to the engine. C99, header only, i386 and x86-64.
  *
- * A marker is one unprivileged CPUID with a leaf number that no processor has. It costs nothing: it
- * counts as no instruction, takes no cycle and touches no cache. (The few moves that load its
- * operands are ordinary instructions.) On a machine that does not answer P5_OP_DETECT, every
- * function here does nothing, so that the same program runs on a real host. On gem5 the markers are
- * gem5's own instructions (m5.h).
+ * A marker is one unprivileged CPUID with a leaf number that no processor uses. It costs nothing:
+ * it does not count as an instruction, takes no cycle and accesses no cache. (The few moves that
+ * load its operands are ordinary instructions.) On a machine that does not answer P5_OP_DETECT,
+ * every function here does nothing, so that the same program runs on a real host. On gem5 the
+ * markers are gem5's own instructions (m5.h).
  *
  *   in:  EAX = P5_MARKER_LEAF, ECX = operation, EDX = arg0, ESI = arg1
  *   out: EAX, EBX, ECX, EDX as listed for each operation
@@ -61,7 +61,8 @@ static inline struct p5_registers p5_marker(uint32_t operation, uint32_t arg0, u
 }
 #endif
 
-/* Look for the engine; call once before any other function. Returns 1 if markers work, else 0. */
+/* Look for the engine. Call this once before any other function. Returns 1 if markers work, else 0.
+ */
 static inline int p5_marker_init(void) {
   if (!m5_start()) return 0;
   if (m5_enabled) return p5_marker_enabled = 1;
@@ -85,12 +86,12 @@ static inline void p5_end(uint32_t phase) {
   if (p5_marker_enabled) p5_marker(P5_OP_END, phase, 0);
 }
 
-/* Declare the run failed and end it. Returns only where there are no markers. */
+/* Declare the run failed and end it. Returns only if there are no markers. */
 static inline void p5_abort(uint32_t code) {
   if (p5_marker_enabled) p5_marker(P5_OP_ABORT, code, 0);
 }
 
-/* End the run. Returns only where there are no markers. */
+/* End the run. Returns only if there are no markers. */
 static inline void p5_exit(uint32_t status) {
   if (p5_marker_enabled) p5_marker(P5_OP_EXIT, status, 0);
 }
@@ -136,7 +137,7 @@ static inline size_t p5_program(uint32_t offset, char bytes[12]) {
   return out.eax;
 }
 
-/* Append bytes to the program output that the engine records; stream 1 is stdout, 2 stderr. */
+/* Append bytes to the program output that the engine records. Stream 1 is stdout, 2 is stderr. */
 static inline void p5_output(uint32_t stream, const char *bytes, size_t length) {
   if (!p5_marker_enabled) return;
   if (m5_enabled) {

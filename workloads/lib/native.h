@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The markers on a real host, which replace the engine's. marker.h includes this file for programs
- * compiled with P5LAB_NATIVE only. Linux only.
+ * The markers on a real host. They replace the engine's markers. marker.h includes this file only
+ * for programs compiled with P5LAB_NATIVE. Linux only.
  *
  * Every begin and end records the monotonic clock, the processor time of getrusage() and the
  * counters that perf_event_open() grants, for this process and its children. The program writes
- * events.jsonl when it exits. A counter that the host does not grant, or would count only part of
- * the time, is missing from the file, and a note names the reason. If the host does not allow
+ * events.jsonl when it exits. The file does not contain a counter that the host does not grant, or
+ * that would count only part of the time. A note names the reason. If the host does not allow
  * counting in kernel mode, the count of user mode has the name NAME.user.
  *
  *   P5LAB_EVENTS   the file; without it the markers do nothing
- *   P5LAB_CPU      run on this processor only, as the machines of the papers had one
+ *   P5LAB_CPU      run only on this processor, because the machines of the papers had one processor
  */
 #ifndef P5LAB_NATIVE_H
 #define P5LAB_NATIVE_H
@@ -34,12 +34,12 @@
 
 enum { NATIVE_USER = 0, NATIVE_KERNEL = 1 };
 
-/* getrusage() also reports these two, for children that have ended. */
+/* getrusage() also reports these two events, for children that have ended. */
 enum { NATIVE_FAULTS = 0, NATIVE_SWITCHES = 1, NATIVE_ALSO_RUSAGE = 2 };
 
-/* The events requested from perf_event_open(), the most important first, because processors have
- * few counters. Each is counted in user and in kernel mode. An event has the engine's name if it
- * means the same.
+/* The events requested from perf_event_open(). The most important are first, because processors
+ * have few counters. Each event is counted in user mode and in kernel mode. An event has the name
+ * of the engine's event if both mean the same.
  */
 static const struct native_event {
   const char *name;
@@ -78,15 +78,16 @@ struct native_chunk {
 };
 
 static struct {
-  pid_t owner; /* a forked child inherits all of this and must not write the file */
+  pid_t owner; /* a forked child inherits this structure, but must not write the file */
   const char *path;
   int counter[NATIVE_EVENTS][2]; /* file descriptors, -1: none */
   const char *reason[NATIVE_EVENTS]; /* why an event is missing */
   struct native_chunk *first, *last;
 } native;
 
-/* Make room for more records. The memory is shared, so that a fork neither copies its page tables
- * nor makes the next write fault. It is populated, so that the first write does not fault either.
+/* Allocate memory for more records. The memory is shared, so that a fork does not copy its page
+ * tables and the next write does not fault. It is populated, so that the first write does not
+ * fault.
  */
 static inline void native_grow(void) {
   struct native_chunk *chunk =
@@ -113,7 +114,7 @@ static inline uint64_t native_time(const struct timeval *time) {
   return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
-/* One counter: value, and the times it was enabled and running. */
+/* One counter: its value, and the times for which it was enabled and running. */
 struct native_value {
   uint64_t value, enabled, running;
 };
@@ -141,7 +142,7 @@ static inline void native_counters(struct native_record *record) {
   record->time[NATIVE_KERNEL] = native_time(&self.ru_stime) + native_time(&children.ru_stime);
 }
 
-/* Read the clock next to the measured code: last at begin, first at end. */
+/* Record a marker. The clock is read next to the measured code: last at begin, first at end. */
 static inline void native_marker(uint32_t operation, uint32_t phase) {
   uint64_t clock = native_clock();
   if (native.last->used == NATIVE_CHUNK) native_grow();
@@ -152,7 +153,7 @@ static inline void native_marker(uint32_t operation, uint32_t phase) {
   record->clock = operation == P5_OP_BEGIN ? native_clock() : clock;
 }
 
-/* Why a counter was not granted, in words. */
+/* The reason why a counter was not granted, as text. */
 static inline const char *native_why(int error) {
   switch (error) {
     case ENOENT:
@@ -169,7 +170,7 @@ static inline const char *native_why(int error) {
   }
 }
 
-/* Whether an event is in the file, and whether in user mode only. */
+/* Whether an event is in the file, and whether it counts in user mode only. */
 static inline int native_has(int event) {
   return event < NATIVE_ALSO_RUSAGE || native.counter[event][NATIVE_USER] >= 0;
 }
@@ -186,7 +187,7 @@ static inline void native_close(int event, const char *reason) {
   native.reason[event] = reason;
 }
 
-/* Whether all counters that are open have counted all the time. */
+/* Whether all open counters have counted all the time. */
 static inline int native_complete(void) {
   struct native_value value;
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -211,7 +212,7 @@ static inline int native_open(const struct native_event *event, int mode) {
 }
 
 /* Open all available counters. A counter that must share a hardware register would count only part
- * of the time and give an estimate; it is closed again.
+ * of the time and give an estimate. Such a counter is closed again.
  */
 static inline void native_open_all(void) {
   for (int i = 0; i < NATIVE_EVENTS; i++) native.counter[i][0] = native.counter[i][1] = -1;
@@ -227,13 +228,13 @@ static inline void native_open_all(void) {
     uint64_t start = native_clock();
     while (native.counter[i][0] >= 0 && native_clock() - start < 1000000) continue;
     if (native.counter[i][0] >= 0 && !native_complete())
-      native_close(i, "all counters of the processor are taken");
+      native_close(i, "all counters of the processor are in use");
   }
 }
 
 static inline void native_print_bank(FILE *file, int ring, int mode,
                                      const struct native_record *record) {
-  /* Counts without a mode stand with those of user mode. */
+  /* Counts without a mode are listed with the counts of user mode. */
   fprintf(file, "[0,%d,[%" PRIu64 ",%" PRIu64, ring, mode == NATIVE_USER ? record->clock : 0,
           record->time[mode]);
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -241,7 +242,9 @@ static inline void native_print_bank(FILE *file, int ring, int mode,
   fputs("]]", file);
 }
 
-/* Write a note for each reason and the events that it makes missing (`partial`: in kernel mode). */
+/* Write a note for each reason, with the events that are missing for it (`partial`: in kernel
+ * mode).
+ */
 static inline void native_print_notes(FILE *file, int partial) {
   int said[NATIVE_EVENTS];
   for (int i = 0; i < NATIVE_EVENTS; i++)
@@ -259,7 +262,7 @@ static inline void native_print_notes(FILE *file, int partial) {
   }
 }
 
-/* Write the file; runs at exit. */
+/* Write the file. This function runs at exit. */
 static inline void native_write(void) {
   if (getpid() != native.owner) return;
   for (int i = 0; i < NATIVE_EVENTS && !native_complete(); i++) {
@@ -304,7 +307,7 @@ static inline void native_write(void) {
   }
 }
 
-/* Set everything up; returns 1 if this run is to be recorded. */
+/* Prepare the markers. Returns 1 if this run is recorded. */
 static inline int native_start(void) {
   native.path = getenv("P5LAB_EVENTS");
   if (!native.path) return 0;

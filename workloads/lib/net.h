@@ -4,11 +4,11 @@
  *
  *   loopback   a process of this system, over the loopback interface
  *   remote     the remote host at the other end of the Ethernet, which is part of the simulation
- *              (docs/evidence/network-benchmarks.md). Only a program that has found the engine looks for it,
- *              so that it never touches a real network
+ *              (docs/evidence/network-benchmarks.md). Only a program that has found the engine uses
+ *              it, so that a program never touches a real network
  *
  * The contents of the data depend on their position in the stream (data.h). The receiver checks
- * every byte, or compares its check sequence with the one that the remote host reports.
+ * every byte, or compares its check sequence with the check sequence that the remote host reports.
  */
 #ifndef P5LAB_NET_H
 #define P5LAB_NET_H
@@ -36,7 +36,7 @@ static const char *const net_peers[] = {"loopback", "remote", NULL};
 
 #define NET_LINE 1024
 
-/* Bring the interface to this peer up. First call of a network benchmark after p5w_start(). */
+/* Bring the interface to this peer up. A network benchmark calls this first after p5w_start(). */
 static inline void net_up(long peer) {
   loopback_up();
   if (peer == NET_REMOTE) net_card_up();
@@ -55,7 +55,7 @@ static inline int net_connect(const char *host, int port) {
   return net_connect_to(&address);
 }
 
-/* Open a socket that listens on all addresses of this system at `port`, or at a free port if that
+/* Open a socket that listens on all addresses of this system at `port`, or at a free port if `port`
  * is 0. Processes of this system connect to *address.
  */
 static inline int net_listen(int port, int backlog, struct sockaddr_in *address) {
@@ -76,7 +76,7 @@ static inline int net_accept(int listener) {
   return made;
 }
 
-/* Set the size of the receive buffer; 0: the system's own. Call before the connection is made. */
+/* Set the size of the receive buffer; 0: the system's default. Call before connecting. */
 static inline void net_receive_buffer(int socket, long bytes) {
   int size = (int)bytes;
   if (bytes > 0 && setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)) != 0)
@@ -121,12 +121,12 @@ static inline uint32_t net_crc(uint32_t before, const void *bytes, long size) {
 }
 
 static inline _Noreturn void net_wrong(const char *what, long found, long expected) {
-  fprintf(stderr, "%s: %ld, not %ld\n", what, found, expected);
+  fprintf(stderr, "%s: %ld, expected %ld\n", what, found, expected);
   exit(P5W_EXIT_FAILED);
 }
 
-/* The server of a benchmark ends with it, also when the benchmark gives up, because a run ends only
- * when all its processes have ended.
+/* The server of a benchmark ends when the benchmark ends or gives up, because a run ends only when
+ * all its processes have ended.
  */
 static pid_t net_server, net_server_owner;
 
@@ -144,16 +144,16 @@ static inline void net_server_started(pid_t server) {
   registered = 1;
 }
 
-/* Wait for the end of a server that ends by itself. */
+/* Wait until a server has ended by itself. */
 static inline void net_server_wait(void) {
   pid_t server = net_server;
   child_wait(server);
   net_server = 0;
 }
 
-/* Send a command line to the remote host and read its answer, lines that end with a single dot. One
- * call sends the whole line: TCP would hold the bytes of a second call until the first are
- * acknowledged, up to 250 ms of a bracket.
+/* Send a command line to the remote host and read its answer. A single dot ends the lines of the
+ * answer. One call sends the whole line. TCP would hold the bytes of a second call until the first
+ * bytes are acknowledged, which can take 250 ms of a bracket.
  */
 static inline void net_control(const char *command, char answer[NET_LINE]) {
   static int control = -1;
@@ -186,7 +186,7 @@ static inline unsigned long net_number(const char *answer, const char *name, con
       if (strncmp(at + 1, key, size) == 0 && at[1 + size] == '=')
         return strtoul(at + size + 2, NULL, strcmp(key, "crc") == 0 ? 16 : 10);
   }
-  fprintf(stderr, "remote host: no %s %s in its answer: %s", name, key, answer);
+  fprintf(stderr, "remote host: its answer has no %s %s: %s", name, key, answer);
   exit(P5W_EXIT_FAILED);
 }
 

@@ -2,9 +2,9 @@
 /*
  * One transfer over one TCP connection, to the sink or from the source of the peer (net.h). Each
  * call moves one buffer. The sink receives the data of data.h with key 0. A sink process of this
- * system checks each sector's mark and all of the last buffer; the remote host reports the number
- * of bytes and their check sequence. The receiver of the source's stream checks one byte of each
- * sector and all of the last buffer.
+ * system checks each sector's mark and the whole last buffer. The remote host reports the number of
+ * bytes and their check sequence. A receiver of the source's stream checks one byte of each sector
+ * and the whole last buffer.
  */
 #ifndef P5LAB_NETTRANSFER_H
 #define P5LAB_NETTRANSFER_H
@@ -28,9 +28,7 @@ static inline long net_transfer_size(const struct net_transfer *transfer, long a
   return transfer->buffer < left ? transfer->buffer : left;
 }
 
-/* Make the buffer and the check sequence of a transfer. The contents of the buffer are filled here
- * only.
- */
+/* Make the buffer and the check sequence of a transfer. Only this function fills the buffer. */
 static inline void net_transfer_new(struct net_transfer *transfer) {
   if (transfer->buffer % DATA_SECTOR != 0) {
     fprintf(stderr, "the buffer must be a multiple of %d\n", DATA_SECTOR);
@@ -87,13 +85,14 @@ static inline void net_transfer_check(const struct net_transfer *transfer, int f
   if (read(from, &more, 1) != 0) net_wrong("received", transfer->bytes + 1, transfer->bytes);
 }
 
-/* All bytes have been sent: wait until the other side has received all of them and has closed. */
+/* After all bytes have been sent: wait until the other side has received them and has closed. */
 static inline void net_transfer_end(int to) {
   char none;
   if (shutdown(to, SHUT_WR) != 0 || read(to, &none, 1) != 0) p5w_fail("end of the transfer");
 }
 
-/* The other side, as a process of this system: it receives what this side sends, or sends. */
+/* The other side, as a process of this system. It is the sink if this side sends, else the source.
+ */
 static inline pid_t net_transfer_other(const struct net_transfer *transfer,
                                        struct sockaddr_in *address) {
   int listener = net_listen(0, 1, address);
@@ -113,7 +112,7 @@ static inline pid_t net_transfer_other(const struct net_transfer *transfer,
   return child;
 }
 
-/* Connect; *child is the process of the other side, 0 for the remote host. */
+/* Connect. *child becomes the process of the other side, 0 for the remote host. */
 static inline int net_transfer_open(const struct net_transfer *transfer, pid_t *child) {
   struct sockaddr_in address =
       net_address(NET_REMOTE_ADDRESS, transfer->direction == NET_SEND ? NET_SINK : NET_SOURCE);
@@ -126,7 +125,7 @@ static inline int net_transfer_open(const struct net_transfer *transfer, pid_t *
 }
 
 /* One transfer. Its bracket lasts from the first byte to the last acknowledged byte (send) or the
- * last byte read (receive). The connection is made outside of it.
+ * last byte read (receive). The connection is made before it.
  */
 static inline void net_transfer_measure(const struct net_transfer *transfer) {
   char answer[NET_LINE];
@@ -157,7 +156,7 @@ static inline void net_transfer_measure(const struct net_transfer *transfer) {
     long bytes = (long)net_number(answer, "sink.tcp", "bytes");
     if (bytes != transfer->bytes) net_wrong("the remote host received", bytes, transfer->bytes);
     uint32_t check = (uint32_t)net_number(answer, "sink.tcp", "crc");
-    if (check != transfer->check) net_wrong("check of it", (long)check, (long)transfer->check);
+    if (check != transfer->check) net_wrong("check sequence", (long)check, (long)transfer->check);
   }
 }
 

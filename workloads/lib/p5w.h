@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts that all workloads share: arguments, brackets and failure. Header only.
+ * The parts that all workloads share: arguments, brackets, and the end after an error. Header only.
  *
- * A workload takes arguments `key=value` and nothing else. Exit status: 0 done, 1 failed while
- * running, 2 wrong arguments, 77 this machine lacks something that the workload needs.
+ * A workload takes only arguments of the form `key=value`. Exit status: 0 done, 1 failed while
+ * running, 2 wrong arguments, 77 this machine does not have something that the workload needs.
  */
 #ifndef P5LAB_P5W_H
 #define P5LAB_P5W_H
@@ -20,8 +20,8 @@
 #define P5W_EXIT_USAGE 2
 #define P5W_EXIT_UNAVAILABLE 77
 
-/* One argument: either a number (`value`) or one word of a list (`choices`, chosen index in
- * `value`). The initial value is the default.
+/* One argument: either a number in `value`, or one word of the list `choices` with its index in
+ * `value`. The initial value is the default.
  */
 struct p5w_option {
   const char *name;
@@ -66,7 +66,7 @@ static inline int p5w_choice(const char *text, const char *const *choices, long 
 }
 
 /* Sleep until the clock ticks. A measurement shorter than a tick (10 ms in the guests) then
- * contains no tick; a tick in one of 50 system calls would double their mean.
+ * contains no tick. A tick in one of 50 system calls would double their mean.
  */
 static inline void p5w_await_tick(void) {
   const struct timespec shortest = {.tv_nsec = 1};
@@ -104,9 +104,9 @@ static inline void p5w_empty_bracket(void) {
 static void P5W_EMPTY_BRACKET(void);
 #endif
 
-/* First call of every workload: parse the arguments into the options, look for the engine and, if
- * there is one, measure the empty bracket. The options end with an entry whose name is NULL. Exits
- * with P5W_EXIT_USAGE on a wrong argument.
+/* Every workload calls this first. It parses the arguments into the options and looks for the
+ * engine. If there is an engine, it measures the empty bracket. The name in the last entry of the
+ * options is NULL. Exits with P5W_EXIT_USAGE on a wrong argument.
  */
 static inline void p5w_start(int argc, char **argv, const struct p5w_option *options) {
   for (int i = 1; i < argc; i++) {
@@ -142,7 +142,8 @@ static inline _Noreturn void p5w_fail(const char *what) {
   exit(P5W_EXIT_FAILED);
 }
 
-/* The usual pair of options: the number of measured iterations, and of warm-up iterations before.
+/* The usual pair of options: the number of measured iterations, and the number of warm-up
+ * iterations before them.
  */
 #define P5W_ITERATIONS(iterations, warmup)                                   \
   {"iterations", "measured iterations", &(iterations), 1, NULL}, {           \

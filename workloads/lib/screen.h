@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The frame buffer of the guest's video card, for programs that draw by themselves. It has 1024 x
- * 768 pixels: either linear with 8 bits a pixel, or with 1 bit a pixel in the first of four planes,
- * behind a window of 64 KB. The display interface of the emulated card sets the mode (ports 1CEh
- * and 1CFh; vbe_display_api.txt of the VGA BIOS); the registers of every VGA select the plane.
+ * 768 pixels. With 8 bits per pixel it is linear. With 1 bit per pixel it is in the first of four
+ * planes, and a window of 64 KB shows a part of it. The display interface of the emulated card sets
+ * the mode (ports 1CEh and 1CFh; vbe_display_api.txt of the VGA BIOS). Standard VGA registers
+ * select the plane.
  *
- * In 1995 a display driver would have done this, not the program. Linux on x86 only.
+ * In 1995 a display driver would have drawn, not the program. Linux on x86 only.
  */
 #ifndef P5LAB_SCREEN_H
 #define P5LAB_SCREEN_H
@@ -23,10 +24,10 @@
 #define SCREEN_HEIGHT 768
 
 struct screen {
-  int depth;      /* bits a pixel */
+  int depth;      /* bits per pixel */
   long row_bytes; /* distance from one row to the next */
   uint8_t *memory;
-  int bank; /* with 1 bit a pixel: the bank of 64 KB that the window shows */
+  int bank; /* with 1 bit per pixel: the bank of 64 KB that the window shows */
 };
 
 #ifdef __i386__
@@ -39,7 +40,7 @@ enum {
   SCREEN_SEQUENCER = 0x3C4, SCREEN_MAP_MASK = 2, SCREEN_MEMORY_MODE = 4,
   SCREEN_GRAPHICS = 0x3CE, SCREEN_SET_RESET = 1, SCREEN_ROTATE = 3, SCREEN_READ_MAP = 4,
   SCREEN_MODE = 5, SCREEN_MISCELLANEOUS = 6, SCREEN_BIT_MASK = 8,
-  SCREEN_PLANAR = 0x06, /* all memory; no odd and even planes, no chain of four */
+  SCREEN_PLANAR = 0x06, /* all memory, without odd/even mode and without chain-4 mode */
   SCREEN_AT_A0000 = 0x05, /* graphics, 64 KB at A0000h */
 };
 #define SCREEN_LINEAR_ADDRESS 0xE0000000
@@ -56,7 +57,7 @@ static inline void screen_register(int port, int index, int value) {
   outw((unsigned short)(value << 8 | index), (unsigned short)port);
 }
 
-/* Switch to a mode of `depth` bits a pixel, 1 or 8, and map its memory. Exits with
+/* Switch to a mode of `depth` bits per pixel, 1 or 8, and map its memory. Exits with
  * P5W_EXIT_UNAVAILABLE if there is no such card, or if the system does not give a program access.
  */
 static inline struct screen screen_open(const char *name, int depth) {
@@ -68,7 +69,7 @@ static inline struct screen screen_open(const char *name, int depth) {
     id = inw(SCREEN_DATA_PORT);
   }
   if (id < SCREEN_ID_OLDEST || id > SCREEN_ID_NEWEST) {
-    fprintf(stderr, "%s: needs the guest's video memory, and cannot have it here\n", name);
+    fprintf(stderr, "%s: needs the guest's video memory, which is not accessible here\n", name);
     exit(P5W_EXIT_UNAVAILABLE);
   }
   screen_set(SCREEN_ENABLE, 0);
@@ -99,7 +100,7 @@ static inline struct screen screen_open(const char *name, int depth) {
   return screen;
 }
 
-/* The address of row `y`; moves the window there if necessary. */
+/* Return the address of row `y`. Moves the window there if necessary. */
 static inline uint8_t *screen_row(struct screen *screen, int y) {
   long at = y * screen->row_bytes;
   if (screen->depth == 8) return screen->memory + at;
@@ -111,7 +112,7 @@ static inline uint8_t *screen_row(struct screen *screen, int y) {
 #else
 
 static inline struct screen screen_open(const char *name, int depth) {
-  fprintf(stderr, "%s: drives the video card of a PC by 32-bit programs only\n", name);
+  fprintf(stderr, "%s: can use a PC's video card only as a 32-bit program\n", name);
   exit(P5W_EXIT_UNAVAILABLE);
   return (struct screen){.depth = depth};
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sdbase's messages and its mix of jobs (wpi92 section 4.2), for the guest's program and for the
- * clients on the remote host: plain C and C++. A client sends requests of one size and gets answers
- * of one size; the first word of both is big-endian as on any network.
+ * clients on the remote host. The file is valid C and C++. All requests have one size, and all
+ * answers have one size. The first word of a request and of an answer is big-endian (network
+ * order).
  *
  * The paper names three operations (read a random record, modify one, append one) and a mix of jobs
- * from the Byte benchmarks. It prints neither the record's size nor the mix. Our estimates: records
- * of 128 bytes; six of ten jobs read, three modify and one appends.
+ * from the Byte benchmarks. It does not print the record's size or the mix. We estimate that a
+ * record has 128 bytes. Of ten jobs, six read, three modify and one appends.
  */
 #ifndef P5LAB_SDBASE_H
 #define P5LAB_SDBASE_H
@@ -25,8 +26,8 @@ struct sdbase_message {
   unsigned char contents[SDBASE_RECORD];
 };
 
-/* The contents of version v of record n. The server chooses the number of an appended record, but
- * its contents belong to the number that the client sends.
+/* The contents of version v of record n. The server chooses the number of an appended record. But
+ * the contents of this record follow from the number that the client sends.
  */
 static inline void sdbase_contents(unsigned char *bytes, uint32_t record, uint32_t version) {
   uint32_t seed = record * 2654435761u + version * 2246822519u + 1;
@@ -55,7 +56,7 @@ static inline void sdbase_unpack(struct sdbase_message *message, const unsigned 
   memcpy(message->contents, from + 12, SDBASE_RECORD);
 }
 
-/* A generator of its own for each client: xorshift of 32 bits (Marsaglia, 2003). */
+/* Each client has its own generator: xorshift of 32 bits (Marsaglia, 2003). */
 static inline uint32_t sdbase_random(uint32_t *state) {
   *state ^= *state << 13;
   *state ^= *state >> 17;
@@ -64,7 +65,7 @@ static inline uint32_t sdbase_random(uint32_t *state) {
 
 static inline uint32_t sdbase_seed(uint32_t client) { return (client + 1) * 2654435761u | 1; }
 
-/* Make the next request of a client; the file has `records` records. */
+/* Make the next request of a client. The file has `records` records. */
 static inline void sdbase_next(struct sdbase_message *message, uint32_t *state, uint32_t records) {
   uint32_t job = sdbase_random(state) % 10;
   message->operation = job < 6 ? SDBASE_READ : job < 9 ? SDBASE_MODIFY : SDBASE_APPEND;
@@ -75,8 +76,8 @@ static inline void sdbase_next(struct sdbase_message *message, uint32_t *state, 
     sdbase_contents(message->contents, message->record, message->version);
 }
 
-/* Whether an answer fits its request: some version of the record for a read, the version that was
- * sent for the others.
+/* Whether an answer fits its request. The answer to a read contains some version of the record.
+ * Other answers contain the version that the client sent.
  */
 static inline int sdbase_answers(const struct sdbase_message *answer,
                                  const struct sdbase_message *request) {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Short instruction sequences, unrolled in a loop, so that the clocks of one copy can be measured
- * exactly. For i386; on others the programs that use it end with P5W_EXIT_UNAVAILABLE.
+ * exactly. For i386. On other machines, programs with sequences end with P5W_EXIT_UNAVAILABLE.
  *
  * SEQUENCE(number, copies, loops, text) defines sequence_NUMBER(). Its loop is
  *
  *   9: notl %edi; TEXT; notl %edi; TEXT; ... notl %edi; decl %ebp; jnz 9b
  *
- * NOT pairs with nothing and does not change the flags, so the copies of the text do not influence
- * each other. The other sequences are compared with a sequence without text. In the text, EBX and
- * ESI point to different places of sequence_memory, EAX, ECX and EDX are free, EBP counts the
- * loops, EDI is free between two NOTs, ST to ST(3) are 1.0, and the flags are those of a result
- * above zero. The text must keep ESP, EBX and ESI. It may use labels 2 to 6.
+ * NOT pairs with no instruction and does not change the flags, so the copies of the text do not
+ * influence each other. The other sequences are compared with a sequence without text. The text
+ * finds this state:
+ *   - EBX and ESI point to different places of sequence_memory.
+ *   - EAX, ECX and EDX are free. EDI is free between two NOTs. EBP counts the loops.
+ *   - ST to ST(3) are 1.0.
+ *   - The flags show a result above zero.
+ * The text must keep ESP, EBX and ESI. It may use labels 2 to 6.
  */
 #ifndef P5LAB_SEQUENCE_H
 #define P5LAB_SEQUENCE_H
@@ -21,11 +24,11 @@
 #define SEQUENCE_MEMORY 1024
 #define SEQUENCE_ESI 128    /* offset to which ESI points; EBX points to the beginning */
 #define SEQUENCE_SELF 64    /* the memory's own address is at this offset */
-#define SEQUENCE_FLOATS 512 /* from here on each word is a float 1.0; before, an integer 1 */
+#define SEQUENCE_FLOATS 512 /* words from here on are 1.0; words before are the integer 1 */
 
-/* The argument of sequence_NUMBER(). It runs its loop `rounds` times, each time from the same
- * registers. Only the last round has markers. By then the predictor knows the loop, and no other
- * code has been executed in between.
+/* The argument of sequence_NUMBER(). The function runs its loop `rounds` times, each time from the
+ * same registers. Only the last round has markers. The earlier rounds have trained the predictor,
+ * and no other code runs between the rounds.
  */
 struct sequence_call {
   uint32_t eax, ecx, edx, ebx, esi;
@@ -45,8 +48,8 @@ static uint32_t sequence_memory[SEQUENCE_MEMORY / 4] __attribute__((aligned(SEQU
 
 #ifdef __i386__
 
-/* The markers are here and not around the call, so that a bracket contains no branch except the
- * loop's. On a real host the markers are functions, and sequence_run() calls them.
+/* The markers are here and not around the call, so that the loop's branch is the only branch in a
+ * bracket. On a real host the markers are functions, and sequence_run() calls them.
  */
 #ifdef P5LAB_NATIVE
 #define SEQUENCE_MARKER(operation) ""
@@ -64,7 +67,7 @@ __asm__(
     "  movl 36(%esp), %edi\n"
     "  pushl %edi\n"
     "8:\n"
-    "  .irp depth, 32, 64, 96\n" /* the stack that the text will use is in the cache */
+    "  .irp depth, 32, 64, 96\n" /* the text's stack is now in the cache */
     "    movl -\\depth(%esp), %eax\n"
     "  .endr\n"
     "  fninit\n"
@@ -120,7 +123,7 @@ __asm__(
 #endif
 
 static const struct sequence *sequence_current;
-static uint32_t sequence_expected; /* result of the first pass of the current one */
+static uint32_t sequence_expected; /* result of the first pass of the current sequence */
 static int sequence_passes;
 
 /* Run `rounds` rounds of the current sequence, the last one as its phase, always from the same
@@ -148,7 +151,7 @@ static __attribute__((noinline)) uint32_t sequence_run(uint32_t rounds) {
   return sum; /* all of the memory is now in the cache */
 }
 
-/* One round to warm up and one that is measured. All passes must have the same results. */
+/* One warm-up round and one measured round. All passes must have the same results. */
 static void sequence_pass(void) {
 #ifdef P5LAB_NATIVE
   uint32_t sum = sequence_run(1);
@@ -157,7 +160,7 @@ static void sequence_pass(void) {
 #endif
   if (sequence_passes++ == 0) sequence_expected = sum;
   if (sum != sequence_expected) {
-    fprintf(stderr, "%s: other results than the first time\n", sequence_current->name);
+    fprintf(stderr, "%s: the results differ from the first pass\n", sequence_current->name);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -175,7 +178,7 @@ static inline void sequence_empty(void (*run)(struct sequence_call *)) {
 /* Exit on machines without sequences. */
 static inline void sequence_need(const struct sequence *any) {
   if (any->run) return;
-  fprintf(stderr, "not a program for i386: nothing to measure\n");
+  fprintf(stderr, "this program is not built for i386: nothing to measure\n");
   exit(P5W_EXIT_UNAVAILABLE);
 }
 

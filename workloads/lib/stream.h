@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data that the bandwidth benchmarks send through a pipe or a connection, and how they check
- * it: chunks that begin with their number; the rest is the same in all of them.
+ * the data. Each chunk begins with its number. The rest is the same in all chunks.
  */
 #ifndef P5LAB_STREAM_H
 #define P5LAB_STREAM_H
@@ -22,7 +22,7 @@ static inline void stream_number(unsigned char *chunk, uint32_t number) {
 }
 
 static inline _Noreturn void stream_wrong(const char *name, uint32_t number) {
-  fprintf(stderr, "%s: chunk %u is not what was sent\n", name, (unsigned)number);
+  fprintf(stderr, "%s: chunk %u differs from the sent chunk\n", name, (unsigned)number);
   exit(P5W_EXIT_FAILED);
 }
 
@@ -40,7 +40,7 @@ static inline void stream_check(const char *name, const unsigned char *chunk, lo
     if (chunk[i] != stream_byte(i)) stream_wrong(name, number);
 }
 
-/* Read `size` bytes, in as many calls as necessary; give up at the end of the stream. */
+/* Read `size` bytes, in as many calls as necessary. Give up at the end of the stream. */
 static inline void stream_read(const char *name, int from, unsigned char *to, long size) {
   while (size > 0) {
     errno = EPIPE;
@@ -68,7 +68,7 @@ static inline void stream_send(const char *name, int to, unsigned char *chunk, l
   }
 }
 
-/* Receive `warmup` chunks, then `count` chunks as phase 0, and check all of the last chunk of each.
+/* Receive `warmup` chunks, then `count` chunks as phase 0. Check the whole last chunk of each part.
  */
 static __attribute__((noinline)) void stream_take(const char *name, int from, unsigned char *chunk,
                                                   long size, long first, long count) {

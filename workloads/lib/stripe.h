@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stripe (RAID 0) over all modelled disks, whole, by the Linux driver md. As with mdadm --build,
- * the disks hold no record of it. Part of disk.h.
+ * A stripe (RAID 0) over all modelled disks, by the Linux driver md. It uses the whole disks. As
+ * with mdadm --build, the disks contain no description of the stripe. Part of disk.h.
  */
 #ifndef P5LAB_STRIPE_H
 #define P5LAB_STRIPE_H

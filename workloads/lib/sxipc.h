@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SXipc's script (wpi92 section 4.5), for the guest's program and for the clients on the remote
- * host: plain C and C++. A client sends a batch of requests, as Xlib does when it flushes its
- * buffer. It waits if the script has a reply or an event in the batch.
+ * host. The file is valid C and C++. A client sends a batch of requests, like Xlib when it flushes
+ * its buffer. The client waits if the script has a reply or an event in the batch.
  *
- * The paper has eight types of clients after Droms and Dyksen ("Performance Measurements of the X
- * Window System Communication Protocol", Software Practice and Experience 20, 1990) and does not
+ * The paper uses eight types of clients from Droms and Dyksen ("Performance Measurements of the X
+ * Window System Communication Protocol", Software Practice and Experience 20, 1990). It does not
  * print their patterns. The patterns here are estimates, in the units of the protocol: a reply or
- * an event has 32 bytes, Xlib's buffer 2048 (X11R5).
+ * an event has 32 bytes, and Xlib's buffer has 2048 bytes (X11R5).
  */
 #ifndef P5LAB_SXIPC_H
 #define P5LAB_SXIPC_H
@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 #define SXIPC_PORT 6000
-#define SXIPC_HEADER 8 /* bytes of the batch, header included, and of its answer; both big-endian */
+#define SXIPC_HEADER 8 /* sizes of the batch (with this header) and of its answer, big-endian */
 #define SXIPC_BATCH_MAX 4096
-#define SXIPC_END 0xffffffffu /* as the answer's size: the client is done; the answer is the sum */
+#define SXIPC_END 0xffffffffu /* answer size in a client's last batch: the answer is the sum */
 #define SXIPC_STEPS_MAX 8
 
 struct sxipc_step {
   uint16_t batch;  /* bytes that the client sends, at least the header */
-  uint16_t answer; /* bytes of replies and events that it then waits for */
+  uint16_t answer; /* bytes of replies and events for which it then waits */
 };
 
 struct sxipc_type {
@@ -39,11 +39,11 @@ static const struct sxipc_type sxipc_types[SXIPC_TYPES] = {
     {"terminal", 2, {{64, 32}, {96, 32}}},
     /* A listing that scrolls: lines of text, an exposure event after each scroll. */
     {"scroll", 3, {{1600, 32}, {1600, 32}, {400, 32}}},
-    /* An editor: keys; each key redraws a line or two. */
+    /* An editor: keys, each of which redraws one or two lines. */
     {"editor", 4, {{128, 32}, {320, 32}, {128, 64}, {960, 32}}},
     /* Line drawings: full buffers of segments. */
     {"plot", 4, {{2048, 0}, {2048, 0}, {2048, 0}, {512, 32}}},
-    /* A window manager: questions and their answers, one at a time. */
+    /* A window manager: one query and its answer at a time. */
     {"manager", 6, {{16, 32}, {16, 64}, {24, 32}, {40, 0}, {16, 32}, {64, 96}}},
     /* A clock: a few lines, then a wait for the next event. */
     {"clock", 1, {{192, 32}}},
@@ -59,7 +59,7 @@ static inline uint32_t sxipc_get(const unsigned char *from) {
   return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
 }
 
-/* Write the n-th batch of a client; returns its size in bytes. *answer: bytes of the answer. */
+/* Write the n-th batch of a client. Returns its size in bytes. *answer: bytes of the answer. */
 static inline uint32_t sxipc_batch(unsigned char *to, const struct sxipc_type *type, uint32_t client,
                                    uint32_t n, uint32_t *answer) {
   const struct sxipc_step *step = &type->steps[n % (uint32_t)type->count];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequential transfers of long files and raw disks, in requests of one size; contents as in data.h.
+/* Sequential transfers of long files and raw disks, in requests of one size. data.h defines the
+ * contents.
  */
 #ifndef P5LAB_TRANSFER_H
 #define P5LAB_TRANSFER_H
@@ -9,14 +10,13 @@
 struct transfer {
   long kb;      /* KB to transfer */
   long request; /* bytes of a request, a multiple of DATA_SECTOR; the last one may be shorter */
-  long offset;  /* KB in front of it in the file */
+  long offset;  /* KB in the file before the transfer */
   uint32_t key; /* key of the contents */
   const char *name;
   char *buffer; /* memory of a request */
 };
 
-/* Make a transfer of such requests, with its buffer. Exits if the contents do not fit the requests.
- */
+/* Make a transfer with its buffer. Exits if `request` is not a multiple of DATA_SECTOR. */
 static inline struct transfer transfer_new(long kb, long request, const char *name) {
   if (request % DATA_SECTOR != 0) {
     fprintf(stderr, "request must be a multiple of %d\n", DATA_SECTOR);
@@ -30,7 +30,7 @@ static inline void transfer_seek(const struct transfer *transfer, int descriptor
   if (lseek(descriptor, (off_t)transfer->offset << 10, SEEK_SET) < 0) p5w_fail(transfer->name);
 }
 
-/* Size in bytes of the request at byte `at`. */
+/* Bytes of the request that begins at byte `at`. */
 static inline long transfer_size(const struct transfer *transfer, long at) {
   long left = (transfer->kb << 10) - at;
   return transfer->request < left ? transfer->request : left;
@@ -66,7 +66,7 @@ static inline void transfer_fill(const struct transfer *transfer) {
   data_fill(transfer->buffer, transfer->request, 0, transfer->key);
 }
 
-/* Open a file for its transfers; a file to be written is created. */
+/* Open a file for its transfers. If it will be written, it is created. */
 static inline int transfer_open(const struct transfer *transfer, int flags) {
   int descriptor = open(transfer->name, flags, 0600);
   if (descriptor < 0) p5w_fail(transfer->name);

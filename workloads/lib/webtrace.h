@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A document tree and a trace of requests to it, by seed; for the guest's programs and for the
- * client on the remote host: plain C and C++.
+ * A document tree and a trace of requests to it, from a seed. The guest's programs and the client
+ * on the remote host use this file. It is valid C and C++.
  *
- * chen95 section 5.3 replays 1024 requests to a server of 1995, 9.7 MB in all. (That its MB are of
- * 1024 * 1024 follows from Table 6: NT's 144 KB/s for 69.04 s.) The mix of sizes is that of
- * SPECweb96 (SPEC, 1996), which was made from the logs of servers of 1995. It has four classes of
- * nine files: class k has files from 100 * 10^k bytes to nine times that. The classes get 35, 50,
- * 14 and 1 % of the requests. Within a class the middle files get the most (here Poisson with mean
- * 4). All sizes are then multiplied by one factor that makes the trace as long as the paper's. The
- * n-th directory gets requests in proportion to 1/n, so that few documents get most requests
- * (Arlitt and Williamson, "Web Server Workload Characterization", SIGMETRICS 1996: 10 % of them get
- * 90 %). The number of directories and this distribution are estimates.
+ * chen95 section 5.3 replays 1024 requests to a server of 1995, 9.7 MB in total. (One MB has 2^20
+ * bytes here. This follows from Table 6: NT's 144 KB/s for 69.04 s.) The sizes have the mix of
+ * SPECweb96 (SPEC, 1996), which was made from the logs of servers of 1995. The mix has four classes
+ * of nine files: class k has files from 100 * 10^k bytes to nine times that size. The classes get
+ * 35, 50, 14 and 1 % of the requests. Within a class the middle files get the most requests (here
+ * Poisson with mean 4). All sizes are then multiplied by one factor, so that the trace has the same
+ * number of bytes as in the paper. The n-th directory gets requests in proportion to 1/n, so that
+ * few documents get most requests (Arlitt and Williamson, "Web Server Workload Characterization",
+ * SIGMETRICS 1996: 10 % of the documents get 90 %). The number of directories and this distribution
+ * are estimates.
  */
 #ifndef P5LAB_WEBTRACE_H
 #define P5LAB_WEBTRACE_H
@@ -43,7 +44,7 @@ static inline uint32_t web_random(uint32_t *state, uint32_t below) {
   return (uint32_t)(((uint64_t)*state * below) >> 32);
 }
 
-/* Draw an index; the n-th weight is the probability of index n. */
+/* Draw a random index. The probability of index n is proportional to the n-th weight. */
 static inline uint32_t web_weighted(uint32_t *state, const uint16_t *weights, uint32_t count) {
   uint32_t all = 0, drawn;
   for (uint32_t i = 0; i < count; i++) all += weights[i];
@@ -61,7 +62,7 @@ static inline uint32_t web_nominal_size(uint32_t document) {
   return size;
 }
 
-/* At most WEB_REQUESTS_MAX requests. */
+/* Make a trace of at most WEB_REQUESTS_MAX requests. */
 static inline void web_trace_new(struct web_trace *trace, uint32_t requests, uint32_t seed) {
   static const uint16_t classes[WEB_CLASSES] = {35, 50, 14, 1};
   static const uint16_t files[WEB_FILES] = {18, 73, 147, 195, 195, 156, 104, 60, 30};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The common part of the benchmarks of Mach's own calls: further threads and tasks, and messages.
+ * The common part of the benchmarks of Mach's own calls: more threads and tasks, and messages.
  * These programs are for the guests with GNU Mach (needs = ["mach-ports"]). A second thread must
- * not use the C library, whose calls all wait on one port; it sends and receives by itself.
+ * not use the C library, because all calls of the library wait on the same port. It sends and
+ * receives by itself.
  */
 #ifndef P5LAB_WORKLOADS_MACH_H
 #define P5LAB_WORKLOADS_MACH_H
@@ -18,7 +19,7 @@
 #include "traps.h"
 
 #define STACK_BYTES 16384
-#define SERVICE_PORT 50 /* name, in a server task, of the port that it receives from */
+#define SERVICE_PORT 50 /* name of a server's port, in the server task */
 
 /* A message with its bytes inline. */
 struct plain_message {
@@ -27,7 +28,7 @@ struct plain_message {
   char bytes[65536];
 };
 
-/* A message with its bytes out of line: the kernel maps them, copying on write. */
+/* A message with its bytes out of line: the kernel maps their pages with copy on write. */
 struct outside_message {
   mach_msg_header_t header;
   mach_msg_type_long_t type;
@@ -40,7 +41,7 @@ static inline void mach_check(kern_return_t status, const char *what) {
   exit(P5W_EXIT_FAILED);
 }
 
-/* Make a port of this task, to receive from and to send to. */
+/* Make a port on which this task can receive and to which it can send. */
 static inline mach_port_t mach_new_port(void) {
   mach_port_t port, self = mach_task_self();
   mach_check(mach_port_allocate(self, MACH_PORT_RIGHT_RECEIVE, &port), "port");
@@ -48,7 +49,8 @@ static inline mach_port_t mach_new_port(void) {
   return port;
 }
 
-/* Make a thread in a task; it does not run yet. Its stack is this program's memory, or its copy. */
+/* Make a thread in a task. It does not run yet. Its stack is in this program's memory or in a copy.
+ */
 static inline mach_port_t mach_new_thread(mach_port_t task, void (*entry)(void), char *stack) {
   mach_port_t thread;
   struct i386_thread_state state = {.eip = (unsigned)(uintptr_t)entry,
@@ -60,7 +62,7 @@ static inline mach_port_t mach_new_thread(mach_port_t task, void (*entry)(void),
 }
 
 /* Make a task with a copy of this program, in which `serve` receives from SERVICE_PORT. Returns the
- * port to send to. The caller ends *task.
+ * port for messages to the task. The caller terminates *task.
  */
 static inline mach_port_t mach_new_server(void (*serve)(void), mach_port_t *task) {
   static char stack[STACK_BYTES] __attribute__((aligned(4096)));
@@ -71,7 +73,7 @@ static inline mach_port_t mach_new_server(void (*serve)(void), mach_port_t *task
   return port;
 }
 
-/* Send to `port` and wait for the answer on `reply`; the answer overwrites the message. */
+/* Send to `port` and wait for the answer on `reply`. The answer overwrites the message. */
 static inline void mach_call(mach_msg_header_t *message, mach_msg_size_t size, mach_msg_bits_t bits,
                              mach_port_t port, mach_port_t reply, mach_msg_size_t room) {
   message->msgh_bits =
@@ -84,7 +86,7 @@ static inline void mach_call(mach_msg_header_t *message, mach_msg_size_t size, m
                            MACH_PORT_NULL), "mach_msg");
 }
 
-/* Answer with a header only, and wait for the next message. With `first` there is nothing to
+/* Answer with a header only, and wait for the next message. With `first` the function sends no
  * answer.
  */
 static inline void mach_answer(mach_msg_header_t *message, int first, mach_port_t from,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * whole PROGRAM [argument ...]: `run --program --engine native` starts this. It brackets the whole
- * program, from before the fork to after the wait, as the guests' init does, and ends with the
- * program's status.
+ * whole PROGRAM [argument ...]: `run --program --engine native` starts this program. Like the
+ * guests' init, it brackets the whole PROGRAM, from before the fork until after the wait. It exits
+ * with the status of PROGRAM.
  */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SimObjects for parts of a Pentium that stock gem5 lacks. README.md explains how to use each."""
+"""SimObjects for parts of a Pentium that stock gem5 lacks. README.md explains how to use them."""
 
 from m5.objects.InstTracer import InstTracer
 from m5.objects.Tags import BaseSetAssoc
@@ -17,7 +17,7 @@ class NoWriteAllocateTags(BaseSetAssoc):
 
 
 class P5TLB(X86TLB):
-    """A set-associative TLB for 4 KB pages, with an array of its own for large pages."""
+    """A set-associative TLB for 4 KB pages, with a separate array for large pages."""
 
     type = "P5TLB"
     cxx_class = "gem5::p5lab::P5TLB"
@@ -30,7 +30,7 @@ class P5TLB(X86TLB):
     )
     large_ways = Param.Unsigned(4, "ways of the array for large pages")
     replacement = Param.String("plru", "plru (1, 2, 4 or 8 ways) or lru")
-    size = 256  # of X86TLB's own array, which must have room for all translations
+    size = 256  # of X86TLB's own array, which must hold all translations
 
 
 class P5Tracer(InstTracer):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The event that an instruction counts besides itself, by its opcode. It uses nothing of gem5, so
-// that a test (tests/engine/instruction_kind_test.cc) can compare it with the engine's decoder.
+// The event that an instruction counts in addition to `instructions`, by its opcode. This file does
+// not use gem5, so that a test (tests/engine/instruction_kind_test.cc) can compare it with the
+// engine's decoder.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace gem5::p5lab {
 
 enum class Kind : uint8_t {
   Plain,
-  Marker,       // gem5's own instructions: they do not count
+  Marker,       // gem5's own instructions, which do not count
   Branch,       // near, taken or not
   Serializing,  // counts as a branch, like VERR [INTEL-DM 16, events 12h and 14h]
   SegmentLoad,

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Tags of a cache that does not allocate on writes: it takes in no line that only writes have
-// missed. The P54C's L1D is such a cache [INTEL-DM table 2-5], and most board caches are.
+// Tags of a cache that does not allocate on writes: it does not fill a line if only writes have
+// missed it. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
+// allocate on writes.
 //
-// gem5's cache fetches the line of a write miss all the same. When it looks for a victim, these
-// tags offer none. The cache then completes the write in a temporary block and writes that block
-// back to the next level. Hits, misses and contents are therefore those of a cache without write
-// allocation, but the bus carries a line fetch and a write-back where a Pentium sends one write.
+// gem5's cache fetches the line of a write miss even with these tags. When it looks for a victim,
+// the tags return none. The cache then completes the write in a temporary block and writes that
+// block back to the next level. Hits, misses and contents are therefore the same as in a cache
+// without write allocation. But the bus carries a line fetch and a write-back where a Pentium sends
+// one write.
 //
-// The fetch reaches the next level as a read for ownership. If that level has these tags as well,
-// they treat the fetch as a write, and a board cache takes in nothing either.
+// The fetch reaches the next level as a read for ownership. If that level also has these tags, they
+// treat the fetch as a write. A board cache then fills no line.
 //
-// Locked reads and swaps do allocate in L1D, because gem5's cache holds their line until the write
-// has come.
+// Locked reads and swaps allocate a line in L1D, because gem5's cache holds their line until the
+// write.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +35,7 @@ class NoWriteAllocateTags : public BaseSetAssoc {
                        std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
-  // For each line that has missed and is on its way: whether anything but writes waits for it.
+  // For each line that is being fetched: whether an access other than a write waits for it.
   std::unordered_map<Addr, bool> wanted_;
 };
 

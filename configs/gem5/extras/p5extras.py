@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Configurations call this before they use the extras. A gem5 without extras lacks this module."""
+"""Configurations call problem() before they use the extras. A gem5 without extras lacks this
+module.
+"""
 
-RELEASES = ("24.0.0.1",)  # the releases of gem5 that the tests ran on
+RELEASES = ("24.0.0.1",)  # the releases of gem5 with which the extras are tested
 
 
 def problem() -> str | None:
-    """Why this gem5 cannot use the extras, in one line; None if it can."""
-    from _m5 import core  # only inside gem5; its build reads RELEASES from outside
+    """Return the reason why this gem5 cannot use the extras, in one line. None if it can."""
+    from _m5 import core  # here, because gem5's build reads RELEASES outside of gem5
 
     if core.gem5Version not in RELEASES:
         return f"gem5 {core.gem5Version} has extras, but they are tested with {RELEASES[-1]} only"

@@ -62,8 +62,8 @@ void P5TLB::demapPage(Addr address, uint64_t space) {
   settle();
 }
 
-// A checkpoint holds the translations only. The tags are set as if the pages had just been loaded,
-// in the order of their last use.
+// A checkpoint contains only the translations. The tags are set as if the pages had just been
+// loaded, in the order of their last use.
 void P5TLB::unserialize(CheckpointIn& checkpoint) {
   TLB::unserialize(checkpoint);
   std::vector<Entry*> entries;
@@ -73,7 +73,7 @@ void P5TLB::unserialize(CheckpointIn& checkpoint) {
   std::sort(entries.begin(), entries.end(),
             [](const Entry* a, const Entry* b) { return a->lruSeq < b->lruSeq; });
   for (Entry* entry : entries) {
-    // It is not known which part of a large page was in use.
+    // The checkpoint does not show which part of a large page was in use.
     if (entry->logBytes > kSmallBits && !large_.sets) drop(*entry);
     else enter(entry->vaddr, *entry);
   }
@@ -98,7 +98,7 @@ bool P5TLB::hit(Array& array, Addr address) {
 // X86TLB must not find a page that has no tag.
 void P5TLB::look_up(const RequestPtr& request) {
   settle();
-  // Ports and model-specific registers are addresses of their own kind.
+  // Ports and model-specific registers have addresses of their own kind.
   if ((request->getFlags() & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms) return;
   const Addr address = request->getVaddr();
   if (hit(small_, address) || hit(large_, address)) return;
@@ -107,7 +107,7 @@ void P5TLB::look_up(const RequestPtr& request) {
   free_ = freeList.size();
 }
 
-// Bring the tags up to date with the walker's entries and gem5's flushes since the last look-up.
+// Update the tags with the walker's entries and gem5's flushes since the last look-up.
 void P5TLB::settle() {
   if (freeList.size() == free_ && misses_.empty()) return;
   if (freeList.size() > free_) {
@@ -138,7 +138,7 @@ void P5TLB::enter(Addr address, const Entry& entry) {
   *tag = {page, ++clock_};
 }
 
-// With a tree, each bit points away from the half that was used last. Among two ways that is exact
+// With a tree, each bit points away from the half that was used last. With two ways this is exact
 // LRU.
 P5TLB::Tag* P5TLB::victim(Tag* set, unsigned ways) const {
   const auto older = [](const Tag& a, const Tag& b) { return a.used < b.used; };

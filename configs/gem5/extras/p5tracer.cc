@@ -23,7 +23,7 @@ namespace rom = X86ISAInst::rom_labels;
 
 constexpr unsigned kRings = 4;
 constexpr const char* kRingNames[kRings] = {"ring0", "ring1", "ring2", "ring3"};
-// A PC's interrupt controllers use vectors above the processor's own.
+// A PC's interrupt controllers use vectors above the vectors of the processor.
 constexpr RegVal kFirstInterrupt = 32;
 
 Kind kind(const ExtMachInst& instruction) {
@@ -48,8 +48,8 @@ unsigned parts(Addr address, Addr bytes, unsigned line) {
   return count;
 }
 
-// Entry points of gem5's microcode ROM: interrupts, exceptions and INT n enter it, and a far JMP
-// does in its middle.
+// Entry points of gem5's microcode ROM. Interrupts, exceptions and INT n enter the ROM. A far JMP
+// continues in the ROM from its middle.
 const MicroPC kDelivery = romMicroPC(rom::extern_label_longModeInterrupt);
 const MicroPC kErrorDelivery = romMicroPC(rom::extern_label_longModeInterruptWithError);
 const MicroPC kRealDelivery = romMicroPC(rom::extern_label_realModeInterrupt);
@@ -100,8 +100,8 @@ class P5Tracer::Record : public trace::InstRecord {
     return static_cast<const X86ISA::X86StaticInst&>(*staticInst).machInst;
   }
 
-  // A Pentium makes no such access: prefetches, flushes of a line, and microcode that only checks
-  // the page tables. A delivery checks its stack frame with a read for a later write.
+  // Accesses that a Pentium does not make: prefetches, flushes of a line, and microcode that only
+  // checks the page tables. A delivery checks its stack frame with a read for a later write.
   bool only_checked() const {
     constexpr unsigned kNoAccess = Request::NO_ACCESS | Request::PREFETCH;
     if (flags & kNoAccess) return true;
@@ -154,7 +154,7 @@ void P5Tracer::drainResume() {
   cr3_.reset();
 }
 
-// The begin of an instruction or a delivery. It shows the ring that the one before it led to.
+// The begin of an instruction or a delivery. It shows the ring after the previous instruction.
 void P5Tracer::begin(ThreadContext* thread) {
   const X86ISA::HandyM5Reg state = thread->readMiscRegNoEffect(X86ISA::misc_reg::M5Reg);
   const unsigned ring = state.cpl;
@@ -168,7 +168,7 @@ void P5Tracer::begin(ThreadContext* thread) {
   ring_ = ring;
 }
 
-// An instruction that continues in the ROM counts here, because nothing marks its end.
+// An instruction that continues in the ROM counts here, because gem5 does not mark its end.
 void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
   const bool far_jump = pc == kFarJump;
   if (!delivery(pc) && !far_jump) return;
@@ -186,7 +186,7 @@ void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
 
 void P5Tracer::access(Addr address, Addr bytes, unsigned flags, bool write) {
   if ((flags & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms) {
-    // Not memory: ports, and registers that microcode accesses by address.
+    // These are not memory: ports, and registers that microcode accesses by address.
     if ((address >> 3 & X86ISA::IntAddrPrefixMask) == X86ISA::IntAddrPrefixIO) {
       (write ? events_.io_writes : events_.io_reads)[ring_]++;
     }
@@ -214,7 +214,7 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
       events_.branches[ring_]++;
       load_cr3(instruction, thread, fetched_cr3);
       break;
-    case Kind::Int:  // in real mode; in other modes INT goes through the ROM
+    case Kind::Int:  // in real mode; in other modes INT executes in the ROM
       events_.soft_interrupts[ring_]++;
       transfer(&events_.crossings_int);
       break;
@@ -224,7 +224,7 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
   }
 }
 
-// On an out-of-order processor another load of CR3 can be in flight when this one is fetched.
+// On an out-of-order processor another load of CR3 can be in flight when this load is fetched.
 void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, RegVal fetched) {
   const RegIndex source = instruction.modRM.rm | instruction.rex.b << 3;
   const RegVal before = cr3_.value_or(fetched);

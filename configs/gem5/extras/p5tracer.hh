@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The events of engine/p5 that stock gem5 does not count, split by privilege ring. gem5 calls its
-// instruction tracer for each micro-operation; this one writes nothing, it counts.
+// instruction tracer for each micro-operation. This tracer counts and writes no trace.
 //
-// An event belongs to the ring in which its instruction began, as in engine/p5. Micro-operations
-// that fault are dropped by gem5 before they come here, as are those of paths not taken.
+// An event belongs to the ring in which its instruction began, as in engine/p5. gem5 does not call
+// the tracer for micro-operations that fault, or that belong to a path that is not taken.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "params/P5Tracer.hh"
 #include "sim/insttracer.hh"
 
-// Each is a vector statistic over the rings. Names and meanings are those of engine/p5/events.toml.
+// Each is a vector statistic over the rings. engine/p5/events.toml defines names and meanings.
 // clang-format off
 #define P5_TRACER_EVENTS(X)                                                                     \
   X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \
@@ -44,7 +44,7 @@ class P5Tracer : public trace::InstTracer {
   PARAMS(P5Tracer);
   explicit P5Tracer(const Params& params);
 
-  // Null for micro-operations in which nothing is counted.
+  // Null for micro-operations that count no event.
   trace::InstRecord* getInstRecord(Tick when, ThreadContext* thread, const StaticInstPtr micro_op,
                                    const PCStateBase& pc, const StaticInstPtr macro_op) override;
   void drainResume() override;
@@ -68,9 +68,9 @@ class P5Tracer : public trace::InstTracer {
 
   Events events_;
   const unsigned line_;  // bytes
-  unsigned ring_ = 0;  // in which the current instruction began
-  statistics::Vector* crossing_ = nullptr;  // what counts it if the next one begins in another
-  std::optional<RegVal> cr3_;  // as loaded last
+  unsigned ring_ = 0;  // the ring in which the current instruction began
+  statistics::Vector* crossing_ = nullptr;  // counts if the next instruction begins in another ring
+  std::optional<RegVal> cr3_;  // the value loaded last
 };
 
 }  // namespace gem5::p5lab

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A Pentium PC of 1994-96 for gem5, split as gem5's standard library splits a computer.
+"""A Pentium PC of 1994-96 for gem5, in the same parts as the computers of gem5's standard library.
 
 The parts that need no gem5 (parameters from a machine file, the setup of a run, keys of
-checkpoints) are in src/p5lab/engines/gem5; `./p5lab run --engine gem5` uses them too.
+checkpoints) are in src/p5lab/engines/gem5. `./p5lab run --engine gem5` also uses them.
 """

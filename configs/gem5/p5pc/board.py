@@ -27,13 +27,15 @@ from .memory import PentiumMemory
 USABLE, RESERVED = 1, 2
 BIOS_DATA, HIGH_MEMORY = 0x9FC00, 0x100000
 PCI_SPACE = 0xC0000000  # the bridge to the devices forwards addresses from here on
-M5OPS, TOP = 0xFFFF0000, 1 << 32  # gem5's operations by address
+M5OPS, TOP = 0xFFFF0000, 1 << 32  # addresses of gem5's operations
 HEADER_FILE = "bootparams.bin"
 
 
 def memory_map(memory: int) -> list[tuple[int, int, int]]:
-    """Start, end and type of each range; `memory` and addresses are in bytes. The space above
-    memory is reserved: otherwise Linux would place PCI devices there, where nothing answers."""
+    """Return start, end and type of each range. `memory` and addresses are in bytes.
+
+    The space above memory is reserved. Otherwise Linux would place PCI devices there, but the
+    bridge does not forward these addresses."""
     return [
         (0, BIOS_DATA, USABLE),
         (BIOS_DATA, HIGH_MEMORY, RESERVED),
@@ -44,8 +46,8 @@ def memory_map(memory: int) -> list[tuple[int, int, int]]:
 
 
 class PentiumBoard(X86Board):
-    """gem5's X86Board of this machine. `clk_domain` is the core's clock and `bus_clk_domain` the
-    external bus's."""
+    """gem5's X86Board for this machine. `clk_domain` is the clock of the core, and `bus_clk_domain`
+    is the clock of the external bus."""
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class PentiumBoard(X86Board):
                 for start, end, kind in memory_map(self._parameters.memory_bytes)
             ]
         )
-        self.bridge.delay = "0ns"  # the devices' latency includes it
+        self.bridge.delay = "0ns"  # the devices' latency includes the bridge
         south = self.pc.south_bridge
         isa = (
             south.pic1,

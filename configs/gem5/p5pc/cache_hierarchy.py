@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""L1 caches on the chip, a board cache behind the processor's bus, memory behind that.
+"""L1 caches on the chip, a board cache behind the processor's bus, and memory behind this cache.
 
-A page walk of the Pentium goes to the bus past the data cache (Intel, Pentium Family Developer's
-Manual, 3.7): the walkers are ports of the L2's bus.
+A page walk of the Pentium uses the bus and not the data cache (Intel, Pentium Family Developer's
+Manual, 3.7). The walkers are therefore ports of the L2's bus.
 """
 
 import m5.objects
@@ -16,9 +16,10 @@ from m5.params import NULL
 from p5lab.engines.gem5 import parameters as p
 from p5lab.engines.gem5.parameters import BUS_BYTES, Parameters
 
-# The bus has no stages of its own: see parameters.py. It has no snoop filter, because gem5's filter
-# would have to know the lines that pass through a cache without staying (NoWriteAllocateTags), and
-# gem5 panics when the atomic CPU writes such a line back. DMA then snoops all three caches.
+# The bus has no pipeline stages of its own (parameters.py gives the reason). It has no snoop
+# filter. A line can pass through a cache without staying there (NoWriteAllocateTags). gem5's filter
+# has no entry for such a line, and gem5 panics when the atomic CPU writes the line back. Without a
+# filter, DMA snoops all three caches.
 BUS = {
     "width": BUS_BYTES,
     "snoop_filter": NULL,
@@ -56,7 +57,7 @@ class _Hierarchy(AbstractClassicCacheHierarchy):
 
 
 class BootHierarchy(_Hierarchy):
-    """No caches. Checkpoints are made with this one, because they hold no cache contents."""
+    """No caches. Checkpoints are made with this class, because they hold no cache contents."""
 
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
         core.connect_icache(self.membus.cpu_side_ports)
@@ -75,14 +76,14 @@ class PentiumCacheHierarchy(_Hierarchy):
         self._parameters = parameters
         self.l1i = _cache(parameters.l1i, extras, is_read_only=True)
         self.l1d = _cache(parameters.l1d, extras)
-        # Two pipes, a write buffer for each (Intel, Pentium Family Developer's Manual, ch. 2).
+        # Each pipe has a write buffer (Intel, Pentium Family Developer's Manual, ch. 2).
         self.l1d.write_buffers = 2
         self._bus = self.membus
         if parameters.l2:
             self.l2bus = L2XBar(**BUS)
             self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
             self._bus = self.l2bus
-        # One transaction at a time: it holds the bus until the last transfer of the line.
+        # One transaction at a time. It occupies the bus until the last transfer of the line.
         self._bus.header_latency = parameters.bus_hold
 
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001
@@ -96,7 +97,7 @@ class PentiumCacheHierarchy(_Hierarchy):
         core.connect_icache(self.l1i.cpu_side)
         core.connect_dcache(self.l1d.cpu_side)
         core.connect_walker_ports(bus.cpu_side_ports, bus.cpu_side_ports)
-        # gem5's caches are coherent with DMA only when it comes from a cache.
+        # gem5's caches are coherent with DMA only if the accesses come from a cache.
         self.iocache = Cache(
             size=f"{16 * self._parameters.line}B",
             assoc=8,
@@ -123,7 +124,7 @@ def _cache(cache: p.Cache, extras: bool, **more: object) -> Cache:
         tag_latency=cache.tag_latency,
         data_latency=cache.data_latency,
         response_latency=cache.response_latency,
-        # The processor waits for one line at a time; the L2 sees both L1s and the walkers.
+        # The processor waits for one line at a time. The L2 serves both L1 caches and the walkers.
         mshrs=4,
         tgts_per_mshr=8,
         **tags,

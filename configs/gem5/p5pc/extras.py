@@ -3,9 +3,9 @@
 
 
 def why_not() -> str:
-    """Why this gem5 cannot use the extras; empty if it can."""
+    """Return the reason why this gem5 cannot use the extras. Empty if it can use them."""
     try:
-        import p5extras  # built into a gem5 that has them
+        import p5extras  # exists only in a gem5 that has the extras
     except ImportError:
         return "it was built without configs/gem5/extras"
     return p5extras.problem() or ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """SimPoint on gem5: checkpoints before chosen intervals, and the time that the intervals take.
 
-Instructions count from the ready marker on and include the kernel's. The atomic CPU makes the
-checkpoints, as it makes the basic-block vectors. The CPU of the setup measures an interval, after
-the instructions before it have warmed the caches.
+Instructions are counted from the ready marker on, with the instructions of the kernel. The atomic
+CPU makes the checkpoints and the basic-block vectors. The CPU of the setup measures an interval.
+The instructions before the interval warm the caches.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def run(core: BaseCPU, instructions: int) -> bool:
 def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
     """Write a checkpoint at each of these instruction counts, to the directory `place`/COUNT.
 
-    Raises UserError if the run ends before the last one."""
+    Raises UserError if the run ends before the last checkpoint."""
     position = 0
     for start in sorted(set(starts)):
         if not run(core, start - position):
@@ -46,7 +46,7 @@ def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
 def measure(core: BaseCPU, warm_up: int, length: int) -> dict[str, int]:
     """Measure an interval after a warm-up; both are given in instructions.
 
-    Returns the interval's `instructions` and `ticks`; its statistics are one section of stats.txt.
+    Returns the interval's `instructions` and `ticks`. Its statistics are one section of stats.txt.
     Raises UserError if the run ends within the warm-up."""
     if not run(core, warm_up):
         raise UserError("the run has ended before the interval")

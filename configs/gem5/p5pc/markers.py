@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The event loop. It runs from marker to marker, and dumps and resets the statistics at each one.
+"""The event loop. It runs from marker to marker. It dumps and resets the statistics at each marker.
 
-markers.jsonl begins with a header. A line for each marker follows; it holds the number of the
-section of stats.txt that ends at the marker.
+markers.jsonl begins with a header. A line for each marker follows. The line contains the number of
+the section of stats.txt that ends at the marker.
 """
 
 import json
@@ -14,7 +14,7 @@ import m5
 
 MARKERS = "markers.jsonl"
 SCHEMA_VERSION = 1
-# The cause for which gem5's event loop returned -> our marker.
+# The cause for which gem5's event loop returns, and our marker for it.
 OPS = {
     "checkpoint": "ready",
     "workbegin": "begin",
@@ -25,7 +25,7 @@ OPS = {
 TIME_LIMIT = "simulate() limit reached"
 ABORT = 0x10000  # this bit in the code of m5_fail means that the marker is abort
 PHASES = 0xFFFFFFFF  # the largest phase id
-TICKS = 10**12  # a second
+TICKS = 10**12  # per second
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Recorder:
     def mark(self, op: str, arg: int) -> None:
         """Dump and reset the statistics, and write the marker's line."""
         tick = m5.curTick()
-        if tick != self._last:  # gem5 writes one section a tick
+        if tick != self._last:  # gem5 writes one section per tick
             m5.stats.dump()
             m5.stats.reset()
             self._dumps += 1
@@ -57,7 +57,7 @@ class Recorder:
 
 @dataclass(frozen=True)
 class End:
-    """How a simulation ended. `op` is exit, abort or limit, or gem5's words for any other cause."""
+    """How a simulation ended. `op` is exit, abort or limit, or gem5's text for any other cause."""
 
     op: str
     arg: int = 0
@@ -85,6 +85,6 @@ def run(recorder: Recorder | None, limit_seconds: int) -> End:
 
 
 def until_ready(limit_seconds: int) -> str:
-    """Simulate to the ready marker. Returns an empty text, or the cause of another end."""
+    """Simulate to the ready marker and return an empty text, or the cause of another end."""
     cause = m5.simulate(limit_seconds * TICKS).getCause()
     return "" if OPS.get(cause) == "ready" else cause

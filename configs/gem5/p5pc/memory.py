@@ -7,7 +7,8 @@ from p5lab.engines.gem5.parameters import Parameters
 
 
 class PentiumMemory(SingleChannelSimpleMemory):
-    """Its `module` answers after a fixed time and accepts the next request after the line's end."""
+    """One bank, `module`. It answers after a fixed time and accepts the next request after the end
+    of the line."""
 
     def __init__(self, parameters: Parameters) -> None:
         super().__init__(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The TLBs: ours if this gem5 has them, else gem5's own with the same capacity.
+"""The TLBs: our P5TLB if this gem5 has it, else gem5's X86TLB with the same capacity.
 
-gem5's TLB is fully associative and keeps pages of all sizes in one array.
+X86TLB is fully associative and keeps pages of all sizes in one array.
 """
 
 import m5.objects
@@ -11,7 +11,7 @@ from p5lab.engines.gem5.parameters import Parameters, Tlb
 
 
 def mmu(parameters: Parameters, *, extras: bool) -> X86MMU:
-    """gem5's MMU with the machine's code and data TLBs."""
+    """Return gem5's MMU with the machine's code and data TLBs."""
     return X86MMU(
         itb=_tlb(parameters.itlb, "instruction", extras),
         dtb=_tlb(parameters.dtlb, "data", extras),

@@ -15,8 +15,8 @@ from .mmu import mmu
 
 
 class PentiumCore(BaseCPUCore):
-    """A core of gem5's library that also works in builds without Ruby. The library's own
-    constructor requires a Ruby protocol and raises if there is none."""
+    """A core of gem5's library that also works in builds without Ruby. The library's constructor
+    raises an error if gem5 has no Ruby protocol."""
 
     def __init__(self, cpu: BaseCPU) -> None:
         AbstractCore.__init__(self)
@@ -26,7 +26,7 @@ class PentiumCore(BaseCPUCore):
 
 
 class PentiumProcessor(BaseCPUProcessor):
-    """One core, whose CPU is `cores.core`. With a tracer it counts events by privilege ring."""
+    """One core. Its CPU is `cores.core`. With a tracer it counts events by privilege ring."""
 
     def __init__(
         self, parameters: Parameters, cpu: str, *, extras: bool, tracer: bool = False

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
  * andrew: the phases of the modified Andrew benchmark before its compilation (ousterhout90 section
- * 9, lai96 section 8). Phase 0: make the directories of a tree; 1: copy every file of a source tree
- * into it; 2: look at the status of every file; 3: read every byte of every file.
+ * 9, lai96 section 8). The phases are:
  *
- * The program generates the tree. The original has about 70 files of about 200 KB together (Howard
- * and others, "Scale and Performance in a Distributed File System", 1988, section 4.1). Estimates:
- * 20 directories, at most four in each, and sizes from the smallest to seven times that.
+ *   0   create the directories of a tree
+ *   1   copy every file of a source tree into it
+ *   2   query the status of every file
+ *   3   read every byte of every file
  *
- *   copy=in-process   open, read, write and close by this program
- *   copy=command      a new process and `busybox cp` for each file; by ousterhout90, the modified
- *                     benchmark creates that many processes
+ * The program generates the tree. The original tree has about 70 files with about 200 KB in total
+ * (Howard and others, "Scale and Performance in a Distributed File System", 1988, section 4.1). We
+ * estimate 20 directories, with at most four in each. We also estimate that the largest file has
+ * seven times the size of the smallest file.
+ *
+ *   copy=in-process   this program opens, reads, writes and closes the files
+ *   copy=command      a new process runs `busybox cp` for each file; according to ousterhout90, the
+ *                     modified benchmark creates this number of processes
  */
 #include <dirent.h>
 
@@ -31,13 +36,13 @@ static const char directory[] = "p5lab-andrew";
 static long files = 70, kilobytes = 200, directories = 20, copy = IN_PROCESS;
 static char buffer[FILE_MAX];
 
-/* The result of a walk through a tree. */
+/* Counts of a walk through a tree. */
 static struct tally {
   long directories, files, bytes;
   uint32_t sum; /* sum of the contents that were read */
 } expected;
 
-/* Path of the n-th directory below `root`; number 0 is `root` itself. */
+/* Path of the n-th directory below `root`. Number 0 is `root` itself. */
 static void directory_path(char *path, const char *root, long n) {
   char names[PATH_SIZE] = "";
   for (; n > 0; n = (n - 1) / FAN_OUT) {
@@ -54,7 +59,7 @@ static void file_path(char *path, const char *root, long n) {
   snprintf(path, PATH_SIZE, "%.54s/f%02d.c", place, (int)n);
 }
 
-/* Sizes in proportion to 1 to 7; the last file takes the rest. */
+/* The sizes are in proportion to 1 to 7. The last file gets the remaining bytes. */
 static long file_size(long n) {
   long shares = 0, before = 0, own = 0;
   for (long i = 0; i < files; i++) {
@@ -142,7 +147,7 @@ static void read_file(const char *path, struct tally *found) {
   if (close(file) != 0) p5w_fail(path);
 }
 
-/* Walk through the tree below `root`: look at every file's status, or read every file. */
+/* Walk through the tree below `root`. Query the status of every file, or read every file. */
 static void walk(const char *root, enum phase phase, struct tally *found) {
   DIR *entries = opendir(root);
   if (!entries) p5w_fail(root);
@@ -213,19 +218,19 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
       {"files", "files of the tree, at most 100", &files, 1, NULL},
-      {"kilobytes", "KB in all of them, at most 60 for seven files", &kilobytes, 1, NULL},
+      {"kilobytes", "KB of all files together, at most 60 for seven files", &kilobytes, 1, NULL},
       {"directories", "directories of the tree, at most 84", &directories, 1, NULL},
-      {"copy", "by this program, or by a command for each file", &copy, 0, copies},
+      {"copy", "in-process, or by a command for each file", &copy, 0, copies},
       DATA_FILESYSTEM(filesystem),
       {0}};
   p5w_start(argc, argv, options);
   if (files > 100 || directories > 84 || kilobytes * 7 > 60 * files) {
-    fprintf(stderr, "%s: files must be at most 100, directories 84, and kilobytes %ld\n", argv[0],
+    fprintf(stderr, "%s: at most 100 files, 84 directories, %ld kilobytes are possible\n", argv[0],
             60 * files / 7);
     return P5W_EXIT_USAGE;
   }
   if (copy == COMMAND && access(BUSYBOX, X_OK) != 0) {
-    fprintf(stderr, "%s: needs it to copy files\n", BUSYBOX);
+    fprintf(stderr, "%s: not found; it is needed to copy files\n", BUSYBOX);
     return P5W_EXIT_UNAVAILABLE;
   }
   data_mount(filesystem);

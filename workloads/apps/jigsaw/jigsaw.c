@@ -3,15 +3,16 @@
  * jigsaw: build, scramble and solve a puzzle of tiles of 1 or 4 KB (wpi92 section 4.3: Jigsaw,
  * which stresses memory allocation and paging).
  *
- * The paper gives no more details; the rest is ours. A tile is a square of bytes with an allocation
- * of its own. Two neighbouring tiles have the same bytes along their common side, and no other two
- * tiles do. Phase 0 brackets the building, phase 1 the scrambling, phase 2 the solving. The solver
- * goes through the places row by row. It compares the remaining tiles, in their order, with the
- * tiles to the left and above. A try that fails touches the first bytes of a tile: one page each
- * with tiles of 4 KB, a quarter of a page with tiles of 1 KB.
+ * The paper gives no more details. All other details are our choice. A tile is a square of bytes in
+ * a separate allocation. Two neighbouring tiles have the same bytes along their common side. The
+ * bytes of each common side differ from the bytes of all other sides. Phase 0 brackets the
+ * building, phase 1 the scrambling, and phase 2 the solving. The solver fills the places row by
+ * row. It compares the remaining tiles, in their order, with the tiles to the left and above. A
+ * tile that does not fit costs an access to its first bytes. With tiles of 4 KB each such access is
+ * to another page. With tiles of 1 KB four tiles share a page.
  *
- * Building a tile touches new pages, so each of them faults. No page goes to a disk: guest `linux`
- * has no swap space, and the puzzle must fit into its memory.
+ * Building a tile touches new pages, and each new page faults. No page is written to a disk,
+ * because guest `linux` has no swap space. The puzzle must fit into the guest's memory.
  */
 #include "data.h"
 
@@ -34,7 +35,7 @@ static unsigned char edge(uint32_t number, long place) {
   return (unsigned char)(data_word(number, place) >> 11);
 }
 
-/* The number of the edge right of and below the tile at a place; NONE along the border. */
+/* The numbers of the edges to the right of a tile and below it. NONE along the border. */
 static uint32_t right_of(long row, long column) {
   return column + 1 < columns ? (uint32_t)(2 * (row * columns + column)) : NONE;
 }
@@ -72,7 +73,7 @@ static void scramble(void) {
   }
 }
 
-/* Whether a tile has the sides that fit at a place of the picture. */
+/* Whether the sides of a tile fit at a place of the picture. */
 static int fits(const unsigned char *bytes, long row, long column) {
   const unsigned char *above = row > 0 ? solved[(row - 1) * columns + column] : NULL;
   const unsigned char *left = column > 0 ? solved[row * columns + column - 1] : NULL;
@@ -129,13 +130,13 @@ int main(int argc, char **argv) {
   long tiles = 256;
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
-      {"tiles", "tiles, the square of a number", &tiles, 4, NULL},
+      {"tiles", "number of tiles, a square number", &tiles, 4, NULL},
       {"tile", "bytes of a tile: 1K or 4K", &tile, 0, sizes},
       {0}};
   p5w_start(argc, argv, options);
   for (rows = 2; rows * rows < tiles; rows++) continue;
   if (rows * rows != tiles) {
-    fprintf(stderr, "%s: tiles must be the square of a number\n", argv[0]);
+    fprintf(stderr, "%s: tiles must be a square number\n", argv[0]);
     return P5W_EXIT_USAGE;
   }
   columns = rows;

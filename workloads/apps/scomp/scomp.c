@@ -4,14 +4,15 @@
  * the calls of gcc when it compiles itself). Phase 0 brackets the compilation of all sources and
  * the linking.
  *
- * The authors took counts of calls from gprof but print none. This program has the structure of
- * gcc, as gcc's manual describes it; the sizes are estimates. For each source a driver starts the
- * preprocessor, the compiler proper and the assembler, one after the other. Each is a program of
- * its own (this one again). They pass files, and the driver removes these. At the end the linker
- * reads all objects. The preprocessor looks for each header in two directories and finds it in the
- * second. The compiler proper allocates memory in pieces of 4 KB for the words that it has not seen
- * before, and frees none. The preprocessor and the linker read whole files; the others read pieces
- * of 4 KB. All write pieces of 4 KB.
+ * The authors counted the calls with gprof but print no counts. This program has the structure of
+ * gcc that gcc's manual describes. The sizes are estimates. For each source a driver starts the
+ * preprocessor, the compiler proper and the assembler, one after the other. Each pass is a new
+ * process that executes this program again. A pass writes a file for the next pass, and the driver
+ * removes the file later. At the end the linker reads all objects. The preprocessor looks for each
+ * header in two directories and finds it in the second directory. The compiler proper allocates
+ * memory in pieces of 4 KB for words that are new to it. It frees no memory. The preprocessor and
+ * the linker read whole files. The other passes read pieces of 4 KB. All passes write pieces of 4
+ * KB.
  *
  * The sources are words of data.h. Every pass changes each word, so that the linked program shows
  * whether all passes have read and written the right data.
@@ -26,11 +27,11 @@
 static const char directory[] = "p5lab-scomp";
 static long files = 4, headers = 8, size = 16384, filesystem = DATA_DISK;
 
-/* The word that a pass makes from a word. */
+/* The word that a pass writes for a word that it reads. */
 static uint32_t compiled(uint32_t word) { return word * 2654435761u; }
 static uint32_t assembled(uint32_t word) { return word ^ word >> 15; }
 
-/* Text to be written in pieces. */
+/* Output that is written in pieces. */
 static struct {
   int descriptor;
   size_t used;
@@ -71,7 +72,7 @@ static void pass_on(const char *name) {
   free(words);
 }
 
-/* Call `each` for every word of a file; reads the file piece by piece. */
+/* Read a file piece by piece and call `each` for every word. */
 static void words_of(const char *name, void (*each)(uint32_t)) {
   static uint32_t words[PIECE / 4];
   int descriptor = open(name, O_RDONLY);
@@ -96,7 +97,7 @@ static void preprocess(const char *source, const char *to) {
   output_close();
 }
 
-/* A word that the compiler has seen; its memory comes from pieces of 4 KB. */
+/* A word that the compiler has read. Its memory is part of a piece of 4 KB. */
 struct symbol {
   struct symbol *next;
   uint32_t word, count;
@@ -142,7 +143,7 @@ static void linked(char **objects, int count, const char *to) {
   output_close();
 }
 
-/* This program as one of the passes: --PASS TO FROM..., and the number of headers. */
+/* Run as one of the passes. Arguments: --PASS TO FROM..., and the number of headers. */
 static int pass(int argc, char **argv) {
   const char *name = argv[1] + 2, *to = argv[2];
   if (strcmp(name, "ld") == 0) return linked(argv + 3, argc - 3, to), 0;
@@ -284,7 +285,7 @@ int main(int argc, char **argv) {
       {0}};
   p5w_start(argc, argv, options);
   if (size % 4 != 0 || files > 64) {
-    fprintf(stderr, "%s: size must be a multiple of 4, files at most 64\n", argv[0]);
+    fprintf(stderr, "%s: size must be a multiple of 4, and files at most 64\n", argv[0]);
     return P5W_EXIT_USAGE;
   }
   const char *slash = strrchr(argv[0], '/');

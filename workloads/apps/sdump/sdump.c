@@ -4,10 +4,10 @@
  * the disk (wpi92 section 4.3: Sdump, like the program dump). Phase 0 brackets all files, from the
  * first read to the end of the writing process.
  *
- * The paper prints the size of a file, and that the number of files is a parameter. Our choices:
- * one pipe; records of 10 KB, as BSD's dump writes to a tape; no file is in the file cache at the
- * start. The writer checks the data that it drops. Data on the disk are read back outside of the
- * bracket.
+ * The paper prints the size of a file. It prints that the number of files is a parameter. We chose
+ * one pipe, and records of 10 KB, as BSD's dump writes them to a tape. At the start no file is in
+ * the file cache. The writer checks the data that it drops. Data on the disk are read back outside
+ * of the bracket.
  */
 #include "child.h"
 #include "transfer.h"
@@ -23,14 +23,14 @@ static long files = 2, kb = 1024, output = NOWHERE, filesystem = DATA_DISK;
 static struct transfer file;
 static char (*names)[12];
 
-/* The writing process: it takes all files, one after the other. */
+/* The writing process. It receives all files, one after the other. */
 static _Noreturn void writer(int from) {
   int to = open(output == DISK ? COPY : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (to < 0) p5w_fail("output");
   for (file.key = 0; file.key < (uint32_t)files; file.key++) {
     for (long at = 0; at < kb << 10; at += RECORD) {
       long size = transfer_size(&file, at);
-      for (long have = 0; have < size;) { /* a read returns what the pipe holds */
+      for (long have = 0; have < size;) { /* a read may return less than a record */
         ssize_t count = read(from, file.buffer + have, (size_t)(size - have));
         if (count <= 0) p5w_fail("pipe: read");
         have += count;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-create: the kernel operations that make up fork() and exec(). A bracket holds one of
+ * mach-create: the kernel operations from which fork() and exec() are built. A bracket contains one
+ * operation. The phases are:
  *
- *   0   a task without memory, made and ended
- *   1   a task with a copy of the program's memory, made and ended
- *   2   a thread in the program's own task, made and ended
- *   3   a thread that is made, runs, sends a message and is ended
+ *   0   create and terminate a task without memory
+ *   1   create and terminate a task with a copy of the program's memory
+ *   2   create and terminate a thread in the program's own task
+ *   3   create a thread, which runs and sends a message, and terminate it
  */
 #include "mach.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-fault: the first touch of a page. A bracket holds one; every page is its own.
+ * mach-fault: the first access to a page. A bracket contains one access, each time to another page.
+ * The phases are:
  *
  *   0   anonymous memory: the kernel supplies a page of zeros
  *   1   a memory object of the program: the kernel requests the page from a second thread by a
  *       message, and the thread answers that it has no data, which means zeros
- *   2   the same, but the thread supplies a page, out of line
+ *   2   the same as 1, but the thread supplies a page, out of line
  */
 #include "mach.h"
 
@@ -55,7 +56,7 @@ static void iteration(void) {
   found = *page;
   p5_end(current);
   if (found == (current == 2 ? 'p' : 0)) return;
-  fprintf(stderr, "mach-fault: page %ld: another byte\n", at - 1);
+  fprintf(stderr, "mach-fault: page %ld: the byte is wrong\n", at - 1);
   exit(P5W_EXIT_FAILED);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * mach-message: a message with a number of bytes to a server in another task, and an empty answer.
- * Phase = bytes; a bracket holds one message.
+ * Phase = bytes. A bracket contains one message.
  *
- *   transfer=inline        the kernel copies them in and out
- *   transfer=out-of-line   the kernel maps their pages into the server, copying on write; the
- *                          server reads one byte of each page and then unmaps them
+ *   transfer=inline        the kernel copies the bytes in and out
+ *   transfer=out-of-line   the kernel maps the pages of the bytes into the server, with copy on
+ *                          write; the server reads one byte of each page and then unmaps the pages
  *
  * The server checks the first and the last byte, which depend on the message's number.
  */
@@ -28,7 +28,7 @@ static char source[65536] __attribute__((aligned(4096)));
 static mach_port_t port, reply;
 static unsigned char number;
 
-/* The id of a message is its number; the id of an answer says whether the bytes were right. */
+/* The id of a message is its number. The id of an answer is 1 if the bytes were right, else 2. */
 static void serve(void) {
   volatile char sum;
   for (int first = 1;; first = 0) {
@@ -76,7 +76,7 @@ static void iteration(void) {
     send_one(MACH_MSGH_BITS_COMPLEX, sizeof(struct outside_message));
   p5_end((uint32_t)size);
   if (message.header.msgh_id != 1) {
-    fprintf(stderr, "mach-message: %ld bytes: not what was sent\n", size);
+    fprintf(stderr, "mach-message: %ld bytes: the server received wrong bytes\n", size);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
   reply = mach_new_port();
   for (size_t i = 0; i < SIZES; i++) {
     size = sizes[i];
-    if (transfer == INLINE && size > 2048) break; /* the kernel's types count to 4095 */
+    if (transfer == INLINE && size > 2048) break; /* the kernel's type field counts to 4095 */
     p5w_repeat(iteration, warmup, iterations);
   }
   mach_check(task_terminate(task), "task_terminate");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-rpc: a message to a server in another task, and its answer, both empty. A bracket holds one
- * exchange: one call sends and receives; it goes into the kernel, over to the server, and back.
+ * mach-rpc: a message to a server in another task, and its answer, both empty. A bracket contains
+ * one call, which sends the message and receives the answer. The processor switches to the kernel,
+ * to the server, and back.
  */
 #include "mach.h"
 

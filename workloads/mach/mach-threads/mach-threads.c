@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * mach-threads: two threads of one task exchange messages through shared memory, as ipc does
- * between processes (wpi92 section 4.7): the client copies its message in, the server copies it
- * out, changes the first byte, copies it back, and the client copies it out. An empty message hands
- * the memory over. Phase = bytes; a bracket holds `transactions`.
+ * mach-threads: two threads of one task exchange messages through shared memory, like the processes
+ * of the workload ipc (wpi92 section 4.7). The client copies its message into the memory. The
+ * server copies it out, changes the first byte and copies it back, and the client copies it out. An
+ * empty message signals that the other thread may use the memory. Phase = bytes. A bracket contains
+ * `transactions` messages with their answers.
  */
 #include "mach.h"
 
@@ -35,7 +36,7 @@ static __attribute__((noinline)) void transact(long first, long count) {
     if (answer[0] == (unsigned char)~request[0] &&
         (size == 1 || answer[size - 1] == request[size - 1]))
       continue;
-    fprintf(stderr, "mach-threads: transaction %ld: not the answer to it\n", i);
+    fprintf(stderr, "mach-threads: transaction %ld: wrong answer\n", i);
     exit(P5W_EXIT_FAILED);
   }
 }

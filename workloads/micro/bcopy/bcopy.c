@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcopy: copy aligned blocks by the C library's routine of the time (ousterhout90 table 5). Phase
- * 0: both blocks are in the cache; 1: both are much larger than the cache. A bracket repeats the
- * copy between the same two blocks until it has moved `words` words of 4 bytes.
+ * bcopy: copy aligned blocks by the routine of a C library of 1995 (ousterhout90 table 5). In
+ * phase 0 both blocks are in the cache. In phase 1 both blocks are much larger than the cache. A
+ * bracket repeats the copy between the same two blocks until it has moved `words` words of 4 bytes.
  *
- * The Pentium fills no line on a write miss, so a block that was only written is in no cache. The
- * program therefore compares both blocks between the unmeasured copy and the measured ones.
+ * The Pentium fills no line on a write miss, so a block that was only written is not in a cache.
+ * The program therefore reads both blocks to compare them, after an unmeasured copy and before the
+ * measured copies.
  */
 #include "buffer.h"
 #include "string1995.h"
@@ -19,7 +20,7 @@ static void fill(uint32_t *block, long size, uint32_t key) {
   for (long i = 0; i < size / WORD; i++) block[i] = source_word(i, key);
 }
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void copy(char *to, const char *from, long size, long bytes) {
   for (; bytes > 0; bytes -= size) memcpy_1995(to, from, (size_t)size);
 }
@@ -49,12 +50,12 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"words", "words of 4 bytes copied in each phase", &words, 1, NULL},
       {"cached", "bytes of a block that is in the cache", &cached, LINE, NULL},
-      {"uncached", "bytes of one that is not", &uncached, LINE, NULL},
+      {"uncached", "bytes of a block much larger than the cache", &uncached, LINE, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);
   if (cached % LINE || uncached % LINE || words * WORD % cached || words * WORD % uncached) {
-    fprintf(stderr, "%s: both blocks must be multiples of %d bytes, and words of whole blocks\n",
+    fprintf(stderr, "%s: both blocks must be multiples of %d bytes, words must fill whole blocks\n",
             argv[0], LINE);
     return P5W_EXIT_USAGE;
   }

@@ -5,12 +5,13 @@
  * brackets all frames.
  *
  * path=direct: the program copies each row from its array to the frame buffer by repeated string
- * instructions, as a display driver in the kernel does (Windows, NT). With depth=8 the array has 8
- * bits a pixel too (section 5.2).
+ * instructions, as a display driver in the kernel does (Windows, NT). With depth=8 the array also
+ * has 8 bits per pixel (section 5.2).
  *
- * path=server: the program copies the picture, one bit a pixel, into a request and sends it to a
- * display server through a socket. The server expands each four bits to a word of four pixels of a
- * frame buffer of 8 bits a pixel, in C, a word at a time (NetBSD with X11). With depth=1 it copies.
+ * path=server: the program copies the picture, with one bit per pixel, into a request. It sends the
+ * request to a display server through a socket. The frame buffer has 8 bits per pixel. The server
+ * expands each four bits to a word of four pixels, in C, one word at a time (NetBSD with X11). With
+ * depth=1 it only copies.
  *
  * Afterwards the program reads the window back and compares it with the array.
  */
@@ -27,9 +28,9 @@ static const char *const choices[] = {"direct", "server", NULL};
 static uint8_t *picture;
 static long row_bytes; /* bytes of a row of the array: whole words */
 static struct screen screen;
-static uint32_t pixels[16]; /* four pixels of 8 bits for four of 1 bit, leftmost bit first */
+static uint32_t pixels[16]; /* four pixels of 8 bits, by four of 1 bit; leftmost bit first */
 
-/* A row of the array is random, so that no two are alike. */
+/* The rows of the array are random, so that all rows differ. */
 static void draw_picture(int depth) {
   row_bytes = (WIDTH * depth + 31) / 32 * 4;
   picture = malloc((size_t)(row_bytes * ROWS));
@@ -53,7 +54,7 @@ static void make_pixels(void) {
       if (bits & 8 >> i) pixels[bits] |= 0xFFu << 8 * i;
 }
 
-/* The last word of a row has pixels outside of the window; the window's owner clips them. */
+/* The last word of a row has pixels outside of the window. The side that draws clips them. */
 static void expand_frame(const uint8_t *row) {
   for (int y = 0; y < WINDOW; y++, row += row_bytes) {
     volatile uint32_t *to = (volatile uint32_t *)screen_row(&screen, y);
@@ -74,7 +75,7 @@ static void transfer(int socket, uint8_t *buffer, long size, int out) {
   }
 }
 
-/* The display server: draws `frames` requests, then answers that it is done. */
+/* The display server. It draws `frames` requests and then sends an answer. */
 static void serve(int socket, long frames) {
   long size = row_bytes * WINDOW;
   uint8_t *request = malloc((size_t)size), done = 1;
@@ -106,7 +107,7 @@ static void show_by_server(int socket, long frames) {
   p5_end(0);
 }
 
-/* The value in the frame buffer of the pixel in column x of a row of the array. */
+/* The frame buffer's value for the pixel in column x of a row of the array. */
 static int expected(const uint8_t *row, int x, int expanded) {
   if (!expanded) return screen.depth == 8 ? row[x] : row[x / 8] >> (7 - x % 8) & 1;
   return row[x / 8] >> (7 - x % 8) & 1 ? 0xFF : 0;
@@ -134,7 +135,7 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"frames", "times that the window is drawn, at most 760", &frames, 1, NULL},
       {"path", "direct or server", &path, 0, choices},
-      {"depth", "bits a pixel of the frame buffer, 1 or 8", &depth, 1, NULL},
+      {"depth", "bits per pixel of the frame buffer, 1 or 8", &depth, 1, NULL},
       {0}};
   p5w_start(argc, argv, options);
   if ((depth != 1 && depth != 8) || frames > ROWS - WINDOW) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * bonnie: one file, written, read in sequence, and read and written again in random blocks of 8 KB
- * (lai96 section 7.1, figures 9 to 11: files of 2 to 100 MB on a machine of 32).
+ * bonnie: write one file, read it in sequence, then read and write random blocks of 8 KB of it
+ * (lai96 section 7.1, figures 9 to 11: files of 2 to 100 MB on a machine with 32 MB).
  *
- * Every bracket holds `batch` blocks. Phase 0 writes them in sequence, phase 1 reads them in
- * sequence, and phase 2 reads random ones and writes each back to its place. The mean over a
- * phase's brackets is the mean of the whole file. Dirty blocks of phases 0 and 2 are written to the
- * disk outside of the brackets, so that no phase pays for the one before. The file cache is not
- * emptied: a file that fits is read from it, as in lai96. The order of the random blocks is the
- * same in every run.
+ * Every bracket contains `batch` blocks. Phase 0 writes them in sequence, and phase 1 reads them in
+ * sequence. Phase 2 reads random blocks and writes each back to its place. The mean over a phase's
+ * brackets is the mean of the whole file. Dirty blocks of phases 0 and 2 are written to the disk
+ * between the brackets, so that no bracket contains the writes of an earlier phase. The program
+ * does not empty the file cache, so a file that fits in the cache is read from there, as in lai96.
+ * The order of the random blocks is the same in every run.
  */
 #include "transfer.h"
 
@@ -40,7 +40,7 @@ static void sequential(int descriptor, enum phase phase, long blocks) {
   }
 }
 
-/* Change the block: it gets the contents of another file (key), or its old contents again. */
+/* Change the block. It gets the contents of another file (key), or its old contents again. */
 static void random_blocks(int descriptor, long blocks) {
   unsigned char *changed = calloc((size_t)blocks, 1);
   if (!changed) p5w_fail("blocks");
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"kb", "size of the file in KB", &kb, 8, NULL},
       {"batch", "blocks of 8 KB in a bracket", &batch, 1, NULL},
-      {"seeks", "random blocks, 0: none", &seeks, 0, NULL},
+      {"seeks", "random blocks, a multiple of a batch; 0: none", &seeks, 0, NULL},
       DATA_FILESYSTEM(filesystem),
       {0}};
   p5w_start(argc, argv, options);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * branch: predictions of the branch target buffer: one branch that follows a pattern, indirect
- * jumps and returns, more branches than the buffer holds, and an emptied buffer.
+ * branch: predictions of the branch target buffer. The cases are one branch that follows a pattern,
+ * indirect jumps and returns, more branches than the buffer holds, and an emptied buffer.
  * tests/e2e/test_validation.py derives the number of mispredictions under the same names.
  *
- * Phases 0 to 4: the loops without a sequence (lib/sequence.h).
+ * Phases 0 to 4 are the loops without a sequence (lib/sequence.h).
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,8 +14,9 @@
 #define PAGE 4096
 #define LFSR 0xEDB88320 /* taps of a 32-bit shift register of maximal length (CRC-32) */
 
-/* One branch, 1024 times: ROL gives its pattern bit by bit, from the highest on. When the branch is
- * not taken, one more NOT is executed. Four NOTs make the loop longer than the buffer's pipeline.
+/* One branch, 1024 times. ROL shifts its pattern into the carry flag, beginning with the highest
+ * bit. When the branch is not taken, one more NOT is executed. Four NOTs make the loop longer than
+ * the buffer's pipeline.
  */
 #define LONG "; .rept 4; notl %edi; .endr"
 #define IN_V "roll $1,%eax; jc 2f; notl %edi; 2:" LONG
@@ -32,11 +33,11 @@
   X(16, "taken 1 of 4", 0x88888888, IN_V)                                                    \
   X(17, "taken 1 of 8", 0x80808080, IN_V)                                                    \
   X(18, "random", 1, "shrl $1,%eax; jnc 2f; xorl $" LFSR_TEXT ",%eax; 2:" LONG)              \
-  X(19, "behind a mispredicted one", 0xAAAAAAAA,                                             \
+  X(19, "after a mispredicted branch", 0xAAAAAAAA,                                           \
     "roll $1,%eax; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                               \
-  X(26, "behind a mispredicted one and a NOT", 0xAAAAAAAA,                                   \
+  X(26, "after a mispredicted branch and a NOT", 0xAAAAAAAA,                                 \
     "roll $1,%eax; jc 2f; notl %edi; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
-  X(27, "foretold, but not there", 0xFFFF0000,                                               \
+  X(27, "predicted, but not there", 0xFFFF0000,                                              \
     "roll $1,%eax; notl %edi; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
   X(20, "jmp to the next", 0, "jmp 2f; 2:")                                                  \
   X(21, "jmp", 0, "jmp 2f; nop; 2:")                                                         \
@@ -48,14 +49,15 @@
 #define STRING(text) #text
 #define EXPANDED_STRING(text) STRING(text)
 #define LFSR_TEXT EXPANDED_STRING(LFSR)
-/* Jumps to one of two addresses, 2 bytes apart; which one changes if `toggle` is 2. */
+/* A jump to one of two addresses, 2 bytes apart. If `toggle` is 2, the address changes each time.
+ */
 #define INDIRECT(toggle)                                                                        \
   "xorl $" #toggle ",%edx; call 3f; 4: nop; 3: popl %ecx; notl %edi; leal 2f-4b(%ecx,%edx),%ecx;" \
   "jmp *%ecx; nop; 2: notl %edi; 2:"
 
-/* Many jumps, 64 times round. The instruction before the jump, here NOT, selects the entry of the
- * buffer. At a distance of 64 bytes all jumps are in the same set; at 5 bytes they use all sets in
- * turn.
+/* Many jumps, repeated 64 times. The instruction before the jump, here NOT, selects the entry of
+ * the buffer. At a distance of 64 bytes all jumps are in the same set. At a distance of 5 bytes
+ * they use all sets in turn.
  */
 #define APART_64 "jmp 2f; .fill 60,1,0x90; 2:"
 #define APART_5 "jmp 2f; nop; 2:"
@@ -71,7 +73,7 @@
 
 #define DEFINE_PATTERN(number, name, pattern, text) SEQUENCE(number, 1, 1024, text)
 PATTERNS(DEFINE_PATTERN)
-/* A pattern in a short loop: the branch comes again before the buffer has written its state. */
+/* A pattern in a short loop. The branch repeats before the buffer has written its state. */
 #define SHORT "roll $1,%eax; jc 2f; notl %edi; 2:\n"
 SEQUENCE_RAW(28, 1024, SHORT)
 #define DEFINE_RING(number, name, copies, text) SEQUENCE(number, copies, 64, text)
@@ -84,15 +86,15 @@ static const struct sequence sequences[] = {
     PATTERNS(PATTERN) RINGS(RING)
     {28, "taken 1 of 4, short loop", {.eax = 0x88888888}, SEQUENCE_RUN(28)}};
 
-/* The 192 jumps once: with their entries in the buffer, after a system call that does not load CR3,
- * and after one that loads it.
+/* The 192 jumps once, in three cases: with their entries in the buffer, after a system call that
+ * does not load CR3, and after a system call that loads CR3.
  */
 static const struct sequence kept = {40, "192 jumps, known", {0}, SEQUENCE_RUN(40)};
 static const struct sequence called = {41, "192 jumps, after getppid", {0}, SEQUENCE_RUN(40)};
 static const struct sequence flushed = {42, "192 jumps, after a CR3 load", {0}, SEQUENCE_RUN(40)};
 
-/* A number of pages for which Linux flushes the whole TLB, by loading CR3, when it changes their
- * protection (arch/x86/mm/tlb.c, tlb_single_page_flush_ceiling: 33).
+/* When Linux changes the protection of this many pages, it loads CR3 to flush the whole TLB
+ * (arch/x86/mm/tlb.c, tlb_single_page_flush_ceiling: 33).
  */
 #define PAGES 64
 static char *pages;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * cached-read: read small files that were just created, so that nothing comes from the disk (chen95
+ * cached-read: read small files that were just created, so that the disk is not read (chen95
  * section 4.5, figure 5: 128 files of 4 KB on the default file system). Phase 0 brackets open, read
  * and close of all files.
  */

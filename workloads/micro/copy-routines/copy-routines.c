@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy-routines: the three user-level memory copies of talagala97's appendix. Phase = bytes a copy.
+ * copy-routines: the three user-level memory copies of talagala97's appendix. Phase = bytes of a
+ * copy.
  *
  *   libc     rep movsl, as in the C library (listing A1)
- *   integer  64 bytes an iteration in integer registers; it first touches the two lines that the
- *            next iteration needs (A2)
- *   float    blocks of 1792 bytes: it touches every line of the source, then moves 64 bytes an
- *            iteration through the eight floating-point registers, which hold 64-bit integers
- *            exactly (A3)
+ *   integer  64 bytes per iteration through integer registers; the iteration first reads from the
+ *            two lines that the next iteration needs (A2)
+ *   float    blocks of 1792 bytes: it first reads from every line of the source, then moves 64
+ *            bytes per iteration through the eight floating-point registers, which hold 64-bit
+ *            integers exactly (A3)
  *
- * The program copies a region of `region` bytes piece by piece to a second one. It repeats that
+ * The program copies a region of `region` bytes piece by piece to a second region. It repeats this
  * until it has copied `words` words of 4 bytes. With regions larger than the caches, no copy finds
- * its data in a cache. The paper does not say where its copies found their data. But touching ahead
- * gains nothing if the source is in L1D, and the paper's rate for libc, 40 MB/s, is that of copies
- * from memory to memory on such boards (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
+ * its data in a cache. The paper does not say where its copies found their data. But reading a line
+ * ahead brings no gain if the source is in L1D. And the paper's rate for libc, 40 MB/s, is the rate
+ * of copies from memory to memory on such boards (lmbench: FreeBSD on the i586, 40 to 42 MB/s).
  *
- * The instructions themselves are measured, so they are those of the listings.
+ * The instructions are the same as in the listings, because they are measured.
  */
 #include "buffer.h"
 #include "string1995.h"
 
-#define STEP 64        /* bytes an iteration of integer and float */
+#define STEP 64        /* bytes per iteration of integer and float */
 #define LINE 32
-#define TOUCHED 256    /* bytes an iteration of float's touching loop */
-#define BLOCK 1792     /* 2 KB less 256 bytes (A3) */
+#define TOUCHED 256    /* bytes per iteration of the loop of float that reads ahead */
+#define BLOCK 1792     /* 2 KB minus 256 bytes (A3) */
 
 typedef void copier(char *to, const char *from, long size);
 
@@ -128,7 +129,7 @@ static void copy_float(char *to, const char *from, long size) {
 static copier *const copiers[] = {copy_libc, copy_integer, copy_float};
 static const char *const copier_names[] = {"libc", "integer", "float", NULL};
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void walk(copier *copy, char *to, const char *from, long region,
                                            long size, long bytes) {
   long place = 0;
@@ -145,11 +146,11 @@ int main(int argc, char **argv) {
   long words = 1L << 20, minimum = 32, maximum = 1L << 20, size = 0, region = 2L << 20;
   long routine = 0, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"routine", "what copies", &routine, 0, copier_names},
-      {"words", "words of 4 bytes copied per size", &words, 1, NULL},
+      {"routine", "the routine that copies", &routine, 0, copier_names},
+      {"words", "words of 4 bytes copied for each size", &words, 1, NULL},
       {"min", "smallest copy, bytes", &minimum, 4, NULL},
       {"max", "largest copy, bytes", &maximum, 4, NULL},
-      {"size", "measure this size only, bytes, a multiple of 4", &size, 0, NULL},
+      {"size", "measure only this size, bytes, a multiple of 4", &size, 0, NULL},
       {"region", "bytes that are copied piece by piece", &region, 4, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};

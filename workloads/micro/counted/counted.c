@@ -3,15 +3,16 @@
  * counted: operations measured with chen95's method (sections 3.2 and 4.1). The program uses the
  * two counters through /dev/p5ctr, with one system call to start and one to stop. The ten events of
  * the paper's table 2 take five passes, and each pass repeats the operation. There is no warm-up,
- * because the paper names none. operation=null measures nothing; the paper subtracts it from the
- * others.
+ * because the paper mentions none. operation=null contains no operation. The paper subtracts its
+ * counts from the counts of the other operations.
  *
- * Output, one line an iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES come from RDTSC, from
- * before the start to the stop. Phase 0 brackets the operation alone, between start and stop; phase
- * 1 brackets the same code as CYCLES. The iterations of a pass follow those of the pass before.
+ * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES are measured
+ * by RDTSC, from before the start until the stop. Phase 0 brackets only the operation, between
+ * start and stop. Phase 1 brackets the same code as CYCLES. In the events, the brackets of a pass
+ * follow the brackets of the previous pass.
  *
- * counters=unused makes no call of the device and prints nothing: it runs the operations
- * undisturbed.
+ * With counters=unused the program does not call the device and prints nothing. It runs the
+ * operations undisturbed.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@
 
 enum { PASSES = 5, COUNTERS = 2, ITERATIONS_MAX = 1000 };
 
-/* Two events a pass, in the order of chen95's table 2; the paper does not print how it paired them.
+/* Two events per pass, in the order of chen95's table 2. The paper does not print the pairs.
  */
 static const long events[PASSES][COUNTERS] = {
     {0x00, 0x01}, /* data reads, data writes */
@@ -44,7 +45,7 @@ static void op_getpid(void) { syscall(SYS_getpid); }
 
 static void op_dup(void) { copy = dup(STDOUT_FILENO); }
 
-/* Pass one byte to oneself (lai96 section 5). */
+/* Send one byte to this process itself (lai96 section 5). */
 static void op_pipe(void) {
   char byte = 0;
   if (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1) p5w_fail("counted: pipe");
@@ -52,8 +53,8 @@ static void op_pipe(void) {
 
 static void op_exec(void) { exec_once(); }
 
-/* The rules of table 2 for its events: a misaligned read counts twice, a misaligned write once, a
- * REP instruction once.
+/* Table 2 has these rules for its events: a misaligned read counts twice, a misaligned write once,
+ * and a REP instruction once.
  */
 static void op_load(void) { __asm__ volatile("movl %0, %%eax" : : "m"(memory[3]) : "eax"); }
 
@@ -97,8 +98,8 @@ static struct sample count(int device, void (*operation)(void)) {
 int main(int argc, char **argv) {
   long iterations = 50, chosen = 0, use = USED;
   const struct p5w_option options[] = {
-      {"iterations", "iterations a pass, at most 1000", &iterations, 1, NULL},
-      {"operation", "what is measured", &chosen, 0, names},
+      {"iterations", "iterations in each pass, at most 1000", &iterations, 1, NULL},
+      {"operation", "the measured operation", &chosen, 0, names},
       {"counters", "used or unused", &use, 0, counters},
       {0}};
   p5w_start(argc, argv, options);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * ctx: processes pass a byte on (lai96 section 5, figure 1). Phase = number of processes; a bracket
- * holds `switches` passings, each a write and a read, and a context switch between them.
+ * ctx: processes pass a byte to each other (lai96 section 5, figure 1). Phase = number of
+ * processes. A bracket contains `switches` transfers. Each transfer is a write and a read, with a
+ * context switch between them.
  *
- *   order=ring   each passes it to the next, the last to the first
- *   order=chain  along the row to the last and back again: last in, first out
+ *   order=ring   each process passes the byte to the next process, and the last to the first
+ *   order=chain  the byte goes from process to process to the last one and back: last in, first out
  *
- * A single process writes to its own pipe and reads from it: the cost of the pipe without a switch.
- * Every process adds one to the byte, so that its value is the number of passings. With each number
- * of processes `switches` is a whole number of rounds. One program forks all of them before a
- * measurement, and they share its code.
+ * A single process writes to its own pipe and reads from it. This measures the pipe without a
+ * switch. Every process adds one to the byte, so that its value is the number of transfers.
+ * `switches` is a whole number of rounds for each number of processes. One program forks all
+ * processes before a measurement, and they share its code.
  */
 #include "child.h"
 
@@ -18,9 +19,9 @@
 enum order { RING, CHAIN };
 static const char *const orders[] = {"ring", "chain", NULL};
 
-static int pipes[PROCESSES_MAX][2]; /* [i] is the one that process i reads from */
+static int pipes[PROCESSES_MAX][2]; /* process i reads from pipes[i] */
 
-/* Number of passings until the byte is back at the first process. */
+/* Number of transfers until the byte is back at the first process. */
 static long round_of(long order, long processes) {
   return order == RING || processes == 1 ? processes : 2 * (processes - 1);
 }
@@ -33,8 +34,8 @@ static inline void pass(long self, long next) {
   if (write(pipes[next][1], &byte, 1) != 1) p5w_fail("ctx: write");
 }
 
-/* One round of process `self`, which is not the first process. In a chain the byte comes twice,
- * except at the end of the chain.
+/* One round of process `self`, which is not the first process. In a chain the process receives the
+ * byte twice, except at the end of the chain.
  */
 static void take_part(long order, long processes, long self, long rounds) {
   for (; rounds > 0; rounds--) {
@@ -58,7 +59,7 @@ static _Noreturn void child(long order, long processes, long self, long rounds) 
   _exit(0);
 }
 
-/* Send the byte around `rounds` times: from the first process, and back to it. */
+/* Send the byte `rounds` times from the first process through all others and back. */
 static __attribute__((noinline)) void send_around(long next, long rounds, unsigned char *byte) {
   for (; rounds > 0; rounds--) {
     (*byte)++;
@@ -90,7 +91,7 @@ static void measure(long order, long processes, long warmup, long switches) {
   for (long i = 1; i < processes; i++) child_wait(children[i]);
   long expected = (warmup + rounds) * round % 256;
   if (byte != expected) {
-    fprintf(stderr, "ctx: %ld processes: the byte is %d, not %ld: not everyone passed it on\n",
+    fprintf(stderr, "ctx: %ld processes: the byte is %d, not %ld: not all processes passed it\n",
             processes, byte, expected);
     exit(P5W_EXIT_FAILED);
   }
@@ -102,8 +103,8 @@ int main(int argc, char **argv) {
   long order = RING, processes = 0, switches = 3200, warmup = 2;
   const struct p5w_option options[] = {
       {"order", "ring or chain", &order, 0, orders},
-      {"processes", "this number only, at most 101; 0: 1 to 101", &processes, 0, NULL},
-      {"switches", "measured passings of the byte for each number", &switches, 1, NULL},
+      {"processes", "only this number, at most 101; 0: 1 to 101", &processes, 0, NULL},
+      {"switches", "measured transfers for each number of processes", &switches, 1, NULL},
       {"warmup", "rounds before the first measured one", &warmup, 0, NULL},
       {0}};
   p5w_start(argc, argv, options);

@@ -6,7 +6,7 @@
  * one start and wait.
  *
  * `libraries` is the number of further shared libraries (workloads/dynamic/library.c) that the
- * program names as needed: the loader opens, maps and relocates each.
+ * program needs. The loader opens, maps and relocates each library.
  */
 #include "exec.h"
 

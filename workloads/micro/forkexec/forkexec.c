@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * forkexec: the load for measuring the simulator's own speed: page faults, copies and address space
- * switches as fast as the guest can produce them. Phase 0 brackets the whole loop; every iteration
- * forks a child that has written to `pages` pages and executes a trivial program.
+ * forkexec: the load for measuring the simulator's own speed. It causes page faults, copies and
+ * switches of address spaces as fast as the guest can. Phase 0 brackets the whole loop. Each
+ * iteration forks a child. The child writes to `pages` pages and executes a trivial program.
  */
 #include "child.h"
 

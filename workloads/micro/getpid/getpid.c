@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * getpid: the smallest system call of most kernels (ousterhout90, lai96 table 2). Phase 0 brackets
- * one call. The raw system call is used, so that no C library can answer from a cached value.
+ * one call. The raw system call is used, so that no C library can return a cached value.
  */
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * int-iret: INT through an interrupt gate to ring 0 and IRET back, each alone and both together.
- * The program repeats both when the L1 data cache does not hold their data (chen95 section 4.1
- * quotes 48 and 27 cycles). The gates are /dev/p5ctr's; the markers between INT and IRET are in the
- * handler.
+ * The program repeats INT and IRET with an L1 data cache that does not hold their data (chen95
+ * section 4.1 quotes 48 and 27 cycles). The driver /dev/p5ctr provides the gates. Their handler
+ * contains the markers between INT and IRET.
  *
- * Phase 0: from directly before INT to the handler. 1: from directly before IRET to the program.
- * 2: INT and IRET. 3 and 4: as 0 and 1, with an empty L1D.
+ * Phase 0: from directly before INT to the handler. Phase 1: from directly before IRET to the
+ * program. Phase 2: INT and IRET. Phases 3 and 4: the same as 0 and 1, with an empty L1D.
  */
 #define P5W_EMPTY_BRACKET empty_bracket
 #include "counters.h"
@@ -16,7 +16,7 @@
 
 static volatile char other[2 * L1D_BYTES];
 
-/* During the warm-up, when the markers are off, every CPUID is an ordinary one. */
+/* During the warm-up, when the markers are off, every CPUID is an ordinary CPUID. */
 static uint32_t marker_leaf(void) { return p5_marker_enabled ? P5_MARKER_LEAF : 0; }
 
 #define STRING(number) #number
@@ -27,8 +27,9 @@ static uint32_t marker_leaf(void) { return p5_marker_enabled ? P5_MARKER_LEAF : 
   "movl %%esi, %%eax\n\tmovl %[" operation "], %%ecx\n\tmovl %[phase], %%edx\n\t"
 
 /* Begin of `phase_`, the instructions `gate`, and a marker. The marker is the end of `phase_`,
- * unless the handler has executed that already and returns the operands for the end of `returning`.
- * NEG pairs with nothing, so that loading the markers' operands costs the same in all brackets.
+ * unless the handler has executed this end already. Then the handler returns the operands for the
+ * end of `returning`, and the marker is that end. NEG pairs with no instruction, so that loading
+ * the markers' operands costs the same in all brackets.
  */
 #define BRACKET(phase_, gate, returning)                                                      \
   do {                                                                                        \
@@ -59,7 +60,7 @@ static void check_gates(void) {
   __asm__ volatile(GATE(P5CTR_GATE_RETURN)
                    : "+a"(eax), "+b"(ebx), "+c"(ecx), "+d"(edx), "+S"(esi), "+D"(edi));
   int kept = eax == 1 && ebx == 2 && ecx == 3 && edx == 4 && esi == 0 && edi == 6;
-  eax = 0; /* an ordinary CPUID; so is the other one, with ESI = 0 */
+  eax = 0; /* EAX = 0: an ordinary CPUID. ESI = 0 does the same for the other CPUID. */
   __asm__ volatile(GATE(P5CTR_GATE_MARK)
                    : "+a"(eax), "+b"(ebx), "+c"(ecx), "+d"(edx), "+S"(esi), "+D"(edi));
   if (!kept || eax != 0 || ecx != P5CTR_MARK_END || edx != 6 || esi != 0 || edi != 6) {
@@ -74,7 +75,7 @@ int main(int argc, char **argv) {
   p5w_start(argc, argv, options);
   int device = counters_open();
   if (ioctl(device, P5CTR_GATES) != 0) {
-    fprintf(stderr, "%s: no gates here: %s\n", P5CTR_DEVICE, strerror(errno));
+    fprintf(stderr, "%s: there are no gates: %s\n", P5CTR_DEVICE, strerror(errno));
     return P5W_EXIT_UNAVAILABLE;
   }
   check_gates();

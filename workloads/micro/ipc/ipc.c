@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * ipc: a client sends a message to a server process and gets one of the same size back (wpi92
- * section 4.7, low-level IPC, local). Phase = bytes of the message; a bracket holds `transactions`
- * of them. The paper averages over 5000 and does not say how large its answers are.
+ * ipc: a client sends a message to a server process and receives an answer of the same size (wpi92
+ * section 4.7, low-level IPC, local). Phase = bytes of the message. A bracket contains
+ * `transactions` messages with their answers. The paper averages over 5000 transactions and does
+ * not print the size of its answers.
  *
  *   pipe      two pipes
  *   message   System V messages, one queue for each direction
  *   socket    a pair of connected stream sockets of the local domain
  *   shm       a System V shared memory segment and two semaphores; both sides copy into and out of
- *             the segment, and the semaphores say whose turn it is
+ *             the segment, and the semaphores show which side may copy
  *
  * The server inverts the first byte and keeps the others. The client changes the first and the last
  * byte each time and checks them in every answer. It checks the whole last answer.
@@ -22,7 +23,7 @@
 #include "child.h"
 #include "stream.h"
 
-#define BYTES_MAX 8192 /* the most of a System V message (Linux, MSGMAX) */
+#define BYTES_MAX 8192 /* largest System V message (Linux, MSGMAX) */
 
 enum side { CLIENT, SERVER };
 
@@ -31,8 +32,8 @@ struct mechanism {
   void (*open)(void);
   void (*send)(enum side self, const unsigned char *bytes, long size);
   void (*receive)(enum side self, unsigned char *bytes, long size);
-  void (*leave)(enum side other); /* closes the other side's ends, so that this side sees its end */
-  void (*close)(void);            /* removes objects that would outlive the processes */
+  void (*leave)(enum side other); /* closes the other side's ends of the channel */
+  void (*close)(void);            /* removes objects that would remain after the processes */
 };
 
 static int ends[2][2]; /* [side]: read end, write end */
@@ -46,7 +47,7 @@ static unsigned char *shared;
 
 static _Noreturn void missing(const char *what) {
   if (errno != ENOSYS) p5w_fail(what);
-  fprintf(stderr, "%s: this system has none\n", what);
+  fprintf(stderr, "%s: not available on this system\n", what);
   exit(P5W_EXIT_UNAVAILABLE);
 }
 
@@ -86,8 +87,8 @@ static void message_open(void) {
   }
 }
 
-/* The structure of these calls holds the type and the bytes together, which takes one copy more
- * than a pipe.
+/* These calls need the type and the bytes in one structure, so one more copy is needed than for a
+ * pipe.
  */
 static void message_send(enum side self, const unsigned char *bytes, long size) {
   memcpy(outgoing.bytes, bytes, (size_t)size);
@@ -100,7 +101,7 @@ static void message_receive(enum side self, unsigned char *bytes, long size) {
   memcpy(bytes, incoming.bytes, (size_t)size);
 }
 
-/* One call removes them for both sides, and ends the wait of the other side. */
+/* One call removes the queues for both sides and ends the wait of the other side. */
 static void leave_nothing(enum side other) { (void)other; }
 
 static void message_close(void) {
@@ -118,7 +119,7 @@ static void shm_open_segment(void) {
     if (semctl(semaphores, side, SETVAL, 0) != 0) p5w_fail("semctl");
 }
 
-/* When it is up, this side owns the segment. */
+/* When this semaphore is up, this side may use the segment. */
 static void semaphore(enum side of, int change) {
   struct sembuf step = {.sem_num = (unsigned short)of, .sem_op = (short)change};
   if (semop(semaphores, &step, 1) != 0) p5w_fail("ipc: semop");
@@ -166,7 +167,7 @@ static int is_right(long size) {
          (size == 1 || answer[size - 1] == request[size - 1]);
 }
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void transact(long size, long first, long count) {
   for (long i = first; i < first + count; i++) {
     request[size - 1] = (unsigned char)(i + 1);
@@ -174,7 +175,7 @@ static __attribute__((noinline)) void transact(long size, long first, long count
     way->send(CLIENT, request, size);
     way->receive(CLIENT, answer, size);
     if (is_right(size)) continue;
-    fprintf(stderr, "ipc: transaction %ld: not the answer to it\n", i);
+    fprintf(stderr, "ipc: transaction %ld: wrong answer\n", i);
     way->close();
     exit(P5W_EXIT_FAILED);
   }
@@ -196,7 +197,7 @@ static void measure(long size, long warmup, long transactions) {
   way->close();
   for (long i = 1; i < size; i++)
     if (answer[i] != request[i]) {
-      fprintf(stderr, "ipc: %ld bytes: byte %ld came back wrong\n", size, i);
+      fprintf(stderr, "ipc: %ld bytes: byte %ld of the answer is wrong\n", size, i);
       exit(P5W_EXIT_FAILED);
     }
 }
@@ -206,7 +207,7 @@ int main(int argc, char **argv) {
   long mechanism = 0, bytes = 0, transactions = 100, warmup = 5;
   const struct p5w_option options[] = {
       {"mechanism", "pipe, message, socket or shm", &mechanism, 0, mechanism_names},
-      {"bytes", "messages of this size only, 1 to 8192; 0: all of them", &bytes, 0, NULL},
+      {"bytes", "only messages of this size, 1 to 8192; 0: all sizes", &bytes, 0, NULL},
       {"transactions", "measured transactions for each size", &transactions, 1, NULL},
       {"warmup", "transactions before the first measured one", &warmup, 0, NULL},
       {0}};

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mem-bandwidth: reading, writing and copying buffers of growing size (lai96 section 6, figures 2
- * to 8). Phase = size of the buffer in bytes; a buffer is used again and again until `words` words
- * of 4 bytes have been moved.
+ * to 8). Phase = size of the buffer in bytes. A buffer is used repeatedly until `words` words of 4
+ * bytes have been moved.
  *
- * lai96 gives the structure of its loops: 16 bytes an iteration; `prefetch` is a load from the line
- * that the next writes go to. The Pentium fills no line on a write miss, so a line must be read to
- * be in L1D when it is written. The program fixes the instructions because it measures them. Their
- * order is that of a compiler that does not schedule for two pipes. It uses one register, so that
- * four loads and the loop's end take 5 clocks, as lai96 reports.
+ * lai96 gives the structure of its loops: an iteration moves 16 bytes, and `prefetch` loads from
+ * the line to which the next writes go. The Pentium fills no line on a write miss, so the program
+ * must read a line to have it in L1D before the write. The source fixes the instructions, because
+ * they are measured. Their order is the order of a compiler that does not schedule for two pipes.
+ * They use one register, so that four loads and the loop's end take 5 clocks, as lai96 reports.
  *
- * Before each measurement the buffers are in L2, as far as they fit, and not in L1D; then comes one
- * unmeasured pass. If L1D held the lines of a plain write, the writes would stay there. The rates
- * below 50 MB/s in lai96 show that L1D did not hold them.
+ * Before each measurement the buffers are in L2, as far as they fit, and not in L1D. Then follows
+ * one unmeasured pass. If L1D held the lines of a plain write, the writes would stay in L1D. The
+ * rates below 50 MB/s in lai96 show that L1D did not hold these lines.
  */
 #include "buffer.h"
 #include "string1995.h"
@@ -146,24 +146,25 @@ static void fill(char *from, char *to, long size) {
   }
 }
 
-/* Reading the buffers brings them into L2. Reading other data of L1D's size removes them from L1D.
+/* Read the buffers to bring them into L2. Then read other data of L1D's size to remove the buffers
+ * from L1D.
  */
 static void settle(const char *from, const char *to, long size) {
   static volatile char other[L1D_SIZE];
   for (long i = 0; i < size; i += LINE)
     (void)*(const volatile char *)(to + i), (void)*(const volatile char *)(from + i);
-  for (long i = 0; i < L1D_SIZE; i += LINE) other[i] = 1; /* a page of its own, not the zero page */
+  for (long i = 0; i < L1D_SIZE; i += LINE) other[i] = 1; /* own pages, not the zero page */
   for (long i = 0; i < L1D_SIZE; i += LINE) (void)other[i];
 }
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void repeat(mover *move, char *to, const char *from, long size,
                                              long bytes) {
   for (; bytes > size; bytes -= size) move(to, from, size);
   move(to, from, bytes);
 }
 
-/* Check the result of the routine, whose last pass moved `last` bytes. */
+/* Check the result of the routine. Its last pass moved `last` bytes. */
 static int is_right(enum kind kind, const char *from, const char *to, long size, long last) {
   if (kind == READS) return last_read == source_word(last / 4 - 1);
   for (long i = 0; i < size / 4; i++) {
@@ -178,11 +179,11 @@ int main(int argc, char **argv) {
   long words = 2L << 20, minimum = 32, maximum = 4L << 20, size = 0;
   long routine = 0, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"routine", "what moves the words", &routine, 0, routine_names},
-      {"words", "words of 4 bytes moved per size, a multiple of 4", &words, ITERATION / 4, NULL},
+      {"routine", "the routine that moves the words", &routine, 0, routine_names},
+      {"words", "words of 4 bytes for each size, a multiple of 4", &words, ITERATION / 4, NULL},
       {"min", "smallest buffer, bytes, a power of two", &minimum, 2 * ITERATION, NULL},
       {"max", "largest buffer, bytes", &maximum, 2 * ITERATION, NULL},
-      {"size", "measure this size only, bytes, a multiple of 16", &size, 0, NULL},
+      {"size", "measure only this size, bytes, a multiple of 16", &size, 0, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);
@@ -190,7 +191,7 @@ int main(int argc, char **argv) {
   if (words % (ITERATION / 4) || minimum % ITERATION || minimum > maximum ||
       (!size && minimum & (minimum - 1))) {
     fprintf(stderr,
-            "%s: words must be a multiple of %d, min a power of two or size a multiple of %d, and "
+            "%s: words must be a multiple of %d, min a power of two, size a multiple of %d, and "
             "min not above max\n",
             argv[0], ITERATION / 4, ITERATION);
     return P5W_EXIT_USAGE;
@@ -198,8 +199,8 @@ int main(int argc, char **argv) {
 
   mover *move = routines[routine].move;
   enum kind kind = routines[routine].kind;
-  /* The destination follows its source directly, so that the two do not conflict in a cache that
-   * holds both. A larger copy goes to a buffer of its own; no cache holds it anyway.
+  /* The destination follows its source directly, so that they do not conflict in a cache that holds
+   * both. A larger copy uses a separate destination buffer, because no cache holds it.
    */
   long pair = 2 * maximum < P5CTR_BUFFER_MAX ? 2 * maximum : P5CTR_BUFFER_MAX;
   char *first = buffer_new(placement, kind == COPIES && pair > maximum ? pair : maximum);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * mem-read: cycles of a load that depends on the load before it (chen95 section 4.4, figure 4).
+ * mem-read: cycles of a load that depends on the previous load (chen95 section 4.4, figure 4).
  *
- * Each pointer of an array points to the one `stride` bytes further, and the last to the first. The
- * measured loop follows them with one instruction a load: the chain is unrolled UNROLL times. Phase
- * = size of the array in bytes; one run walks all sizes from `min` to `max`, each power of two and
- * 1.5 times it. Before the measurement the program walks the array twice, so that the measured pass
- * starts with caches and TLBs in the steady state.
+ * Each pointer of an array points to the pointer `stride` bytes further, and the last pointer
+ * points to the first. The measured loop follows the pointers with one instruction per load. The
+ * loop is unrolled UNROLL times. Phase = size of the array in bytes. One run measures all sizes
+ * from `min` to `max`: each power of two and 1.5 times each power of two. Before the measurement
+ * the program walks the array twice, so that the measured pass starts with caches and TLBs in the
+ * steady state.
  */
 #include "buffer.h"
 
@@ -20,8 +21,8 @@ static void make_chain(void **array, long size, long stride) {
   for (long i = 0; i < count; i++) array[i] = &array[(i + step) % count];
 }
 
-/* Follow the chain for `loads` loads, a multiple of UNROLL; returns the place reached. Not inlined:
- * the warm-up then fetches the same code as the measurement.
+/* Follow the chain for `loads` loads, a multiple of UNROLL. Returns the last pointer. Not inlined,
+ * so that the warm-up fetches the same code as the measurement.
  */
 static __attribute__((noinline)) void *follow(void *place, long loads) {
   for (long i = loads / UNROLL; i > 0; i--)
@@ -32,7 +33,7 @@ static __attribute__((noinline)) void *follow(void *place, long loads) {
   return place;
 }
 
-/* Follow the chain round the whole array once, or a little more. */
+/* Follow the chain through the whole array once, or a little more. */
 static void *walk(void *place, long size, long stride) {
   return follow(place, (size / stride + UNROLL - 1) / UNROLL * UNROLL);
 }
@@ -49,11 +50,11 @@ int main(int argc, char **argv) {
   long iterations = 1000000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
   long placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"iterations", "loads per size, a multiple of 1000", &iterations, UNROLL, NULL},
+      {"iterations", "loads for each size, a multiple of 1000", &iterations, UNROLL, NULL},
       {"stride", "bytes from one load to the next", &stride, sizeof(void *), NULL},
       {"min", "smallest array, bytes, a power of two", &minimum, 2 * sizeof(void *), NULL},
       {"max", "largest array, bytes", &maximum, 2 * sizeof(void *), NULL},
-      {"size", "measure this size only, bytes", &size, 0, NULL},
+      {"size", "measure only this size, bytes", &size, 0, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem-write: cycles of a write of one word, the write side of mem-read.
+ * mem-write: cycles of a write of one word, to compare with the loads of mem-read.
  *
  * The measured loop writes a word every `stride` bytes of an array, from its beginning to its end,
  * and repeats that. In L1D a write and its part of the loop take 2 clocks, like a load of mem-read.
- * Phase = size of the array in bytes; one run walks all sizes from `min` to `max`, each power of
- * two and 1.5 times it. Before the measurement the program walks the array once.
+ * Phase = size of the array in bytes. One run measures all sizes from `min` to `max`: each power of
+ * two and 1.5 times each power of two. Before the measurement the program walks the array once.
  *
- * A write miss fills no line of L1D, so the reads decide what the caches hold. With held=yes the
- * program reads the array first, and the caches hold as much of it as they can. With held=no it
- * does not read the array, and every write goes to memory. Lines that an interrupt displaces do not
- * come back. Each measurement therefore begins at a clock tick and, while L1D holds the array, ends
- * before the next one.
+ * A write miss fills no line of L1D, so only reads fill the caches. With held=yes the program reads
+ * the array first, and the caches hold as much of it as fits. With held=no it does not read the
+ * array, and every write goes to memory. If an interrupt displaces lines from the cache, the writes
+ * do not load them again. Each measurement therefore begins at a clock tick. If L1D holds the
+ * array, the measurement also ends before the next tick.
  */
 #include "buffer.h"
 
@@ -20,7 +20,7 @@
 enum held { HELD, NOT_HELD };
 static const char *const helds[] = {"yes", "no", NULL};
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void walk(char *array, long size, long stride, long writes) {
   uint32_t value = (uint32_t)size;
   long round = size / stride;
@@ -46,12 +46,12 @@ int main(int argc, char **argv) {
   long iterations = 100000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
   long held = HELD, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"iterations", "writes per size", &iterations, 1, NULL},
+      {"iterations", "writes for each size", &iterations, 1, NULL},
       {"stride", "bytes from one write to the next, a multiple of 4", &stride, 4, NULL},
       {"min", "smallest array, bytes, a power of two", &minimum, 4, NULL},
       {"max", "largest array, bytes", &maximum, 4, NULL},
-      {"size", "measure this size only, bytes", &size, 0, NULL},
-      {"held", "whether the caches hold the array as far as they can", &held, 0, helds},
+      {"size", "measure only this size, bytes", &size, 0, NULL},
+      {"held", "whether the program reads the array into the caches first", &held, 0, helds},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);
@@ -74,7 +74,9 @@ int main(int argc, char **argv) {
     p5_end((uint32_t)size);
     largest = size;
   }
-  /* Check the array only now, because the check reads it. Every size has written its own number. */
+  /* Check the array only after all writes, because the check reads it. Each size writes its own
+   * number.
+   */
   for (long i = 0; i < largest; i += stride)
     if (*(uint32_t *)(array + i) != (uint32_t)largest) {
       fprintf(stderr, "%s: wrong word at byte %ld of %ld\n", argv[0], i, largest);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * mmap-fault: the first write to a page of fresh anonymous memory. Phase 0 brackets one write to
- * each of `pages` pages; mmap() and munmap() are outside.
+ * each of `pages` pages. mmap() and munmap() are outside of the bracket.
  */
 #include <sys/mman.h>
 
@@ -25,7 +25,7 @@ static void iteration(void) {
 int main(int argc, char **argv) {
   long iterations = 10, warmup = 2;
   const struct p5w_option options[] = {P5W_ITERATIONS(iterations, warmup),
-                                       {"pages", "pages an iteration", &pages, 1, NULL},
+                                       {"pages", "pages in each iteration", &pages, 1, NULL},
                                        {0}};
   p5w_start(argc, argv, options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * null: the cost of calling the counter device (chen95 section 4.1, figure 1). Phase 0 brackets
- * start(); stop(), one system call each; chen95 repeats that 50 times and subtracts the result from
+ * start(); stop(), one system call each. chen95 repeats this 50 times and subtracts the result from
  * its other benchmarks.
  */
 #include "counters.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * open-close: open a file and close it again (ousterhout90 table 9). Phase 0: "foo"; 1:
- * "a/b/c/foo", whose name has four elements. A bracket holds one pair of calls.
+ * open-close: open a file and close it again (ousterhout90 table 9). Phase 0 opens "foo". Phase 1
+ * opens "a/b/c/foo", a name with four elements. A bracket contains one pair of calls.
  */
 #include "data.h"
 
@@ -12,7 +12,7 @@ static const char *const parents[] = {"a", "a/b", "a/b/c"};
 
 static uint32_t current; /* number of the current name and phase */
 
-/* Each file holds its own name. */
+/* Each file contains its own name. */
 static void create(const char *name) {
   int file = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (file < 0) p5w_fail(name);
@@ -25,7 +25,7 @@ static void check(const char *name) {
   int file = open(name, O_RDONLY);
   if (file < 0 || read(file, text, sizeof(text) - 1) < 0 || close(file) != 0) p5w_fail(name);
   if (strcmp(text, name) == 0) return;
-  fprintf(stderr, "open-close: %s: another file\n", name);
+  fprintf(stderr, "open-close: %s: the wrong file was opened\n", name);
   exit(P5W_EXIT_FAILED);
 }
 

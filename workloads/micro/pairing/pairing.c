@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * pairing: one short sequence of instructions a phase, each the positive or the negative case of a
- * rule of the Pentium's pipes: which instructions pair, what a pair costs, what must wait for what.
- * tests/e2e/test_validation.py derives the clocks of each phase from the rules, under the same
- * names.
+ * pairing: each phase is one short sequence of instructions. A sequence is the positive or the
+ * negative case of a rule of the Pentium's pipes. The rules define which instructions pair, what a
+ * pair costs, and which instruction must wait for another. tests/e2e/test_validation.py derives the
+ * clocks of each phase from the rules, under the same names.
  *
  * The empty bracket is the loop without a sequence (lib/sequence.h).
  */
@@ -113,7 +113,7 @@
   X(155, "pusha; popa", "pushal; popal")                                                         \
   X(156, "rep stos", "movl %ebx,%edi; movl $8,%ecx; cld; rep stosl")                             \
   X(157, "rep movs", "leal 256(%ebx),%edi; movl $8,%ecx; cld; rep movsl; leal -32(%esi),%esi")   \
-  /* Floating point; the NOTs wait for the last result. */                                    \
+  /* Floating point. The NOTs wait for the last result. */                                    \
   X(170, "fadd", "fadd %st(1),%st; .rept 3; notl %edi; .endr")                                   \
   X(171, "fadd; fadd needing it",                                                                \
     "fadd %st(1),%st; fadd %st(2),%st; .rept 2; notl %edi; .endr")                               \
@@ -141,8 +141,8 @@
   X(184, "fist", "fistl (%ebx)")                                                                 \
   X(185, "fcom; fnstsw", "fcom %st(1); fnstsw %ax")
 
-/* A bracket contains 5 loops over code of twice the size of the L1 code cache: 512 lines, and each
- * of them misses.
+/* A bracket contains 5 loops. The code of a loop is twice as large as the L1 code cache: it has 512
+ * lines, and each line misses.
  */
 #define COLD(X)                                                            \
   X(190, "cold code, 1 byte", ".rept 512 * 16; incl %eax; incl %ecx; .endr\n") \

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * parallel-read: several disks at once; a process for each disk reads it in sequence (talagala97
- * section 6.2: parallel reads on separate disks, without the systems' stripe drivers). Phase 0
- * brackets all of it, from the start signal for all processes to the end of the last one.
+ * parallel-read: one process for each disk reads it in sequence, at the same time as the others
+ * (talagala97 section 6.2: parallel reads on separate disks, without the systems' stripe drivers).
+ * Phase 0 lasts from the start signal for all processes to the end of the last process.
  *
  * through=cache reads the disks' block devices, so that the kernel copies every byte to the
- * process. through=raw reads past the file cache, so that the processor touches the bytes only to
+ * process. through=raw does not use the file cache. The processor then reads the bytes only to
  * check them.
  */
 #include "child.h"
 #include "transfer.h"
 
-#define REGION_KB (1L << 20) /* KB before the region to read, which lies behind the partitions */
+#define REGION_KB (1L << 20) /* KB before the region to read, which is behind the partitions */
 
 enum through { CACHE, RAW };
 static const char *const choices[] = {"cache", "raw", NULL};
@@ -38,14 +38,14 @@ static int disk_new(int n) {
 int main(int argc, char **argv) {
   long kb = 4096, request = 65536, disks = 1;
   const struct p5w_option options[] = {
-      {"kb", "KB that are read, evenly from all disks", &kb, 1, NULL},
+      {"kb", "KB that are read in total, in equal parts from all disks", &kb, 1, NULL},
       {"request", "bytes of a read, a multiple of 512", &request, DATA_SECTOR, NULL},
-      {"disks", "modelled disks, read at once", &disks, 1, NULL},
+      {"disks", "modelled disks that are read at the same time", &disks, 1, NULL},
       {"through", "cache or raw", &through, 0, choices},
       {0}};
   p5w_start(argc, argv, options);
   if (disks > DISK_MAX || kb % disks != 0 || (kb / disks << 10) % request != 0) {
-    fprintf(stderr, "%s: kb must be a multiple of what all disks read at once\n", argv[0]);
+    fprintf(stderr, "%s: kb must be a multiple of one request from each disk\n", argv[0]);
     return P5W_EXIT_USAGE;
   }
   region = transfer_new(kb / disks, request, "disk");

@@ -2,7 +2,7 @@
 /*
  * phases: an application with phases that are long enough for sampled simulation to distinguish
  * (docs/concepts/simpoint.md). Each round counts words in a hash table, sorts, multiplies matrices, copies
- * more than the caches hold, and makes system calls. Each of these phases takes some 10 million
+ * more than the caches hold, and makes system calls. Each of these phases executes about 10 million
  * instructions. Phase 0 brackets all rounds.
  */
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "p5w.h"
 
 #define TEXT (64 << 10)
-#define WORDS 4096 /* a power of two; more than the number of words of 3 letters from 12 */
+#define WORDS 4096 /* a power of two, larger than 12^3, the number of different words */
 #define RECORDS 16384
 #define ORDER 96
 #define BUFFER (256 << 10) /* words: 1 MB */
@@ -108,7 +108,7 @@ static void call(void) {
 int main(int argc, char **argv) {
   long rounds = 1;
   const struct p5w_option options[] = {
-      {"rounds", "times all phases, some 50 million instructions", &rounds, 1, NULL}, {0}};
+      {"rounds", "rounds, each of about 50 million instructions", &rounds, 1, NULL}, {0}};
   p5w_start(argc, argv, options);
   p5w_await_tick();
   p5_begin(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * pipe: one process writes, another reads, both 64 KB a call (lai96 table 4: lmbench's bw_pipe).
- * Phase 0 brackets the reading of `iterations` chunks; the writer is always ahead by the contents
+ * pipe: one process writes, another reads, both 64 KB per call (lai96 table 4: lmbench's bw_pipe).
+ * Phase 0 brackets the reading of `iterations` chunks. The writer is always ahead by the contents
  * of the pipe.
  */
 #include "child.h"

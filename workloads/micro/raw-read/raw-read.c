@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT
 /*
- * raw-read: read a disk past the file cache, in requests of growing size (talagala97 section 6.3,
- * figures 5 and 6: raw reads of varying size). Each size is a phase; its bracket reads `kb` KB in
- * sequence from a region of its own, which was written before.
+ * raw-read: read a disk without the file cache, in requests of growing size (talagala97 section
+ * 6.3, figures 5 and 6: raw reads of varying size). Each size is a phase. Its bracket reads `kb` KB
+ * in sequence from a separate region, which the program has written before.
  *
- * The regions lie behind the partitions of the first modelled disk, from 1 GB on. The program
- * writes one more region last and reads it first, so that the disk's buffer holds nothing of the
- * others.
+ * The regions lie behind the partitions of the first modelled disk, from 1 GB on. There is one more
+ * region, which the program writes last and reads first. After that, the disk's buffer holds no
+ * data of the other regions.
  */
 #include "transfer.h"
 
-#define REGIONS_KB (1L << 20) /* KB in front of the regions */
+#define REGIONS_KB (1L << 20) /* KB before the regions */
 
 int main(int argc, char **argv) {
   long kb = 1024, min = 512, max = 256 << 10, one = 0;
   const struct p5w_option options[] = {
-      {"kb", "KB that are read in each size", &kb, 1, NULL},
+      {"kb", "KB that are read with each size", &kb, 1, NULL},
       {"min", "smallest request, a power of two", &min, DATA_SECTOR, NULL},
       {"max", "largest request, at most 512K", &max, DATA_SECTOR, NULL},
-      {"size", "this request only, a power of two; 0: all from min to max", &one, 0, NULL},
+      {"size", "only this request size, a power of two; 0: all from min to max", &one, 0, NULL},
       {0}};
   p5w_start(argc, argv, options);
   if (one) min = max = one;
   if (min & (min - 1) || min > max || max > 512 << 10 ||
       (kb << 10) % max != 0) {
-    fprintf(stderr, "%s: min must be a power of two up to max, which kb must be a multiple of\n",
+    fprintf(stderr, "%s: min must be a power of two up to max, and kb a multiple of max\n",
             argv[0]);
     return P5W_EXIT_USAGE;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * raw-seek: blocks at random places of a disk, past the file cache (lai96 section 7.1: 14 ms for
- * each of bonnie's 8 KB, on all systems). Phase 0 brackets `batch` of them. They lie behind the
- * partitions of the first modelled disk. The program writes blocks before it reads them, and reads
- * back the blocks that it writes.
+ * raw-seek: blocks at random places of a disk, without the file cache (lai96 section 7.1: 14 ms for
+ * each of bonnie's blocks of 8 KB, on all systems). Phase 0 brackets `batch` blocks. The blocks lie
+ * behind the partitions of the first modelled disk. If reads are measured, the program writes the
+ * blocks first. If writes are measured, it reads the blocks back.
  */
 #include "data.h"
 
@@ -11,8 +11,8 @@ enum mode { READ, WRITE };
 static const char *const modes[] = {"read", "write", NULL};
 static long batch = 64, bytes = 8192, span = 200, start = 1024;
 
-/* Move all blocks in the order of the generator (Numerical Recipes, ranqd1), in brackets if
- * `count`.
+/* Read or write all blocks in the order of the generator (Numerical Recipes, ranqd1). If `count`,
+ * each batch is in a bracket.
  */
 static void pass(int disk, const char *path, char *buffer, long batches, int write, int count) {
   const uint32_t blocks = (uint32_t)(((uint64_t)span << 20) / (uint64_t)bytes);
@@ -41,9 +41,9 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"iterations", "measured batches", &iterations, 1, NULL},
       {"batch", "blocks of a batch", &batch, 1, NULL},
-      {"bytes", "of a block, a multiple of 512", &bytes, DATA_SECTOR, NULL},
-      {"span", "MB that they are in", &span, 1, NULL},
-      {"start", "MB in front of these, 512 or more", &start, 512, NULL},
+      {"bytes", "bytes of a block, a multiple of 512", &bytes, DATA_SECTOR, NULL},
+      {"span", "MB of the disk that hold the blocks", &span, 1, NULL},
+      {"start", "MB before this part of the disk, 512 or more", &start, 512, NULL},
       {"mode", "read or write", &mode, 0, modes},
       {0}};
   p5w_start(argc, argv, options);

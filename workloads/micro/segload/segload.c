@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * segload: loads of data segment registers in protected mode, from a register, from memory, from
- * the stack and with a pointer. Some load the selector that the register already has, others
- * another one. Each load reads a descriptor of 8 bytes.
+ * the stack and with a pointer. Some loads repeat the selector that the register already contains,
+ * and other loads change it. Each load reads a descriptor of 8 bytes.
  *
- * The empty bracket is the loop without a sequence (lib/sequence.h). The selectors are those of
- * every Linux program: ECX has that of its data, EDX that of its code, which is readable, and EAX
- * that of GS, which the C library uses. At the end each segment register has its own selector
- * again.
+ * The empty bracket is the loop without a sequence (lib/sequence.h). The selectors are the normal
+ * selectors of a Linux program. ECX contains the selector of its data. EDX contains the selector of
+ * its code, which is readable. EAX contains the selector in GS, which the C library uses. At the
+ * end each segment register contains its own selector again.
  */
 #define P5W_EMPTY_BRACKET fences
 #include "sequence.h"

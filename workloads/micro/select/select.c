@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * select: check without waiting which of some pipes can be read (ousterhout90 table 4). Phase 0:
- * one pipe, empty; 1: ten, empty; 2: ten with a byte in each, which the paper calls full. A bracket
- * holds one call with a time-out of zero. A call overwrites the set of pipes; it is set up before
- * the bracket.
+ * select: check without waiting which of some pipes can be read (ousterhout90 table 4). Phase 0
+ * has one empty pipe, and phase 1 has ten empty pipes. Phase 2 has ten pipes with one byte in each,
+ * which the paper calls full. A bracket contains one call with a time-out of zero. The set of pipes
+ * is prepared before each bracket, because a call overwrites it.
  */
 #include <sys/select.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static void iteration(void) {
   int expected = cases[current].full ? cases[current].pipes : 0, seen = 0;
   for (int i = 0; i < cases[current].pipes; i++) seen += FD_ISSET(readers[i], &ready) != 0;
   if (found == expected && seen == expected) return;
-  fprintf(stderr, "select: %d of %d pipes can be read; it says %d and marks %d\n", expected,
+  fprintf(stderr, "select: %d of %d pipes can be read, but it returns %d and marks %d\n", expected,
           cases[current].pipes, found, seen);
   exit(P5W_EXIT_FAILED);
 }

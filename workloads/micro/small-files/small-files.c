@@ -2,10 +2,11 @@
 /*
  * small-files: read many small files from the disk (chen95 section 4.5, figure 6 and table 4: 8192
  * files of 8 KB, evenly in 32 directories). Phase 0 brackets open, read and close of all files. The
- * file cache holds none of them before.
+ * program empties the file cache before.
  *
- * The paper does not print the order in which it makes and reads them. Here both go directory by
- * directory, so that a file system profits from keeping a directory's files together.
+ * The paper does not print the order in which it creates and reads the files. Here the program
+ * creates and reads them directory by directory. A file system that keeps the files of a directory
+ * together profits from this order.
  */
 #include "data.h"
 
@@ -38,9 +39,9 @@ static void iteration(void) {
 int main(int argc, char **argv) {
   long iterations = 1;
   const struct p5w_option options[] = {
-      {"iterations", "measured passes, after one that looks at every byte", &iterations, 1, NULL},
+      {"iterations", "measured passes; the pass before checks every byte", &iterations, 1, NULL},
       {"files", "files", &files, 1, NULL},
-      {"directories", "directories they are in, evenly", &directories, 1, NULL},
+      {"directories", "directories with equal numbers of files", &directories, 1, NULL},
       {"size", "bytes of a file", &size, 1, NULL},
       DATA_FILESYSTEM(filesystem),
       {0}};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * tlb: the cost of a page that the translation lookaside buffers do not hold. Dependent loads, and
- * jumps, go from page to page round a growing number of pages. Each page uses a cache line of its
- * own, so that the L1 caches hold everything.
+ * tlb: the cost of a page that the translation lookaside buffers do not hold. Dependent loads or
+ * jumps go from page to page in a round over a growing number of pages. The program uses a
+ * different cache line in each page, so that the L1 caches hold all lines.
  *
- * Phase: 1000 + pages for loads, 2000 + pages for jumps; 3000 + pages, 4000 + pages: the same with
- * pages that all have one set of the data TLB (16 pages apart) or of the code TLB (8 pages apart).
+ * The phase is 1000 + pages for loads and 2000 + pages for jumps. In the phases 3000 + pages
+ * (loads) and 4000 + pages (jumps), all pages are in one set of the data TLB (16 pages apart) or of
+ * the code TLB (8 pages apart).
  */
 #include <sys/mman.h>
 
@@ -13,22 +14,22 @@
 
 #define PAGE 4096
 #define LINE 32
-#define PAGES_MAX 128 /* as many as there are lines in a page */
+#define PAGES_MAX 128 /* the number of lines in a page */
 
 static unsigned char *memory; /* PAGES_MAX pages */
 static long accesses = 8000;
 
-/* The measured round; in variables, because a workload's iteration takes no arguments. */
+/* The measured round, in variables because a workload's iteration has no arguments. */
 static uint32_t phase;
 static long pages, apart;
 
 /* The cache line of page `i` of the round. */
 static unsigned char *line(long i) { return memory + i * apart * PAGE + i * LINE; }
 
-/* Exit unless the walk ended at the right place. */
+/* Exit unless the walk ended at the right address. */
 static void check(const char *what, int right) {
   if (right) return;
-  fprintf(stderr, "tlb: %s over %ld pages ended at a wrong place\n", what, pages);
+  fprintf(stderr, "tlb: %s over %ld pages ended at a wrong address\n", what, pages);
   exit(P5W_EXIT_FAILED);
 }
 
@@ -93,7 +94,7 @@ static void measure(uint32_t first, long so_many, long so_far, void (*make)(void
 
 int main(int argc, char **argv) {
   const struct p5w_option options[] = {
-      {"accesses", "loads or jumps of a phase", &accesses, 1, NULL}, {0}};
+      {"accesses", "loads or jumps in each phase", &accesses, 1, NULL}, {0}};
   p5w_start(argc, argv, options);
   memory = mmap(NULL, PAGES_MAX * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-/* true-static: does nothing, successfully: the child of exec-static and forkexec. */
+/* true-static: exits with status 0. exec-static and forkexec start it. */
 int main(void) { return 0; }

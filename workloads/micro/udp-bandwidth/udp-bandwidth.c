@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * udp-bandwidth: a child sends datagrams, its parent receives them over loopback (lai96 section 9.2
- * and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram; a bracket
- * holds the receiving of `kilobytes` KB. Datagrams of 4 bytes end a transfer, as with ttcp.
+ * and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram. In a
+ * bracket the parent receives `kilobytes` KB. Datagrams of 4 bytes end a transfer, as with ttcp.
  *
- * UDP may lose datagrams that the receiver has no room for. Each datagram has a number: the program
- * fails and reports it if one is missing or out of order.
+ * UDP may lose datagrams if the receiver's buffer is full. Each datagram has a number. The program
+ * fails with a message if a datagram is missing or out of order.
  */
 #include <sys/time.h>
 
@@ -33,8 +33,8 @@ static _Noreturn void send_all(const struct sockaddr_in *address, long size, lon
   _exit(0);
 }
 
-/* Receive datagrams of this size, numbered from `first` on. Returns their number before the end of
- * the transfer or a datagram out of order.
+/* Receive datagrams of this size, numbered from `first` on, until the end of the transfer or until
+ * a datagram is out of order. Returns the number of datagrams in order.
  */
 static __attribute__((noinline)) long receive(int from, long size, uint32_t first, long count) {
   for (long i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ static __attribute__((noinline)) long receive(int from, long size, uint32_t firs
 static void measure(long size, long warmup, long count) {
   struct sockaddr_in address;
   int from = loopback_bind(SOCK_DGRAM, &address);
-  const struct timeval patience = {.tv_sec = 2}; /* in case even the ends are lost */
+  const struct timeval patience = {.tv_sec = 2}; /* if the last datagrams are also lost */
   if (setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0)
     p5w_fail("udp: time-out");
   pid_t child = fork();
@@ -59,7 +59,7 @@ static void measure(long size, long warmup, long count) {
   received += receive(from, size, (uint32_t)warmup, count);
   p5_end((uint32_t)size);
   if (received != warmup + count) {
-    fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came in turn\n", received, warmup + count,
+    fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes in order\n", received, warmup + count,
             size);
     exit(P5W_EXIT_FAILED);
   }
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
   long kilobytes = 1024, size = 0, warmup = 8;
   const struct p5w_option options[] = {
       {"kilobytes", "measured KB for each size, a multiple of 8", &kilobytes, 8, NULL},
-      {"size", "datagrams of this size only, a power of two, 64 to 8192 bytes; 0: all", &size, 0,
+      {"size", "only datagrams of this size, a power of two, 64 to 8192; 0: all", &size, 0,
        NULL},
       {"warmup", "datagrams before the first measured one", &warmup, 0, NULL},
       {0}};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * ipc-net: a client sends a message to an echo server and gets it back (wpi92 section 4.7:
- * low-level IPC by sockets, over Ethernet as well as local). Phase = bytes of the message; a
- * bracket holds `transactions` of them. `ipc` has the mechanisms of one system.
+ * low-level IPC by sockets, over Ethernet as well as local). Phase = bytes of the message. A
+ * bracket contains `transactions` messages with their answers. The workload `ipc` measures
+ * mechanisms within one system.
  *
- *   tcp   one connection for all messages; it sends small messages at once
- *   udp   a datagram for each message; a lost one is sent again after a second
+ *   tcp   one connection for all messages; small messages are sent at once
+ *   udp   a datagram for each message; a lost datagram is sent again after a second
  *
  * The client changes the first and the last byte each time and checks them in every answer. It
  * checks the whole last answer.
@@ -34,7 +35,7 @@ static int is_right(long size) {
   return answer[0] == request[0] && answer[size - 1] == request[size - 1];
 }
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void transact(int to, long size, long first, long count) {
   for (long i = first; i < first + count; i++) {
     int tries = mechanism == UDP ? 5 : 1;
@@ -45,12 +46,12 @@ static __attribute__((noinline)) void transact(int to, long size, long first, lo
       take(to, size);
     } while (!is_right(size) && --tries > 0);
     if (is_right(size)) continue;
-    fprintf(stderr, "ipc: transaction %ld: not the answer to it\n", i);
+    fprintf(stderr, "ipc: transaction %ld: wrong answer\n", i);
     exit(P5W_EXIT_FAILED);
   }
 }
 
-/* The echo server of this system. It ends with its client, or after a number of datagrams. */
+/* The echo server of this system. It ends when the client closes, or at an empty datagram. */
 static _Noreturn void serve(int socket) {
   struct sockaddr_in client;
   if (mechanism == TCP) {
@@ -100,7 +101,7 @@ static void measure(long size, long warmup, long transactions) {
   close(to);
   if (child) child_wait(child);
   if (memcmp(answer, request, (size_t)size) != 0) {
-    fprintf(stderr, "ipc: %ld bytes: they came back wrong\n", size);
+    fprintf(stderr, "ipc: %ld bytes: the last answer is wrong\n", size);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -110,7 +111,7 @@ int main(int argc, char **argv) {
   long bytes = 0, transactions = 100, warmup = 5;
   const struct p5w_option options[] = {
       {"mechanism", "tcp or udp", &mechanism, 0, mechanisms},
-      {"bytes", "messages of this size only, 1 to 8192; 0: all of them", &bytes, 0, NULL},
+      {"bytes", "only messages of this size, 1 to 8192; 0: all sizes", &bytes, 0, NULL},
       {"transactions", "measured transactions for each size", &transactions, 1, NULL},
       {"warmup", "transactions before the first measured one", &warmup, 0, NULL},
       NET_PEER(peer),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * netbw: a buffer of 256 KB sent over a TCP connection, the receiver's buffer 24 KB (chen95 section
- * 4.7 and figure 9: over a dedicated Ethernet of 10 Mbit/s). Phase 0 brackets one call that sends
- * the whole buffer, and the wait until the other side has received it and has closed its end.
+ * netbw: send a buffer of 256 KB over a TCP connection to a receiver with a buffer of 24 KB (chen95
+ * section 4.7 and figure 9: over a dedicated Ethernet of 10 Mbit/s). Phase 0 brackets one call that
+ * sends the whole buffer, and the wait until the other side has received it and has closed its end.
  */
 #include "nettransfer.h"
 
@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
       {"kilobytes", "KB that one call sends", &kilobytes, 1, NULL},
-      {"receive_buffer", "bytes of the receiver's buffer, of a process here; 0: the system's own",
+      {"receive_buffer", "bytes of a local receiver's buffer; 0: the system's default",
        &transfer.receive_buffer, 0, NULL},
       NET_PEER(transfer.peer),
       {0}};

@@ -2,14 +2,14 @@
 /*
  * sdbase: a database of one large file, a server that forks a process for each client, and 1 to 25
  * clients that read, modify and append records (wpi92 section 4.2 and figures 2 to 4). Phase =
- * clients at a time; a bracket holds all their transactions, from the first connection to the last
- * answer. lib/sdbase.h names our estimates.
+ * number of clients at a time. A bracket contains all their transactions, from the first connection
+ * to the last answer. lib/sdbase.h describes our estimates.
  *
- *   peer=loopback   each client is a process here
- *   peer=remote     the clients are on the remote host, each over a connection of its own
+ *   peer=loopback   each client is a process of this system
+ *   peer=remote     the clients are on the remote host, and each has its own connection
  *
- * The clients check every answer. At the end the file must have one more record for each append,
- * and each of its records must be an original one or one that a client wrote.
+ * The clients check every answer. At the end the file must have one more record for each append.
+ * Each record must be an original record or a record that a client wrote.
  */
 #include "net.h"
 #include "sdbase.h"
@@ -56,7 +56,7 @@ static void generate(void) {
 
 /* --- the server */
 
-/* Carry out one request; the message becomes the answer. */
+/* Execute one request. The answer replaces the message. */
 static void execute(int file, struct sdbase_message *message) {
   long at = (long)message->record * STORED;
   if (message->record >= (uint32_t)records) net_wrong("sdbase: record", (long)message->record, records);
@@ -71,7 +71,7 @@ static void execute(int file, struct sdbase_message *message) {
       store(file, at, message);
       locked(file, F_UNLCK, at, STORED);
       return;
-    default: /* append: the process with the lock on the first byte after all records */
+    default: /* append: the process locks the first byte after all records */
       locked(file, F_WRLCK, 0x7ffffffeL, 1);
       at = (long)lseek(file, 0, SEEK_END);
       store(file, at, message);
@@ -95,7 +95,7 @@ static _Noreturn void serve_client(int client) {
   }
 }
 
-/* Serve `clients` clients, each by a process of its own. */
+/* Serve `clients` clients, each in a separate process. */
 static _Noreturn void serve(int listener, long clients) {
   pid_t children[CLIENTS_MAX];
   for (long i = 0; i < clients; i++) {
@@ -108,7 +108,7 @@ static _Noreturn void serve(int listener, long clients) {
   _exit(0);
 }
 
-/* --- a client, if it is a process here */
+/* --- a client as a process of this system */
 
 static _Noreturn void ask(const struct sockaddr_in *server, uint32_t number) {
   unsigned char packed[SDBASE_MESSAGE];
@@ -123,7 +123,7 @@ static _Noreturn void ask(const struct sockaddr_in *server, uint32_t number) {
     net_read(to, packed, SDBASE_MESSAGE, "sdbase: client");
     sdbase_unpack(&answer, packed);
     if (sdbase_answers(&answer, &request)) continue;
-    fprintf(stderr, "sdbase: client %u: transaction %ld: not the answer to it\n", (unsigned)number, i);
+    fprintf(stderr, "sdbase: client %u: transaction %ld: wrong answer\n", (unsigned)number, i);
     _exit(P5W_EXIT_FAILED);
   }
   memset(packed, 0, sizeof(packed));
@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
   static const long counts[] = {1, 5, 10, 15, 20, 25};
   long clients = 0, filesystem = DATA_DISK;
   const struct p5w_option options[] = {
-      {"clients", "so many clients only, at most 25; 0: 1, 5, 10 to 25", &clients, 0, NULL},
+      {"clients", "only this number of clients, at most 25; 0: 1, 5, 10 to 25", &clients, 0, NULL},
       {"transactions", "transactions of each client", &transactions, 1, NULL},
       {"records", "records of the file at the beginning", &records, 1, NULL},
       {"warmup", "passes before the measured one", &warmup, 0, NULL},

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * sftp: a file of 1 MB over a TCP connection; the server is a process in the background (wpi92
- * section 4.3 and figure 1: 64 B to 1 MB of transport buffer, two machines). Phase = bytes of the
- * transport buffer, the size of each call on both sides. A bracket holds one file, from the
- * client's request to the end of the server's work for it.
+ * sftp: send a file of 1 MB over a TCP connection to or from a server process (wpi92 section 4.3
+ * and figure 1: 64 B to 1 MB of transport buffer, two machines). Phase = bytes of the transport
+ * buffer, which is the size of each call on both sides. A bracket contains one file, from the
+ * client's request to the end of the server's work on this file.
  *
  *   direction=put   the client sends, the server writes the file
  *   direction=get   the server reads the file and sends, the client receives
  *
- * The server is always a process of this system. Its client is another process (peer=loopback),
- * which has the file's contents in memory, or the remote host.
+ * The server is always a process of this system. With peer=loopback its client is another process
+ * of this system, which has the file's contents in memory. Else the client is on the remote host.
  */
 #include "net.h"
 
 #define PORT 2100
 #define BUFFER_MAX (1 << 20)
-#define REQUEST 32 /* bytes of the request: a word and a number, the rest spaces */
+#define REQUEST 32 /* bytes of the request: a word, a number, and spaces */
 
 enum direction { PUT, GET };
 static const char *const directions[] = {"put", "get", NULL};
@@ -71,7 +71,7 @@ static void give_file(int to, long size) {
   close(file);
 }
 
-/* One file for each connection; the last `iterations` of them are measured. */
+/* One file for each connection. The last `iterations` files are measured. */
 static _Noreturn void serve(int listener, long size) {
   int enabled = p5_marker_enabled;
   for (long i = 0; i < warmup + iterations; i++) {
@@ -90,14 +90,14 @@ static _Noreturn void serve(int listener, long size) {
     if (read(client, &none, 1) != 0) p5w_fail("sftp: end of a file");
     p5_end((uint32_t)size);
     snprintf(expected, sizeof(expected), "%-*ld", REQUEST, bytes());
-    if (strcmp(request, expected) != 0) net_wrong("sftp: asked for", atol(request), bytes());
+    if (strcmp(request, expected) != 0) net_wrong("sftp: requested bytes", atol(request), bytes());
     close(client);
     if (direction == PUT) check_file();
   }
   _exit(0);
 }
 
-/* --- the client, if it is a process here */
+/* --- the client as a process of this system */
 
 static void put_file(int to, long size) {
   for (long at = 0; at < bytes(); at += size)
@@ -129,7 +129,7 @@ static void fetch(const struct sockaddr_in *server, long size) {
   close(to);
 }
 
-/* The same by the remote host, which reports the data that it received. */
+/* The client on the remote host. It reports the data that it received. */
 static void fetch_remotely(long size) {
   char line[NET_LINE];
   snprintf(line, sizeof(line), "run sftp port=%d direction=%s bytes=%ld buffer=%ld", PORT,
@@ -139,7 +139,7 @@ static void fetch_remotely(long size) {
   uint32_t check = net_crc(0, whole, bytes());
   if (moved != bytes()) net_wrong("sftp: bytes moved", moved, bytes());
   uint32_t found = (uint32_t)net_number(line, "sftp", "crc");
-  if (found != check) net_wrong("sftp: check of the bytes", (long)found, (long)check);
+  if (found != check) net_wrong("sftp: check sequence", (long)found, (long)check);
 }
 
 static void measure(long size) {
@@ -165,9 +165,9 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
       {"kilobytes", "KB of the file", &kilobytes, 1, NULL},
-      {"buffer", "transport buffers of this size only, at most 1 MB; 0: 64 bytes to 1 MB", &size, 0,
+      {"buffer", "only transport buffers of this size, at most 1 MB; 0: 64 bytes to 1 MB", &size, 0,
        NULL},
-      {"direction", "which way the file goes", &direction, 0, directions},
+      {"direction", "put: to the server; get: from it", &direction, 0, directions},
       DATA_FILESYSTEM(filesystem),
       NET_PEER(peer),
       {0}};

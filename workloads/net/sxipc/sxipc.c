@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * sxipc: the traffic between an X server and its clients, without windows (wpi92 section 4.5 and
- * figures 5 to 7). Phase = clients; a bracket holds all their batches of requests and the answers,
- * from the first connection to the last. lib/sxipc.h has the scripts.
+ * figures 5 to 7). Phase = number of clients. A bracket contains all their batches of requests and
+ * the answers, from the first connection to the end of the last connection. lib/sxipc.h contains
+ * the scripts.
  *
- *   place=local    clients are processes here and connect as X's do, by a local socket
+ *   place=local    clients are processes of this system and use a local socket, like clients of X
  *   place=remote   clients are on the remote host and connect by TCP
- *   place=both     this number of each
+ *   place=both     this number of local clients, and the same number of remote clients
  *
  * The server is one process that waits for all clients at once. It adds up the bytes that each
  * client sends, and returns the sum at the client's end. A client compares the sum, and checks each
@@ -37,7 +38,7 @@ struct client {
 static struct client clients[2 * CLIENTS_MAX];
 static unsigned char answer[SXIPC_BATCH_MAX];
 
-/* Answer a complete batch; returns whether it was the client's last. */
+/* Answer a complete batch. Returns whether it was the client's last batch. */
 static int handle(struct client *client, uint32_t size) {
   uint32_t wanted = sxipc_get(client->batch + 4);
   if (wanted == SXIPC_END) {
@@ -52,7 +53,7 @@ static int handle(struct client *client, uint32_t size) {
   return 0;
 }
 
-/* Receive from a client; returns whether the client is done. */
+/* Receive from a client. Returns whether the client is done. */
 static int take(struct client *client) {
   uint32_t size = client->used < SXIPC_HEADER ? SXIPC_HEADER : sxipc_get(client->batch);
   errno = EPIPE;
@@ -67,7 +68,7 @@ static int take(struct client *client) {
   return handle(client, size);
 }
 
-/* Serve until `clients` clients have come and gone. */
+/* Serve until `clients` clients have connected and ended. */
 static _Noreturn void serve(const int listeners[2], long expected) {
   struct pollfd ready[2 + 2 * CLIENTS_MAX];
   long came = 0, gone = 0;
@@ -92,7 +93,7 @@ static _Noreturn void serve(const int listeners[2], long expected) {
   _exit(0);
 }
 
-/* --- a client here */
+/* --- a client as a process of this system */
 
 static struct sockaddr_un local_address;
 
@@ -145,7 +146,7 @@ static void pass(long count) {
   if (server == 0) serve(listeners, place == BOTH ? 2 * count : count);
   net_server_started(server);
   for (int i = 0; i < 2; i++)
-    if (listeners[i] >= 0) close(listeners[i]); /* if the server gives up, its clients do too */
+    if (listeners[i] >= 0) close(listeners[i]); /* so that clients notice if the server gives up */
   p5_begin((uint32_t)count);
   for (long i = 0; place != REMOTE && i < count; i++) {
     children[i] = fork();
@@ -171,9 +172,9 @@ int main(int argc, char **argv) {
   long count = 0;
   for (int i = 0; i < SXIPC_TYPES; i++) types[i] = sxipc_types[i].name;
   const struct p5w_option options[] = {
-      {"clients", "so many clients only, at most 30; 0: 1 to 30", &count, 0, NULL},
-      {"place", "local, remote or so many of both", &place, 0, places},
-      {"type", "what the clients are", &type, 0, types},
+      {"clients", "only this number of clients, at most 30; 0: 1 to 30", &count, 0, NULL},
+      {"place", "local, remote, or this number in both places", &place, 0, places},
+      {"type", "kind of client (lib/sxipc.h)", &type, 0, types},
       {"steps", "batches of each client", &steps, 1, NULL},
       {"warmup", "passes before the measured one", &warmup, 0, NULL},
       {0}};

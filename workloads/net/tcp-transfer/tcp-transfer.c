@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * tcp-transfer: 3 MB over a TCP connection, 48 KB a call (lai96 section 9.3: lmbench's bw_tcp), to
- * or from a process here or the remote host. Phase 0 brackets one transfer. The system chooses the
- * sizes of the socket's buffers unless `receive_buffer` sets one.
+ * tcp-transfer: 3 MB over a TCP connection, 48 KB per call (lai96 section 9.3: lmbench's bw_tcp).
+ * The other side is a process of this system or the remote host. Phase 0 brackets one transfer. The
+ * system chooses the sizes of the socket's buffers unless `receive_buffer` sets one.
  */
 #include "nettransfer.h"
 
@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
       P5W_ITERATIONS(iterations, warmup),
       {"kilobytes", "KB of a transfer", &kilobytes, 1, NULL},
       {"buffer", "bytes of a call, a multiple of 512", &transfer.buffer, 512, NULL},
-      {"direction", "what this side does", &transfer.direction, 0, net_directions},
-      {"receive_buffer", "bytes of the receiving socket's buffer, of a process here; 0: the system's",
+      {"direction", "whether this side sends or receives", &transfer.direction, 0, net_directions},
+      {"receive_buffer", "bytes of a local receiver's buffer; 0: the system's",
        &transfer.receive_buffer, 0, NULL},
       NET_PEER(transfer.peer),
       {0}};

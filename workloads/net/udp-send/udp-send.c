@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
- * udp-send: datagrams of growing size, sent to a process here or to the remote host (lai96 section
- * 9.2 and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a datagram; a bracket
- * holds the sending of `kilobytes` KB. udp-bandwidth brackets the receiving.
+ * udp-send: datagrams of growing size, sent to a process of this system or to the remote host
+ * (lai96 section 9.2 and figure 13: ttcp, 4 MB for each of several sizes). Phase = bytes of a
+ * datagram. In a bracket the program sends `kilobytes` KB. The workload udp-bandwidth brackets the
+ * receiver instead.
  *
- * A card sends as fast as its wire: the sender waits for room in its own buffer. No datagram to the
- * remote host is lost unless the wire loses frames (net.loss), which `lost` allows. The datagrams
- * in the buffer at the last call's return are sent after the bracket; the buffer is so small that
- * this matters little beside some hundred KB. A receiving process of this system may run out of
- * room and lose datagrams. The program fails and reports the loss if `lost` does not allow it.
+ * A card sends at the rate of its wire, and the sender waits until its own buffer has space. No
+ * datagram to the remote host is lost unless the wire loses frames (net.loss). Datagrams that are
+ * still in the buffer when the last call returns are sent after the bracket. The buffer is small,
+ * so they are few compared with some hundred KB. The buffer of a receiving process of this system
+ * may be full. Then datagrams are lost. With lost=yes losses are allowed. Else the program fails
+ * with a message.
  */
 #include "net.h"
 
 #define DATAGRAM_MAX 8192
 #define DATAGRAM_MIN 64
-#define SEND_BUFFER (16 << 10) /* before the card; BSD's of the time had 9 KB */
+#define SEND_BUFFER (16 << 10) /* before the card; BSD of the time had 9 KB */
 #define END 4 /* bytes of the datagrams that end a transfer */
 #define ENDS 5
 
@@ -26,13 +28,13 @@ static void number(long i) { datagram[0] = (char)i, datagram[1] = (char)(i >> 8)
 /* Give up unless all datagrams arrived, or fewer if losses are allowed. */
 static void check_count(long size, long received, long sent) {
   if (received == sent || (received < sent && lost)) return;
-  fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came\n", received, sent, size);
+  fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes arrived\n", received, sent, size);
   exit(P5W_EXIT_FAILED);
 }
 
-/* The other side, a process here. */
+/* The other side as a process of this system. */
 static _Noreturn void receive(int from, long size, long count) {
-  const struct timeval patience = {.tv_sec = 2}; /* in case even the ends are lost */
+  const struct timeval patience = {.tv_sec = 2}; /* if the last datagrams are also lost */
   long received = 0;
   if (setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0)
     p5w_fail("udp: time-out");
@@ -45,7 +47,7 @@ static _Noreturn void receive(int from, long size, long count) {
   _exit(0);
 }
 
-/* Not inlined: the warm-up then fetches the same code as the measurement. */
+/* Not inlined, so that the warm-up fetches the same code as the measurement. */
 static __attribute__((noinline)) void send_some(int to, long size, long first, long count) {
   for (long i = first; i < first + count; i++) {
     number(i);
@@ -93,7 +95,7 @@ static void measure(long size, long warmup, long count) {
   }
   uint32_t check = (uint32_t)net_number(answer, "sink.udp", "crc");
   if (received == all && check != sequence)
-    net_wrong("udp: check of what came", (long)check, (long)sequence);
+    net_wrong("udp: check sequence", (long)check, (long)sequence);
 }
 
 int main(int argc, char **argv) {
@@ -101,10 +103,10 @@ int main(int argc, char **argv) {
   long kilobytes = 1024, size = 0, warmup = 8;
   const struct p5w_option options[] = {
       {"kilobytes", "measured KB for each size, a multiple of 8", &kilobytes, 8, NULL},
-      {"size", "datagrams of this size only, a power of two, 64 to 8192 bytes; 0: all", &size, 0,
+      {"size", "only datagrams of this size, a power of two, 64 to 8192; 0: all", &size, 0,
        NULL},
       {"warmup", "datagrams before the first measured one", &warmup, 0, NULL},
-      {"lost", "whether some may be lost", &lost, 0, allowed},
+      {"lost", "whether datagrams may be lost", &lost, 0, allowed},
       NET_PEER(peer),
       {0}};
   p5w_start(argc, argv, options);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * web: a trace of 1024 requests, 9.7 MB, to a web server with its access log on, `concurrency` at a
- * time (chen95 section 5.3 and figure 12). Phase 0 brackets the whole trace. lib/webtrace.h makes
- * the tree and the trace. lib/httpd.h is a server in three structures. mini-httpd is a server from
- * outside of this project; it has the first structure (docs/evidence/network-benchmarks.md).
+ * web: a trace of 1024 requests, 9.7 MB, to a web server that writes an access log. `concurrency`
+ * requests run at a time (chen95 section 5.3 and figure 12). Phase 0 brackets the whole trace.
+ * lib/webtrace.h makes the tree and the trace. lib/httpd.h is a server in three structures.
+ * mini-httpd is a server that is not part of this project. It has the first structure
+ * (docs/evidence/network-benchmarks.md).
  *
  * The client checks every byte of every document. If a connection is refused, or ends without an
- * answer, the client repeats the request; the program prints the number of repetitions. Before the
+ * answer, the client repeats the request. The program prints the number of repetitions. Before the
  * trace, the tree is on its disk and the file cache is empty.
  */
 #include "httpd.h"
@@ -61,8 +62,8 @@ static void remove_tree(void) {
 
 /* --- the server */
 
-/* mini_httpd changes to the user `nobody`, which a guest does not have yet, and makes its own
- * socket.
+/* Start mini_httpd. It makes its own socket and changes to the user `nobody`, so a guest first gets
+ * this user.
  */
 static _Noreturn void run_mini(int port) {
   static const char nobody[] = "nobody:x:0:0:nobody:/:/bin/sh\n";
@@ -77,7 +78,7 @@ static _Noreturn void run_mini(int port) {
       p5w_fail("/etc/passwd");
     close(users);
   }
-  int nowhere = open("/dev/null", O_WRONLY); /* it prints a warning when root starts it */
+  int nowhere = open("/dev/null", O_WRONLY); /* mini_httpd prints a warning when root starts it */
   if (nowhere < 0 || dup2(nowhere, 2) < 0) p5w_fail("/dev/null");
   char *const arguments[] = {"mini_httpd", "-D", "-p", number, "-d", (char *)tree,
                              "-l", log, NULL};
@@ -101,7 +102,7 @@ static void start_server(struct sockaddr_in *address) {
   httpd_run(listener, (enum httpd_structure)server, processes, "../access_log");
 }
 
-/* mini_httpd does not report when it is ready: connect until it answers. */
+/* mini_httpd does not report when it is ready, so connect until it answers. */
 static void await_server(const struct sockaddr_in *address) {
   const struct timespec moment = {.tv_nsec = 10000000};
   for (int tries = 0; tries < 200; tries++) {
@@ -120,11 +121,11 @@ static void stop_server(void) {
   net_server = 0;
 }
 
-/* --- the client, if it is a process here */
+/* --- the client as a process of this system */
 
 struct request {
   int socket;
-  uint32_t document, at; /* at: bytes received of it */
+  uint32_t document, at; /* at: bytes received of the document */
   size_t used;           /* bytes of the header, until it is complete */
   int has_header;
   char header[1024];
@@ -146,7 +147,7 @@ static void take_body(struct request *request, const unsigned char *bytes, size_
       data_wrong("web: document", request->at);
 }
 
-/* Receive what is there; returns whether the answer is complete. */
+/* Receive the available bytes. Returns whether the answer is complete. */
 static int take(struct request *request) {
   static unsigned char bytes[HTTPD_PIECE];
   ssize_t count = read(request->socket, bytes, sizeof(bytes));
@@ -175,7 +176,7 @@ static int take(struct request *request) {
   return 0;
 }
 
-/* The whole trace, `concurrency` at a time. */
+/* Run the whole trace, `concurrency` requests at a time. */
 static void replay(const struct sockaddr_in *address) {
   static struct request slots[CONCURRENCY_MAX];
   struct pollfd ready[CONCURRENCY_MAX];
@@ -237,9 +238,9 @@ int main(int argc, char **argv) {
       {"server", "fork, prefork, event or mini-httpd", &server, 0, servers},
       {"requests", "requests of the trace, at most 4096", &requests, 1, NULL},
       {"concurrency", "requests at a time, at most 64", &concurrency, 1, NULL},
-      {"processes", "of server=prefork", &processes, 1, NULL},
+      {"processes", "number of processes of server=prefork", &processes, 1, NULL},
       {"pause_ms", "pause of the remote client before each request, in milliseconds", &pause_ms, 0, NULL},
-      {"seed", "of the trace", &seed, 0, NULL},
+      {"seed", "seed of the trace", &seed, 0, NULL},
       DATA_FILESYSTEM(filesystem),
       NET_PEER(peer),
       {0}};
@@ -251,7 +252,7 @@ int main(int argc, char **argv) {
     return P5W_EXIT_USAGE;
   }
   if (server == MINI && access(MINI_HTTPD, X_OK) != 0) {
-    fprintf(stderr, MINI_HTTPD ": this system does not have it\n");
+    fprintf(stderr, MINI_HTTPD ": not available on this system\n");
     return P5W_EXIT_UNAVAILABLE;
   }
   net_up(peer);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * selftest-counters: prints every value that RDTSC and the counter registers gave it, so that a
- * test can compare them bit for bit with what the engine recorded at those instructions.
+ * selftest-counters: prints every value that it read by RDTSC and from the counter registers. A
+ * test compares these values bit for bit with the values that the engine recorded at these
+ * instructions.
  *
  * Output, in the order of the reads: `rdtsc VALUE` for an RDTSC of this program; `p5ctr CTR0 CTR1
  * TSC` for one P5CTR_READ or P5CTR_STOP of the driver, which executes RDMSR 12h, RDMSR 13h and
- * RDTSC. All values hexadecimal.
+ * RDTSC. All values are hexadecimal.
  */
 #include "counters.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test-hang: never ends: the run must end at its virtual-time limit. */
+/* test-hang: never ends. The run must end at its virtual-time limit. */
 #include "p5w.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test-panic: makes the guest kernel panic: the run must fail and keep the kernel's message. */
+/* test-panic: makes the guest kernel panic. The run must fail and keep the kernel's message. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test-proc: prints a file of /proc, to test what the guest kernel detected of the machine. */
+/* test-proc: prints a file of /proc, to test how the guest kernel detected the machine. */
 #include "p5w.h"
 
 static const char *const files[] = {"cpuinfo", "interrupts", "meminfo", "cmdline", "mounts", NULL};

@@ -26,7 +26,9 @@ static void leave(int number) {
   siglongjmp(back, 1);
 }
 
-/* kill(EBX, ECX), or kill(EDI, ESI), in one instruction: nothing else may touch the registers. */
+/* kill(EBX, ECX), or kill(EDI, ESI), in one instruction: no other instruction may change the
+ * registers.
+ */
 #ifdef __x86_64__
 #define KILL "mov $62, %%eax\n\tsyscall\n\t"
 #define PROCESS "D"
@@ -39,7 +41,7 @@ static void leave(int number) {
 #define LOST "eax"
 #endif
 
-/* Raise a signal while the x87 stack holds pi and log2(10); print whether it still does. */
+/* Raise a signal while the x87 stack holds pi and log2(10). Returns whether the values are kept. */
 static int keeps_x87(void) {
   double pi, log, wanted_pi, wanted_log;
   pid_t self = getpid();
@@ -53,7 +55,7 @@ static int keeps_x87(void) {
 }
 
 int main(void) {
-  volatile int wrong = 0; /* siglongjmp() does not restore it */
+  volatile int wrong = 0; /* volatile, because siglongjmp() does not restore it */
   signal(SIGUSR1, use_registers);
   for (int i = 0; i < ROUNDS; i++) wrong = wrong + !keeps_x87();
   signal(SIGSEGV, leave);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test-sleep: sleeps; phase 0 brackets it. The processor must be idle for nearly all of it. */
+/* test-sleep: phase 0 brackets a sleep. The processor must be idle for nearly the whole phase. */
 #include <time.h>
 
 #include "p5w.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-ud: executes one instruction that a Pentium does not have. The run must fail and report its
- * address, unless the machine's ISA level has it (cmov, fcmov, fcomi, nopl at pentium+cmov).
+ * test-ud: executes one instruction that a Pentium does not have. The run must fail and report the
+ * address of the instruction, unless the machine's ISA level includes it (cmov, fcmov, fcomi, nopl
+ * at pentium+cmov).
  */
 #include "p5w.h"
 
@@ -12,7 +13,7 @@ static const char *const names[] = {"cmov", "fcmov",    "fcomi", "nopl", "mmx",
 int main(int argc, char **argv) {
   long instruction = CMOV;
   const struct p5w_option options[] = {
-      {"instruction", "which one", &instruction, 0, names}, {0}};
+      {"instruction", "the instruction", &instruction, 0, names}, {0}};
   p5w_start(argc, argv, options);
 
   switch (instruction) {

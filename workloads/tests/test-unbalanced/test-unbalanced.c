@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test-unbalanced: begins a phase that it does not end: the run must fail. */
+/* test-unbalanced: begins a phase and does not end it. The run must fail. */
 #include "p5w.h"
 
 int main(int argc, char **argv) {
