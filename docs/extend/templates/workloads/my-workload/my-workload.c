@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* A template: copy the folder, and give the folder and this file the same new name. Phase 0 brackets
- * one write() to /dev/null.
+/* A template: copy the folder, and give the folder and this file the same new name.
+ * Phase 0 brackets one write() to /dev/null.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   long iterations = 50, warmup = 5;
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
-      {.name = "bytes", .value = &bytes, .minimum = 1, .help = "of a write, at most 4096"},
+      {.name = "bytes", .value = &bytes, .minimum = 1, .help = "size of one write, at most 4096"},
       {0},
   };
   p5w_start(argc, argv, options);
