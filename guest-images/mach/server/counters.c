@@ -51,8 +51,8 @@ long counters_control(struct file *file, struct request *request) {
   }
 }
 
-/* Allocate memory that is aligned to its size rounded up to a power of two, as the kernel's
- * allocator does anyway. It is freed with the task. Each mapping has its own memory.
+/* Allocate memory that is aligned to its size, rounded up to a power of two. The kernel's allocator
+ * does this anyway. The memory is freed with the task. Each mapping has its own memory.
  */
 long counters_memory(struct process *process, uint32_t length, uint32_t offset) {
   vm_address_t address;
