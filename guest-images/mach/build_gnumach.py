@@ -49,7 +49,7 @@ JUMP = 5
 EXECUTABLE = 4  # SHF_EXECINSTR
 VECTORS = (0, 1, *range(3, 32))  # of the kernel's table, which omits NMI
 GATES, SPACE = (0xF0, 0xF1, 0xF2, 0xF3), 64  # gates.S
-UNUSED = (0x1C, 0x1D, 0x1E, 0x1F)  # the gates replace these exceptions, which a Pentium never raises
+UNUSED = (0x1C, 0x1D, 0x1E, 0x1F)  # replaced by the gates; a Pentium never raises them
 ADAPTERS = (b"BusLogic",)
 """SCSI host adapters of the engine. The kernel would search for 15 others, which takes seconds."""
 PROBING = b"\rprobing scsi %d/%d"

@@ -213,8 +213,7 @@ def prepare(tree: Path, mig: Mig) -> None:
 
 
 def machine_links(headers: Path) -> None:
-    """Makes the link mach/machine, which the kernel's headers need and the package does not have.
-    """
+    """Makes the link mach/machine, which the kernel's headers need and the package lacks."""
     link = headers / "mach/machine"
     if not link.exists():
         link.symlink_to("i386")

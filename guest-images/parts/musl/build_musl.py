@@ -65,8 +65,7 @@ PROGRESS_SECONDS = 10.0
 
 
 def run(step: str, command: list[str | Path], directory: Path, env: dict[str, str]) -> None:
-    """Runs one step and writes its output to a log. If the step fails, prints the log's last lines.
-    """
+    """Runs one step and writes its output to a log. After a failure, prints the last lines."""
     log = directory / f"{step.replace(' ', '-')}.log"
     with log.open("w") as output:
         process = subprocess.Popen(

@@ -110,8 +110,7 @@ def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
 
 
 def commands(nodes: list[Node]) -> str:
-    """Returns the commands for debugfs, which creates all files with owner root and a fixed time.
-    """
+    """Returns the commands for debugfs, which creates all files with owner root and fixed time."""
     lines = []
     directory = ""
     for node in sorted(nodes, key=lambda node: node.path.split("/")):
