@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Our own program in 64-bit code: the x86-64 engine counts accesses, crossings and misses.
+"""Our own program in 64-bit code. The x86-64 engine counts accesses, crossings and misses.
 
-It has no clocks.
+This engine does not model clocks.
 """
 
 from pathlib import Path

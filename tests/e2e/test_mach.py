@@ -138,7 +138,7 @@ def test_the_picture_shows_it_too(counted_documents):
     pairs = list(zip(number.findall(shown), number.findall(now), strict=True))
     assert len(pairs) == 3 + 17 + 7 + 7 + 4
     wrong = [pair for pair in pairs if not near(*pair)]
-    assert len(wrong) <= 4, wrong  # clock ticks of the host change linux-uml
+    assert len(wrong) <= 4, wrong  # steps of linux-uml with a clock tick of its host
 
 
 def test_programs_see_the_counters_of_the_chip(mach):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The network in guest linux: Linux's driver, the modelled card and the remote host.
+"""The network in guest linux: Linux's driver, the modelled network card and the remote host.
 
-wire.c checks every byte. Other tests check the capture and the injected faults by seed.
+wire.c checks every byte. Other tests here check the capture and the faults that a seed injects.
 """
 
 import os

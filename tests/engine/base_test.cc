@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// engine/base: agenda, clock and JSON lines. Settings are tested in config_test.cc.
+// Tests of engine/base: agenda, clock and JSON lines. config_test.cc tests the settings.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -56,7 +56,7 @@ TEST_CASE("card: remote DMA accesses the memory in words, and wraps at the end o
   Frame both = last;
   both.insert(both.end(), first.begin(), first.end());
   CHECK(bench.read_memory(0x7F00, 512) == both);
-  // There is nothing beyond 8000h, and no more than the count is transferred.
+  // There is no memory beyond 8000h, and the card transfers only the counted bytes.
   bench.write_memory(0x9000, last);
   CHECK(bench.read_memory(0x9000, 2) == Frame(2, 0xFF));
   bench.read_memory(0x4C00, 2);
@@ -288,7 +288,7 @@ TEST_CASE("card: the card reports the number of collisions to the driver") {
     bench.start();
     from_wire(&bench, to_guest(1514));
     bench.load(to_host(60));
-    bench.go(60);  // waits for the frame's end, as does the next from the host
+    bench.go(60);  // waits for the end of the frame, like the next frame from the host
     from_wire(&bench, to_guest(60));
     bench.run_until(10 * kMillisecond);
     CHECK(bench.log.collisions > 0);
@@ -305,7 +305,7 @@ TEST_CASE("card: the 'send packet' command reads the next packet of the ring") {
   bench.start();
   from_wire(&bench, to_guest(100));
   bench.run_until(kMillisecond);
-  bench.out(0x3, NetBench::kFirstPage);  // a driver that uses the command sets the boundary so
+  bench.out(0x3, NetBench::kFirstPage);  // as drivers with this command do
   bench.out(0x0, 0x1A);
   CHECK((bench.in(0x8) | bench.in(0x9) << 8) == NetBench::kFirstPage * 256);
   CHECK(bench.network.card().read(Ne2000::kData, 2) ==
@@ -329,7 +329,7 @@ TEST_CASE("card: it works after any sequence of port accesses") {
     }
     bench.run_until(bench.now + 200 * kMillisecond);
   }
-  // It still works.
+  // The card still works.
   bench.run_until(bench.now + 10 * kSecond);
   bench.start();
   const uint64_t before = bench.log.seen.size();

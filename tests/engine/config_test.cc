@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which parameter files does the engine accept, and how does it answer each mistake?
+// Which parameter files does the engine accept, and which error does each mistake give?
 #include "engine/p5/config.hh"
 
 #include <doctest/doctest.h>
@@ -231,7 +231,7 @@ TEST_CASE("declarations: a part that is not in the file has its defaults") {
   CHECK_FALSE(config.card);
   CHECK(config.wire.bit_rate == 10'000'000);
   CHECK(config.remote.path.loss == 0.5);
-  // A default is no difference from a file that lacks the key.
+  // A key with the default value is the same as a missing key.
   Settings same;
   REQUIRE(same.parse("net.loss = 0.5\n", "engine.conf", &error));
   CHECK(same.difference(settings, {}) == "");
@@ -291,7 +291,7 @@ TEST_CASE("declarations: disks") {
         "engine.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
 }
 
-// The rule that the command line checks accepts the same values as the curve of the model.
+// The check of the command line and the curve of the model accept the same values.
 TEST_CASE("declarations: a drive has a seek curve just where the rule holds") {
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {

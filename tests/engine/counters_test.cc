@@ -109,10 +109,11 @@ TEST_CASE("counters: miscounts of misaligned accesses") {  // [INTEL-SU erratum 
     const auto read = [&] { bench.load(0x2002); };
     CHECK(counted(bench, 0x00, read) == 2);
     CHECK(counted(bench, 0x1A, read) == (wrong ? 2 : 3));
-    // Both parts lie in one line: the line is already on its way for the second part.
+    // Both parts lie in one line, so the fill has already begun when the second part needs the
+    // line.
     CHECK(counted(bench, 0x03, [&] { bench.load(0x100002); }) == (wrong ? 2 : 1));
     CHECK(counted(bench, 0x29, [&] { bench.load(0x110002); }) == (wrong ? 2 : 1));
-    // In two lines both parts miss.
+    // If the parts lie in two lines, both parts miss.
     CHECK(counted(bench, 0x03, [&] { bench.load(0x12001E); }) == 2);
     // FST [eax], and MOV.
     const auto store = [&](const char* hex) {

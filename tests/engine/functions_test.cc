@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which function does an address belong to, at fixed places and in pages found by their content?
+// Which function contains an address? The tests use fixed addresses and pages that are found by
+// content.
 #include "engine/measure/functions.hh"
 
 #include <doctest/doctest.h>
@@ -71,7 +72,7 @@ TEST_CASE("functions: by the content of a page, wherever it is mapped") {
   CHECK(functions[f.function].module == "/bin/program");
   CHECK(f.first == 0x70000010);
   CHECK(f.bytes == 0x10);
-  // A function that continues in the next page is looked up again there.
+  // A function that continues in the next page needs a second look-up there.
   const Functions::Place head = functions.in(first, 0x70000FF8);
   CHECK(functions[head.function].name == "over");
   CHECK(head.first + head.bytes == 0x70001000);

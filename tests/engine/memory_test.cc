@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When does data arrive from bus, board L2 and DRAM, and what is counted?
+// When do data arrive from the bus, the board's L2 and DRAM, and which events count?
 #include "engine/p5/memory.hh"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ TEST_CASE("memory: a burst in core clocks") {
     Memory memory(board(3, 2));
     Bank bank;
     memory.read_line(0x1000, 0, bank);
-    // Bus clocks begin at 0, 1.5, 3 ...: a request at 1500 is on the bus from 1504.5 on.
+    // Bus clocks begin at 0, 1.5, 3 and so on. A request at 1500 is on the bus from 1504.5 on.
     Memory::Line fill = memory.read_line(0x1000, 1500, bank);
     CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
     CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
@@ -134,10 +134,11 @@ TEST_CASE("memory: DRAM keeps one page open") {
   CHECK(line(0x101FE0, 2000) == hit);
   CHECK(line(0x102000, 3000) == miss);
   CHECK(line(0x101020, 4000) == miss);
-  // A read that L2 answers leaves the page open.
+  // A read that hits in L2 leaves the DRAM page open.
   CHECK(line(0x102000, 5000) == 4 + 2 * 9);
   CHECK(line(0x101040, 6000) == hit);
-  // Posted writes open the page once for a whole line, and a read waits until DRAM has done them.
+  // Posted writes open the DRAM page once for a whole line. A read waits until DRAM has finished
+  // these writes.
   uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
   now = memory.write_again(now, Pipe::U, bank);
   // The bus is busy until 7000 + 2 * 14, and DRAM from 7014 on: (9 + 6 + 9) * 2 clocks.

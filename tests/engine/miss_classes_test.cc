@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Do the classes of misses agree with a plain model? It uses a list as the fully associative cache.
+// Do the classes of misses agree with a simple model? The simple model uses a list as the fully
+// associative cache.
 #include "engine/measure/miss_classes.hh"
 
 #include <doctest/doctest.h>
@@ -102,7 +103,7 @@ TEST_CASE("classes of misses: writes that fill no line, and emptied caches") {
   classes.use(1, true);
   classes.access(Level::L1d, 0x1000, true, false, true);
   classes.access(Level::L1d, 0x1000, true, false, true);
-  CHECK(count(classes, MissClasses::DataWrite, MissClasses::Compulsory) == 2);  // never came in
+  CHECK(count(classes, MissClasses::DataWrite, MissClasses::Compulsory) == 2);  // not filled
   classes.access(Level::L1d, 0x1000, false, false, true);
   classes.flushed();
   classes.access(Level::L1d, 0x1000, false, false, true);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Do the host adapter and the SCSI commands of the drives work as a driver uses them, through
-// ports, mailboxes and command blocks?
+// Do the host adapter and the SCSI commands of the drives work for a driver? The tests use ports,
+// mailboxes and command blocks.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -48,7 +48,7 @@ class Pc : public Host {
     agenda.run(now);
   }
 
-  // Sends code and parameters and reads the answer, as the driver does; then clears the interrupt.
+  // Sends code and parameters and reads the answer, like a driver. Then clears the interrupt.
   std::vector<uint8_t> command(uint8_t code, const std::vector<uint8_t>& parameters = {}) {
     card.write_port(1, code, now);
     for (const uint8_t byte : parameters) card.write_port(1, byte, now);
@@ -106,7 +106,7 @@ class Pc : public Host {
     return block;
   }
 
-  // Returns the next completed block with its completion code; 0: there is none.
+  // Returns the next completed block with its completion code, or 0 if there is no such block.
   uint32_t receive(uint8_t* code) {
     const uint32_t mailbox = kMail + 8 * (kMailboxes + received % kMailboxes);
     *code = memory[mailbox + 7];
@@ -255,10 +255,10 @@ TEST_CASE("adapter: errors have sense data with their reasons") {
   CHECK(sense(5, 0x24));
   CHECK(pc.run({{0x28, 0}, {{kData, 512}}}) == 4);  // cut short
   CHECK(pc.run({{0x00, 0, 0, 0, 0, 0}, {}, 5}) == 4);
-  CHECK(pc.adapter_status == 0x11);  // nobody there
+  CHECK(pc.adapter_status == 0x11);  // no device there
   CHECK(pc.run({access(0x28, 0, 2), {{kData, 512}}}) == 4);
-  CHECK(pc.adapter_status == 0x12);          // no room
-  CHECK(pc.run({access(0x28, 0, 0)}) == 1);  // nothing to do
+  CHECK(pc.adapter_status == 0x12);          // the buffer is too small
+  CHECK(pc.run({access(0x28, 0, 0)}) == 1);  // no data to transfer
   CHECK(pc.active == 0);
 }
 
@@ -298,7 +298,8 @@ TEST_CASE("adapter: eight requests with tags take less than eight without") {
 }
 
 TEST_CASE("adapter: tags reach the drive") {
-  // After the first request, which is in progress, the drive sends the nearest one: the last sent.
+  // The first request is in progress. After it the drive carries out the nearest request, which was
+  // sent last.
   const auto order = [](uint8_t tag) {
     Pc pc(true);
     pc.start();

@@ -178,7 +178,7 @@ TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
     const std::string file = client.make(kCreate, root, "f");
     CHECK(client.ready == client.now + 2 * disk);
     CHECK(client.write(file, 0, "data") == 0);
-    CHECK(client.ready == client.now + 4 * disk);  // one disk does one write after another
+    CHECK(client.ready == client.now + 4 * disk);  // one disk executes one write after another
     client.now += net::kSecond;
     CHECK(client.write(file, NfsServer::kDirectBytes, "data") == 0);
     CHECK(client.ready == client.now + 3 * disk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What does an observer of the chip see? Observing must change nothing.
+// Which calls does an observer of the chip receive? An observer must not change any count or clock.
 #include "engine/p5/observer.hh"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ class Log : public Observer {
   // Returns the calls since the last time.
   std::vector<std::string> take() { return std::exchange(calls_, {}); }
 
-  int reads = 0;  // of the last walk
+  int reads = 0;  // ... of the last walk
 
  private:
   void add(const std::string& call) { calls_.push_back(call); }

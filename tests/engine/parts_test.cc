@@ -8,7 +8,7 @@ using namespace p5;
 
 namespace {
 
-// The surroundings of every part; memory reads as zero.
+// The environment of every part. Memory reads as zero.
 struct Board : Platform {
   uint32_t read_physical(uint32_t) override { return 0; }
   uint32_t code_physical(uint32_t linear) override { return linear; }
@@ -131,7 +131,7 @@ TEST_CASE("repeats: the same REP goes on until something else has retired") {
   const Insn movs = Bench::decode_text("f3 a5");
   CHECK(repeats.begin(movs, 0x100, 0x100));
   CHECK(repeats.active());
-  CHECK_FALSE(repeats.begin(movs, 0x100, 0x102));  // goes on
+  CHECK_FALSE(repeats.begin(movs, 0x100, 0x102));  // continues
   CHECK(repeats.begin(movs, 0x100, 0x110));        // another time
   repeats.interrupt(0x100, 0x102);
   CHECK_FALSE(repeats.active());

@@ -17,7 +17,7 @@ uint32_t get32(const Frame& frame, size_t at) {
   return get16(frame, at) << 16 | get16(frame, at + 2);
 }
 
-// A TCP client without loss, reordering or windows, for a host that answers at once.
+// A TCP client that handles no loss, reordering or windows. The host must answer at once.
 class Client {
  public:
   Client(NetBench* bench, uint16_t port, uint16_t own = 2000)
@@ -212,7 +212,7 @@ TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") 
 }
 
 TEST_CASE("remote: the source gives what was asked for, and closes") {
-  // A host that takes no time for its frames can keep the wire, collision after collision.
+  // A host without processing time can keep the wire through many collisions.
   Config config = quick_network();
   config.wire.collisions = false;
   Host host(config);
@@ -333,7 +333,7 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
   const uint32_t count = fuzz_frames();
   for (uint32_t i = 0; i < count; i++) {
     Frame frame = good[random() % good.size()];
-    const bool sums = random() % 2;  // correct sums, so that the host reads the contents
+    const bool sums = random() % 2;  // correct checksums, so that the host reads the contents
     for (uint32_t changes = random() % 6; changes; changes--) {
       const size_t at =
           random() % 4 ? random() % std::min<size_t>(frame.size(), 70) : random() % frame.size();
@@ -362,7 +362,8 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
       }
     }
     host.network.card();
-    // The test uses the host's end of the wire, which is faster; the card has a test of its own.
+    // The test uses the host's end of the wire, because this is faster. card_test.cc tests the
+    // card.
     host.network.remote().incoming(host.now, host.now, std::make_shared<Frame>(frame));
     host.run_until(host.now + random() % (200 * kMicrosecond));
     if (i % 64 == 0) {
@@ -371,7 +372,7 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
     }
     if (i % 1000 == 999) CHECK(host.lives());
   }
-  host.run_until(host.now + 300 * kSecond);  // the host gives up everything that waits
+  host.run_until(host.now + 300 * kSecond);  // the host drops all waiting packets
   CHECK(host.lives());
   CHECK(command(&host, "reset", 4000) == ".\n");
   const auto answers = host.ask(udp(5000, 7, "hello"));

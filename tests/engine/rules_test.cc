@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does every rule of the model hold where it applies, and change nothing where it does not?
+// Does every rule of the model have its effect in the cases in which it applies, and no effect in
+// the others?
 #include <doctest/doctest.h>
 
 #include "rule_cases.hh"

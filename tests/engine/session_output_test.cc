@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does a run write (engine/session)? The tests check event stream, crossings, and accesses to
-// counter registers.
+// Which data does a run write (engine/session)? The tests check the event stream, crossings, and
+// accesses to counter registers.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -58,7 +58,7 @@ TEST_CASE("event stream: header, snapshot, end") {
         "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":90000000,"
         "\"events\":[\"cycles.busy\",\"instructions\",\"data_reads\"],"
         "\"units\":[\"cycles\",\"events\",\"events\"]}");
-  // The stream leaves out zeros at the end of a bank, and banks without counts.
+  // The stream omits zeros at the end of a bank, and banks without counts.
   CHECK(lines[1] ==
         "{\"type\":\"marker\",\"op\":\"begin\",\"arg\":7,\"tsc\":2,"
         "\"banks\":[[4096,0,[2,2]]],\"vectors\":[]}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do the small parts of a run (engine/session) work, each by itself?
+// Does each small part of a run (engine/session) work alone?
 #include <doctest/doctest.h>
 
 #include <cstdio>
