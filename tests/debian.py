@@ -9,8 +9,7 @@ import pytest
 
 
 def program(name, *others, packages):
-    """Returns the path of a program. Installs it and the others if possible, else skips the test.
-    """
+    """Returns the path of a program. Installs it and the others if possible, or skips."""
     if not all(map(shutil.which, (name, *others))):
         if os.geteuid() != 0 or not shutil.which("apt-get"):
             pytest.skip(

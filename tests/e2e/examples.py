@@ -11,8 +11,7 @@ EXAMPLE = re.compile(r"(```python\n(.*?)```\n\n```text\n)(.*?)(```)", re.DOTALL)
 
 
 def render(text: str) -> str:
-    """Returns the document with new outputs. All examples share one name space, as in a notebook.
-    """
+    """Returns the document with new outputs. All examples share a name space, as in a notebook."""
     names: dict[str, object] = {}
 
     def printed(example: re.Match[str]) -> str:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/start/analysis.md: its examples run on fresh results and print the output in the document.
-"""
+"""docs/start/analysis.md: its examples run on fresh results and print the quoted output."""
 
 import pytest
 from examples import DOCUMENT, outputs, render

@@ -102,8 +102,7 @@ def test_and_the_run_is_what_it_is_without(run, attribute):
 
 
 def test_code_is_found_wherever_it_is(run):
-    """Kernel, program, loader and library have names, and the work of a call has the call's name.
-    """
+    """Kernel, program, loader and library have names, and a call's work has the call's name."""
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     frame = frame[frame["event"] == "instructions"]
     by_module = frame.groupby("module")["count"].sum()

@@ -124,8 +124,7 @@ def test_a_shell_on_the_simulated_machine():
 
 
 def test_a_shell_in_the_server_system():
-    """The console of User-Mode Linux is the console of the outer system, which is the serial line.
-    """
+    """The console of User-Mode Linux is the outer system's console, which is the serial line."""
     status, out, err = shell(
         "grep model /proc/cpuinfo", "dup iterations=2 && echo went well", guest="linux-uml"
     )

@@ -49,8 +49,7 @@ for _ in range(2):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Returns a directory with the files of that run: m5out/stats.txt, m5out/stats.h5, stats.json.
-    """
+    """Returns a directory with the run's files: m5out/stats.txt, m5out/stats.h5, stats.json."""
     found = tmp_path_factory.mktemp("gem5")
     (found / "script.py").write_text(SCRIPT)
     done = subprocess.run(

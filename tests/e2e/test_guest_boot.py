@@ -33,8 +33,7 @@ def test_a_bracket_holds_one_system_call(boot):
 
 
 def test_markers_cost_nothing(boot):
-    """An empty bracket has only four register loads and the test for an engine between its markers.
-    """
+    """An empty bracket contains only four register loads and the test for an engine."""
     booted = boot("getpid iterations=1")
     assert max(booted.totals(EMPTY, INSTRUCTIONS)) <= 7
     assert max(booted.totals(EMPTY, CYCLES)) <= 10

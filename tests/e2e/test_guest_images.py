@@ -217,8 +217,7 @@ class TestRootDisk:
     root = module(ROOT / "guest-images/parts/rootfs/mkrootfs.py")
 
     def archive(self, path, more=()):
-        """Returns a root file system like one from p5lab.host.rootfs: directories, files, a link.
-        """
+        """Returns a root file system like those of p5lab.host.rootfs, with one link."""
 
         def member(name, kind=tarfile.REGTYPE, **values):
             info = tarfile.TarInfo(name)

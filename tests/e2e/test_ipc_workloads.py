@@ -187,8 +187,7 @@ def test_select_asks_more_of_ten_pipes_than_of_one(counted):
 
 
 def test_bcopy_stays_in_the_cache_or_does_not(counted):
-    """Copies of 64 KB. A word takes one read and one write. A line of eight words is fetched once.
-    """
+    """Copies of 64 KB. A word takes a read and a write. A line of eight words is fetched once."""
     words = 16 << 10
     run = counted("bcopy words=16K uncached=32K placement=contiguous", settings={"l2.size": "64K"})
     reads = {phase: run.totals(phase, "data_read_misses")[0] for phase in (CACHED, UNCACHED)}

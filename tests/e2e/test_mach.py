@@ -142,8 +142,7 @@ def test_the_picture_shows_it_too(counted_documents):
 
 
 def test_programs_see_the_counters_of_the_chip(mach):
-    """The values that a program reads from /dev/p5ctr are equal to the engine's record bit for bit.
-    """
+    """The values that a program reads from /dev/p5ctr equal the engine's record bit for bit."""
     booted = mach("selftest-counters reads=10", trace_reads=True)
     assert len(booted.printed_counters) == 10 * 4 + 3
     rest = iter(booted.recorded_counters)
@@ -348,8 +347,7 @@ def test_a_program_runs_at_its_full_speed_between_calls(mach):
 
 
 def test_fork_and_exec_leave_nothing_behind(mach, full):
-    """The last calls take as long as the first calls, because no list grows and memory stays free.
-    """
+    """The last calls take as long as the first: no list grows, and memory stays free."""
     booted = mach(f"exec-static iterations={150 if full else 70}", limit_seconds=200)
     clocks = booted.totals(0, CYCLES)
     early, late = (sorted(part)[len(part) // 2] for part in (clocks[10:30], clocks[-20:]))

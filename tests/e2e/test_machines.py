@@ -48,8 +48,7 @@ def test_p100_reads_at_the_rates_of_lai96(clocks):
 
 
 def test_p133_and_its_relative_in_lmbench(clocks):
-    """FreeBSD/i586, 7 ns per clock: 111 ns in the board cache, 181 ns in memory, minus one clock.
-    """
+    """FreeBSD/i586, 7 ns per clock: 111 ns in the board cache, 181 ns in memory, less one clock."""
     load = clocks("p133-triton")
     assert load[L2_SIZE] * 7.5 - 7.5 == pytest.approx(111, rel=0.05)
     assert load[MEMORY_SIZE] * 7.5 - 7.5 == pytest.approx(181, rel=0.06)

@@ -128,7 +128,7 @@ def test_a_pair_of_writes_takes_both_buffers(rates):
         for routine in ("write", "memset")
     )
     assert paired == pytest.approx(4 * 66.67 / 2, rel=0.05)  # 2 bus clocks per word
-    assert single == pytest.approx(4 * 66.67 / 3, rel=0.05) # 3 clocks per word
+    assert single == pytest.approx(4 * 66.67 / 3, rel=0.05)  # 3 clocks per word
     assert single == pytest.approx(83, rel=0.10)  # lmbench, FreeBSD/i586
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The network workloads (chen95, lai96, wpi92) over loopback: their work and their error detection.
-"""
+"""The network workloads (chen95, lai96, wpi92) over loopback: their work and error detection."""
 
 import re
 

@@ -88,8 +88,7 @@ def test_the_documents_show_this(validation, full, name):
 
 
 def _rows(text):
-    """Returns the cells of the table: quantity, published, modelled, error, role, verdict, source.
-    """
+    """Returns the table's cells: quantity, published, modelled, error, role, verdict, source."""
     lines = BLOCK.search(text)[1].splitlines()
     return [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("|")][2:]
 

@@ -95,8 +95,7 @@ def test_a_sample_of_everything_is_the_full_run(boot):
 
 
 def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
-    """Fork and exec without a detailed interval have the misses of the full run, but not its time.
-    """
+    """Fork and exec without a detailed interval have the full run's misses, but not its time."""
     job = "exec-static iterations=3 warmup=1"
     plain = boot(job)
     nothing = Sample((Interval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")

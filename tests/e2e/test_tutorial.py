@@ -26,8 +26,7 @@ BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILI
 
 
 def copy(root: Path, to: Path) -> None:
-    """Copies the files of the work tree, also edited files, but no build products. .venv is shared.
-    """
+    """Copies the files of the work tree, also edited ones, without build products. Shares .venv."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,

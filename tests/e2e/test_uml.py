@@ -120,8 +120,7 @@ def test_sleeping_is_idle_time(uml):
 
 
 def test_programs_see_the_counters_of_the_host(uml):
-    """The values that a program reads from /dev/p5ctr are equal to the engine's record bit for bit.
-    """
+    """The values that a program reads from /dev/p5ctr equal the engine's record bit for bit."""
     booted = uml("selftest-counters reads=10", trace_reads=True)
     assert len(booted.printed_counters) == 10 * 4 + 3
     rest = iter(booted.recorded_counters)

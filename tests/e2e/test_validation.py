@@ -219,9 +219,9 @@ BRANCHES = {
     "behind a mispredicted one": Branch(
         512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4),
         3 * 512,
-        "there is no look-up directly after a mispredicted branch. JC not taken: JC 1 and 4, JMP is"
-        " also mispredicted, 1 and 3. JC taken: JC 1, the entry predicts a JMP that is not there, 3,"
-        " and 1 NOT. Each time the four NOTs",
+        "there is no look-up directly after a mispredicted branch. JC not taken: JC 1 and 4, JMP"
+        " is also mispredicted, 1 and 3. JC taken: JC 1, the entry predicts a JMP that is not"
+        " there, 3, and 1 NOT. Each time the four NOTs",
     ),
     "behind a mispredicted one and a NOT": Branch(
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "the entry of JMP predicts it again"
@@ -230,15 +230,16 @@ BRANCHES = {
         ROUNDS * (1 - 1) + 768 + 511 * 4,
         128 * 3 + 127,
         "a T at most four pairs after the N that set state 0 leads to state 1: 0 T 1 N 0 N N T"
-        " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T comes after other"
-        " code. It has its own entry, which is always right. 1, and one NOT less than without it",
+        " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T comes after"
+        " other code. It has its own entry, which is always right. 1, and one NOT less than the"
+        " loop without this branch",
     ),
     "foretold, but not there": Branch(
         ROUNDS * (3 + 4 + 1) + 7 * 32 * 3,
         7 * 32,
         "16 T and 16 N: ROL, NOT and JC 1 each, JMP or a NOT 1, the four NOTs. JC is wrong at the"
-        " first T and the first two N. JMP is wrong directly after these two N, which sets its entry"
-        " to 3. After the second and third T this entry predicts a JMP that is not there",
+        " first T and the first two N. JMP is wrong directly after these two N, which sets its"
+        " entry to 3. After the second and third T this entry predicts a JMP that is not there",
     ),
     "jmp to the next": Branch(
         4 * ROUNDS, ROUNDS, "a jump to the next instruction gets no entry: 1 and 3 each time"
@@ -255,8 +256,8 @@ BRANCHES = {
     "ret, two callers": Branch(
         (10 + 2 * 3) * ROUNDS,
         2 * ROUNDS,
-        "JMP 1, two times CALL 1, NOT 1, RET 2, NOT 1 between. There is no stack of return addresses,"
-        " and the stored target of RET is always the other caller",
+        "JMP 1, two times CALL 1, NOT 1, RET 2, NOT 1 between. There is no stack of return"
+        " addresses, and the stored target of RET is always the other caller",
     ),
     "ret behind call, two callers": Branch(
         8 * ROUNDS,

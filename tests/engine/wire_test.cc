@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do stations share the wire, and what does the path behind it do to frames? The tests check
-// times, waits, collisions and faults. The numbers are those of IEEE 802.3.
+// How do stations share the wire, and how does the path behind the wire change frames? The tests
+// check times, waits, collisions and faults. The numbers come from IEEE 802.3.
 #include <map>
 
 #include "net_bench.hh"
@@ -63,7 +63,8 @@ TEST_CASE("wire: a frame of n bytes takes (8 + n + 4) * 8 bits of 100 ns") {
     CHECK(s.b.came[0].last == 7 * kMicrosecond + time);
     CHECK(s.log.wire_busy == time);
   }
-  // The well-known times: 57.6 and 1220.8 us; with the gap 67.2 and 1230.4 us.
+  // The known times of the smallest and the largest frame: 57.6 and 1220.8 us, with the gap 67.2
+  // and 1230.4 us.
   Segment2 s;
   CHECK(s.wire.frame_time(60) == 57'600'000);
   CHECK(s.wire.frame_time(1514) == 1'220'800'000);
@@ -90,7 +91,7 @@ TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
   s.run();
   CHECK(s.a.came[0].first == 1'220'800'000 + kGap);
   CHECK(s.log.collisions == 0);
-  // The same in the gap.
+  // The same rule holds in the gap.
   Segment2 t;
   t.wire.send(0, t.frame(60), 0);
   t.agenda.at(57'600'000 + kGap / 2, [&](Time now) { t.wire.send(1, t.frame(60), now); });
@@ -140,7 +141,7 @@ TEST_CASE("wire: with collisions off the one that has waited longer goes, then t
 }
 
 TEST_CASE("wire: after 16 collisions a station gives up") {
-  // Two stations begin at the same moment; each seed draws other times to wait.
+  // Two stations begin at the same time. Each seed gives other waiting times.
   uint32_t most = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
     Segment2 s({10'000'000, true, seed});
@@ -152,7 +153,7 @@ TEST_CASE("wire: after 16 collisions a station gives up") {
     most = std::max({most, s.a.done[0].collisions, s.b.done[0].collisions});
     CHECK((s.a.done[0].aborted == (s.a.done[0].collisions == kAttempts)));
   }
-  CHECK(most >= 4);  // 2 * 4 * 8 = 64: some of 3000 have four
+  CHECK(most >= 4);  // 2 * 4 * 8 = 64: a few of 3000 frames have four
 }
 
 TEST_CASE("path: frames come in order and after the latency") {

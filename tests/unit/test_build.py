@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The messages about a build, with graphs of one step each."""
+"""The messages about a build. Each test has a graph with one step."""
 
 import fcntl
 import io
@@ -42,7 +42,7 @@ def progress(told):
 
 
 def graph(lab, *steps):
-    """An SConstruct; a step is (label, product, shell command)."""
+    """Writes an SConstruct. A step is (label, product, shell command)."""
     (lab.root / "SConstruct").write_text(
         "".join(
             f"Command({product!r}, [], Action({command!r}, '  {label:<9} $TARGET'))\n"
@@ -87,7 +87,7 @@ def test_sources_that_were_looked_up_first_make_the_forecast_exact(lab, progress
     (lab.root / "SConstruct").write_text(
         "import os\n"
         "Command('build/sources/a.json', [], Action('touch $TARGET', '  look up   $TARGET'))\n"
-        # As if the cache had it, now that the digest is known.
+        # Now that the digest is known, put the product into the cache.
         "if not os.path.exists('build/sources/a.json'):\n"
         "    Command('product', [], Action('touch $TARGET', '  kernel    $TARGET'))\n"
     )

@@ -40,7 +40,7 @@ UBUNTU = {
     "usr/lib/os-release": b'PRETTY_NAME="Ubuntu 24.04 LTS"\nID=ubuntu\nVERSION_ID="24.04"\n',
     "usr/lib/x86_64-linux-gnu/libc.so.6": LIBC.replace(b"2.36", b"2.39"),
 }
-# mmdebstrap as far as we see it: it writes the archive to standard output.
+# Like mmdebstrap, this script writes the archive to standard output.
 MMDEBSTRAP = """#!/bin/sh
 [ "$1" = --version ] && {{ echo "mmdebstrap 1.2.3"; exit; }}
 printf '%s\\n' "$@" >'{place}/arguments'
@@ -67,7 +67,9 @@ def lab(tmp_path):
 
 @pytest.fixture
 def mmdebstrap(tmp_path, monkeypatch):
-    """Puts a mmdebstrap of our own in front of the host's; returns what to do before it ends."""
+    """Puts our own mmdebstrap before the host's program in PATH. Returns a function that sets its
+    last actions.
+    """
 
     def install(then):
         program = tmp_path / "bin/mmdebstrap"

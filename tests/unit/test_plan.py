@@ -24,8 +24,8 @@ def rows(status, *seconds):
     [
         (rows("to run", 10, 20, 30), 1, 60),
         (rows("to run", 10, 20, 30), 2, 30),
-        (rows("to run", 10, 20, 300), 4, 300),  # no faster than the longest
-        (rows("to run", 10, 20, None), 1, 45),  # one like none before takes the mean
+        (rows("to run", 10, 20, 300), 4, 300),  # the longest run is the limit
+        (rows("to run", 10, 20, None), 1, 45),  # a run of a new kind takes the mean
         (rows("to run", None, None), 2, None),
         ([*rows("ok", 100), *rows("failed", 10)], 1, 10),
         (rows("ok", 100), 1, 0),
@@ -56,7 +56,7 @@ def test_plan_says_what_is_there_and_runs_nothing(lab, p5lab):  # noqa: F811
     execute(lab, Filter(workloads=("call",)))
     status, out, err = p5lab("plan", "tests", "--sweep", "l2.size=256K,512K", "--format", "json")
     found = json.loads(out)
-    # 256 KB is what the machine has: that run is there already.
+    # The machine itself has 256 KB, so this run already exists.
     assert [row["status"] for row in found["runs"]] == ["ok", "to run", "to run", "to run"]
     assert (found["left"], found["seconds"] > 0) == (3, True)
     status, out, err = p5lab("plan", "tests", "--format", "csv")
