@@ -39,7 +39,7 @@ def spoiled(directory, name, calls, wrong, *options):
     return compiled(directory / name, *options, *wraps, workload, source)
 
 
-def told(program, arguments, directory):
+def ran(program, arguments, directory):
     """Runs a program in a directory. Returns its exit status and its standard error."""
     done = subprocess.run(
         [program, *arguments],

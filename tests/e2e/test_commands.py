@@ -70,7 +70,7 @@ def test_a_program_that_fails_says_how(results, tmp_path):
     assert "program ended with status 5 in the guest" in result.reason
 
 
-def test_a_program_with_an_instruction_of_later_processors_is_told(results, tmp_path):
+def test_an_instruction_of_later_processors_is_reported(results, tmp_path):
     mine = shutil.copy(results.program("linux", "test-ud"), tmp_path / "a.out")
     (run,) = experiment.of_program(results, mine, "", Filter()).runs
     (result,) = Runner(results).run_all([run])

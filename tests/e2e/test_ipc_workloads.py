@@ -6,7 +6,7 @@ They do the described work, give the same results each time, and detect errors.
 import re
 
 import pytest
-from hostcc import ROOT, compiled, spoiled, told
+from hostcc import ROOT, compiled, ran, spoiled
 
 SELECT_ONE_EMPTY, SELECT_TEN_EMPTY, SELECT_TEN_FULL = 0, 1, 2
 CACHED, UNCACHED = 0, 1
@@ -139,7 +139,7 @@ def gone_wrong(directory, job, call, byte=0):
     """Returns the error message of a program that must fail."""
     name, *arguments = job.split()
     program = spoiled(directory, name, call, WRONG[call], f"-DBYTE={byte}")
-    status, error = told(program, arguments, directory)
+    status, error = ran(program, arguments, directory)
     assert status == 1
     return error
 
@@ -167,7 +167,7 @@ def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
         #include "bcopy.c"
     """)
     program = compiled(tmp_path / "spoiled", f"-I{ROOT / 'workloads/micro/bcopy'}", source)
-    found = told(program, ["words=8192", "uncached=16384"], tmp_path)
+    found = ran(program, ["words=8192", "uncached=16384"], tmp_path)
     assert found == (1, f"bcopy: {said}\n")
 
 

@@ -390,7 +390,7 @@ def test_sleeping_is_idle_time(mach):
     assert idle > 0.8 * (idle + busy)
 
 
-def test_clock_ticks_are_told_apart(mach, lab):
+def test_clock_ticks_are_recognized(mach, lab):
     """The vector in guest.toml belongs to the clock, because it has a hundred interrupts in a
     second.
     """

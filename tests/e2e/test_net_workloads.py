@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from hostcc import ROOT, compiled, spoiled, told
+from hostcc import ROOT, compiled, ran, spoiled
 
 # The third call in each process changes all bytes that it has read. The first process changes them
 # in a different way. A call at the end of a stream does not count.
@@ -64,14 +64,14 @@ WRONG = {
 def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
     name, *arguments = job.split()
     program = spoiled(tmp_path, name, call, WRONG[call])
-    status, error = told(program, arguments, tmp_path)
+    status, error = ran(program, arguments, tmp_path)
     assert status == 1
     assert re.search(said, error), error
 
 
 def test_a_real_network_is_left_alone(tmp_path):
     program = compiled(tmp_path / "netbw", ROOT / "workloads/net/netbw/netbw.c")
-    assert told(program, ["peer=remote"], tmp_path) == (
+    assert ran(program, ["peer=remote"], tmp_path) == (
         77,
         "eth0: the remote host is part of the simulation, and this is none\n",
     )

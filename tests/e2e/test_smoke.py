@@ -174,7 +174,7 @@ def test_another_l2_is_another_run(smoke):
 
 
 @pytest.mark.parametrize("key", ["run.events", "run.output"])
-def test_a_full_disk_is_told_by_the_engine(smoke, tmp_path, key):
+def test_the_engine_reports_a_full_disk(smoke, tmp_path, key):
     """/dev/full answers every write with "no space left on device"."""
     lab, *_ = smoke
     (run,) = experiment.load(lab, "smoke", Filter(workloads=("getpid",)))

@@ -15,12 +15,12 @@ class Counter(Engine):
 
     def prepare(self, lab, run, directory):
         """The prepared file is in the root of the checkout."""
-        told = lab.root / "told.jsonl"
+        prepared = lab.root / "prepared.jsonl"
         return Plan(
-            inputs={"told": told},
+            inputs={"prepared": prepared},
             settings={"job": run.job},
             write={},
-            command=("cp", str(told), EVENTS),
+            command=("cp", str(prepared), EVENTS),
             environment={},
             versions={"counter": "1"},
             built_from={},

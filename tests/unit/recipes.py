@@ -249,7 +249,7 @@ def add_engine(root):
 
 def check_engine(lab):
     """test_plugged_in.py tests runs with this engine."""
-    (lab.root / "told.jsonl").touch()  # the file that the engine needs
+    (lab.root / "prepared.jsonl").touch()  # the file that the engine needs
     shown = python(lab.root, "-m", "p5lab", "plan", "smoke", "--engine", "counter")
     assert "getpid" in shown
     shown = python(

@@ -99,7 +99,7 @@ def test_second_run_says_that_it_is_there(p5lab):
     assert cells(out, "busy cycles") == ["110", "8"]
 
 
-def test_a_failed_run_is_told_last_and_makes_the_status_1(p5lab, lab):
+def test_a_failed_run_is_reported_last_and_makes_the_status_1(p5lab, lab):
     lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 1

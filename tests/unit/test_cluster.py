@@ -367,7 +367,7 @@ def test_another_p5lab_on_a_worker_is_refused(lab, scheduler, monkeypatch):
     assert {one.status for one in store.all_runs(lab)} == {"queued"}
 
 
-def test_a_worker_without_p5lab_is_told_apart(lab, tmp_path, monkeypatch):
+def test_a_worker_without_p5lab_is_recognized(lab, tmp_path, monkeypatch):
     monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", "")
     with (
         running(tmp_path / "scheduler", workers=1) as address,

@@ -252,9 +252,7 @@ def test_an_experiment_explains_what_it_removes(lab, engines):
     assert found.unexplained.empty
     geometries = {geometry for runs in engines.asked[1:] for _, geometry in runs}
     assert "l1d.write_allocate=true" in geometries
-    assert not any(
-        "tlb" in geometry for geometry in geometries
-    )  # no difference to explain
+    assert not any("tlb" in geometry for geometry in geometries)  # no difference to explain
 
 
 def test_what_no_experiment_removes_stays(lab, engines):

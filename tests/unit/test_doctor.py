@@ -140,7 +140,7 @@ def test_mirrors_matter_when_something_is_to_be_downloaded(healthy, monkeypatch,
     assert findings["mirror"][0] == state
 
 
-def test_a_mirror_is_asked_and_one_that_is_not_there_is_told(tmp_path, monkeypatch):
+def test_a_mirror_is_contacted_and_a_missing_one_is_reported(tmp_path, monkeypatch):
     if not fetch.APT_HELPER.exists():
         pytest.skip("needs apt")
     monkeypatch.setenv("P5LAB_MIRROR", f"file:{tmp_path}/mirror")

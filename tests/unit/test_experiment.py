@@ -157,7 +157,7 @@ def test_wrong_seeds_of_the_command_line(text):
         seeds.parse(text)
 
 
-def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
+def test_a_guest_that_cannot_run_it_is_not_a_failure(lab):
     variant(lab, 'base = "toy"\ntitle = "less"\n[cannot]\nchase = "no memory to chase in"')
     found = experiment.expand(lab, "tests", Filter(guests=("toy", "toy2")))
     assert [(run.guest.name, run.workload.name) for run in found.runs] == [

@@ -230,16 +230,16 @@ def test_the_hosts_own_apt_is_not_touched(fetcher, mirror, monkeypatch):
     fetcher.resolve("kernel")
     assert seen
     assert set(seen) == {str(fetcher.cache / "apt/apt.conf")}
-    told = real(
+    output = real(
         ["apt-config", "dump", "--format", "%F %v%n"],
         env={"APT_CONFIG": seen[0], "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
     ).stdout
     for key in ("Dir::State ", "Dir::Cache ", "Dir::Etc::sourcelist "):
-        values = [line.removeprefix(key) for line in told.splitlines() if line.startswith(key)]
+        values = [line.removeprefix(key) for line in output.splitlines() if line.startswith(key)]
         assert all(value.startswith(str(fetcher.cache)) for value in values), (key, values)
-    assert "Post-Invoke:: " not in told
+    assert "Post-Invoke:: " not in output
 
 
 def test_distdir_wins_and_is_verified(fetcher, tmp_path):

@@ -268,7 +268,7 @@ def test_a_run_that_ends_otherwise_has_failed(lab, run, leaves):
     assert result.status == "failed" and "cut short" in result.reason
 
 
-def test_events_that_differ_the_second_time_are_told(lab, run, leaves):
+def test_events_that_differ_the_second_time_are_reported(lab, run, leaves):
     leaves()
     Runner(lab).run_all([run])
     leaves(dumps=[*sample.SECTIONS[:3], sample.stock(41, 0), *sample.SECTIONS[4:]])

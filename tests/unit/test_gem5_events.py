@@ -141,7 +141,7 @@ def test_stock_gem5(tmp_path):
     ]
 
 
-def test_what_gem5_cannot_tell_is_absent(tmp_path):
+def test_events_that_gem5_cannot_count_are_absent(tmp_path):
     units = converted(put(tmp_path)).units
     assert not {"segment_loads", "hw_interrupts", "exceptions", "crossings.int"} & set(units)
     # A missing statistic of a component is zero.

@@ -37,9 +37,7 @@ def run(*words, **more):
 
 @pytest.mark.parametrize("name", cli.names())
 def test_every_command_has_examples_that_make_sense(name, capfd, monkeypatch):
-    monkeypatch.setenv(
-        "PYTHONPATH", ENVIRONMENT["PYTHONPATH"]
-    )  # for bench, a separate program
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])  # for bench, a separate program
     assert cli.main(["help", name], Lab(fakelab.REPO)) == 0
     shown = capfd.readouterr().out
     assert "examples:\n  ./p5lab " in shown
@@ -57,8 +55,8 @@ def test_the_help_says_what_an_exit_status_means(capsys, lab):
     statuses = re.findall(r"^  (\d+) ", shown.partition("exit status:")[2], re.M)
     assert statuses == ["0", str(STATUS_FAILED), str(STATUS_BAD_INPUT), str(cli.STATUS_STOPPED)]
     readme = (fakelab.REPO / "README.md").read_text()
-    told = readme.partition("Exit status:")[2].partition("\n")[0]
-    assert [text for text in statuses if re.search(rf"\b{text}\b", told)] == statuses
+    found = readme.partition("Exit status:")[2].partition("\n")[0]
+    assert [text for text in statuses if re.search(rf"\b{text}\b", found)] == statuses
 
 
 def test_exit_statuses(lab, capsys, monkeypatch):
@@ -79,9 +77,9 @@ def test_exit_statuses(lab, capsys, monkeypatch):
 
 def json_of(lab, capsys, *words):
     assert cli.main([*words, "--json"], lab) in (0, 1)
-    told = json.loads(capsys.readouterr().out)
-    assert told.pop("schema_version") == 1
-    return told
+    found = json.loads(capsys.readouterr().out)
+    assert found.pop("schema_version") == 1
+    return found
 
 
 def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):

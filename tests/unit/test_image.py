@@ -203,9 +203,9 @@ def test_a_keyring_is_readable_for_apts_own_user(lab, tmp_path, mmdebstrap):
 
 def test_what_mmdebstrap_complains_about_is_passed_on(lab, mmdebstrap):
     mmdebstrap("echo 'E: apt-get update failed' >&2; echo 'I: removing' >&2; echo half; exit 1")
-    with pytest.raises(UserError, match=r"mmdebstrap: apt-get update failed \(log: .*\)") as told:
+    with pytest.raises(UserError, match=r"mmdebstrap: apt-get update failed \(log: .*\)") as caught:
         made(lab, mirror="http://m.example.org/debian")
-    assert told.value.status == 1
+    assert caught.value.status == 1
     assert left_in(lab) == ["mmdebstrap.log"]
 
 

@@ -33,7 +33,7 @@ def results(lab):
             experiment.load(lab, "tests", Filter(settings=(("l2.size", size),)))
         )
     bad = store.all_runs(lab)[0]
-    store.write(bad.directory, {**bad.record, "status": "failed", "reason": "it was told to"})
+    store.write(bad.directory, {**bad.record, "status": "failed", "reason": "it had to fail"})
     return lab
 
 

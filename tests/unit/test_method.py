@@ -73,7 +73,7 @@ def test_what_the_correction_removes_and_what_it_leaves():
         assert (row.interrupts, row.miscounts) == (0, 0)
 
 
-def test_interrupts_during_the_access_are_told_apart():
+def test_interrupts_during_the_access_are_separated():
     operation, null = run(70, 33, interrupted=(1, 6, 10)), run(5, 33)
     found = rows(operation, null, run(70, 0), run(5, 0))
     # Every pass measures cycles: 3 passes of 20 iterations.

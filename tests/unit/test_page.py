@@ -150,7 +150,7 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     assert "1 runs have failed: chase" in text
 
 
-def test_programs_are_told_in_json(hostile_page, capsys):
+def test_programs_get_json(hostile_page, capsys):
     lab, output, _ = hostile_page
     assert cli.main(["report", "tests", "--output", str(output), "--json"], lab) == 0
     said = json.loads(capsys.readouterr().out)

@@ -81,9 +81,7 @@ def test_measured_is_one_operation_without_the_empty_bracket(two_guests):
     assert set(two_guests["phase"]) == {"call"}
     assert value(two_guests, "busy cycles", run="a") == 450
     assert value(two_guests, "microseconds", run="a") == pytest.approx(5)
-    assert math.isnan(
-        value(two_guests, "data reads", run="a")
-    )  # not counted, so not zero
+    assert math.isnan(value(two_guests, "data reads", run="a"))  # not counted, so not zero
     names = [metric.name for metric in compare.metrics(48)]
     assert two_guests[two_guests["run"] == "a"]["metric"].tolist() == names
     with pytest.raises(StatsError, match="run a: no terms"):
@@ -229,9 +227,7 @@ def test_crossing_of_two_curves():
     assert math.isnan(papers.crossing(rising, flat))  # not below at the end
     assert math.isnan(papers.crossing(flat - 4, rising))  # below at all sizes
     twice = pd.Series({1: 1.0, 2: 6, 4: 5, 8: 3})
-    assert papers.crossing(twice, rising) == pytest.approx(
-        2 + 2 * 2 / 3
-    )  # the last one counts
+    assert papers.crossing(twice, rising) == pytest.approx(2 + 2 * 2 / 3)  # the last one counts
     with pytest.raises(StatsError, match="over the same sizes"):
         papers.crossing(flat, rising.drop(4))
 

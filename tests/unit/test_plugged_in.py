@@ -42,7 +42,7 @@ def test_the_engines_of_the_checkout_are_found():
 
 def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
     assert engine.names() == ["bochs", "counter", "gem5", "native"]
-    lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
+    lab._put("prepared.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
     words = ["run", "tests", "--workload", "call", "--engine", "counter", "--no-build", "--json"]
     assert cli.main(words, lab) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -66,7 +66,7 @@ def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):
 
 
 def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypatch, capsys):
-    lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
+    lab._put("prepared.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     (result,) = Runner(lab).run_all(asked)
     monkeypatch.delenv(VARIABLE)

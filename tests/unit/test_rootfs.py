@@ -70,9 +70,7 @@ def test_what_a_system_says_of_itself(tmp_path):
     assert (contents.files, contents.bytes) == (5, sum(map(len, SYSTEM.values())))
     assert files == SYSTEM
     assert members["lib64"].linkname == "usr/lib64"
-    assert (
-        members["etc/mtab"].linkname == "/../../proc/self/mounts"
-    )  # a path of the guest
+    assert members["etc/mtab"].linkname == "/../../proc/self/mounts"  # a path of the guest
 
 
 def test_order_time_and_packer_do_not_show(tmp_path):

@@ -153,7 +153,7 @@ def test_all_shows_the_rest(p5lab):
     assert "Untestable:\n- ousterhout90 table 1: another machine" in out
 
 
-def test_strict_tells_by_the_status(p5lab, lab):
+def test_strict_reports_by_the_status(p5lab, lab):
     assert p5lab("--strict")[0] == 1
     change(lab, "value = 5", "value = 8")
     assert p5lab("--strict")[0] == 0
