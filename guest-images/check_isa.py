@@ -70,7 +70,7 @@ PREFIXES = frozenset(
     "lock rep repz repnz repe repne data16 data32 addr16 addr32 cs ds es fs gs ss "
     "notrack bnd".split()
 )
-"""Prefixes that objdump prints in front of a mnemonic; all of them are ignored or known on P5."""
+"""Prefixes that objdump prints before a mnemonic. A P5 supports or ignores each of them."""
 
 SECTION = re.compile(r"Disassembly of section (\S+):")
 FUNCTION = re.compile(r"[0-9a-f]+ <(.+)>:")

@@ -27,7 +27,7 @@ from build_kernel import BuildError
 
 DRIVERS = "arch/um/drivers"
 OURS = ["arch/um/*"]
-"""What guest linux leaves packed and this one needs."""
+"""Parts of the source that guest linux does not unpack, but linux-uml needs."""
 
 COMPILER = """\
 #!/bin/sh
@@ -41,7 +41,7 @@ for argument; do
 done
 set -- -nostdinc {includes} "$@"
 [ $link = no ] && exec gcc "$@"
-# Its linker script makes one segment of code and data; that is no news.
+# The linker script makes one segment of code and data. Switch off the warning about it.
 set -- -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -nostdlib {libc}/crt1.o {libc}/crti.o "$@"
 exec gcc "$@" -x none -L {empty} \\
   -Wl,--start-group {libc}/libc.a {libc}/libcompiler_rt.a -Wl,--end-group {libc}/crtn.o

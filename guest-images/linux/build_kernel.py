@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 SUPPORTED = re.compile(r"6\.1\.\d+")
-"""Kernel versions that this build was made for."""
+"""Kernel versions that this build supports."""
 
 UNUSED = [
     "Documentation/*.rst",
@@ -38,12 +38,13 @@ UNUSED = [
     "tools/perf/*",
     "tools/testing/*",
 ]
-"""Parts of the source that are not unpacked, to save time and disk: more than half of it. Relative
-to its root; `*` matches across `/`. The Kconfig files of all directories are needed."""
+"""Parts of the source that are not unpacked, to save time and disk. They are more than half of the
+source. Paths are relative to its root, and `*` also matches `/`. The build needs the Kconfig files
+of all directories."""
 
 ARCHITECTURES = ("i386", "x86_64")
-"""By the kernel's own names. What an i386 kernel may hold is checked; one for x86-64 finds out what
-its processor has, beyond what all processors of that kind have."""
+"""The kernel's own names. The build checks the instructions of an i386 kernel. An x86-64 kernel tests
+its processor before it uses instructions that not all x86-64 processors have."""
 
 BUILD_ENVIRONMENT = {
     "KBUILD_BUILD_TIMESTAMP": "Sun Jan  1 00:00:00 UTC 1995",

@@ -32,7 +32,7 @@ LINK = [
     "-z",
     "noexecstack",
 ]
-"""Two segments, text and data, as linkers of the time made them."""
+"""Two segments, text and data, as from linkers of the 1990s."""
 
 
 def build(args: argparse.Namespace) -> None:

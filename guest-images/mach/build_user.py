@@ -37,11 +37,11 @@ KERNEL = (
     "device/device.defs",
     "device/device_request.defs",
 )
-"""Interfaces of the kernel whose stubs go to the library."""
+"""Interfaces of the kernel with stubs in the library."""
 SERVED = ("mach/exc.defs", "mach/memory_object.defs", "device/device_reply.defs")
-"""What the kernel asks of the server, or answers later."""
+"""Interfaces of the messages that the kernel sends to the server: requests and late replies."""
 SHARED = ("unix_types.h", "sysv.h")
-"""Headers that the library and the server have in common."""
+"""Headers that the library and the server share."""
 REPLACED = (
     "src/thread/i386/__set_thread_area.s",
     "src/thread/i386/__unmapself.s",
@@ -53,7 +53,7 @@ REPLACED = (
     "src/signal/i386/restore.s",
     "src/thread/__set_thread_area.c",
 )
-"""Of musl, what speaks to Linux by itself; musl's plain C stands in, or libc/."""
+"""Files of musl that call Linux directly. musl's plain C or files of libc/ replace them."""
 SERVER_FLAGS = [
     "-std=gnu11",
     "-Os",

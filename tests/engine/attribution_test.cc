@@ -149,7 +149,7 @@ TEST_CASE("attribution: the counts of functions equal the growth of the banks") 
   CHECK(found.at("[unknown]") == 286);  // one instruction in ring 3 each time
 }
 
-TEST_CASE("attribution: a count outside of all functions is found") {
+TEST_CASE("attribution: a count outside of all functions is detected") {
   System system(false);
   system.attribution.begin(1);
   system.step();
@@ -217,7 +217,8 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   CHECK(system.attribution.differs() == "");
 }
 
-TEST_CASE("attribution: nested brackets both count, and code without a symbol has a place") {
+TEST_CASE(
+    "attribution: both nested brackets count, and code without a symbol is counted as unknown") {
   System system(false);
   system.attribution.begin(1);
   system.step();

@@ -11,7 +11,7 @@
 
 using namespace base;
 
-TEST_CASE("agenda: actions run in order of time, and at one time in order of entry") {
+TEST_CASE("agenda: actions run in order of time, and at the same time in order of entry") {
   Agenda agenda;
   std::vector<std::string> ran;
   const auto action = [&](const char* name) {

@@ -63,7 +63,7 @@ TEST_CASE("card: remote DMA accesses the memory in words, and wraps at the end o
   CHECK(bench.network.card().read(Ne2000::kData, 2) == 0xFFFF);
 }
 
-TEST_CASE("card: a frame is sent at once, and the interrupt comes when its last bit has gone") {
+TEST_CASE("card: a frame is sent at once, and the interrupt comes after its last bit") {
   for (const size_t size : {60, 100, 1514}) {
     NetBench bench;
     bench.start();
@@ -87,7 +87,7 @@ TEST_CASE("card: a frame is sent at once, and the interrupt comes when its last 
   }
 }
 
-TEST_CASE("card: the masked interrupt does not come, and comes when it is unmasked") {
+TEST_CASE("card: a masked interrupt comes when it is unmasked") {
   NetBench bench;
   bench.start();
   bench.out(0xF, 0);
@@ -100,7 +100,7 @@ TEST_CASE("card: the masked interrupt does not come, and comes when it is unmask
   CHECK(bench.line);
 }
 
-TEST_CASE("card: nothing is sent by a stopped card, and no bytes are an underrun") {
+TEST_CASE("card: a stopped card does not send, and a frame without bytes is an underrun") {
   NetBench bench;
   bench.start();
   bench.out(0x0, 0x21);
@@ -114,7 +114,7 @@ TEST_CASE("card: nothing is sent by a stopped card, and no bytes are an underrun
   CHECK(bench.log.seen.size() <= 1);
 }
 
-TEST_CASE("card: in loopback nothing reaches the wire") {
+TEST_CASE("card: in loopback no frame reaches the wire") {
   NetBench bench;
   bench.start();
   bench.out(0xD, 0x02);
@@ -122,7 +122,7 @@ TEST_CASE("card: in loopback nothing reaches the wire") {
   CHECK(bench.log.seen.empty());
 }
 
-TEST_CASE("card: frames of all sizes come into the ring whole, interrupt at the last bit") {
+TEST_CASE("card: frames of all sizes are stored in the ring, with an interrupt at the last bit") {
   NetBench bench;
   bench.start();
   for (size_t size = 60; size <= 1514; size += size < 260 || size > 1260 ? 1 : 13) {
@@ -149,7 +149,7 @@ TEST_CASE("card: it still receives after a driver selects a page without the sta
   CHECK(bench.take().size() == 2);
 }
 
-TEST_CASE("card: it takes its own address; broadcasts, groups and all frames only if enabled") {
+TEST_CASE("card: it receives its own address, and others only if enabled") {
   const auto takes = [](uint8_t receive, const Frame& frame, uint8_t groups = 0) {
     NetBench bench;
     bench.start(receive);
@@ -202,7 +202,7 @@ TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
   }
 }
 
-TEST_CASE("card: with a full ring it drops a frame when the frame needs a page that is not free") {
+TEST_CASE("card: it drops a frame that needs a page which is not free") {
   NetBench bench;
   bench.start();
   // 51 pages are free (the 52nd is the boundary). A frame of 1514 bytes takes 6 of them: 8 frames
@@ -251,7 +251,8 @@ TEST_CASE("card: it counts missed frames up to 192, with an interrupt at 128") {
   CHECK(bench.take().size() == 51);
 }
 
-TEST_CASE("card: a stopped card receives nothing; a reset ends reception, not transmission") {
+TEST_CASE(
+    "card: a stopped card does not receive, and a reset ends reception but not transmission") {
   NetBench bench;
   bench.start();
   bench.out(0x0, 0x21);

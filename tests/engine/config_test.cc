@@ -119,7 +119,7 @@ TEST_CASE("config: a machine") {
   CHECK(config.uncached.back() == std::pair(0x2000000u, 0xFFFFFFFFu));
 }
 
-TEST_CASE("config: the clock ratio is one of small whole numbers") {
+TEST_CASE("config: the clock ratio is a ratio of small whole numbers") {
   const auto ratio = [](const char* core, const char* bus) {
     Settings settings;
     std::string error, text = replaced("clock_mhz = 90", std::string("clock_mhz = ") + core);
@@ -189,7 +189,7 @@ TEST_CASE("config: the message of a mistake is one line with place, key and expe
   }
 }
 
-TEST_CASE("config: a tree of bits has a power of two ways, at most 8") {
+TEST_CASE("config: with a tree of bits, the number of ways is a power of two up to 8") {
   const auto error = [](const char* ways, const char* size, const char* policy) {
     std::string text = replaced("l1d.ways = 2", std::string("l1d.ways = ") + ways);
     text = replaced("l1d.size = 8192", std::string("l1d.size = ") + size, text);
@@ -209,7 +209,7 @@ TEST_CASE("config: a tree of bits has a power of two ways, at most 8") {
   }
 }
 
-TEST_CASE("config: every policy that is declared can be made") {
+TEST_CASE("config: every declared policy can be constructed") {
   const DeclaredKey* key = declared::p5.keys;
   while (std::string(key->name) != "l1d.replacement") key++;
   std::istringstream names(key->choices);
@@ -222,7 +222,7 @@ TEST_CASE("config: every policy that is declared can be made") {
   CHECK(count == std::variant_size_v<Policies::Any>);
 }
 
-TEST_CASE("declarations: a part that is not in the file has its defaults") {
+TEST_CASE("declarations: a part that is missing in the file has default values") {
   Settings settings;
   std::string error;
   REQUIRE(settings.parse("net.loss = 0.5\n", "engine.conf", &error));
@@ -292,7 +292,7 @@ TEST_CASE("declarations: disks") {
 }
 
 // The check of the command line and the curve of the model accept the same values.
-TEST_CASE("declarations: a drive has a seek curve just where the rule holds") {
+TEST_CASE("declarations: a drive has a seek curve if and only if the rule holds") {
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {
     std::string problem;

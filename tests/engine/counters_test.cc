@@ -70,7 +70,7 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
   CHECK(counted(bench, 0x18, [&] { bench.model.idle(1000); }) == 0);
 }
 
-TEST_CASE("counters: waiting for write buffers and for older writes are two events") {
+TEST_CASE("counters: waits for write buffers and waits for older writes are two events") {
   Bench bench(exact());
   bench.load(0x2000);
   bench.store(0x2000);

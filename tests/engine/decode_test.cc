@@ -108,7 +108,7 @@ TEST_CASE("decode: operand and address size change the length") {
   CHECK(decode_hex("0f 20 85").length == 3);
 }
 
-TEST_CASE("decode: bytes that end too early, or never") {
+TEST_CASE("decode: incomplete instructions, and instructions that are too long") {
   Insn insn;
   const uint8_t load[] = {0x8B, 0x84, 0x24, 0x01, 0x02, 0x03, 0x04};
   for (unsigned available = 0; available < sizeof load; available++) {
@@ -333,7 +333,7 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   CHECK(pairing("d9 c9") == Pairing::NP);
 }
 
-TEST_CASE("decode: instructions that the chip refuses, at both ISA levels") {
+TEST_CASE("decode: invalid instructions at both ISA levels") {
   const auto refused = [](const char* hex) {
     const Insn insn = decode_hex(hex);
     return std::pair(has(insn, kNotOnPentium), has(insn, kNotOnPentiumCmov));
@@ -404,7 +404,7 @@ TEST_CASE("decode: x87") {
   CHECK_FALSE(has(decode_hex("9b"), kFpu));
 }
 
-TEST_CASE("decode: invalid opcodes are of no class, and uncommon") {
+TEST_CASE("decode: invalid opcodes have no class and are uncommon") {
   for (const char* hex :
        {"0f 0b", "0f 04", "8d c0", "fe d0", "ff f8", "0f 24 c0", "0f 22 c8", "8f c8", "c6 c8 00"}) {
     CAPTURE(hex);

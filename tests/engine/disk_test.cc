@@ -23,7 +23,7 @@ void settle(DriveBench* bench) {
 
 }  // namespace
 
-TEST_CASE("disk: sectors are where zones, heads and skew put them") {
+TEST_CASE("disk: zones, heads and skew give the places of sectors") {
   const DriveBench bench;
   const Geometry& geometry = bench.drive.geometry();
   CHECK(geometry.sectors() == 500 * 4 * 120 + 500 * 4 * 100);
@@ -42,7 +42,7 @@ TEST_CASE("disk: sectors are where zones, heads and skew put them") {
   CHECK((place.cylinder == 999 && place.head == 3 && place.left == 1));
 }
 
-TEST_CASE("disk: every sector has a place of its own") {
+TEST_CASE("disk: every sector has its own place") {
   const Geometry geometry({{3, 10}, {2, 7}}, 3, kSecond, kSecond / 20, kSecond / 9);
   std::vector<std::vector<bool>> seen(5 * 3, std::vector<bool>(10));
   for (uint64_t sector = 0; sector < geometry.sectors(); sector++) {
@@ -54,7 +54,7 @@ TEST_CASE("disk: every sector has a place of its own") {
   }
 }
 
-TEST_CASE("disk: the seek curve goes through the published times") {
+TEST_CASE("disk: the seek curve contains the published times") {
   std::string problem;
   const uint32_t n = 3510;
   const SeekCurve curve(n, n / 3, 6 * kMillisecond / 10, 8 * kMillisecond, 17 * kMillisecond,
@@ -122,7 +122,7 @@ TEST_CASE("disk: sequential reads come at the rate of the media") {
   CHECK(sectors / ms(bench.now - begin) == doctest::Approx(rate).epsilon(0.01));
 }
 
-TEST_CASE("disk: without read-ahead each sequential read waits for a round") {
+TEST_CASE("disk: without read-ahead each sequential read waits for a rotation") {
   DriveConfig config = round_drive();
   config.read_ahead = false;
   DriveBench bench(config);
@@ -222,7 +222,7 @@ TEST_CASE("disk: a power cut loses data that is only in the cache") {
   CHECK(!bench.on_media(200000, 0xA5));
 }
 
-TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
+TEST_CASE("disk: a read after a write returns the new data, in the buffer or not") {
   DriveBench bench;
   bench.read(0, 64);  // the drive then reads ahead
   settle(&bench);
@@ -232,7 +232,8 @@ TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
   CHECK(spent.rotation > 0);  // the segment is no longer there
 }
 
-TEST_CASE("disk: the nearest request goes first; a tag can ask for order or for the head") {
+TEST_CASE(
+    "disk: the nearest request is first, unless a tag requests order or the head of the queue") {
   const std::map<Tag, std::vector<int>> orders = {{Tag::Simple, {0, 4, 2, 1, 3}},
                                                   {Tag::Ordered, {0, 2, 1, 3, 4}},
                                                   {Tag::HeadOfQueue, {0, 3, 1, 2, 4}}};

@@ -52,7 +52,7 @@ Counts counts_of(const Insn& insn) {
 
 }  // namespace
 
-TEST_CASE("gem5's tracer: every opcode counts as the engine counts it") {
+TEST_CASE("gem5's tracer: every opcode has the engine's counts") {
   int compared = 0;
   for (int map = 0; map < 2; map++) {
     for (unsigned opcode = 0; opcode < 256; opcode++) {

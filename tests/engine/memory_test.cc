@@ -21,7 +21,7 @@ MemoryConfig board(uint32_t core, uint32_t bus) {
 
 TEST_CASE("memory: a burst in core clocks") {
   // L2 delivers 3-2-2-2 after 4 clocks: the first 8 bytes after 3 bus clocks, the line after 9.
-  SUBCASE("core twice the bus") {
+  SUBCASE("core clock twice the bus clock") {
     Memory memory(board(2, 1));
     Bank bank;
     memory.read_line(0x1000, 0, bank);  // into L2
@@ -32,7 +32,7 @@ TEST_CASE("memory: a burst in core clocks") {
     CHECK(bank.count[L2ReadMisses] == 1);
     CHECK(bank.count[DramReads] == 1);
   }
-  SUBCASE("core one and a half times the bus") {
+  SUBCASE("core clock 1.5 times the bus clock") {
     Memory memory(board(3, 2));
     Bank bank;
     memory.read_line(0x1000, 0, bank);
@@ -90,7 +90,7 @@ TEST_CASE("memory: writes to DRAM are posted until the chip set's buffer is full
   CHECK(bank.count[DramWrites] == 40);
 }
 
-TEST_CASE("memory: a repeated write counts and lasts as the first") {
+TEST_CASE("memory: a repeated write has the counts and the time of the first") {
   Memory one(board(3, 2)), two(board(3, 2));
   Bank bank_one, bank_two;
   uint64_t now_one = 0, now_two = 0;
@@ -156,7 +156,7 @@ TEST_CASE("memory: an uncached read may hit L2, but does not fill it") {
   CHECK(bank.count[L2ReadMisses] == 3);
 }
 
-TEST_CASE("memory: the bus is busy while a transaction is under way, and no longer") {
+TEST_CASE("memory: the bus is busy only during a transaction") {
   Memory memory(board(2, 1));
   Bank bank;
   memory.read_line(0x1000, 0, bank);  // 19 bus clocks, without the 4 clocks before it

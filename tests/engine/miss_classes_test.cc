@@ -27,7 +27,7 @@ uint64_t count(const MissClasses& classes, MissClasses::Kind kind, MissClasses::
 
 }  // namespace
 
-TEST_CASE("classes of misses: equal to those of a simple model") {
+TEST_CASE("classes of misses: they are equal to the classes of a simple model") {
   p5::Config config = p90();
   config.l1d.size = 1024;  // 32 lines
   MissClasses classes(config);
@@ -72,7 +72,7 @@ TEST_CASE("classes of misses: equal to those of a simple model") {
   CHECK(sum == misses);
 }
 
-TEST_CASE("classes of misses: who evicts whom from a direct-mapped L2") {
+TEST_CASE("classes of misses: evictions from a direct-mapped L2") {
   MissClasses classes(p90());
   const uint32_t one = 0x00105000, other = one + 256 * 1024;
   const auto miss = [&](uint32_t function, Level level, uint32_t address) {

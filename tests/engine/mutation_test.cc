@@ -10,14 +10,14 @@
 
 using namespace p5;
 
-TEST_CASE("mutation: with every rule the cases hold") {
+TEST_CASE("mutation: with every rule on, all cases pass") {
   for (const RuleCase& test : rule_cases()) {
     INFO(rule_name(test.rule), ": ", test.what);
     CHECK(test.measure() == test.expected);
   }
 }
 
-TEST_CASE("mutation: without a rule its cases fail") {
+TEST_CASE("mutation: with a rule off, its cases fail") {
   std::ostringstream table;
   for (unsigned number = 0; number < unsigned(Rule::Count); number++) {
     rule_off = Rule(number);

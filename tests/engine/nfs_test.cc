@@ -145,7 +145,7 @@ TEST_CASE("nfs: a read returns the written data, and the tree contains it") {
   CHECK(client.server.updates() == 6);
 }
 
-TEST_CASE("nfs: a directory too large for one answer comes in several") {
+TEST_CASE("nfs: a directory that is too large for one answer comes in several answers") {
   Client client;
   const std::string root = client.mount("/async");
   for (int i = 0; i < 100; i++) client.make(kCreate, root, "file" + std::to_string(i));
@@ -205,7 +205,7 @@ TEST_CASE("nfs: a call that arrives twice is executed once") {
   CHECK(client.server.updates() == 1);
 }
 
-TEST_CASE("nfs: a write without room is refused, and freed room can be used again") {
+TEST_CASE("nfs: a write without space is refused, and freed space can be used again") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string big = client.make(kCreate, root, "big"),

@@ -83,7 +83,7 @@ void exercise(Bench& bench) {
 
 }  // namespace
 
-TEST_CASE("an observer sees each access that no shortcut answers, once") {
+TEST_CASE("an observer sees each access without a shortcut once") {
   Observed bench;
   bench.insn("90");
   CHECK(bench.log.take() == Calls{"code " + std::to_string(Bench::kCode)});
@@ -103,7 +103,7 @@ TEST_CASE("an observer sees each access that no shortcut answers, once") {
   CHECK(bench.log.take() == Calls{"write 8208", "write 8192"});
 }
 
-TEST_CASE("an observer sees locked, uncached and other masters' accesses") {
+TEST_CASE("an observer sees locked and uncached accesses, and those of other masters") {
   Observed bench;
   bench.insn("f0 01 08");
   bench.log.take();
@@ -143,7 +143,7 @@ TEST_CASE("an observer sees translations, faults and flushes") {
   CHECK(bench.log.take() == Calls{"use 3"});
 }
 
-TEST_CASE("observing changes no count and no clock, and can end") {
+TEST_CASE("an observer changes no count and no clock, and can be removed") {
   Bench alone;
   exercise(alone);
   Observed observed;

@@ -21,7 +21,7 @@ struct Board : Platform {
 
 }  // namespace
 
-TEST_CASE("pipes: two simple instructions share a clock") {
+TEST_CASE("pipes: two simple instructions run in the same clock") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");  // INC EAX, EBX
   board.pipes.issue(board.core, first, 0x100);
@@ -35,7 +35,7 @@ TEST_CASE("pipes: two simple instructions share a clock") {
   CHECK_FALSE(board.pipes.joins(second));  // V is taken
 }
 
-TEST_CASE("pipes: no pairing after a flush, and none with one pipe") {
+TEST_CASE("pipes: no pairing after a flush or with a single pipe") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");
   board.pipes.issue(board.core, first, 0x100);
@@ -50,7 +50,7 @@ TEST_CASE("pipes: no pairing after a flush, and none with one pipe") {
   CHECK(board.pipes.joins(second));
 }
 
-TEST_CASE("core: stalls count, and without feedback memory causes no waiting") {
+TEST_CASE("core: stalls count, and without feedback memory causes no waits") {
   Board board;
   board.core.stall_until(10, StallIo);
   board.core.stall_until(5, StallIo);
@@ -88,7 +88,7 @@ TEST_CASE("caches: cacheable addresses, and the state of a line after a fill") {
   CHECK(board.caches.fill_state(0) == Fill::None);
 }
 
-TEST_CASE("translation: nothing to look up without paging; a walk of an absent page") {
+TEST_CASE("translation: no look-up without paging, and a walk to an absent page") {
   Board board;
   Translation translation(board.core, board.caches);
   CHECK(translation.quick_data(0x5000));
@@ -125,7 +125,7 @@ TEST_CASE("breakpoints: code, writes and accesses") {
   CHECK_FALSE(breakpoints.watching());
 }
 
-TEST_CASE("repeats: the same REP goes on until something else has retired") {
+TEST_CASE("repeats: a REP continues until another instruction has retired") {
   Board board;
   Repeats repeats(board.core);
   const Insn movs = Bench::decode_text("f3 a5");
@@ -142,7 +142,7 @@ TEST_CASE("repeats: the same REP goes on until something else has retired") {
   CHECK_FALSE(repeats.active());
 }
 
-TEST_CASE("ports: ISA, PCI and cards that answer with 16 bits") {
+TEST_CASE("ports: ISA, PCI and 16-bit cards") {
   Board board;
   Ports ports(board.core, board.caches);
   const auto clocks = [&](uint16_t port, uint32_t bytes) {

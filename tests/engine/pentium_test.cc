@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Does the assembled model count and charge correctly? The tests execute hand-made instructions.
-// They check clocks, interlocks, miss costs and events, and the ring and address space of each
-// event.
+// Does the assembled model count events and clocks correctly? The tests execute hand-made
+// instructions. They check clocks, interlocks, miss costs and events, and the ring and address
+// space of each event.
 #include "engine/p5/pentium.hh"
 
 #include <doctest/doctest.h>
@@ -93,7 +93,7 @@ TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AG
   CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);          // a prefix clock does not hide another
 }
 
-TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
+TEST_CASE("pentium: a chain of loads takes the time that was measured on such a board") {
   // Loads in a ring with stride 128. Each load needs the result of the previous load [lai96,
   // lmbench].
   const auto clocks_per_load = [](uint32_t bytes) {
@@ -160,7 +160,7 @@ TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when 
     bench.load(address);
     return bench.model.clock() - start;
   };
-  // The first 8 bytes take 4 clocks and 3 bus clocks at 1.5 (and the alignment to a bus clock).
+  // The first 8 bytes take 4 clocks, 3 bus clocks of 1.5 clocks, and the wait for a bus clock.
   const uint64_t first = cost(0x100000);
   CHECK(first >= 1 + 4 + 4);
   CHECK(first <= 1 + 4 + 6);
@@ -223,7 +223,7 @@ TEST_CASE("pentium: write once") {  // [INTEL-DM 3: a write to a shared line goe
   CHECK(exclusive.grows(L2Writes, [&] { exclusive.store(0x2000); }) == 0);
 }
 
-TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
+TEST_CASE("pentium: pages with PCD and PWT") {  // [INTEL-DM 3]
   // Linear pages 4, 5 and 6 map to physical pages 4, 5 and 6. They are ordinary, PWT and PCD.
   Bench bench;
   bench.memory[0x1000] = 0x2000 | 1;
@@ -264,7 +264,7 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
   }
 }
 
-TEST_CASE("pentium: another bus master's accesses are looked up in the caches") {
+TEST_CASE("pentium: accesses of another bus master snoop the caches") {
   Bench bench;
   bench.load(0x2000);
   bench.load(0x2020);
@@ -332,7 +332,7 @@ TEST_CASE("pentium: uncached memory") {
   CHECK(bench.grows(UncachedReads, [&] { bench.load(0x9F000); }) == 0);
 }
 
-TEST_CASE("pentium: caching off leaves the caches as they are") {  // INTEL-DM ch. 2, CD = 1
+TEST_CASE("pentium: with caching off the caches do not change") {  // INTEL-DM ch. 2, CD = 1
   Bench bench;
   bench.change([](State& state) { state.caching = false; });
   CHECK(bench.grows(DataReadMisses, [&] {
@@ -411,7 +411,7 @@ TEST_CASE("pentium: an instruction across two lines fetches both") {
   CHECK(bench.count(CodeMisses) == 2);
 }
 
-TEST_CASE("pentium: REP is one instruction, its iterations cost clocks") {
+TEST_CASE("pentium: REP is one instruction, and its iterations cost clocks") {
   Bench bench;
   const auto rep_stos = [&](int times) {
     return [&bench, times] {
@@ -450,7 +450,7 @@ TEST_CASE("pentium: an interrupted REP counts once, the delivery adds one") {  /
   CHECK(bench.count(Instructions) - before == 1 + 1 + 1);  // REP, delivery, IRET
 }
 
-TEST_CASE("pentium: a REP that a loop comes back to is a new one, also when interrupted there") {
+TEST_CASE("pentium: a REP in a loop is a new instruction each time, also after an interrupt") {
   Bench bench;
   SUBCASE("with timing") {}
   SUBCASE("without timing") { bench.model.set_timing(false); }
@@ -519,7 +519,7 @@ TEST_CASE("pentium: busy and idle cycles add up to the clock, by ring") {
   CHECK(bench.count(CyclesBusy, 1 << 3) > bench.count(CyclesBusy, 1 << 0));
 }
 
-TEST_CASE("pentium: ring crossings by instruction, and asynchronous ones apart") {
+TEST_CASE("pentium: ring crossings by instruction, and asynchronous crossings separately") {
   Bench bench;
   const auto to_ring = [&](uint8_t ring) {
     bench.change([ring](State& state) { state.ring = ring; });
@@ -692,7 +692,7 @@ TEST_CASE("pentium: an instruction without a class is reported") {
   CHECK(Bench().model.unknown().empty());
 }
 
-TEST_CASE("pentium: a marker is neither counted nor timed, nor is its fetch") {
+TEST_CASE("pentium: a marker and its fetch have no counts and no clocks") {
   Bench bench;
   bench.insn("90");
   const uint64_t clock = bench.model.clock(), count = bench.count(Instructions);
@@ -704,7 +704,7 @@ TEST_CASE("pentium: a marker is neither counted nor timed, nor is its fetch") {
   CHECK(bench.grows(CodeReads, [&] { bench.insn("90"); }) == 0);
 }
 
-TEST_CASE("pentium: without timing an instruction is a clock") {
+TEST_CASE("pentium: without timing each instruction takes one clock") {
   Bench bench;
   bench.model.set_timing(false);
   const uint64_t start = bench.model.clock();

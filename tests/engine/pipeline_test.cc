@@ -45,7 +45,8 @@ TEST_CASE("branches: the states of one entry, and its events") {  // [AGN-MA 3.2
   CHECK(bench.count(PipelineFlushes) == 5);
 }
 
-TEST_CASE("branches: 64 sets of 4 ways, by the low bits of the pair before") {  // [INTEL-DM 2]
+// [INTEL-DM 2]
+TEST_CASE("branches: the low bits of the previous pair select one of 64 sets of 4 ways") {
   Bench bench;
   const auto round = [&](uint32_t branches, uint32_t apart) {
     uint64_t clocks = 0;
@@ -63,7 +64,7 @@ TEST_CASE("branches: 64 sets of 4 ways, by the low bits of the pair before") {  
   CHECK(round(250, 65) == 0);
 }
 
-TEST_CASE("branches: keys of the branch itself, if the machine has them") {
+TEST_CASE("branches: the branch's own address as key, if the machine has this setting") {
   Config config = p90();
   config.btb.by_pair = false;
   Bench bench(config);

@@ -115,7 +115,7 @@ std::string command(Host* host, const std::string& line, uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("remote: nothing is on the wire before the guest sends") {
+TEST_CASE("remote: it sends no frame before the guest sends") {
   NetBench bench;
   bench.start();
   bench.run_until(100 * kSecond);
@@ -134,7 +134,7 @@ TEST_CASE("remote: it answers to its address") {
   CHECK(host.answer.size() == kMinFrame);
 }
 
-TEST_CASE("remote: the processor's time is that of packets and bytes, in and out") {
+TEST_CASE("remote: the processor's time is the sum over packets and bytes in both directions") {
   Config config = quick_network();
   config.remote.packet = 100 * kMicrosecond;
   config.remote.kilobyte = 1024 * kMicrosecond;  // 1 us a byte
@@ -178,7 +178,7 @@ TEST_CASE("remote: UDP echo and sink") {
         std::string::npos);
 }
 
-TEST_CASE("remote: TCP echo, to the end") {
+TEST_CASE("remote: TCP echo until the connection closes") {
   Host host;
   Client client(&host, 7);
   CHECK((client.flags & kSyn));
@@ -211,7 +211,7 @@ TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") 
   }
 }
 
-TEST_CASE("remote: the source gives what was asked for, and closes") {
+TEST_CASE("remote: the source sends the requested bytes and closes") {
   // A host without processing time can keep the wire through many collisions.
   Config config = quick_network();
   config.wire.collisions = false;
@@ -312,7 +312,7 @@ uint32_t fuzz_frames() {
 
 }  // namespace
 
-TEST_CASE("remote: it survives malformed frames, and still answers") {
+TEST_CASE("remote: it still answers after malformed frames") {
   std::mt19937 random(17);
   Config config = quick_network();
   config.wire.collisions = false;

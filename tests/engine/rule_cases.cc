@@ -374,7 +374,7 @@ Row after_cr3(const char* what, bool load, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// cmp eax,ecx and a branch in V that is not in the buffer.
+// Measures cmp eax,ecx and a branch in V that has no entry in the buffer.
 Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   const auto measure = [hex, conditional] {
     Bench bench;

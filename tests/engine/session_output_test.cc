@@ -75,7 +75,7 @@ TEST_CASE("event stream: interrupts by their vector") {
   CHECK(line.find("\"vectors\":[[0,0,\"irq\",32,1]]") != std::string::npos);
 }
 
-TEST_CASE("event stream: geometries have their growth since the marker before") {
+TEST_CASE("event stream: geometries have their growth since the previous marker") {
   Bench bench;
   p5::Shadows shadows(std::vector<p5::Config>{p90()});
   bench.model.observe(&shadows);
@@ -96,7 +96,7 @@ TEST_CASE("event stream: geometries have their growth since the marker before") 
   CHECK(written[2].find(",\"shadows\":[]}") != std::string::npos);
 }
 
-TEST_CASE("crossings: changes of state are written, others are not") {
+TEST_CASE("crossings: only changes of state are written") {
   Bench bench;
   Scratch file;
   Crossings crossings(bench.model);

@@ -228,11 +228,11 @@ void compare(uint32_t seed, size_t geometries, bool usual, bool filter, int step
 
 }  // namespace
 
-TEST_CASE("shadows count what separate runs of each geometry count") {
+TEST_CASE("shadows have the same counts as separate runs of each geometry") {
   for (uint32_t seed = 1; seed <= 12; seed++) compare(seed, 12, seed % 2, true, 40000);
 }
 
-TEST_CASE("the filter changes no count") {
+TEST_CASE("the filter does not change any count") {
   for (uint32_t seed = 21; seed <= 24; seed++) compare(seed, 8, seed % 2, false, 20000);
 }
 

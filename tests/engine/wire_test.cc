@@ -70,7 +70,7 @@ TEST_CASE("wire: a frame of n bytes takes (8 + n + 4) * 8 bits of 100 ns") {
   CHECK(s.wire.frame_time(1514) == 1'220'800'000);
 }
 
-TEST_CASE("wire: frames of one station follow each other by a gap: 14881 small ones a second") {
+TEST_CASE("wire: a gap separates the frames of one station: 14881 small frames per second") {
   Segment2 s;
   int left = 14881;
   s.a.then = [&](Time now) {
@@ -84,7 +84,7 @@ TEST_CASE("wire: frames of one station follow each other by a gap: 14881 small o
   CHECK(s.a.done.back().at + kGap - kSecond < 67 * kMicrosecond);
 }
 
-TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
+TEST_CASE("wire: a station waits for the end of the current frame and the gap") {
   Segment2 s;
   s.wire.send(0, s.frame(1514), 0);
   s.agenda.at(500 * kMicrosecond, [&](Time now) { s.wire.send(1, s.frame(60), now); });
@@ -99,7 +99,7 @@ TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
   CHECK(t.a.came[0].first == 57'600'000 + kGap);
 }
 
-TEST_CASE("wire: two that have waited for the same moment collide, then one goes first") {
+TEST_CASE("wire: two stations that waited for the same time collide, and then one sends first") {
   std::map<uint32_t, int> winners;
   for (uint64_t seed = 0; seed < 200; seed++) {
     Segment2 s({10'000'000, true, seed});
@@ -127,7 +127,7 @@ TEST_CASE("wire: two that have waited for the same moment collide, then one goes
   CHECK(winners[1] > 60);
 }
 
-TEST_CASE("wire: with collisions off the one that has waited longer goes, then the other") {
+TEST_CASE("wire: with collisions off the station that has waited longer sends first") {
   Segment2 s({10'000'000, false, 0});
   s.wire.send(0, s.frame(100), 0);
   s.agenda.at(10, [&](Time now) { s.wire.send(1, s.frame(200), now); });
@@ -140,7 +140,7 @@ TEST_CASE("wire: with collisions off the one that has waited longer goes, then t
   CHECK(s.b.came[1].first == s.a.came[0].last + kGap);
 }
 
-TEST_CASE("wire: after 16 collisions a station gives up") {
+TEST_CASE("wire: after 16 collisions a station drops the frame") {
   // Two stations begin at the same time. Each seed gives other waiting times.
   uint32_t most = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -170,7 +170,7 @@ TEST_CASE("path: frames come in order and after the latency") {
     CHECK(came[i] == std::pair<Time, size_t>(3 * kMillisecond + i, i));
 }
 
-TEST_CASE("path: what is lost, doubled and late follows from the seed") {
+TEST_CASE("path: the seed determines lost, doubled and late frames") {
   const auto drive = [](uint64_t seed, double loss, double twice, double late, uint64_t* faults) {
     Agenda agenda;
     std::vector<size_t> came;
@@ -204,7 +204,7 @@ TEST_CASE("path: what is lost, doubled and late follows from the seed") {
   CHECK(all == kept);
 }
 
-TEST_CASE("path: a late frame that nobody follows comes after 20 ms") {
+TEST_CASE("path: a late frame without a following frame comes after 20 ms") {
   Agenda agenda;
   std::vector<Time> came;
   Path path(

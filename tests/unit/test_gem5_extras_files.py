@@ -87,9 +87,7 @@ def test_a_configuration_can_ask(monkeypatch, release, tracing, problem):
     m5.core = SimpleNamespace(gem5Version=release, TRACING_ON=tracing)
     monkeypatch.setitem(sys.modules, "_m5", m5)
     message = runpy.run_path(str(EXTRAS / "p5extras.py"))["problem"]()
-    assert (
-        (problem in message and "\n" not in message) if problem else message is None
-    )
+    assert (problem in message and "\n" not in message) if problem else message is None
 
 
 @pytest.mark.parametrize("name", sim_objects())

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROM_SIZE = 2048
-"""Bytes; the BIOS scans for ROMs in steps of this size."""
+"""Bytes. The BIOS searches for ROMs in steps of this size."""
 
 
 def finish_rom(code: bytes) -> bytes:

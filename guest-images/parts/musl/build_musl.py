@@ -60,7 +60,7 @@ LINK = [
     "norelro",
 ]
 OBJECTS = 1420
-"""Compiler calls, about; for the progress line only."""
+"""Approximate number of compiler calls, for the progress line only."""
 PROGRESS_SECONDS = 10.0
 
 

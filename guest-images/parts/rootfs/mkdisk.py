@@ -21,11 +21,11 @@ import tempfile
 from pathlib import Path
 
 CYLINDER = 16 * 63 * 512
-"""Bytes: 16 heads of 63 sectors, the largest geometry that a BIOS of the time could address."""
+"""Bytes: 16 heads of 63 sectors, the largest geometry that a BIOS of 1995 could address."""
 
 IDENTITY = "50354c42-0000-4000-8000-000000000001"
 TIME = "788918400"
-"""1995-01-01, also the guest's own date at start (engine/bochs/bochsrc.in)."""
+"""1995-01-01, which is also the guest's date at its start (engine/bochs/bochsrc.in)."""
 
 CONFIG = """\
 [defaults]
