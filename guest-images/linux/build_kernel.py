@@ -43,8 +43,8 @@ source. Paths are relative to its root, and `*` also matches `/`. The build need
 of all directories."""
 
 ARCHITECTURES = ("i386", "x86_64")
-"""The kernel's own names. The build checks the instructions of an i386 kernel. An x86-64 kernel tests
-its processor before it uses instructions that not all x86-64 processors have."""
+"""The kernel's own names. The build checks the instructions of an i386 kernel. An x86-64 kernel
+tests its processor before it uses instructions that not all x86-64 processors have."""
 
 BUILD_ENVIRONMENT = {
     "KBUILD_BUILD_TIMESTAMP": "Sun Jan  1 00:00:00 UTC 1995",
