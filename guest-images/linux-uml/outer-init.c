@@ -85,7 +85,7 @@ static _Noreturn void run_uml(void) {
       "con0=fd:0,fd:1",
       "con=null",
       "quiet",
-      /* A busy loop of two instructions; nothing that runs here depends on its speed. */
+      /* A busy loop of two instructions. No code that runs here depends on its speed. */
       "lpj=400000",
       "norandmaps",
       "noreboot",

@@ -160,7 +160,7 @@ def check_config(fragment: str, resolved: str) -> None:
         name = option(line)
         if name is None:
             continue
-        # A `not set` option whose menu is invisible does not appear at all.
+        # A `not set` option in an invisible menu does not appear in the file.
         actual = values.get(name, f"# {name} is not set")
         if actual != line:
             raise BuildError(f"kernel.config:{number}: `{line}` became `{actual}` in this kernel")

@@ -68,8 +68,8 @@ def numbers(section):
 
 
 def same(one, other):
-    """Checks two values for equality. Text has at most six digits behind the point, as the
-    statistic sets it.
+    """Checks two values for equality. Text has at most six digits after the point. The statistic
+    sets their number.
     """
     rounded = any(one == pytest.approx(round(other, digits), abs=1e-9) for digits in (0, 1, 2, 6))
     return (math.isnan(one) and math.isnan(other)) or rounded

@@ -127,8 +127,8 @@ def test_kernel_is_pentium_code():
     kernel = ROOT / "build/guests/linux/vmlinux"
     result = check_isa("--exceptions", exceptions, kernel)
     assert result.returncode == 0, result.stderr
-    # Only the list of exceptions makes the check pass. Without the list it finds the code behind
-    # the test.
+    # Only the list of exceptions makes the check pass. Without the list it finds the code that runs
+    # only after a test of the processor.
     assert check_isa(kernel).returncode != 0
 
 

@@ -197,7 +197,7 @@ def test_a_full_disk(mach, system, place):
     assert booted.output == "full, and empty again\n"
 
 
-# The program reads one byte of the last line but one, and discards the rest.
+# The program reads one byte of the second-last line, and discards the other bytes.
 TYPED = (
     (b"line?", b"wrongx\x15abX\x7fc\r"),
     (b"end?", b"\x04"),

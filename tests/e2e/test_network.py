@@ -218,8 +218,8 @@ def busy_processes():
 
 
 def test_a_busy_host_changes_nothing(boot, tmp_path):
-    """A run that is forked from a shared boot is equal to a run from reset beside processes that
-    use most of the host.
+    """A run that is forked from a shared boot gives the same results as a run from reset on a busy
+    host.
     """
     job = "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory"
     how = {"settings": CARD | FAULTS, "seed": 3, "conf": ("run.pcap = wire.pcap",)}

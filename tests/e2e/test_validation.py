@@ -318,8 +318,8 @@ class Measured:
         ]
 
     def beside(self, phase: str, other: str, event: str = "cycles.busy") -> list[int]:
-        """Returns the counts of a phase minus those of another phase, iteration by iteration. For
-        the phase `empty` it subtracts the median, as in the report.
+        """Returns the counts of a phase minus the counts of another phase, iteration by iteration.
+        For the phase `empty` it subtracts the median, as in the report.
         """
         counts, less = self.counts(phase, event), self.counts(other, event)
         if other == "empty":

@@ -17,7 +17,7 @@ using namespace p5;
 constexpr RegMask kEax = 1, kEcx = 2, kEdx = 4, kEbx = 8, kEsp = 16, kEbp = 32, kEsi = 64,
                   kEdi = 128;
 
-// Decodes "8b 46 04"; the whole text must be one instruction.
+// Decodes a text like "8b 46 04". The whole text must be one instruction.
 Insn decode_hex(const std::string& hex, bool code32 = true) {
   std::vector<uint8_t> bytes;
   for (size_t at = 0; at < hex.size(); at += 3) {
@@ -121,7 +121,7 @@ TEST_CASE("decode: incomplete instructions, and instructions that are too long")
   for (unsigned available = 0; available < sizeof two_byte; available++) {
     CHECK_FALSE(decode(two_byte, available, true, timing_table(), &insn));
   }
-  // 14 prefixes and a NOP are 15 bytes; one prefix more is too long.
+  // 14 prefixes and a NOP are 15 bytes. With one more prefix the instruction is too long.
   uint8_t prefixes[16];
   for (auto& byte : prefixes) byte = 0x66;
   prefixes[14] = 0x90;

@@ -10,7 +10,8 @@
 
 namespace disk {
 
-// 1000 cylinders of 4 tracks, 120 and 100 sectors each; 7200 rpm.
+// A drive with 7200 rpm and 1000 cylinders of 4 tracks. Its two zones have 120 and 100 sectors per
+// track.
 inline DriveConfig round_drive() {
   DriveConfig config;
   config.zones = {{500, 120}, {500, 100}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do the parts of the chip work alone, without the rest of it?
+// Does each part of the chip work without the other parts?
 #include <doctest/doctest.h>
 
 #include "bench.hh"
@@ -98,7 +98,7 @@ TEST_CASE("translation: no look-up without paging, and a walk to an absent page"
   CHECK(translation.data(0x5000, &walked) == 0);
   CHECK(walked);
   CHECK(board.core.bank->count[DtlbMisses] == 1);
-  CHECK(board.core.bank->count[WalkReads] == 1);  // the directory says that there is no table
+  CHECK(board.core.bank->count[WalkReads] == 1);  // the directory has no table
   CHECK(translation.quick_data(0x5000));
 }
 

@@ -164,7 +164,7 @@ TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when 
   const uint64_t first = cost(0x100000);
   CHECK(first >= 1 + 4 + 4);
   CHECK(first <= 1 + 4 + 6);
-  // The rest of the line takes 6 bus clocks, which are 9 clocks [INTEL-OPT].
+  // The other bytes of the line take 6 bus clocks, which are 9 clocks [INTEL-OPT].
   const uint64_t second = cost(0x100008);
   CHECK(second >= 8);
   CHECK(second <= 10);

@@ -77,7 +77,7 @@ class Client {
   uint32_t sequence_ = 1000, expected_ = 0;
 };
 
-// Returns a bench whose address the host already has.
+// Returns a bench. The host already has its address.
 struct Host : NetBench {
   explicit Host(const Config& config = quick_network()) : NetBench(config) {
     start();

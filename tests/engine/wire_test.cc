@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How do stations share the wire, and how does the path behind the wire change frames? The tests
+// How do stations share the wire, and how does the path to the remote host change frames? The tests
 // check times, waits, collisions and faults. The numbers come from IEEE 802.3.
 #include <map>
 

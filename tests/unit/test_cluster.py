@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs on the workers of a Dask cluster, with a scripted engine: the results equal those of
-local runs, also when workers, scheduler, versions or files fail."""
+"""Runs on the workers of a Dask cluster, with a scripted engine: the results are the same as in
+local runs, also if workers, scheduler, versions or files fail.
+"""
 
 import hashlib
 import os

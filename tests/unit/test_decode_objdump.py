@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares the decoder with GNU objdump, which other people wrote from the same manuals.
+"""Compares the decoder with GNU objdump, which other authors wrote from the same manuals.
 
 The corpus has every one-byte and 0F opcode with all ModRM.reg values, the addressing forms that
 change the length, and prefixes, in 16-bit and in 32-bit code. If objdump finds an instruction, the

@@ -167,7 +167,7 @@ def test_misses_per_reference_as_chen95_defines_them():
     )
     found = papers.misses_per_reference(counts).set_index(["run", "phase", "metric"])["value"]
     found = found.sort_index()
-    # Reads and writes together are the denominator of both.
+    # The denominator of both metrics is the sum of reads and writes.
     assert found["a", "call"].to_dict() == pytest.approx(
         {
             "read misses/reference": 0.06,

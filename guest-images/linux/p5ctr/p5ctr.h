@@ -54,7 +54,7 @@ struct p5ctr_counts {
 #define P5CTR_GATE_RETURN 0xF0
 /* The same between markers (workloads/lib/marker.h), so that INT and IRET are measured separately.
  * The handler executes CPUID with the caller's registers, then CPUID with EAX = ESI, ECX =
- * P5CTR_MARK_BEGIN, EDX = EDI; it returns with EAX = ESI, ECX = P5CTR_MARK_END, EDX = EDI, so that
+ * P5CTR_MARK_BEGIN, EDX = EDI. It returns with EAX = ESI, ECX = P5CTR_MARK_END, EDX = EDI, so that
  * the caller can execute CPUID. EBX is lost. ESI, EDI and EBP keep their values.
  */
 #define P5CTR_GATE_MARK 0xF1

@@ -56,7 +56,7 @@ static mach_port_t self(void) {
   return task ? task : (task = mach_task_self());
 }
 
-/* Length of a string with its NUL; -EFAULT or -ENAMETOOLONG. */
+/* Returns the length of a string with its NUL, or -EFAULT or -ENAMETOOLONG. */
 static long string_length(const char *text) {
   size_t length = 0;
   for (;;) {

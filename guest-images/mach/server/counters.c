@@ -2,7 +2,7 @@
 /*
  * /dev/p5ctr, as in guest linux (linux/p5ctr/p5ctr.h). Only ring 0 may use the counters, so the
  * server goes through gates that we added to the kernel (gates.S). The device's memory is
- * physically contiguous; the kernel allocates it in the caller's task.
+ * physically contiguous. The kernel allocates it in the caller's task.
  */
 #include <errno.h>
 #include <string.h>

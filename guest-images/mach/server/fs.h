@@ -48,7 +48,7 @@ enum fs_operation {
   FS_SIZE,
   FS_LIST,  /* first position; `more`: next position */
   FS_NAME,  /* path of a directory, from the root */
-  FS_IMAGE, /* offset, size; answer: its pages, some of which may change later (fs_image) */
+  FS_IMAGE, /* offset, size; answer: its pages, which may change later (fs_image) */
   FS_FLUSH, /* write the dirty blocks of this file */
   /* On all files: */
   FS_SYNC,
@@ -56,7 +56,7 @@ enum fs_operation {
   FS_DEBUG,  /* struct fs_debug */
 };
 
-/* `node` names a file. Only the file side knows its meaning, but 0 is the root. */
+/* `node` identifies a file. 0 is the root. Only the file side interprets other values. */
 struct fs_request {
   int operation, node, a, b;
   const char *in;

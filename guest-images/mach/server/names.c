@@ -181,7 +181,7 @@ static int find(struct node *from, const char *text, int follow, struct place *p
   return 0;
 }
 
-/* Walk a path whose last component must exist. */
+/* Walk a path. Its last component must exist. */
 static int find_node(struct node *from, const char *path, int follow, struct node **found) {
   struct place place;
   int error = find(from, path, follow, &place);

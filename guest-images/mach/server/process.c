@@ -175,7 +175,7 @@ static int load_segment(mach_port_t task, const struct image *file, const Elf32_
   return status;
 }
 
-/* Check an ELF file; returns its header or NULL. */
+/* Check an ELF file. Returns its header or NULL. */
 static const Elf32_Ehdr *program(const struct image *file) {
   const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
   if (file->size < sizeof(*header)) return NULL;
@@ -203,8 +203,8 @@ static int load_program(mach_port_t task, const struct image *file, uint32_t bas
 }
 
 /* The stack of a new program (System V ABI i386): count, arguments, environment and auxiliary
- * vector. The strings that their pointers address lie below the top of the stack. Returns the stack
- * pointer, or 0 on failure.
+ * vector. These pointers lead to strings below the top of the stack. Returns the stack pointer, or
+ * 0 on failure.
  */
 static uint32_t make_stack(mach_port_t task, const char *words, size_t length, int arguments,
                            int environment, const uint32_t *auxiliary, size_t auxiliary_words) {

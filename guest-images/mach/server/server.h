@@ -36,7 +36,7 @@ struct pipe {
 };
 
 /* An open file, as shared by dup() and fork(). Regular files, directories and devices have a node
- * on the file side; pipes and sockets are here.
+ * on the file side. Pipes and sockets are in this task.
  */
 struct file {
   unsigned references;
@@ -89,7 +89,7 @@ struct process {
   int directory; /* a node, held */
   mode_t mask;
   uint32_t ignored, caught, pending; /* signals, from bit 0 on */
-  vm_offset_t signals, entry; /* the library's struct unix_signals and its entry; 0: not known */
+  vm_offset_t signals, entry; /* the library's struct unix_signals and its entry; 0: not set */
   uint64_t alarm, alarm_every;
   struct attached *attached;
   struct waiting waiting;

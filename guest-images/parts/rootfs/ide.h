@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the disk on the IDE channel; SCSI disks have names of the same kind. */
+/* Find the disk on the IDE channel. SCSI disks have names of the same kind. */
 #ifndef P5LAB_IDE_H
 #define P5LAB_IDE_H
 

@@ -90,8 +90,8 @@ static void mount_disk(void) {
     fprintf(stderr, "init: mount %s on " DATA ": %s\n", disk, strerror(errno));
 }
 
-/* Apply the placement seed of the kernel parameter p5seed=N. The kernel puts parameters that it
- * does not know into init's environment.
+/* Apply the placement seed of the kernel parameter p5seed=N. The kernel puts unknown parameters
+ * into init's environment.
  */
 static void place_pages(void) {
   const char *seed = getenv("p5seed");
@@ -108,7 +108,7 @@ static int split(char *job, char **arguments) {
   return count;
 }
 
-/* A job: the file `path` and its arguments; the first argument is the job's name. */
+/* A job: the file `path` and its arguments. The first argument is the job's name. */
 struct job {
   char path[JOB_SIZE + 5];
   char *arguments[ARGUMENTS_MAX + 1];

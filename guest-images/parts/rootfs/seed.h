@@ -30,7 +30,7 @@ static inline uint32_t seed_draw(uint32_t *state) {
   return *state ^= *state << 5;
 }
 
-/* Scatter the free pages as described above; seed 0 changes nothing. Returns 0, or -1 with errno.
+/* Scatter the free pages as described above. Seed 0 changes nothing. Returns 0, or -1 with errno.
  */
 static inline int seed_placement(uint32_t seed) {
   static uint16_t order[SEED_PAGES / 2];

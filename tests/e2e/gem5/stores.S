@@ -4,7 +4,7 @@
         .set    LINE, 32
         .set    HELD, 0x808000          # 8 KB, read; other sets of a 256 KB cache than the code
         .set    STORED, 0x908000        # 16 KB, written; in the same sets of that cache
-        .set    PROBE, 0x914000         # elsewhere
+        .set    PROBE, 0x914000         # other sets
         .set    OTHER, 0xA10000         # 8 KB, read
 
         # One access to each line of a region.

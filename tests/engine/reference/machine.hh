@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reference model for all memory events that the model counts: both L1 caches, the TLBs, page walks
-// and the board's L2. It executes one access after another and has no time. It is written from the
-// descriptions in INTEL-DM ch. 2, 3 and 16.
+// and the board's L2. It executes one access after another, and does not model time. It is written
+// from the descriptions in INTEL-DM ch. 2, 3 and 16.
 #pragma once
 
 #include <cstdint>
