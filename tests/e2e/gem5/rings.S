@@ -53,7 +53,7 @@ program:
         movl    $STACK, %esp
         lgdt    gdt_pointer
         lidt    idt_pointer
-        movq    $STACK, TSS_ADDRESS + 4         # of ring 0
+        movq    $STACK, TSS_ADDRESS + 4         # stack of ring 0
         movw    $TSS, %ax
         ltr     %ax
         gate    0, 0x8E, divide
@@ -94,7 +94,7 @@ program:
         movl    $4, %ecx
         rep stosq                               # 4 writes
         xorl    %ecx, %ecx
-        rep movsb                               # nothing
+        rep movsb                               # no accesses (ECX is 0)
         section                                 # 4: string instructions
 
         lock incl DATA                          # 1 and 1
