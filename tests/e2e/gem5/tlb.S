@@ -95,7 +95,7 @@ _start: movl    $TABLE, %ebx            # present, writable, user; every second 
         movq    %cr3, %rax
         movq    %rax, %cr3
         touch   WINDOW, 0x1000, 64, 1
-        section                                 # 13: after a flush of the other pages
+        section                                 # 13: after a flush of all pages that are not global
 
         # Code: 2 MB as 4 KB pages, and the same 2 MB as one large page. The code is not in the set
         # of this page.
