@@ -4,12 +4,14 @@
 
 Disassembles the executable sections with objdump and compares each mnemonic with the instruction
 set of the Pentium: INTEL-DM (Intel Pentium Processor Family Developer's Manual, 241428-005)
-vol. 3, chapter 25. Anything else is an error, CMOV, MMX, SSE and multi-byte NOP (0F 1F) included.
+vol. 3, chapter 25. Any other instruction is an error, for example CMOV, MMX, SSE and the multi-byte
+NOP (0F 1F).
 
-Not checked: two sections of a Linux kernel that no Pentium executes (SKIPPED_SECTIONS), and the
-functions of the exceptions file, one `FUNCTION REASON` a line, for code behind a test of a
-processor feature. An exception that excuses nothing is reported, but is no error: compilers differ
-in what they inline where.
+The program does not check two sections of a Linux kernel that no Pentium executes
+(SKIPPED_SECTIONS). It also skips the functions that the exceptions file lists, with one `FUNCTION
+REASON` per line. Such a function executes its newer instructions only after a test of a processor
+feature. The program reports an exception that no function needs. This is no error, because
+compilers inline functions in different places.
 """
 
 from __future__ import annotations
@@ -41,14 +43,16 @@ PENTIUM = frozenset(
     rcl rcr rdmsr rdtsc ret retf rol ror rsm sahf sal sar sbb scas sgdt shl shld shr shrd sidt sldt
     smsw stc std sti stos str sub test verr verw wait fwait wbinvd wrmsr xadd xchg xlat xlatb xor
     """.split()
-    # The same with the operand size that objdump adds where it is not the mode's own.
+    # The same instructions with the operand size. objdump adds it if it is not the mode's
+    # default.
     + "calld callw enterw jmpd jmpw leaved leavew popd pushd retd retfd retfw retw".split()
     + "lgdtd lgdtw lidtd lidtw sgdtd sgdtw sidtd sidtw".split()
-    # Raise the invalid-opcode exception on every processor; Linux's BUG() and markers of its own.
+    # These raise the invalid-opcode exception on every processor. Linux uses them for BUG() and
+    # for its own markers.
     + ["ud1", "ud2"]
-    # F3 0F BC: the prefix is ignored before SSE4 processors, which makes it BSF.
+    # F3 0F BC: processors without SSE4 ignore the prefix and execute BSF.
     + ["tzcnt"]
-    # F3 90: the prefix is ignored before SSE2 processors, which makes it NOP.
+    # F3 90: processors without SSE2 ignore the prefix and execute NOP.
     + ["pause"]
     # Floating point.
     + """f2xm1 fabs fadd faddp fbld fbstp fchs fclex fcom fcomp fcompp fcos fdecstp fdiv fdivp fdivr
@@ -66,7 +70,7 @@ PREFIXES = frozenset(
     "lock rep repz repnz repe repne data16 data32 addr16 addr32 cs ds es fs gs ss "
     "notrack bnd".split()
 )
-"""Prefixes that objdump prints in front of a mnemonic; all of them are ignored or known on P5."""
+"""Prefixes that objdump prints before a mnemonic. A P5 supports or ignores each of them."""
 
 SECTION = re.compile(r"Disassembly of section (\S+):")
 FUNCTION = re.compile(r"[0-9a-f]+ <(.+)>:")
@@ -75,7 +79,7 @@ INSTRUCTION = re.compile(r" *([0-9a-f]+):\t(.*)")
 
 @dataclass(frozen=True)
 class Finding:
-    """An instruction that a Pentium does not have, with its place."""
+    """An instruction that a Pentium does not have, with its function and address."""
 
     file: str
     section: str
@@ -88,7 +92,7 @@ class Finding:
 
 
 def is_pentium(text: str) -> bool:
-    """Say whether one instruction, as objdump prints it in Intel syntax, is in the Pentium's set.
+    """Returns whether a Pentium has this instruction. The text is objdump's, in Intel syntax.
 
     >>> is_pentium("lock cmpxchg8b QWORD PTR [esi]"), is_pentium("cmove eax,ebx")
     (True, False)
@@ -96,15 +100,15 @@ def is_pentium(text: str) -> bool:
     words = text.partition("#")[0].split()
     while words and words[0] in PREFIXES:
         words.pop(0)
-    if not words:  # a prefix before another one, on a line of its own
+    if not words:  # a prefix before another prefix has its own line
         return True
-    if words[0] == "nop" and len(words) > 1:  # 0F 1F /0: from the Pentium Pro on
+    if words[0] == "nop" and len(words) > 1:  # 0F 1F /0: since the Pentium Pro
         return False
     return words[0] in PENTIUM
 
 
 def disassemble(file: Path, objdump: str, machine: str) -> Iterator[str]:
-    """Yield objdump's lines for the executable sections of `file`."""
+    """Yields objdump's lines for the executable sections of `file`."""
     command = [objdump, "-d", "-w", "-m", machine, "-M", "intel", "--no-show-raw-insn", str(file)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -113,7 +117,7 @@ def disassemble(file: Path, objdump: str, machine: str) -> Iterator[str]:
 
 
 def findings(lines: Iterable[str], name: str) -> Iterator[Finding]:
-    """Yield what the disassembly holds beyond the Pentium; ValueError if it holds no code."""
+    """Yields instructions that a Pentium does not have. Raises ValueError if there is no code."""
     section = function = "?"
     instructions = 0
     for line in lines:
@@ -130,7 +134,7 @@ def findings(lines: Iterable[str], name: str) -> Iterator[Finding]:
 
 
 def read_exceptions(file: Path) -> dict[str, str]:
-    """Return function -> reason; ValueError on a line without a reason."""
+    """Returns the reasons by function. Raises ValueError for a line without a reason."""
     exceptions = {}
     for number, line in enumerate(file.read_text().splitlines(), 1):
         function, _, reason = line.partition("#")[0].strip().partition(" ")
@@ -143,7 +147,7 @@ def read_exceptions(file: Path) -> dict[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--exceptions", type=Path, help="functions that may break the rule")
+    parser.add_argument("--exceptions", type=Path, help="functions that may use other instructions")
     parser.add_argument(
         "--machine", default="i386", choices=["i386", "i8086"], help="i8086 for 16-bit code"
     )
@@ -156,7 +160,7 @@ def main() -> int:
         bad = 0
         for file in args.files:
             for finding in findings(disassemble(file, args.objdump, args.machine), str(file)):
-                # The compiler names parts of a function `name.part.0`, `name.cold` and the like.
+                # The compiler names parts of a function `name.part.0` or `name.cold`.
                 function = finding.function.partition(".")[0]
                 unused.discard(function)
                 if function not in exceptions:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The fast set of tests and its time limits (tests/README.md).
 
-`./p5lab test` should take at most 5 minutes on 2 quiet cores with everything built; it takes 8 to
-10 now. A test of the fast set therefore shares its runs with others (a fixture of its module;
-`boot` shares boots) and asks for the smallest sizes that prove its point. The mark `full` is for
-the same test with more sizes, or for a whole document; it runs only with `./p5lab test --full`. A
-test that measures time also has the mark `alone`. A fast run names at its end each test that took
-longer than BUDGET, its fixtures included.
+`./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build. It takes 8 to
+10 minutes now. So a test of the fast set shares its runs with other tests (a fixture of its module;
+`boot` shares boots). It uses the smallest sizes that are sufficient for its check. The mark `full`
+is for the same test with more sizes, or for a whole document. Such a test runs only with `./p5lab
+test --full`. A test that measures time also has the mark `alone`. At its end a fast run lists each
+test that took longer than BUDGET, including its fixtures.
 
-Test files run side by side, each whole in one process: first those of FIRST, then by name.
+Test files run in parallel, each in one process. The files of FIRST start first, the others by name.
 """
 
 import os
@@ -18,12 +18,12 @@ from pathlib import Path
 
 import pytest
 
-os.environ["P5LAB_PROGRESS"] = "plain"  # what tests read goes to a pipe
-# A shell without job control makes its background processes and their children ignore SIGINT.
+os.environ["P5LAB_PROGRESS"] = "plain"  # tests read the output from a pipe
+# In a shell without job control, background processes and their children ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 FULL = os.environ.get("P5LAB_FULL") == "1"
 BUDGET = 15.0  # seconds on a quiet host
-# Files that take longest.
+# The files that take longest.
 FIRST = ("test_mach", "test_uml", "test_net_workloads", "test_sweeps", "test_chen95_core")
 BUILT = os.environ.get("P5LAB_BUILT") == "1"
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,15 +32,16 @@ spent = Counter()  # by test
 
 @pytest.fixture(scope="session")
 def full():
-    """Whether the full set runs."""
+    """Returns whether the full set runs."""
     return FULL
 
 
 @pytest.fixture(scope="session")
 def built():
-    """A function that returns the path of a product of the build.
+    """Returns a function that gives the path of a product of the build.
 
-    It skips the test if the product is missing, or fails the test if a build should have made it.
+    If the product is missing, the function skips the test. It fails the test if a build should have
+    made the product.
     """
 
     def product(name):

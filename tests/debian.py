@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of Debian that some tests want and p5lab itself does not."""
+"""Programs of Debian that some tests need. p5lab itself does not need them."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import pytest
 
 
 def program(name, *others, packages):
-    """The path of a program; installs it and the others where that can be done, else skips."""
+    """Returns the path of a program. Installs it and the others if possible, or skips."""
     if not all(map(shutil.which, (name, *others))):
         if os.geteuid() != 0 or not shutil.which("apt-get"):
             pytest.skip(

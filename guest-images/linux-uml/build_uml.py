@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Build User-Mode Linux from Debian's linux-source package, reproducibly: one static i586 program.
+"""Build User-Mode Linux, a static i586 program, reproducibly from Debian's linux-source package.
 
-The kernel's part is compiled like any kernel; the part that calls the host is compiled against musl
-and the kernel's own headers for programs, and everything is linked to musl's static library. The
-host's compiler needs no 32-bit C library. Writes the program (`linux`, stripped), `vmlinux` (the
-same with symbols), System.map and the resolved configuration to the output directory. Nothing of
-the products depends on the paths, the user, the host or the time.
+The kernel's part is compiled like any kernel. The part that calls the host is compiled with the
+headers of musl and the kernel's own headers for programs. The program is linked to musl's static
+library. The host's compiler needs no 32-bit C library. Writes the program (`linux`, stripped),
+`vmlinux` (the same program with symbols), System.map and the resolved configuration to the output
+directory. The products do not depend on paths, the user, the host or the time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from build_kernel import BuildError
 
 DRIVERS = "arch/um/drivers"
 OURS = ["arch/um/*"]
-"""What guest linux leaves packed and this one needs."""
+"""Parts of the source that guest linux does not unpack, but linux-uml needs."""
 
 COMPILER = """\
 #!/bin/sh
@@ -41,7 +41,7 @@ for argument; do
 done
 set -- -nostdinc {includes} "$@"
 [ $link = no ] && exec gcc "$@"
-# Its linker script makes one segment of code and data; that is no news.
+# The linker script makes one segment of code and data. Switch off the warning about it.
 set -- -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -nostdlib {libc}/crt1.o {libc}/crti.o "$@"
 exec gcc "$@" -x none -L {empty} \\
   -Wl,--start-group {libc}/libc.a {libc}/libcompiler_rt.a -Wl,--end-group {libc}/crtn.o
@@ -56,7 +56,7 @@ def make(tree: Path, *arguments: str, env: dict[str, str] | None = None) -> None
 
 
 def unpack(source: Path, destination: Path) -> Path:
-    """As guest linux unpacks it, and the parts that only User-Mode Linux needs."""
+    """Unpacks the source as for guest linux, and also the parts that only User-Mode Linux needs."""
     tree = build_kernel.unpack(source, destination)
     (archive,) = list(destination.glob("deb/usr/src/linux-source-*.tar.*")) or [source]
     wanted = [f"linux-source-*/{part}" for part in OURS]
@@ -88,13 +88,14 @@ def add_driver(tree: Path, driver: Path, header: Path) -> None:
 
 
 def make_compiler(directory: Path, libc: Path, headers: Path) -> Path:
-    """Write the compiler's wrapper; `headers` are the kernel's own for programs."""
+    """Writes a wrapper of the compiler. `headers` holds the kernel's own headers for programs."""
     with tarfile.open(libc / "include.tar") as archive:
         archive.extractall(directory / "include", filter="data")
     own = subprocess.run(
         ["gcc", "-print-file-name=include"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    # Empty ones: musl has all of it in libc.a.
+    # The linker expects these libraries. They are empty, because musl's libc.a has their
+    # functions.
     for name in ("util", "rt", "pthread"):
         subprocess.run(["ar", "rcs", directory / f"lib{name}.a"], check=True)
     includes = [directory / "include", headers, own]

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * First process of the host kernel in guest linux-uml: mounts what User-Mode Linux needs, applies
- * the placement seed (kernel parameter p5seed=N), starts User-Mode Linux and waits for its end.
+ * First process of the host kernel in guest linux-uml. It mounts the file systems that User-Mode
+ * Linux needs, applies the placement seed (kernel parameter p5seed=N), starts User-Mode Linux and
+ * waits for its end.
  *
- * The init in User-Mode Linux, the same program as in guest linux, does the rest of a run and ends
- * it. If User-Mode Linux ends before, that is a failure. Without an engine, the machine is then
- * reset, as in guest linux.
+ * The init inside User-Mode Linux is the same program as in guest linux. It carries out the rest of
+ * a run and ends the run. If User-Mode Linux ends earlier, the run has failed. Without an engine,
+ * the machine is then reset, as in guest linux.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +29,14 @@
 #define ABORT_NO_UML 1
 
 /* The memory of User-Mode Linux is a file in /tmp, which takes memory only for touched pages. 14 MB
- * of it are free at ready; a machine of 32 MB has enough memory to fill them, and for a seed's
- * pages.
+ * of the file are free at the ready marker. A machine with 32 MB has enough memory for these 14 MB
+ * and for the pages of a seed.
  */
 #define UML_MEMORY "mem=20M"
 #define TMP_OPTIONS "size=24m"
 
 /* The file that User-Mode Linux shows as an I/O memory region, for the counter device's buffer (see
- * p5ctr_kern.c). It has no contents; its size is the largest size of that buffer.
+ * p5ctr_kern.c). The file has no contents. Its size is the largest size of the buffer.
  */
 #define WINDOW "/tmp/p5ctr-window"
 #define WINDOW_SIZE (4 << 20)
@@ -45,7 +46,7 @@ static void mount_one(const char *type, const char *target, const char *options)
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
-/* Pass a parameter of this kernel, `name=value`, to the kernel inside. */
+/* Pass a parameter of this kernel, `name=value`, to the kernel of User-Mode Linux. */
 static int pass_on(char **arguments, int count, const char *name) {
   const char *value = getenv(name);
   if (value && asprintf(&arguments[count], "%s=%s", name, value) > 0) count++;
@@ -53,8 +54,8 @@ static int pass_on(char **arguments, int count, const char *name) {
 }
 
 /* User-Mode Linux requests random numbers from this kernel when it starts. Nothing in this machine
- * is random, and the kernel would spend 256 clock ticks looking for jitter, busy all the time.
- * Declare a constant to be random instead.
+ * is random, so the kernel would search for jitter in a busy loop of 256 clock ticks. Declare a
+ * constant to be random instead.
  */
 static void give_entropy(void) {
   struct {
@@ -80,11 +81,11 @@ static _Noreturn void run_uml(void) {
       UML_MEMORY,
       "initrd=/guest.cpio",
       ("iomem=p5ctr," WINDOW),
-      /* This console and no others. */
+      /* Use this console only. */
       "con0=fd:0,fd:1",
       "con=null",
       "quiet",
-      /* A busy loop of two instructions; nothing that runs here depends on its speed. */
+      /* A busy loop of two instructions. No code that runs here depends on its speed. */
       "lpj=400000",
       "norandmaps",
       "noreboot",
@@ -96,8 +97,9 @@ static _Noreturn void run_uml(void) {
   snprintf(device, sizeof(device), "ubd0=%s", disk ? disk : "");
   if (disk) arguments[count++] = device;
   count = pass_on(arguments, count, "p5job");
-  /* Here the seed scatters the pages of User-Mode Linux itself. By the time it has started, the
-   * rest of its memory is on neighbouring pages again: its init scatters what programs get.
+  /* Here the seed scatters the pages of User-Mode Linux itself. The memory that it has not touched
+   * at its start lies on neighbouring pages again. The init inside User-Mode Linux scatters that
+   * memory, which programs use.
    */
   count = pass_on(arguments, count, "p5seed");
   arguments[count] = NULL;
@@ -126,7 +128,7 @@ int main(void) {
     fprintf(stderr, "init: fork: %s\n", strerror(errno));
     status = 127 << 8;
   }
-  /* Its threads and traced processes may end later than it does; ignore them. */
+  /* Threads and traced processes of User-Mode Linux may end after it. Ignore their ends. */
   while (uml > 0 && waitpid(uml, &status, 0) < 0 && errno == EINTR) continue;
   if (engine || status != 0) {
     if (WIFSIGNALED(status))

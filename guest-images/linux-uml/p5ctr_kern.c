@@ -2,13 +2,15 @@
 /*
  * /dev/p5ctr of User-Mode Linux: the host kernel's /dev/p5ctr, passed on (interface: p5ctr.h).
  *
- * Each open file here is one there. A configuration, start, stop or read is the same ioctl on the
- * host, from the process that is this kernel.
+ * Each open file of this device has an open file of the host's device. For a configuration, start,
+ * stop or read, the process of this kernel makes the same ioctl on the host.
  *
- * The physically contiguous buffer is the host's too. Here it appears in an I/O memory region, the
- * window: kernel parameter iomem=p5ctr,FILE, whose size is that of FILE, P5CTR_BUFFER_MAX. This
- * kernel maps pages of an I/O memory region into its processes by an mmap() of the region's file in
- * them; while a buffer is mapped, that file is the open host device. One window: one buffer at a time.
+ * The physically contiguous buffer also belongs to the host. Here it appears in an I/O memory
+ * region, called the window. The kernel parameter iomem=p5ctr,FILE makes the window, and the size
+ * of FILE (P5CTR_BUFFER_MAX) is the size of the window. To map pages of such a region into a
+ * process, this kernel makes the process call mmap() for the region's file. While a buffer is
+ * mapped, the region's file is the open host device. There is only one window, so only one buffer
+ * can be mapped at a time.
  */
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -60,7 +62,7 @@ static long p5ctr_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
-/* Let the host make the buffer: by mapping it into this kernel. */
+/* Map the buffer into this kernel, so that the host makes the buffer. */
 static int p5ctr_open_window(struct p5ctr_file *pf, unsigned long size)
 {
 	int err;
@@ -92,7 +94,7 @@ static int p5ctr_mmap(struct file *file, struct vm_area_struct *vma)
 		err = remap_pfn_range(vma, vma->vm_start, window->phys >> PAGE_SHIFT, size,
 				      vma->vm_page_prot);
 	mutex_unlock(&window_lock);
-	/* Map all of it in the process now, not page by page at its faults. */
+	/* Map the whole buffer in the process now, not page by page at page faults. */
 	if (!err)
 		flush_tlb_range(vma, vma->vm_start, vma->vm_end);
 	return err;
@@ -115,7 +117,7 @@ static int p5ctr_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Runs after the last mapping is gone: each mapping holds a reference to the file. */
+/* Runs after the last mapping is gone, because each mapping holds a reference to the file. */
 static int p5ctr_release(struct inode *inode, struct file *file)
 {
 	struct p5ctr_file *pf = file->private_data;

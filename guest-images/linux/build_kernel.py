@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Build a guest kernel from Debian's linux-source package, reproducibly: for i386 or for x86-64.
+"""Build a guest kernel for i386 or x86-64 from Debian's linux-source package, reproducibly.
 
-Unpacks the source into a temporary directory, adds the p5ctr driver, configures (`allnoconfig` plus
-our fragment), builds, checks the instruction set of an i386 kernel and copies bzImage, System.map,
-vmlinux and the resolved configuration to the output directory. Nothing of the products depends on
-the paths, the user, the host or the time.
+Unpacks the source into a temporary directory, adds the p5ctr driver, and configures the kernel
+(`allnoconfig` plus our fragment). Then builds the kernel and checks the instruction set of an i386
+kernel. Copies bzImage, System.map, vmlinux and the resolved configuration to the output directory.
+The products do not depend on paths, the user, the host or the time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 SUPPORTED = re.compile(r"6\.1\.\d+")
-"""Kernel versions that this build was made for."""
+"""Kernel versions that this build supports."""
 
 UNUSED = [
     "Documentation/*.rst",
@@ -38,12 +38,13 @@ UNUSED = [
     "tools/perf/*",
     "tools/testing/*",
 ]
-"""Parts of the source that are not unpacked, to save time and disk: more than half of it. Relative
-to its root; `*` matches across `/`. The Kconfig files of all directories are needed."""
+"""Parts of the source that are not unpacked, to save time and disk. They are more than half of the
+source. Paths are relative to its root, and `*` also matches `/`. The build needs the Kconfig files
+of all directories."""
 
 ARCHITECTURES = ("i386", "x86_64")
-"""By the kernel's own names. What an i386 kernel may hold is checked; one for x86-64 finds out what
-its processor has, beyond what all processors of that kind have."""
+"""The kernel's own names. The build checks the instructions of an i386 kernel. An x86-64 kernel
+tests its processor before it uses instructions that not all x86-64 processors have."""
 
 BUILD_ENVIRONMENT = {
     "KBUILD_BUILD_TIMESTAMP": "Sun Jan  1 00:00:00 UTC 1995",
@@ -62,11 +63,11 @@ PRODUCTS = {
 
 
 class BuildError(Exception):
-    """The build cannot go on; the message says what, where and what was expected."""
+    """The build cannot continue. The message gives the error, its place and the expected state."""
 
 
 def unpack(source: Path, destination: Path) -> Path:
-    """Unpack a linux-source .deb or tar file below `destination`; return the root of the tree."""
+    """Unpacks a linux-source .deb or tar file below `destination`. Returns the root of the tree."""
     archive = source
     if source.suffix == ".deb":
         packed = destination / "deb"
@@ -87,14 +88,14 @@ def unpack(source: Path, destination: Path) -> Path:
 
 
 def kernel_version(tree: Path) -> str:
-    """Return the version in the tree's Makefile, for example 6.1.192."""
+    """Returns the version in the tree's Makefile, for example 6.1.192."""
     head = (tree / "Makefile").read_text().splitlines()[:5]
     fields = dict(line.split(" =", 1) for line in head if " =" in line)
     return ".".join(fields[key].strip() for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
 
 
 def add_driver(tree: Path, driver: Path) -> None:
-    """Copy the driver to drivers/misc and add it to Kconfig and Makefile there."""
+    """Copies the driver to drivers/misc and adds it to the Kconfig and Makefile there."""
     misc = tree / "drivers/misc"
     for name in ("p5ctr.c", "p5ctr.h"):
         shutil.copyfile(driver / name, misc / name)
@@ -108,8 +109,8 @@ def add_driver(tree: Path, driver: Path) -> None:
 
 
 def drop_objtool(tree: Path) -> None:
-    """Do without the tool that checks code of x86-64 while it is built: it needs libelf's headers.
-    A kernel for i386 is built without it anyway.
+    """Switches off objtool, which checks code of x86-64 during a build and needs libelf's headers.
+    The build of a kernel for i386 does not use objtool.
     """
     kconfig = tree / "arch/x86/Kconfig"
     text, found = re.subn(r"\tselect HAVE_OBJTOOL\s+if X86_64\n", "", kconfig.read_text())
@@ -119,8 +120,9 @@ def drop_objtool(tree: Path) -> None:
 
 
 def settle_at_once(tree: Path) -> None:
-    """Do without the two seconds for which the driver of the SCSI host adapter lets the bus settle:
-    the processor is busy for all of it, at every boot, and nothing is there that swings.
+    """Removes the two seconds that the driver of the SCSI host adapter waits at each boot until the
+    bus has settled. The processor is busy during this wait, and the modelled bus needs no time to
+    settle.
     """
     header = tree / "drivers/scsi/BusLogic.h"
     text, found = re.subn(r"(#define BLOGIC_BUS_SETTLE_TIME\s+)2\b", r"\g<1>0", header.read_text())
@@ -130,9 +132,9 @@ def settle_at_once(tree: Path) -> None:
 
 
 def read_inquiry(tree: Path) -> None:
-    """Let the driver of the SCSI host adapter read what a disk says of itself. Since commands have
-    scatter lists, it takes the list for the data that the list leads to, finds no tagged queuing
-    there and never uses it, with whatever disk.
+    """Corrects how the driver of the SCSI host adapter reads a disk's answer to INQUIRY. Commands
+    have scatter lists, and the driver reads the list itself instead of the data that the list
+    points to. It finds no tagged queuing there, so it never uses tagged queuing with any disk.
     """
     driver = tree / "drivers/scsi/BusLogic.c"
     data = r"(\(struct scsi_inquiry \*\) )(scsi_sglist\(command\));"
@@ -146,26 +148,26 @@ def read_inquiry(tree: Path) -> None:
 
 
 def option(line: str) -> str | None:
-    """Return the option that a line of a configuration file sets or unsets, None for others."""
+    """Returns the option that a line of a configuration file sets or unsets, or None."""
     match = re.fullmatch(r"(CONFIG_\w+)=.*|# (CONFIG_\w+) is not set", line)
     return (match[1] or match[2]) if match else None
 
 
 def check_config(fragment: str, resolved: str) -> None:
-    """Raise BuildError when an option of the fragment has another value after Kconfig."""
+    """Raises BuildError if an option of the fragment has another value after Kconfig."""
     values = {name: line for line in resolved.splitlines() if (name := option(line))}
     for number, line in enumerate(fragment.splitlines(), 1):
         name = option(line)
         if name is None:
             continue
-        # A `not set` option whose menu is invisible does not appear at all.
+        # A `not set` option in an invisible menu does not appear in the file.
         actual = values.get(name, f"# {name} is not set")
         if actual != line:
             raise BuildError(f"kernel.config:{number}: `{line}` became `{actual}` in this kernel")
 
 
 def build(tree: Path, arch: str, config: Path, jobs: int) -> None:
-    """Configure and build bzImage in `tree`."""
+    """Configures and builds bzImage in `tree`."""
     environment = {"PATH": os.environ["PATH"], "ARCH": arch, **BUILD_ENVIRONMENT}
 
     def make(*arguments: str) -> None:
@@ -181,7 +183,7 @@ def build(tree: Path, arch: str, config: Path, jobs: int) -> None:
 
 
 def check_isa(tree: Path, script: Path, exceptions: Path) -> None:
-    """Check everything that a Pentium executes of the kernel with check_isa.py."""
+    """Checks with check_isa.py all code of the kernel that a Pentium executes."""
     check: list[str | Path] = [sys.executable, script]
     boot = tree / "arch/x86/boot"
     vdso = tree / "arch/x86/entry/vdso/vdso32.so"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make the kernel of guest mach from Debian's package of GNU Mach: the same code without CMOV.
+"""Make the kernel of guest mach from Debian's package of GNU Mach, without CMOV instructions.
 
-Debian compiles GNU Mach for the Pentium Pro. Of what a Pentium lacks the compiler used
-conditional moves; here each becomes a branch around a plain move. A CMOV has no room for both, so
-that a jump replaces it, with as many of its neighbours as five bytes need, and the code itself goes
-where the kernel's unwinding tables (.eh_frame) stand, which nothing in it reads:
+Debian compiles GNU Mach for the Pentium Pro, and the compiler uses conditional moves, which a
+Pentium lacks. This program replaces each conditional move by a branch around a plain move. The two
+instructions are longer than the CMOV. So a jump of five bytes replaces the CMOV, and also
+neighbouring instructions if the CMOV is shorter. The new code overwrites the kernel's unwinding
+tables (.eh_frame), which the kernel never reads:
 
     original:  cmp eax,edx              now:  cmp eax,edx
                cmovb ecx,edx                  jmp moved
@@ -15,17 +16,17 @@ where the kernel's unwinding tables (.eh_frame) stand, which nothing in it reads
                                               mov ecx,edx
                                         skip: jmp back
 
-One FUCOMIP goes the same way: what it does to flags is done by FUCOM, FNSTSW and SAHF.
+The program replaces one FUCOMIP in the same way. FUCOM, FNSTSW and SAHF set the same flags.
 
-Neighbours move only if nothing jumps between them: every direct branch, every constant in the code
-and every word of the data that could be an address in the code counts as a target. What a kernel
-of our own compiler would not have are the two jumps a site; cmov-sites in the output says how many
-sites there are.
+Neighbours move only if no jump enters the code between them. Every direct branch, every constant in
+the code and every word of the data that could be an address in the code counts as a jump target.
+The two jumps of each site are the only difference from a kernel that our own compiler would make.
+The file cmov-sites in the output has the number of sites.
 
-In front of that code go the gates of gates.S, by which the server reaches the event counters.
+The gates of gates.S come before the moved code. The server uses the event counters through them.
 
-The package has no symbols; the bounds of functions come from the unwinding tables, and the names in
-`vmlinux` are their addresses (f_c1000680). The products depend on the package alone.
+The package has no symbols. The bounds of functions come from the unwinding tables. In `vmlinux` the
+name of a function is its address (f_c1000680). The products depend on the package alone.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ TABLES, MOVED = b".eh_frame", b".p5_moved"
 JUMP = 5
 """Bytes of a jump with a displacement of 32 bits."""
 EXECUTABLE = 4  # SHF_EXECINSTR
-VECTORS = (0, 1, *range(3, 32))  # of the kernel's table: NMI has a place of its own
+VECTORS = (0, 1, *range(3, 32))  # of the kernel's table, which omits NMI
 GATES, SPACE = (0xF0, 0xF1, 0xF2, 0xF3), 64  # gates.S
-UNUSED = (0x1C, 0x1D, 0x1E, 0x1F)  # whose entries they take; the Pentium never raises them
+UNUSED = (0x1C, 0x1D, 0x1E, 0x1F)  # replaced by the gates; a Pentium never raises them
 ADAPTERS = (b"BusLogic",)
-"""SCSI host adapters that the engine may have; the kernel would look for 15 others, for seconds."""
+"""SCSI host adapters of the engine. The kernel would search for 15 others, which takes seconds."""
 PROBING = b"\rprobing scsi %d/%d"
-DRIVER, DRIVER_NAME = 0x48, 0x10  # an entry of the table of drivers, and where its name stands
+DRIVER, DRIVER_NAME = 0x48, 0x10  # size of a driver's entry; offset of its name
 USER_GATE = 0x6E  # an interrupt gate that ring 3 may use
 LINE = re.compile(r"([0-9a-f]+):\t((?:[0-9a-f]{2} )+) *\t(.*)")
 FRAME = re.compile(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)")
@@ -60,7 +61,7 @@ CONSTANT = re.compile(r"0x([0-9a-f]{8})\b")
 
 
 class BuildError(Exception):
-    """The build cannot go on; the message says why."""
+    """The build cannot continue. The message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,14 @@ class Instruction:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether a Pentium does not have it. (Others it lacks are behind tests for them.)"""
+        """Whether the program must replace this instruction. (The kernel tests the processor before
+        it executes other instructions that a Pentium lacks.)
+        """
         return self.text.startswith(("cmov", "fucomip"))
 
     @property
     def never_returns(self) -> bool:
-        """Whether what follows it is reached by jumps only."""
+        """Whether only jumps can reach the next instruction."""
         return self.text.split()[0] in ("jmp", "ret")
 
 
@@ -135,7 +138,7 @@ def functions(kernel: Path) -> list[tuple[int, int]]:
 
 
 def targets(image: bytes, code: list[Instruction], text: Section) -> tuple[set[int], set[int]]:
-    """What may be jumped to: from the code, and from the data."""
+    """Returns all possible jump targets, and the targets that occur in the data."""
     inside = range(text.address, text.address + text.size)
     from_code = {int(match[1], 16) for one in code for match in CONSTANT.finditer(one.text)}
     data = set()
@@ -149,7 +152,7 @@ def targets(image: bytes, code: list[Instruction], text: Section) -> tuple[set[i
 def groups(
     code: list[Instruction], entered: set[int], kept: set[int], bounds: list[tuple[int, int]]
 ) -> list[list[Instruction]]:
-    """The sites: each a run of neighbours with a CMOV in it, long enough for a jump."""
+    """Returns the sites. Each is a run of neighbours with a CMOV in it, long enough for a jump."""
     found: list[list[Instruction]] = []
     number = 0
     while number < len(code):
@@ -184,7 +187,7 @@ def groups(
 
 
 def moved(one: Instruction, place: int) -> bytes:
-    """The instruction as it has to be at another place."""
+    """Returns the code of the instruction at another place."""
     code, word = one.code, one.text.split()
     if word[0] == "fucomip":  # push eax, fucom st(i), fnstsw ax, sahf, pop eax, fstp st(0)
         return bytes([0x50, 0xDD, 0xE0 | code[1] & 7, 0xDF, 0xE0, 0x9E, 0x58, 0xDD, 0xD8])
@@ -208,7 +211,7 @@ def moved(one: Instruction, place: int) -> bytes:
 
 
 def assemble(source: Path, directory: Path) -> bytes:
-    """Code that runs anywhere."""
+    """Assembles position-independent code and returns it."""
     made, flat = directory / "gates.o", directory / "gates.bin"
     subprocess.run(["as", "--32", "-o", made, source], check=True)
     subprocess.run(["objcopy", "-O", "binary", "-j", ".text", made, flat], check=True)
@@ -216,8 +219,9 @@ def assemble(source: Path, directory: Path) -> bytes:
 
 
 def set_gates(image: bytearray, address: int) -> None:
-    """Have the kernel make gates to the code at `address`: entries of the table from which it sets
-    up its interrupt descriptors, each an address, a vector and the low bits of the type."""
+    """Makes the kernel set up gates to the code at `address`. The kernel sets up its interrupt
+    descriptors from a table. An entry has an address, a vector and the low bits of the type.
+    """
     data = sections(image)[b".data"]
     for at in range(data.offset, data.offset + data.size - 8 * len(VECTORS), 4):
         if all(
@@ -239,9 +243,11 @@ def set_gates(image: bytearray, address: int) -> None:
 
 
 def keep_adapters(image: bytearray, kept: tuple[bytes, ...] = ADAPTERS) -> None:
-    """Have the kernel look for no other SCSI host adapters than these. Its table of drivers stands
-    between two constants around the message with which it goes through it; a driver without a
-    function that looks is passed over."""
+    """Makes the kernel search for the SCSI host adapters in `kept` only. The kernel goes through
+    its table of drivers and prints a message for each driver. The code before and after this
+    message has the first and last address of the table as constants. The kernel skips a driver that
+    has no search function.
+    """
     known = sections(image)
     text, rodata, data = known[b".text"], known[b".rodata"], known[b".data"]
     message = image.find(PROBING, rodata.offset, rodata.offset + rodata.size)
@@ -265,7 +271,7 @@ def keep_adapters(image: bytearray, kept: tuple[bytes, ...] = ADAPTERS) -> None:
 
 
 def rewrite(image: bytearray, kernel: Path, gates: bytes) -> int:
-    """Take the CMOVs out of the image and put the gates in; returns the number of sites."""
+    """Removes the CMOVs from the image and adds the gates. Returns the number of sites."""
     known = sections(image)
     text, tables = known[b".text"], known[TABLES]
     code, bounds = disassemble(kernel), functions(kernel)
@@ -296,7 +302,7 @@ def rewrite(image: bytearray, kernel: Path, gates: bytes) -> int:
 
 
 def with_symbols(kernel: Path, output: Path, bounds: list[tuple[int, int]], base: int) -> None:
-    """The kernel with a symbol for every function."""
+    """Writes the kernel with a symbol for every function."""
     names = [
         f"--add-symbol=f_{begin:x}=.text:{begin - base:#x},function,global" for begin, _ in bounds
     ]

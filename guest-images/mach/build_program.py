@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compile one C file to a static program of guest mach.
 
-The object is what workloads/build_workload.py makes for a Pentium, by the same compiler with the
-same flags; only the C library that it is linked to is another (build_user.py).
+The object file is the same as for workloads/build_workload.py: the same compiler with the same
+flags for a Pentium. Only the C library is different (build_user.py).
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ LINK = [
     "-z",
     "noexecstack",
 ]
-"""Two segments, text and data, as linkers of the time made them."""
+"""Two segments, text and data, as from linkers of the 1990s."""
 
 
 def build(args: argparse.Namespace) -> None:
     environment = {**os.environ, **zig_caches(args.cache)}
     zig = [sys.executable, "-m", "ziglang"]
     with tempfile.TemporaryDirectory() as tmp:
-        # Work under fixed relative names: the names of the inputs are all a compiler could record.
+        # Work with fixed relative names, because the compiler could record the names of its inputs.
         work = Path(tmp)
         shutil.copyfile(args.source, work / args.source.name)
         includes = []
         for number, directory in enumerate(args.include):
             shutil.copytree(directory, work / f"include{number}")
             includes += ["-I", f"include{number}"]
-        headers = args.libc / "headers.tar"  # of the kernel
+        headers = args.libc / "headers.tar"  # headers of the kernel
         with tarfile.open(headers) as archive:
             archive.extractall(work / "kernel", filter="data")
         includes += ["-I", "kernel"]
         for name in ("crt1.o", "crti.o", "libc.a", "libcompiler_rt.a", "crtn.o"):
             shutil.copyfile(args.libc / name, work / name)
-        includes.append('-DOTHER_DISK="/dev/hd0"')  # of init.c: the kernel's first IDE disk
+        includes.append('-DOTHER_DISK="/dev/hd0"')  # for init.c: the kernel's first IDE disk
         target, processor = TARGETS["pentium"]
         link = [
             *zig,
@@ -96,7 +96,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--symbols", type=Path, help="the same program, not stripped")
     parser.add_argument("--cache", type=Path, required=True, help="directory for Zig's caches")
-    parser.add_argument("--libc", type=Path, required=True, help="what build_user.py has made")
+    parser.add_argument("--libc", type=Path, required=True, help="output of build_user.py")
     parser.add_argument("--include", type=Path, action="append", default=[])
     parser.add_argument("source", type=Path)
     args = parser.parse_args()

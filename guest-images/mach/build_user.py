@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Build the user level of guest mach: MIG, the C library, the UNIX server.
 
-MIG comes from Debian's source and runs on the host; it makes the stubs of the kernel's interfaces
-(.defs of the package gnumach-dev) and of our own. The C library is musl with another way to the
-system (libc/): the same functions, but a call is a message. Writes crt1.o, crti.o, crtn.o, libc.a,
-libc.so, libcompiler_rt.a and headers.tar to the output directory, and the server's objects in one,
-`server.o`, to which the programs it serves are yet to be linked (link_server.py). The products
-depend on the sources and the ziglang version only.
+MIG is built from Debian's source and runs on the host. It makes the stubs of the kernel's
+interfaces (.defs files of the package gnumach-dev) and of our own interfaces. The C library is musl
+with another system interface (libc/): it has the same functions, but a system call is a message.
+The output directory receives crt1.o, crti.o, crtn.o, libc.a, libc.so, libcompiler_rt.a and
+headers.tar. It also receives `server.o`, which contains all objects of the server. link_server.py
+later links the guest's programs to it. The products depend on the sources and the ziglang version
+only.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ KERNEL = (
     "device/device.defs",
     "device/device_request.defs",
 )
-"""Interfaces of the kernel whose stubs go to the library."""
+"""Interfaces of the kernel with stubs in the library."""
 SERVED = ("mach/exc.defs", "mach/memory_object.defs", "device/device_reply.defs")
-"""What the kernel asks of the server, or answers later."""
+"""Interfaces of the messages that the kernel sends to the server: requests and late replies."""
 SHARED = ("unix_types.h", "sysv.h")
-"""Headers that the library and the server have in common."""
+"""Headers that the library and the server share."""
 REPLACED = (
     "src/thread/i386/__set_thread_area.s",
     "src/thread/i386/__unmapself.s",
@@ -52,7 +53,7 @@ REPLACED = (
     "src/signal/i386/restore.s",
     "src/thread/__set_thread_area.c",
 )
-"""Of musl, what speaks to Linux by itself; musl's plain C stands in, or libc/."""
+"""Files of musl that call Linux directly. musl's plain C or files of libc/ replace them."""
 SERVER_FLAGS = [
     "-std=gnu11",
     "-Os",
@@ -88,7 +89,7 @@ def run(
 
 
 class Mig:
-    """The interface generator, built for the host, for interfaces of 32 bits."""
+    """The interface generator. It is built for the host and generates 32-bit interfaces."""
 
     def __init__(self, source: Path, headers: Path, work: Path) -> None:
         self.headers, self.work = headers, work
@@ -112,7 +113,9 @@ class Mig:
         )
 
     def _sizes(self, symbols: Path) -> str:
-        """cpu.h: sizes and numbers of the target's headers, as its compiler sees them."""
+        """Returns cpu.h: sizes and numbers from the target's headers, as the target's compiler
+        computes them.
+        """
         lines = symbols.read_text().splitlines()
         source = [line for line in lines if line.startswith("#include")] + ["void sizes(void) {"]
         for line in lines:
@@ -147,7 +150,7 @@ class Mig:
         )
 
     def stubs(self, interface: Path, output: Path, name: str, split: bool = True) -> None:
-        """The caller's half: one file for each routine, and NAME_calls.h."""
+        """Makes the caller's stubs: one file for each routine, and NAME_calls.h."""
         prefix = f"{output}/{name}_"
         kind = ["-i", prefix] if split else ["-user", f"{prefix}user.c"]
         self._translate(
@@ -191,7 +194,7 @@ class Mig:
 
 
 def prepare(tree: Path, mig: Mig) -> None:
-    """musl's tree with our way to the system in it."""
+    """Unpacks musl's tree and adds our system interface."""
     for name in REPLACED:
         (tree / name).unlink()
     shutil.copyfile(HERE / "libc/syscall_arch.h", tree / "arch/i386/syscall_arch.h")
@@ -210,7 +213,7 @@ def prepare(tree: Path, mig: Mig) -> None:
 
 
 def machine_links(headers: Path) -> None:
-    """The kernel's headers ask for mach/machine, a link that the package does not have."""
+    """Makes the link mach/machine, which the kernel's headers need and the package lacks."""
     link = headers / "mach/machine"
     if not link.exists():
         link.symlink_to("i386")
@@ -259,7 +262,9 @@ def build_server(
 
 
 def collect_headers(tree: Path, mig: Mig, output: Path) -> None:
-    """What a program needs that asks the kernel itself: its headers, and those of the stubs."""
+    """Collects the headers for programs that call the kernel directly: the kernel's headers and the
+    headers of the stubs.
+    """
     output.mkdir()
     for part in ("mach", "device"):
         shutil.copytree(mig.headers / part, output / part)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# Guest mach adds four gates to ring 0 to the kernel; the server builds the counter device with them.
-# build_gnumach.py appends this code to the kernel's. It makes the kernel set up these gates instead of
-# those of vectors 1Ch to 1Fh. Each handler has SPACE bytes.
+# Guest mach adds four gates to ring 0 to the kernel. The server uses them for its counter device.
+# build_gnumach.py adds this code to the kernel's code. It makes the kernel set up these gates
+# instead of the gates of vectors 1Ch to 1Fh. Each handler takes SPACE bytes.
 
 	.set	SPACE, 64
-	.set	CESR, 0x11		# INTEL-DM 16; counter 0 is the next, counter 1 the one after
+	.set	CESR, 0x11		# INTEL-DM 16; counter 0 is MSR 12h, counter 1 is MSR 13h
 
 	.text
 # F0h: return directly. F0h and F1h are the gates of guest linux (linux/p5ctr/p5ctr.h).
@@ -39,7 +39,7 @@
 	iret
 	.balign	SPACE
 
-# F3h: return counter 0 in EDI:ESI, counter 1 in ECX:EBX, the time-stamp counter in EDX:EAX. With
+# F3h: return counter 0 in EDI:ESI, counter 1 in ECX:EBX and the time-stamp counter in EDX:EAX. With
 # ESI = 0, stop the counters first.
 	testl	%esi, %esi
 	jnz	1f

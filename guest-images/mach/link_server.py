@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from building import BuildError, find_zig, keep, status_of
 
-# Two segments, text and data; the archive is data that nothing changes.
+# Two segments, text and data. The archive is constant data.
 FLAGS = [
     "-m",
     "elf_i386",
@@ -33,7 +33,7 @@ FLAGS = [
 def link(args: argparse.Namespace) -> None:
     zig = find_zig()
     with tempfile.TemporaryDirectory() as tmp:
-        # Under fixed names: the archive's is part of two symbols.
+        # Use fixed names, because the archive's file name is part of two symbols.
         shutil.copyfile(args.archive, Path(tmp) / "archive.cpio")
         for name in ("server.o", "crti.o", "crtn.o", "libc.a", "libcompiler_rt.a"):
             shutil.copyfile(args.user / name, Path(tmp) / name)
@@ -63,10 +63,10 @@ def link(args: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--user", type=Path, required=True, help="what build_user.py has made")
+    parser.add_argument("--user", type=Path, required=True, help="output of build_user.py")
     parser.add_argument("--archive", type=Path, required=True, help="cpio archive, newc")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--symbols", type=Path, help="the same, not stripped")
+    parser.add_argument("--symbols", type=Path, help="the same module, not stripped")
     args = parser.parse_args()
     return status_of("link_server", lambda: link(args))
 

@@ -14,8 +14,8 @@
 #define UNIX_PROCESS_PORT 20 /* send right: requests */
 #define UNIX_REPLY_PORT 21   /* receive right: answers of the server and of the kernel */
 
-/* After an instruction that may touch a bad address come `ret`, these bytes, and the code that
- * handles the fault. The server lets the thread continue at that code.
+/* An instruction that may use a bad address is followed by `ret`, these bytes, and the code that
+ * handles the fault. After a fault the server lets the thread continue at that code.
  */
 #define UNIX_PROBE_MARK "P5EF"
 
@@ -25,15 +25,17 @@
 #define UNIX_SLEEP 1003   /* sleep for a number of milliseconds, unless a signal comes */
 #define UNIX_DEBUG 1004   /* struct unix_debug */
 
-/* In each program's own memory; the server reads and writes it when there is a signal. */
+/* This structure is in each program's own memory. The server reads and writes it when there is a
+ * signal.
+ */
 struct unix_signals {
-  int in_call;          /* the library is active, and looks for signals when it is done */
+  int in_call;          /* the library is active, and looks for signals at its end */
   int pending;          /* whether there are signals to handle */
-  unsigned resume;      /* address of the interrupted code, if the server made it enter */
+  unsigned resume;      /* address of the code that the server interrupted */
   unsigned blocked[2];
 };
 
-/* The resources in use, to check that none is lost. */
+/* The resources in use, to check that no resource is lost. */
 struct unix_debug {
   unsigned processes, files, sysv, free_pages; /* pages: of the machine */
   unsigned ports, bytes;                       /* the server: port names, bytes of address space */

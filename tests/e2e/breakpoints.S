@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# A program without operating system for test_breakpoints.py: DR0 watches a word for writes and DR1
-# the same for any access, neither enabled. Phase 1 reads the word twice and writes it once; in phase
-# 2, after both registers were cleared, the same.
+# A program without operating system for test_breakpoints.py. DR0 watches a word for writes, and DR1
+# watches the same word for any access. No breakpoint is enabled. Phase 1 reads the word twice and
+# writes it once. Then both registers are cleared, and phase 2 makes the same accesses.
 
         .include "bare.inc"
 

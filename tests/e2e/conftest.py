@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests that boot the guest on the engine. `./p5lab test` builds everything before them."""
+"""Fixtures of the tests that boot a guest on the engine. `./p5lab test` first builds everything."""
 
 import itertools
 import os
@@ -35,7 +35,7 @@ from p5stats import events
 
 MACHINE = "p90-premiere2"
 KEPT = 8  # boots, each with the guest's memory
-# The keys of engine.conf that matter only after the boot.
+# The keys of engine.conf that have an effect only after the boot.
 AFTER_BOOT = ("run.job", "run.program", "run.trace_reads", "run.power_cut", "run.pcap")
 
 
@@ -57,12 +57,14 @@ class Booted:
 
     @property
     def printed_counters(self) -> list[int]:
-        """The values that selftest-counters read from the counter device and printed."""
+        """Returns the values that selftest-counters read from the counter device and printed."""
         return [int(value, 16) for line in self.output.splitlines() for value in line.split()[1:]]
 
     @property
     def recorded_counters(self) -> list[int]:
-        """The engine's record of reads of the time stamp and of both counters (`trace_reads`)."""
+        """Returns the engine's record of reads of the time stamp and of both counters
+        (`trace_reads`).
+        """
         return [
             read.value
             for read in self.events.reads
@@ -70,8 +72,9 @@ class Booted:
         ]
 
     def totals(self, phase: int, event: str, rings: Sequence[int] | None = None) -> list[int]:
-        """Counts of one event in each bracket of a phase, over all address spaces, and over all
-        rings or these."""
+        """Returns the counts of one event in each bracket of a phase. They are sums over all
+        address spaces and over all rings, or over `rings`.
+        """
         parsed = self.events
         index = list(parsed.units).index(event)
 
@@ -94,7 +97,7 @@ def lab():
 def guest_program(tmp_path_factory, lab):
     """Builds a C program like a workload, for `boot(program=...)`.
 
-    Its source is beside the tests, or elsewhere by its path.
+    Its source is beside the tests, or at the given path.
     """
 
     def build(source):
@@ -120,7 +123,7 @@ def guest_program(tmp_path_factory, lab):
 
 @pytest.fixture
 def bare_program(tmp_path):
-    """Assemble a program without operating system, for boot(bare=...)."""
+    """Assembles a program without operating system, for boot(bare=...)."""
 
     def assemble(source, bits=32):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
@@ -135,7 +138,9 @@ def bare_program(tmp_path):
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory):
-    """Directories for runs, and the booted engines by their parameters, the last used last."""
+    """Directories for runs, and the booted engines by their parameters. The last used engine is
+    last.
+    """
     place, booted = tmp_path_factory.mktemp("boots"), OrderedDict()
     yield (place / str(number) for number in itertools.count()), booted
     for server in booted.values():
@@ -143,7 +148,7 @@ def servers(tmp_path_factory):
 
 
 def _typing(plan, place, typed):
-    """Run the engine with a terminal as serial line; return its status and the line's output."""
+    """Runs the engine with a terminal as serial line. Returns its status and the line's output."""
     master, slave = os.openpty()
     tty.setraw(slave)
     command = (*plan.command, f"com1: enabled=1, mode=term, dev={os.ttyname(slave)}")
@@ -167,17 +172,18 @@ def _typing(plan, place, typed):
 
 @pytest.fixture
 def boot(lab, servers):
-    """Boot a guest, run one job, return what it left. `job` is the guest's command line.
+    """Returns a function that boots a guest, runs one job and returns its result. `job` is the
+    guest's command line.
 
-    All tests share a boot of the same machine and guest. A run that is forked from it is equal,
-    byte for byte, to a run from reset (test_fork.py). With its own `directory` a run begins at
-    reset.
+    Tests with the same machine and guest share a boot. A run that is forked from the boot gives the
+    same bytes as a run from reset (test_fork.py). With its own `directory` a run begins at reset.
 
-    `program` is the file for a job `@program`, `seed` the page-placement seed.
-    Without `disk` the machine has none. Without `fast` the engine takes no shortcuts. `shadows`:
-    further geometries. `trace`: what to record; `accesses`: the limit of that trace. `attribute`:
-    how to count by function. `conf`: more lines of the engine's parameters. `power_cut`: the
-    microseconds between the ready marker and the power cut. Each run has its own directory.
+    `program` is the file for a job `@program`, and `seed` is the page-placement seed. Without
+    `disk` the machine has no disk. Without `fast` the engine takes no shortcuts. `shadows` are
+    further cache geometries. `trace` lists the data to record, and `accesses` is the limit of the
+    access trace. `attribute` is the kind of counts by function. `conf` has more lines of the
+    engine's parameters. `power_cut`: the microseconds between the ready marker and the power cut.
+    Each run has its own directory.
 
     `typed`: pairs of an expected output of the serial line and the input to type then.
 
@@ -243,7 +249,7 @@ def boot(lab, servers):
         plan = engine.prepare(lab, planned, place)
         for file, content in plan.write.items():
             (place / file).write_bytes(content)
-        # The job of the test, even if it names no workload or wrong parameters.
+        # The test's own job, even if it has an unknown workload or wrong parameters.
         given = [*(place / "engine.conf").read_text().splitlines(), *conf]
         lines = [line for line in given if not line.startswith(("run.job", "run.trace_reads"))]
         lines += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]
@@ -291,7 +297,7 @@ def boot(lab, servers):
 
 @pytest.fixture
 def counted(boot):
-    """The run of a job that ended well."""
+    """Returns a function that runs a job and checks that the job succeeded."""
 
     def run(job, **how):
         booted = boot(job, **how)

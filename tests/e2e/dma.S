@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# A program without operating system for test_dma.py: the IDE controller reads 4 sectors from the
-# disk into memory by itself (bus master, PIIX), between the markers of phase 1. Before that the
-# program reads 3 lines of the buffer into L1D and modifies one of them; after it, in phase 2, it
-# reads those lines again. Exit status: 0 done, 1 the buffer still holds what was there before.
+# A program without operating system for test_dma.py. Between the markers of phase 1, the IDE
+# controller reads 4 sectors from the disk into memory as a bus master (PIIX). Before phase 1 the
+# program reads 3 lines of the buffer into L1D and modifies one of them. In phase 2 it reads these
+# lines again. Exit status: 0 if the data came, 1 if the buffer still has its old contents.
 
         .include "bare.inc"
         .set    BUFFER, 0x10000
@@ -28,7 +28,7 @@ _start: cli
         caches_on
         protect
 
-        pci     0x20                    # where the bus master's registers are
+        pci     0x20                    # address of the bus master's registers
         inl     %dx, %eax
         andl    $0xFFFC, %eax
         movl    %eax, %ebp
@@ -53,7 +53,7 @@ _start: cli
 
         marker  BEGIN, $1
         out8    0x1F2, 4                # sectors
-        out8    0x1F3, 0                # from sector 0 of the drive
+        out8    0x1F3, 0                # first sector 0 of the drive
         out8    0x1F4, 0
         out8    0x1F5, 0
         out8    0x1F6, 0xE0

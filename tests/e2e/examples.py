@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the examples of docs/start/analysis.md and puts the output of each below it."""
+"""Runs the examples of docs/start/analysis.md and puts the output of each example below it."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ EXAMPLE = re.compile(r"(```python\n(.*?)```\n\n```text\n)(.*?)(```)", re.DOTALL)
 
 
 def render(text: str) -> str:
-    """The document with new outputs; all examples share one name space, as in a notebook."""
+    """Returns the document with new outputs. All examples share a name space, as in a notebook."""
     names: dict[str, object] = {}
 
     def printed(example: re.Match[str]) -> str:

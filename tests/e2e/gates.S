@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# A program without operating system for test_gates.py: far transfers of every kind within ring 0
-# of protected mode, each in a bracket of its own and four times over, and TR12.
-# Phase 1 far CALL and RET, 2 CALL through a gate and RET, 3 CALL to a TSS and IRET, 4 INT through a
-# task gate and IRET, 5 VERR and VERW, 6 and 7 moves that pair, the first with TR12.SE = 1. Exit
-# status: TR12 as read back with all its bits that do something set.
+# A program without operating system for test_gates.py. It makes far transfers of every kind within
+# ring 0 of protected mode, and uses TR12. Each kind runs four times, in its own brackets. Phases: 1
+# far CALL and RET, 2 CALL through a gate and RET, 3 CALL to a TSS and IRET, 4 INT through a task
+# gate and IRET, 5 VERR and VERW, 6 and 7 moves that pair. Phase 6 has TR12.SE = 1. The exit status
+# is the value of TR12 after a write that sets all its bits with a function.
 
         .include "bare.inc"
         .set    TR12, 0x0E
@@ -67,17 +67,18 @@ again:  marker  BEGIN, $1
 target: lret
 
         .balign 32
-task:   iretl                           # NT is set: back to the task that came
+task:   iretl                           # NT is set: return to the calling task
         jmp     task
 
-        # No data in a line with code: the two L1 caches would take it from each other.
+        # No line has both data and code, because each L1 cache would invalidate the line in the
+        # other one.
         .balign 32
         gdt_begin
         .word   103, first_tss          # 24: the program's own TSS, below 64 KB
         .byte   0, 0x89, 0, 0
-        .word   103, second_tss         # 32: that of `task`
+        .word   103, second_tss         # 32: the TSS of `task`
         .byte   0, 0x89, 0, 0
-        .word   target, 8, 0x8C03, 0    # 40: call gate, 3 parameters that stay where they are
+        .word   target, 8, 0x8C03, 0    # 40: call gate, 3 parameters, which are not copied
         gdt_end
 idt_pointer:
         .word   0x31 * 8 - 1

@@ -10,7 +10,7 @@ INCLUDE = ("workloads/lib", "guest-images/linux/p5ctr")
 
 
 def compiled(program, *arguments):
-    """Compiles `program` from these sources with these options; returns its path."""
+    """Compiles `program` from these sources with these options. Returns its path."""
     subprocess.run(
         [
             "cc",
@@ -29,7 +29,8 @@ def compiled(program, *arguments):
 def spoiled(directory, name, calls, wrong, *options):
     """Compiles a workload with replaced calls of the C library.
 
-    Each CALL goes to __wrap_CALL in the C text `wrong`, which can call __real_CALL.
+    Each CALL becomes a call of __wrap_CALL in the C text `wrong`. This function can call
+    __real_CALL.
     """
     source = directory / "wrong.c"
     source.write_text(wrong)
@@ -38,8 +39,8 @@ def spoiled(directory, name, calls, wrong, *options):
     return compiled(directory / name, *options, *wraps, workload, source)
 
 
-def told(program, arguments, directory):
-    """Runs a program in a directory; returns its exit status and its standard error."""
+def ran(program, arguments, directory):
+    """Runs a program in a directory. Returns its exit status and its standard error."""
     done = subprocess.run(
         [program, *arguments],
         cwd=directory,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program of somebody else: prints what terminals, pages and readers could be fooled with, and
+ * An untrusted program. It prints bytes that could mislead terminals, pages and readers. Then it
  * fails, so that its last line becomes the reason of a run.
  */
         .globl _start

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 #
-# A program without operating system for test_long.py: 64-bit code. Memory is mapped to itself, the
-# first 2 MB by pages of 4 KB, two times 2 MB behind it by large ones. Accessed and dirty bits are
-# set beforehand, so that nothing but the program writes.
-# Phases: 1 accesses of all sizes, 2 SYSCALL and SYSRET, 3 INT and IRETQ, 4 a page fault, 5 to 8
-# TLBs, 9 lines of L1D. Each of 1 to 4 comes twice: the second time everything is in the TLBs.
+# A program without operating system for test_long.py, in 64-bit code. Virtual addresses equal
+# physical addresses. 4 KB pages map the first 2 MB, and two large pages map the next 4 MB. Accessed
+# and dirty bits are set at the start, so that only the program itself writes. Phases: 1 accesses of
+# all sizes, 2 SYSCALL and SYSRET, 3 INT and IRETQ, 4 a page fault, 5 to 8 TLBs, 9 lines of L1D.
+# Phases 1 to 4 run twice. In the second round all pages are in the TLBs.
 
         .include "bare.inc"
 
@@ -16,7 +16,7 @@
         .set    PAGE, 0x67              # ... and dirty
         .set    LARGE, 0xE7             # ... and large
         .set    GLOBAL, 0x100
-        .set    SET, 0x10000            # bytes from a page to the next one of its set: 16 pages
+        .set    SET, 0x10000            # bytes from a page to the next page of its set: 16 pages
         .set    SMALL, 0x100000         # a page of set 0
         .set    GLOBAL_PAGE, 0x180000
         .set    COLD, 0x190000
@@ -92,7 +92,7 @@ long:   movl    $STACK0, %esp
         movq    buffer(%rip), %rax
         movq    %rax, buffer + 8(%rip)
         movl    buffer + 6(%rip), %eax          # within a line
-        movq    buffer + 28(%rip), %rax         # across two
+        movq    buffer + 28(%rip), %rax         # in two lines
         movdqa  buffer(%rip), %xmm0             # 16 bytes
         movups  %xmm0, buffer + 24(%rip)        # 8 in each of two lines
         addq    $1, buffer(%rip)
@@ -112,7 +112,7 @@ long:   movl    $STACK0, %esp
         movl    $2, %r11d               # flags
         sysretq
 
-user:   movl    $0x6000, %esp           # a stack of its own
+user:   movl    $0x6000, %esp           # its own stack
         movl    $2, %ebp
 1:      marker  BEGIN, $2
         movl    $5, %r14d
@@ -131,13 +131,13 @@ user:   movl    $0x6000, %esp           # a stack of its own
         jnz     1b
         int     $0x31
 
-        .org    0x400                   # a page of its own
-kernel: marker  BEGIN, $5               # four pages of a set of four ways
+        .org    0x400                   # its own page
+kernel: marker  BEGIN, $5               # four pages in a set of four ways
         reload_cr3
         touch_set 4
         touch_set 4
         marker  END, $5
-        marker  BEGIN, $6               # five
+        marker  BEGIN, $6               # five pages
         reload_cr3
         touch_set 5
         touch_set 5
@@ -150,7 +150,7 @@ kernel: marker  BEGIN, $5               # four pages of a set of four ways
         movq    0x200000, %rax
         marker  END, $7
         movq    GLOBAL_PAGE, %rax
-        marker  BEGIN, $8               # only one of two stays
+        marker  BEGIN, $8               # only one of two pages stays
         reload_cr3
         movq    GLOBAL_PAGE, %rax
         movq    SMALL, %rax

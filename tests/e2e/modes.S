@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# A program without operating system for test_modes.py: goes through real, protected and
-# virtual-8086 mode, uses markers in each, and tries CR4.PGE and CR4.PAE, which a Pentium refuses.
-# Phase 1 real mode, 2 protected mode, 3 virtual-8086 mode. Exit status: number of #GPs.
+# A program without operating system for test_modes.py. It runs in real, protected and virtual-8086
+# mode, and uses markers in each mode. It also sets CR4.PGE and CR4.PAE, which raise #GP on a
+# Pentium. Phase 1 is real mode, 2 protected mode, 3 virtual-8086 mode. The exit status is the
+# number of #GPs.
 
         .include "bare.inc"
 

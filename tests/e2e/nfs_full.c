@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * nfs_full: the remote host's file server until its 64 MB are full, and what the system here says of
- * it. No phases: nothing is measured.
+ * nfs_full: fills the 64 MB of the remote host's file server, and reports the errors that the
+ * system here returns. There are no phases, because the program measures nothing.
  */
 #include "data.h"
 
@@ -10,7 +10,9 @@
 
 static char block[BLOCK], answer[BLOCK];
 
-/* Write a block to a file and wait for the server; returns 0 or the error that the program is told. */
+/* Write a block to a file and wait for the server. Returns 0 or the error that the program
+ * receives.
+ */
 static int stored(int file, long at) {
   if (pwrite(file, block, BLOCK, at) != BLOCK) return errno;
   return fsync(file) == 0 ? 0 : errno;

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# gem5/rings.S for our own engine: the state in which gem5 enters a program, and markers as sections.
+# gem5/rings.S for our own engine. This code sets up the state in which gem5 enters a program, and
+# uses markers as sections.
         .include "bare.inc"
         .set    ENGINE, 1
         .set    PML4, 0x70000
-        .set    DIRECTORIES, 0x72000    # four, for 4 GB
+        .set    DIRECTORIES, 0x72000    # four page directories, for 4 GB
         .set    TABLE, 0x27             # present, writable, user, accessed
         .set    LARGE, 0xE7             # ... dirty, and large
         .set    CODE64, 24
-        .set    phase, 0                # of the section
+        .set    phase, 0                # phase of the section
 
         .code16
         .globl  _start
@@ -63,8 +64,8 @@ first_gdt_pointer:
         .long   first_gdt
 
         .code64
-        # A marker that leaves all registers but %rsi as they were, in SAVED instructions, of which
-        # 4 come behind it.
+        # A marker that preserves all registers except %rsi. It takes SAVED instructions, and 4 of
+        # them come after the marker itself.
         .macro  mark op
         movq    %rax, %r8
         movq    %rcx, %r9

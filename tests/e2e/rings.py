@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The expected counts of gem5/rings.S, section by section.
 
-gem5's tracer (configs/gem5/extras) and our own engine at ISA level x86-64 must both count them.
+gem5's tracer (configs/gem5/extras) and our own engine at ISA level x86-64 must give these counts.
 """
 
 EVENTS = """instructions data_reads data_writes segment_loads hw_interrupts exceptions
     soft_interrupts crossings_int crossings_gate crossings_far crossings_iret crossings_async
     cr3_loads_changed cr3_loads_unchanged locked_cycles io_reads io_writes branches""".split()
 
-# A delivery reads two words of the IDT, a descriptor and a stack pointer, and writes five words;
-# IRET reads five words and two descriptors.
+# The delivery of an interrupt reads two words of the IDT, a descriptor and a stack pointer. It
+# writes five words. IRET reads five words and two descriptors.
 DELIVERY = {"data_reads": 4, "data_writes": 5, "segment_loads": 2, "branches": 1}
 IRET = {"instructions": 1, "data_reads": 7, "segment_loads": 2, "branches": 1, "crossings_iret": 1}
 FAULT = DELIVERY | {"instructions": 1, "exceptions": 1, "crossings_async": 1}
 
-# Ring 0 and ring 3, without what it takes to end a section.
+# Ring 0 and ring 3, without the instructions that end a section.
 SECTIONS = {
     1: ({}, {}),
     2: ({"instructions": 5, "data_reads": 3, "data_writes": 3}, {}),
@@ -57,8 +57,8 @@ SECTIONS = {
         DELIVERY | {"instructions": 1, "soft_interrupts": 1, "crossings_int": 1},
     ),
     17: ({"instructions": 6, "data_writes": 5}, {}),
-    # In ring 0 the stack stays, and no ring is left. SS is null since ring 3 was left, so that IRET
-    # reads no descriptor of it.
+    # In ring 0 the stack and the ring do not change. SS has been null since the change from ring 3,
+    # so IRET reads no descriptor for SS.
     18: (
         {
             "instructions": 2 + 1 + 3,
@@ -76,7 +76,9 @@ USER_AT_END = {*range(9, 16), 19}  # sections that end in ring 3
 
 
 def expected(index, *, first, last):
-    """A section with `first` instructions in the ring it begins in and `last` where it ends."""
+    """A section with `first` instructions in its first ring and `last` instructions in its last
+    ring.
+    """
     rings = [dict(events) for events in SECTIONS[index]]
     for count, user in ((first, index - 1 in USER_AT_END), (last, index in USER_AT_END)):
         rings[user]["instructions"] = rings[user].get("instructions", 0) + count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/start/analysis.md: its examples run on fresh results and print what it shows."""
+"""docs/start/analysis.md: its examples run on fresh results and print the quoted output."""
 
 import pytest
 from examples import DOCUMENT, outputs, render
@@ -12,12 +12,12 @@ from p5lab.lab import Lab
 
 CORE = ("getpid", "dup", "cswitch")
 FAST_SEEDS = (1, 2)
-LOTTERY = 4  # the examples from here on are of all seeds
+LOTTERY = 4  # examples from this number on use all seeds
 
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory, full):
-    """The document with the outputs of fresh runs."""
+    """Returns the document with the outputs of fresh runs."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("analysis") / "results")
     runs = [
         *(run for run in experiment.load(lab, "chen95-core") if run.workload.name in CORE),
@@ -46,7 +46,7 @@ def test_the_document_shows_what_its_examples_print(rendered, full):
 
 
 def test_seeds_move_scattered_pages_and_no_others(rendered):
-    """Two seeds are enough to see whom the lottery is about."""
+    """Two seeds are enough to show which benchmarks depend on the placement of pages."""
     lines = outputs(rendered)[LOTTERY].splitlines()
     width = {}
     for line in lines:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Counts by function: they add up to all counts, and attribution does not change the run.
 
-The tests find code in kernels, programs, libraries and a kernel that is a program.
+The tests find code in kernels, programs, libraries and in a kernel that runs as a program.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ def run(boot, runs):
 
 
 def brackets(booted):
-    """The counts of each phase from the markers, by ring, address space and event."""
+    """Returns the counts of each phase from the markers, by ring, address space and event."""
     parsed = booted.events
     sums = Counter()
     for bracket in parsed.brackets:
@@ -54,7 +54,7 @@ def brackets(booted):
 
 
 def attributed(found):
-    """The same of an attribution."""
+    """Returns the same counts from an attribution."""
     sums = Counter()
     for phase, by_node in found.counts.items():
         for number, counts in by_node.items():
@@ -131,7 +131,7 @@ def test_a_kernel_that_is_a_program(run):
 
 
 def test_classes_of_misses_add_up(run):
-    """Every miss of L2 has one class; in L1, those that reached L2."""
+    """Every miss of L2 has one class. In L1, every miss that reached L2 has one class."""
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):
@@ -162,7 +162,7 @@ def test_stacks_lead_from_the_program_into_the_kernel(run):
 
 
 def test_a_table_names_static_functions(lab):
-    """Of our own programs by the build's symbols; static ones of the kernel too."""
+    """The build's symbols give names to static functions of our programs and of the kernel."""
 
     class Run:
         guest = guest.load(lab, "linux")

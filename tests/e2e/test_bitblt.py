@@ -27,13 +27,14 @@ def per_frame(boot, job, event):
 def test_a_program_writes_each_word_once(boot, depth, words):
     assert per_frame(boot, f"depth={depth}", "uncached_writes") == words
     assert words <= per_frame(boot, f"depth={depth}", "data_writes") < 1.03 * words
-    # A repeated move counts once: one and what is around it for each row.
+    # A repeated move counts as one instruction. Each row has one, and the instructions around it.
     assert per_frame(boot, f"depth={depth}", "instructions") < 40 * ROWS
 
 
 def test_a_server_writes_an_expanded_picture_word_by_word(boot):
-    """And copies it before: to the request, into the kernel and out of it, a quarter of the bytes
-    of a word of four pixels each."""
+    """Before that the system copies the picture to the request, into the kernel and out of it. Each
+    copy moves a quarter of the bytes of a word of four pixels.
+    """
     job = "path=server depth=8"
     assert per_frame(boot, job, "uncached_writes") == DIRECT_8
     copies = 3 * DIRECT_1
@@ -50,7 +51,7 @@ def test_the_same_each_time(boot):
     assert (first / EVENTS).read_bytes() == (again / EVENTS).read_bytes()
 
 
-# The last frame that is sent, or drawn, has one bit that the array does not have: row 5, column 8.
+# The last sent or drawn frame differs from the array in one bit, at row 5, column 8.
 SENT = """
     #include <unistd.h>
     static ssize_t spoiled(int file, unsigned char *from, size_t size) {
@@ -60,7 +61,7 @@ SENT = """
     #define write(file, from, size) spoiled(file, (unsigned char *)from, size)
     #include "bitblt.c"
 """
-# By the program itself, which draws one frame before the measured ones.
+# The program itself checks this. It draws one frame before the measured frames.
 DRAWN = """
     #include "string1995.h"
     static void spoiled(uint8_t *to, const uint8_t *from, size_t size) {

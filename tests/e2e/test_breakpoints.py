@@ -11,6 +11,6 @@ def test_debug_registers_count_what_they_watch(boot, bare_program):
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert booted.totals(1, "exceptions") == [0]  # not enabled
     assert booted.totals(1, "breakpoint_matches.0") == [1]  # one write
-    assert booted.totals(1, "breakpoint_matches.1") == [3]  # two reads as well
+    assert booted.totals(1, "breakpoint_matches.1") == [3]  # also two reads
     assert booted.totals(2, "breakpoint_matches.0") == [0]
     assert booted.totals(2, "breakpoint_matches.1") == [0]

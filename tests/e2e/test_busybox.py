@@ -15,11 +15,11 @@ def test_it_is_static_and_has_what_a_person_needs(lab):
         ["readelf", "--program-headers", lab.root / PROGRAM], capture_output=True, text=True
     )
     assert "INTERP" not in headers.stdout
-    assert (lab.root / PROGRAM).stat().st_size < 400_000  # every boot carries it
+    assert (lab.root / PROGRAM).stat().st_size < 400_000  # every boot copies it
 
 
 def test_commands_of_the_guest(boot):
-    """A job is a program of /bin with its arguments; the shell there is busybox's."""
+    """A job is a program of /bin with its arguments. The shell in /bin is busybox's shell."""
     run = boot("busybox ls -l /bin/sh /lib/ld-musl-i386.so.1")
     assert run.outcome.status == "ok", run.outcome
     assert re.search(r"/bin/sh -> busybox\n", run.output)

@@ -41,7 +41,9 @@ def command(lab, *arguments):
 
 @pytest.fixture(scope="module")
 def values(lab):
-    """Mean by workload, guest and metric; of mem-read by its array of 1 MB."""
+    """Returns the mean by workload, guest and metric. For mem-read it is the mean with the array of
+    1 MB.
+    """
     rows = json.loads(command(lab, "--format", "json"))["rows"]
     return {
         (row["workload"], row["guest"], row["metric"]): row["value"]
@@ -52,7 +54,7 @@ def values(lab):
 
 @pytest.fixture(scope="module")
 def table(lab, values):
-    """The command's output as text."""
+    """Returns the command's output as text."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
         return command(lab)
@@ -63,7 +65,7 @@ def test_both_systems_run_everything(values, table):
     assert max(map(len, table.splitlines())) <= 120
     for name in WORKLOADS:
         assert f"\n  {name} " in table
-        assert f"\n{name}" in table  # the table of its own
+        assert f"\n{name}" in table  # its own table
 
 
 def test_the_document_shows_these_numbers(table):
@@ -92,7 +94,7 @@ def test_a_server_process_costs_crossings_and_time(values):
         assert other > 2 * one, name
         one, other = ((values[name, side, "microseconds"]) for side in SIDES)
         assert other > 2 * one, name
-    # What needs no system costs about the same.
+    # Workloads that do not use the system cost about the same.
     one, other = (values["mem-read", side, "busy cycles"] for side in SIDES)
     assert 0.8 < other / one < 1.5
 
@@ -106,6 +108,6 @@ def test_dynamic_linking_costs_about_twice_as_much(values):
 
 
 def test_what_is_cached_needs_no_disk(values):
-    """chen95 watches the interrupts for that."""
+    """chen95 counts interrupts to check this."""
     for side in SIDES:
         assert values["cached-read", side, "interrupts, other"] < 0.1

@@ -22,11 +22,11 @@ SHORT = tuple(name for name in OPERATIONS if name != "exec")
 FAST = ("null", "getpid", "dup", "misaligned-load", "misaligned-store")
 # These depend only on the executed program, not on the caches.
 EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
-# What the engine says of the cycles that start and stop waited: clocks, clocks of a mispredicted
-# branch (engine/p5/SOURCES.md: 3 or 4), and one for each instruction that found no partner.
+# The engine's counts of the waiting cycles of start and stop: stall clocks, clocks of mispredicted
+# branches (engine/p5/SOURCES.md: 3 or 4), and one clock for each instruction that did not pair.
 WAITS = {"stall.": 1, "pipeline_flushes": 4, "instructions.v": 1}
 OTHER_CYCLES = 20  # AGIs, bank conflicts, prefixes
-LOOSE = 0.25  # a kernel that another compiler built lies elsewhere in the caches
+LOOSE = 0.25  # another compiler's kernel uses other cache lines
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def runs(lab, full):
 
 @pytest.fixture(scope="module")
 def rows(runs):
-    """By operation and event."""
+    """Returns the rows of the table by operation and event."""
     return {
         operation: {row.event: row for row in found}
         for operation, found in counter_method.rows(runs).items()
@@ -57,7 +57,7 @@ def rows(runs):
 
 @pytest.fixture(scope="module")
 def waited(runs):
-    """By operation: the change of the waiting time of start and stop, in cycles, against Null."""
+    """Returns by operation how many cycles longer start and stop waited than with Null."""
     access = {}
     for one in runs:
         asked = one.record["parameters"]
@@ -84,7 +84,7 @@ def test_every_operation_is_there(rows):
 
 
 def only(operations):
-    """Each operation once; --full adds those that are not in the fast set."""
+    """Each operation once. --full adds the operations that are not in the fast set."""
     return [
         pytest.param(name, marks=() if name in FAST else pytest.mark.full) for name in operations
     ]
@@ -102,7 +102,7 @@ def test_what_is_executed_comes_out_exactly(rows, operation):
 def test_what_is_left_over_of_the_cycles_is_explained(rows, waited, operation):
     left = rows[operation][CYCLES]
     assert abs(left.left - left.interrupts) <= waited[operation] + OTHER_CYCLES
-    assert left.miscounts == 0  # RDTSC is no event counter
+    assert left.miscounts == 0  # RDTSC is not an event counter
     parts = left.first + left.interrupts + left.access + left.miscounts
     assert left.left == pytest.approx(parts)
 
@@ -114,7 +114,9 @@ def test_long_operations_are_hardly_wrong(rows):
 
 
 def test_what_table_2_says_of_misaligned_accesses(rows):
-    """A misaligned read counts twice and a write once; the cache gets two of each."""
+    """A misaligned read counts twice and a misaligned write once. Each of them makes two cache
+    accesses.
+    """
     assert rows["misaligned-load"]["data_reads"].method == pytest.approx(2)
     assert rows["misaligned-store"]["data_writes"].method == pytest.approx(1)
     assert rows["misaligned-store"]["data_writes"].engine == pytest.approx(2)
@@ -131,7 +133,7 @@ def test_the_numbers_are_the_same_again(lab, runs, full):
         and run.parameters["operation"] in (("dup", "exec") if full else ("dup",))
     ]
     for result in Runner(lab, jobs=cores(), force=True).run_all(again):
-        assert result.status == "ok", result.reason  # not if its events differ
+        assert result.status == "ok", result.reason  # it would fail if events differed
         assert (result.directory / OUTPUT).read_bytes() == before[result.id] != b""
 
 

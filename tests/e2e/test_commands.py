@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Commands beside `run EXPERIMENT`, on the real engine: programs of one's own, seeds, the shell."""
+"""Other commands than `run EXPERIMENT` on the real engine: the user's own programs, seeds, the
+shell.
+"""
 
 import json
 import os
@@ -18,7 +20,7 @@ from p5lab.keep import store
 from p5lab.lab import Lab
 from p5stats import compare, tidy
 
-UPTIME = re.compile(r"([0-9.]+) [0-9.]+")  # of /proc/uptime
+UPTIME = re.compile(r"([0-9.]+) [0-9.]+")  # format of /proc/uptime
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +52,8 @@ def test_a_program_of_ones_own_is_counted_whole_and_between_its_markers(results,
     (whole,) = cycles(stored, "whole")
     own = cycles(stored, "0")
     assert len(own) == 7
-    assert whole > 100 * sum(own)  # it was also started
-    # The same bytes in another file are the same run; other bytes are another run.
+    assert whole > 100 * sum(own)  # the whole includes the start of the program
+    # The same bytes in another file give the same run. Other bytes give another run.
     elsewhere = tmp_path / "b"
     elsewhere.mkdir()
     assert program(results, shutil.copy(mine, elsewhere / "a.out")).id == stored.id
@@ -68,7 +70,7 @@ def test_a_program_that_fails_says_how(results, tmp_path):
     assert "program ended with status 5 in the guest" in result.reason
 
 
-def test_a_program_with_an_instruction_of_later_processors_is_told(results, tmp_path):
+def test_an_instruction_of_later_processors_is_reported(results, tmp_path):
     mine = shutil.copy(results.program("linux", "test-ud"), tmp_path / "a.out")
     (run,) = experiment.of_program(results, mine, "", Filter()).runs
     (result,) = Runner(results).run_all([run])
@@ -85,7 +87,9 @@ def test_another_seed_is_another_placement(results, full):
 
 
 def shell(*lines, guest="linux"):
-    """A session with its commands from a pipe: exit status, standard output, standard error."""
+    """Runs a session with commands from a pipe. Returns exit status, standard output and standard
+    error.
+    """
     root = Lab.here().root
     path = os.pathsep.join((f"{root}/src", f"{root}/stats-parsers"))
     done = subprocess.run(
@@ -114,13 +118,13 @@ def test_a_shell_on_the_simulated_machine():
     assert "42" in lines
     assert "went well" in lines
     assert any("mine" in line.split() for line in lines)
-    # Real time, and not the hours that an idle machine could skip.
+    # Simulated time follows real time. An idle machine does not skip hours.
     (uptime,) = (float(match[1]) for line in lines if (match := UPTIME.fullmatch(line)))
     assert 3 <= uptime < 60
 
 
 def test_a_shell_in_the_server_system():
-    """The inner console is the outer system's, which is the serial line."""
+    """The console of User-Mode Linux is the outer system's console, which is the serial line."""
     status, out, err = shell(
         "grep model /proc/cpuinfo", "dup iterations=2 && echo went well", guest="linux-uml"
     )
@@ -138,4 +142,4 @@ def test_crossings_can_be_traced(results):
     choice = Filter(workloads=("getpid",), observation=Observation.of(Trace(("crossings",))))
     (stored,) = ran(results, experiment.load(results, "smoke", choice))
     lines = [json.loads(x) for x in (stored.directory / "crossings.jsonl").read_text().splitlines()]
-    assert len(lines) >= 2 * 50  # into the kernel and back
+    assert len(lines) >= 2 * 50  # each call enters the kernel and returns

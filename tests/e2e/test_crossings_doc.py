@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The document about crossings against runs made for it."""
+"""Compares docs/evidence/crossings.md with fresh runs."""
 
 import re
 
@@ -10,14 +10,15 @@ from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
-# A kernel that another compiler built may fault, or be struck by its clock, a few times more.
+# A kernel from another compiler may have a few more page faults or clock interrupts.
 LOOSE = 0.4
 
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory, full):
-    """The tables of the document as they stand there, and as they are now, each a list of rows; in
-    the fast set those of dup."""
+    """Returns the document's tables and the same tables from fresh runs. Each table is a list of
+    rows. The fast set has the tables of dup only.
+    """
     root = Lab.here().root
     text = documents.read(Lab.here(), documents.BY_NAME["crossings"])
     if not full:

@@ -10,7 +10,7 @@ CLOCK = {"p90-premiere2": 90_000_000, "p100-plato": 100_000_000}
 
 
 def milliseconds(booted, board, phase, operations):
-    """Of one operation, mean over the brackets of a phase."""
+    """Returns the milliseconds of one operation, as the mean over the brackets of a phase."""
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert booted.events.guest_status == 0, booted.output
     clocks = [
@@ -28,7 +28,8 @@ def test_random_blocks_of_the_hp_disk_take_what_lai96_found(boot):
     assert milliseconds(write, "p100-plato", 0, 64) == pytest.approx(14, rel=0.1)
     read = boot(job.replace("write", "read"), board="p100-plato")
     assert milliseconds(read, "p100-plato", 0, 64) == pytest.approx(14, rel=0.12)
-    # A request and an interrupt for each, and the time of all four kinds is that of the requests.
+    # Each operation makes one request and one interrupt. For all four kinds, the time is the time
+    # of the requests.
     assert read.totals(0, "disk.reads") == [64]
     assert read.totals(0, "disk.sectors_read") == [64 * 16]
     parts = sum(
@@ -43,14 +44,14 @@ def test_sequential_reads_come_at_the_rate_of_the_media(boot):
     board = machine.load(Lab.here().machines, "p90-premiere2")
     job = "raw-read kb=1024 size=65536"
     took = milliseconds(boot(job), "p90-premiere2", 65536, 1024)
-    # At 1 GB: the zone of the 1054th to the 1404th or of the next 351 cylinders.
+    # 1 GB lies in the zone of cylinders 1054 to 1404 or in the next zone of 351 cylinders.
     sectors = [int(zone.split("x")[1]) for zone in str(board.values["disk.zones"]).split(",")][3:6]
     track = min(sectors) * 512 / (60 / float(board.values["disk.rpm"])) / 1e6
     assert 1024 / took / 1e3 >= 0.85 * track
 
 
 def test_a_write_waits_for_the_media_unless_the_drive_has_a_cache(boot):
-    # Single sectors of a few tracks: half a round each, at least.
+    # Single sectors of a few tracks take at least half a rotation each.
     job = "raw-seek iterations=1 batch=32 span=1 bytes=512 mode=write"
     off = milliseconds(boot(job), "p90-premiere2", 0, 32)
     cache = {"disk.write_cache": True, "disk.buffer": "1M"}

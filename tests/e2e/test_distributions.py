@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guests that are a distribution: Debian's disk, made here where it is missing, and booted."""
+"""Guests that are a distribution. The tests make Debian's disk if it is missing, and boot it."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def p5lab(lab, *words):
 
 @pytest.fixture(scope="module")
 def archive(lab):
-    """Debian's root file system; making it takes some two minutes, once a checkout."""
+    """Returns Debian's root file system. Its first build in a checkout takes about two minutes."""
     path = lab.rootfs(SYSTEM)
     if not path.is_file():
         if not shutil.which("mmdebstrap"):
@@ -47,7 +47,7 @@ def archive(lab):
 
 @pytest.fixture(scope="module")
 def debian(lab, archive):
-    """The guest, its disk made of that archive and of our programs as they are now."""
+    """Returns the guest. Its disk is made from the archive and from the present programs."""
     system = guest.load(lab, SYSTEM)
     if not (lab.root / "build/engine/p5bochs64").is_file() or not system.kernel.is_file():
         pytest.skip(f"guest {SYSTEM}'s kernel and engine are not built: run ./p5lab build")
@@ -61,7 +61,7 @@ def content(archive, name):
 
 
 def test_the_disk_is_made_of_the_archive(lab, archive, debian, tmp_path):
-    """Anew, the same bytes; and what it says of itself is recorded."""
+    """A second build gives the same bytes, and the record names the distribution."""
     first = sha256_of(debian.disk)
     debian.disk.unlink()
     p5lab(lab, "build", f"build/guests/{SYSTEM}")
@@ -97,13 +97,13 @@ def test_a_program_of_debian_runs_between_markers(archive, boot, debian):
     lines = content(archive, "etc/passwd").splitlines()
     assert booted.output.splitlines() == sorted(lines)
     (instructions,) = booted.totals(PHASE_WHOLE, "instructions")
-    assert instructions > 100_000  # fork, exec, the loader at work, and sorting
+    assert instructions > 100_000  # fork, exec, the loader, and the sort
 
 
 def test_no_service_of_debian_runs(boot, debian):
-    """Of all processes two are not the kernel's own: our init and the program itself."""
+    """Only two processes do not belong to the kernel: our init and the program itself."""
     booted = boot("@run /usr/bin/find /proc -maxdepth 2 -name exe -printf %l\\n", system=SYSTEM)
-    # Of the kernel's own processes find says that they have no program.
+    # For the kernel's own processes, find reports that they have no program.
     programs = re.findall(r"^/\S+$", booted.output, re.MULTILINE)
     assert sorted(programs) == ["/p5/init", "/usr/bin/find"]
 
@@ -118,7 +118,9 @@ def test_the_run_has_what_os_release_says(lab, debian):
 
 @pytest.mark.skipif("P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5")
 def test_it_boots_on_gem5_too(lab, debian, archive):
-    """A program of the distribution reads a file of the same disk, by DMA there, by PIO here."""
+    """A program of the distribution reads a file of the same disk. gem5 uses DMA, our engine uses
+    PIO.
+    """
     words = ["run", "--program", "guest:/usr/bin/sha256sum", "--args", "/usr/bin/true"]
     with tarfile.open(archive) as tar:
         digest = hashlib.file_digest(tar.extractfile("usr/bin/true"), "sha256").hexdigest()

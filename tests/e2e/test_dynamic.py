@@ -38,21 +38,22 @@ def test_libraries_have_two_segments_as_those_of_the_nineties(lab):
 
 
 def test_musl_is_the_pinned_version(lab):
-    """The loader, run by hand, says who it is; a 64-bit host kernel runs it as it is."""
+    """The loader prints its version when it is run directly. A 64-bit host kernel can run it."""
     shown = subprocess.run([lab.root / LIBC], capture_output=True, text=True, check=False)
     assert "musl libc (i386)\nVersion 1.2.5\n" in shown.stderr
 
 
 def documented(row):
-    """The numbers of one row of the first table of docs/evidence/dynamic-linking.md."""
+    """Returns the numbers of one row of the first table of docs/evidence/dynamic-linking.md."""
     text = (Lab.here().root / "docs/evidence/dynamic-linking.md").read_text()
     (line,) = (line for line in text.splitlines() if line.startswith(f"| {row} |"))
     return [float(cell.replace(",", "")) for cell in line.strip("| ").split("|")[1:]]
 
 
 def test_dynamic_linking_costs_about_twice_and_each_library_more(boot):
-    """chen95 section 4.3: about twice the cost of the static program on both systems that can; and
-    the documentation says what is measured."""
+    """chen95 section 4.3: the program costs about twice as much as the static program, on both
+    systems with dynamic linking. The document quotes the measured numbers.
+    """
     jobs = ["exec-static", *(f"exec-dynamic libraries={count}" for count in (0, 1, 2, 4))]
     cycles, faults = [], []
     for job in jobs:

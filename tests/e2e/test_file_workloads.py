@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The file benchmarks: they read the data that they wrote, and report any difference.
+"""The file benchmarks read the data that they wrote, and report any difference.
 
-Other tests check the requests that reach the disk. The counts are small; configs/experiments has
+Other tests check the requests that reach the disk. The counts are small. configs/experiments has
 the sizes of the papers.
 """
 
@@ -14,7 +14,7 @@ from p5lab.describe import machine
 from p5lab.lab import Lab
 
 LAB = Lab.here()
-HOST = LAB.root / "build/workloads/linux"  # runs on the host too, without markers
+HOST = LAB.root / "build/workloads/linux"  # also runs on the host, without markers
 PROGRAMS = {
     "cached-read": "files=5 iterations=2",
     "create": "files=5 iterations=2",
@@ -100,7 +100,7 @@ def test_a_machine_without_disks_says_so(boot):
 
 @pytest.fixture
 def measured(boot):
-    """The counts of the one bracket of phase 0, by event."""
+    """Returns the counts of the single bracket of phase 0, by event."""
 
     def run(job, **how):
         done = boot(job, **how)
@@ -129,7 +129,7 @@ def megabytes_a_second(counts, kilobytes, clock_hz):
 
 
 def test_a_new_file_waits_for_two_writes_where_directories_do(measured):
-    """chen95 section 4.5: the directory and the i-node."""
+    """chen95 section 4.5: the two writes are for the directory and for the i-node."""
     assert requests(measured("create files=40 iterations=1 filesystem=ext2-sync")) == (0, 80)
 
 
@@ -140,11 +140,13 @@ def test_a_new_file_waits_for_nothing_elsewhere(measured, place):
 
 @pytest.mark.parametrize("place", ["ext2", "fat"])
 def test_small_files_come_from_the_disk(measured, place):
-    """A request for each at least: they lie one behind the other, but are opened one by one."""
+    """Each file needs at least one request. The files are neighbours on the disk, but each is
+    opened separately.
+    """
     counts = measured(f"small-files files=60 directories=3 filesystem={place}")
     assert counts["disk.sectors_read"] >= 60 * 8192 // 512
     assert 60 <= counts["disk.reads"] <= 3 * 60
-    # That is a few tables and directories more than the files.
+    # The requests also read a few tables and directories.
     assert counts["disk.sectors_read"] < 1.5 * 60 * 8192 // 512
 
 
@@ -154,7 +156,7 @@ def test_files_in_the_cache_do_not(measured):
 
 
 def test_a_file_is_read_nearly_as_fast_as_the_tracks_pass(measured):
-    """At least 85 % of the media's rate: that of the outermost tracks, one after the other."""
+    """At least 85 % of the media's rate, which is the rate of consecutive outermost tracks."""
     disk = machine.load(LAB.machines, "p90-premiere2").values
     sectors = int(str(disk["disk.zones"]).split(",")[0].split("x")[1])
     round_ms = 60_000 / float(disk["disk.rpm"])
@@ -163,7 +165,7 @@ def test_a_file_is_read_nearly_as_fast_as_the_tracks_pass(measured):
     rate = megabytes_a_second(counts, 6144, 90e6)
     assert 0.85 * media < rate < media
     blocks = counts["disk.sectors_read"] - 6144 * 2
-    assert 0 <= blocks < 64  # of the file's own table
+    assert 0 <= blocks < 64  # blocks of the file's own table
 
 
 def test_a_stripe_of_three_disks_is_faster_than_one(measured, full):
@@ -183,7 +185,9 @@ def test_more_disks_than_there_are(boot):
 
 
 def test_the_raw_disk_is_asked_as_the_program_asks(boot):
-    """One request each up to 64 KB, the most that the kernel lets one have here."""
+    """Each read of up to 64 KB is one request. 64 KB is the largest request that the kernel makes
+    here.
+    """
     run = boot("raw-read kb=256")
     assert run.outcome.status == "ok", run.outcome.reason
     for size in (512, 4096, 65536):

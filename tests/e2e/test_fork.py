@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Boot once, fork for each workload: the same bytes as from reset."""
+"""One boot and a fork for each workload give the same bytes as runs from reset."""
 
 import json
 
@@ -12,7 +12,7 @@ from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import Lab
 
-WORKLOADS = ("getpid", "create")  # the second one writes to the disk
+WORKLOADS = ("getpid", "create")  # create writes to the disk
 MORE = ("exec-static", "cached-read")  # with --full
 
 
@@ -37,7 +37,7 @@ def test_forked_runs_are_byte_for_byte_those_from_reset(forked, tmp_path, full):
     alone = run(tmp_path, forked[0].run.guest.name, workloads, fork=False, jobs=2)
     for one, other in zip(compared, alone, strict=True):
         assert one.id == other.id
-        # The emulator's own log and its console name the files it was given.
+        # The emulator's log and its console contain the names of its files.
         for name in set(Bochs.outputs) - {CONSOLE, LOG}:
             here, there = one.directory / name, other.directory / name
             assert here.exists() == there.exists(), name

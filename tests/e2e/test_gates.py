@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Far transfers through gates and to tasks, and test register 12, in a bare program.
 
-The model must charge for exactly the accesses that the emulator executes.
+The model must count exactly the accesses that the emulator executes.
 """
 
 from pathlib import Path
@@ -10,12 +10,14 @@ import pytest
 
 SOURCE = Path(__file__).parent / "gates.S"
 FAR, GATE, TASK, TASK_GATE, VERR, SINGLE, PAIRED = range(1, 8)
-EMPTY = 4  # instructions of a bracket around nothing: the set-up of the second marker
+EMPTY = 4  # instructions of an empty bracket: the set-up of the second marker
 
 
 @pytest.fixture
 def counts(boot, bare_program):
-    """The counts of an event in the last bracket of a phase, when everything is in the caches."""
+    """Returns the counts of an event in the last bracket of a phase, with all code and data in the
+    caches.
+    """
     booted = boot("gates", bare=bare_program(SOURCE), limit_seconds=10)
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert booted.events.guest_status == 0xD  # TR12 keeps NBP, SE and CI
@@ -29,13 +31,13 @@ def counts(boot, bare_program):
 
 def test_transfers_take_the_clocks_of_what_they_turn_out_to_be(counts):
     def clocks(phase):
-        """Without what locked cycles and TSS accesses wait for."""
+        """Returns the clocks of a bracket without the waits of locked cycles and TSS accesses."""
         stalls = [name for name in counts.events if name.startswith("stall.")]
         return counts(phase, "cycles.busy") - sum(counts(phase, name) for name in stalls)
 
     far = clocks(FAR)  # CALL 4, RET 4
     assert clocks(GATE) - far == 22 - 4
-    # The task's JMP back to its IRET takes a clock.
+    # The JMP in the task, back to its IRET, takes one clock.
     assert clocks(TASK) - far == (21 + 85) + (10 + 85) + 1 - (4 + 4)
     assert clocks(TASK_GATE) - far == (23 + 85) + (10 + 85) + 1 - (4 + 4)
 
@@ -45,11 +47,12 @@ def test_transfers_count_as_they_should(counts):
         assert counts(phase, "instructions") == EMPTY + instructions
         assert counts(phase, "segment_loads") == 2
         assert counts(phase, "branches") == instructions
-    # The busy bit of the called task's descriptor: set, then cleared.
+    # The busy bit of the called task's descriptor is set and then cleared.
     for phase, locked in ((FAR, 0), (GATE, 0), (TASK, 2), (TASK_GATE, 2)):
         assert counts(phase, "locked_cycles") == locked
     assert counts(TASK_GATE, "soft_interrupts") == 1
-    # Returning to a gate's caller is like returning to any other; no ring was left.
+    # A return to the caller of a gate costs the same as any other return, because the ring does not
+    # change.
     for event in ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret"):
         assert {counts(phase, event) for phase in range(1, 8)} == {0}
     assert counts(VERR, "branches") == 2
@@ -57,4 +60,4 @@ def test_transfers_count_as_they_should(counts):
 
 def test_tr12_selects_one_pipe(counts):
     assert counts(SINGLE, "instructions.v") == 0
-    assert counts(PAIRED, "instructions.v") == 3  # the two moves, and two pairs of the marker's
+    assert counts(PAIRED, "instructions.v") == 3  # the two moves, and two pairs of the marker

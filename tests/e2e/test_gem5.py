@@ -26,7 +26,7 @@ def checkpoints(tmp_path_factory):
 
 @pytest.fixture
 def gem5(tmp_path, checkpoints):
-    """Runs run.py as a user of gem5 does; m5out is in tmp_path."""
+    """Runs run.py in the way a user of gem5 runs it. m5out is in tmp_path."""
 
     def run(*arguments):
         command = [os.environ["P5LAB_GEM5"], "-d", tmp_path / "m5out", RUN, *arguments]
@@ -54,12 +54,13 @@ def test_boot_checkpoint_restore(gem5, tmp_path, checkpoints):
     assert [one["op"] for one in found[1:-1]] == ["begin", "end"] * (len(found) // 2 - 1)
     assert [one["arg"] for one in found if one["op"] == "begin"].count(0) == 2
     assert [one["dump"] for one in found] == list(range(len(found)))
-    # The same again, from the checkpoint: no boot, and the same to the last tick.
+    # A second run from the checkpoint has no boot, and gives the same results to the last tick.
     (key,) = checkpoints.glob("*/key.json")
     again = gem5("--workload", "getpid", "iterations=2")
     assert "booted" in first.stdout and "booted" not in again.stdout
     assert markers(tmp_path)[1] == found
-    # A machine that differs only behind the marker takes the same one, another memory does not.
+    # A machine that differs only after the marker uses the same checkpoint. A machine with another
+    # memory does not.
     assert gem5("--workload", "getpid", "--set", "l2.size=512K").returncode == 0
     assert list(checkpoints.glob("*/key.json")) == [key]
     place = str(key.parent)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""configs/gem5/extras on a real gem5: programs without operating system whose hits, misses and
-events are known. Skipped without P5LAB_GEM5, or where that has no extras."""
+"""configs/gem5/extras on a real gem5, with programs without operating system. Their hits, misses
+and events are known. The tests are skipped without P5LAB_GEM5, or if that gem5 has no extras.
+"""
 
 import os
 import subprocess
@@ -17,7 +18,7 @@ TOOLS = ("as", "--64", "-I", HERE), ("ld", "-m", "elf_x86_64", "-Ttext", "0x2000
 
 @pytest.fixture(scope="session")
 def gem5(tmp_path_factory):
-    """The gem5 with extras that P5LAB_GEM5 names."""
+    """Returns the gem5 with extras that P5LAB_GEM5 names."""
     path = os.environ.get("P5LAB_GEM5")
     if not path:
         pytest.skip("P5LAB_GEM5 is not set")
@@ -34,7 +35,9 @@ def gem5(tmp_path_factory):
 
 @pytest.fixture
 def start(gem5, tmp_path):
-    """Run a program of gem5/; where gem5 left its statistics, and how it ended."""
+    """Runs a program of gem5/. Returns the directory of gem5's statistics, and gem5's finished
+    process.
+    """
 
     def run(program, *options):
         place = tmp_path / f"run{len(list(tmp_path.glob('run*')))}"
@@ -51,7 +54,7 @@ def start(gem5, tmp_path):
 
 @pytest.fixture
 def simulate(start):
-    """Run a program to its end; its statistics, section by section."""
+    """Runs a program to its end. Returns its statistics, section by section."""
 
     def run(program, *options):
         statistics, ended = start(program, *options)
@@ -88,8 +91,8 @@ def test_stores_that_miss_leave_the_cache_as_it_is(simulate, cpu):
     assert misses(ours[5], "l1d", "ReadReq") == 0
     assert (misses(ours[6], "l1d", "ReadReq"), misses(ours[6], "l1d", "WriteReq")) == (1, 1)
 
-    # Nor does a board cache with these tags: it still has the lines when L1D asks for them again. A
-    # stock one lost them to the stores.
+    # A board cache with these tags does not fill either. It still has the lines when L1D reads them
+    # again. In a stock board cache, the stores replaced these lines.
     assert misses(ours[8], "l1d", "ReadReq") == HELD
     assert (misses(ours[8], "l2", "ReadSharedReq"), misses(stock[3], "l2", "ReadSharedReq")) == (
         0,
@@ -103,7 +106,7 @@ WINDOW, LARGE, ROUNDS = 0x40000000, 0x50000000, 12  # as in gem5/tlb.S
 
 
 class Tlb:
-    """A set-associative array with a tree of bits for each set, as INTEL-DM ch. 2 has it."""
+    """A set-associative array with a tree of bits for each set, as in INTEL-DM ch. 2."""
 
     def __init__(self, page, entries, ways=4):
         self.page, self.sets, self.ways = page, entries // ways, ways
@@ -221,7 +224,7 @@ END = 2  # instructions at the end of each section
 
 
 def counted(section):
-    """The events of one section that there were: ring 0, ring 3."""
+    """Returns the events of one section that are not 0, for ring 0 and for ring 3."""
 
     def ring(number):
         values = {
@@ -242,7 +245,7 @@ def test_events_are_counted_in_the_ring_they_happen_in(simulate, cpu):
     for index in SECTIONS:
         assert counted(run[index]) == expected(index, first=0, last=END), index
 
-    kernel, user = counted(run[20])  # the loop went round until the interrupt came
+    kernel, user = counted(run[20])  # the loop ran until the interrupt came
     assert kernel == IRET | {"instructions": 3, "data_writes": 2}
     rounds = user["branches"] - 1
     assert rounds > 2
@@ -261,8 +264,8 @@ def test_rings_add_up_to_the_processors_own_counts(simulate, cpu):
     for index, section in enumerate(run[:-1]):
         kernel, user = counted(section)
         instructions = kernel.get("instructions", 0) + user.get("instructions", 0)
-        # gem5 counts its own instruction at the end of a section as well, and one that faulted in
-        # the last of its micro-operations: the load and HLT, not the division.
+        # gem5 also counts its own instruction at the end of a section, and an instruction that
+        # faults in its last micro-operation. These are the load and HLT, but not the division.
         faulted = index in (13, 15)
         assert section.get("system.cpu.commitStats0.numInsts") == instructions + 1 + faulted, index
     references = sum(counted(run[2])[0][event] for event in ("data_reads", "data_writes"))

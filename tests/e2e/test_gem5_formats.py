@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The three formats of a real gem5, P5LAB_GEM5, and both engines side by side."""
+"""The three formats of a real gem5 (P5LAB_GEM5), and a comparison of the two engines."""
 
 import json
 import math
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
     "P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5 to test with"
 )
 
-# A memory that is read and written, without processor: two dumps.
+# Reads and writes of a memory, without processor. There are two dumps.
 SCRIPT = """
 import m5
 import _m5.stats
@@ -49,7 +49,7 @@ for _ in range(2):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A directory with the files of that run: m5out/stats.txt, m5out/stats.h5, stats.json."""
+    """Returns a directory with the run's files: m5out/stats.txt, m5out/stats.h5, stats.json."""
     found = tmp_path_factory.mktemp("gem5")
     (found / "script.py").write_text(SCRIPT)
     done = subprocess.run(
@@ -68,7 +68,9 @@ def numbers(section):
 
 
 def same(one, other):
-    """Text has as many digits behind the point as the statistic asks for: six, or fewer."""
+    """Checks two values for equality. Text has at most six digits after the point. The statistic
+    sets their number.
+    """
     rounded = any(one == pytest.approx(round(other, digits), abs=1e-9) for digits in (0, 1, 2, 6))
     return (math.isnan(one) and math.isnan(other)) or rounded
 

@@ -9,9 +9,9 @@ import pytest
 
 from p5lab.describe.program import WHOLE_PHASE
 
-EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
+EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
 CYCLES, INSTRUCTIONS = "cycles.busy", "instructions"
-DISK_VECTOR = 0x30 + 14  # IRQ 14; guest.toml says where the vectors start
+DISK_VECTOR = 0x30 + 14  # IRQ 14; guest.toml has the first vector
 
 
 def test_boots_and_measures(boot):
@@ -26,15 +26,14 @@ def test_a_bracket_holds_one_system_call(boot):
     booted = boot("getpid iterations=20")
     assert booted.totals(0, "soft_interrupts") == [1] * 20
     assert booted.totals(0, "crossings.int") == [1] * 20
-    # An interrupt returns by IRET too.
+    # An interrupt also returns by IRET.
     returns = booted.totals(0, "crossings.iret")
     interrupts = booted.totals(0, "hw_interrupts")
     assert [r - i for r, i in zip(returns, interrupts, strict=True)] == [1] * 20
 
 
 def test_markers_cost_nothing(boot):
-    """Between the markers of an empty bracket are only the moves that load four registers and the
-    test whether there is an engine."""
+    """An empty bracket contains only four register loads and the test for an engine."""
     booted = boot("getpid iterations=1")
     assert max(booted.totals(EMPTY, INSTRUCTIONS)) <= 7
     assert max(booted.totals(EMPTY, CYCLES)) <= 10
@@ -42,7 +41,7 @@ def test_markers_cost_nothing(boot):
 
 
 def test_mem_read_shows_the_caches(boot):
-    """chen95 figure 4: 2 cycles in L1 (8 KB), a plateau in L2, a fall beyond it."""
+    """chen95 figure 4: 2 cycles in L1 (8 KB), a plateau in L2, lower rates beyond L2."""
     sizes = [512, 4096, 8192, 12288, 65536, 131072, 262144, 524288, 1048576]
     iterations = 200_000
 
@@ -66,7 +65,7 @@ def test_guest_sees_the_recorded_counters(boot):
     """Every printed value equals the engine's record, bit for bit and in order."""
     booted = boot("selftest-counters reads=25", trace_reads=True)
     assert len(booted.printed_counters) == 25 * 4 + 3
-    # The kernel reads the TSC for itself as well: the printed values are a subsequence.
+    # The kernel also reads the TSC itself, so the printed values are a subsequence.
     rest = iter(booted.recorded_counters)
     assert all(value in rest for value in booted.printed_counters)
 
@@ -82,7 +81,7 @@ def test_counters_count_what_the_engine_counts(boot):
 
 
 def test_sleeping_is_idle_time(boot):
-    """100 ms of 90 MHz are 9 million cycles; Linux rounds up by at most two ticks of 10 ms."""
+    """100 ms at 90 MHz are 9 million cycles. Linux rounds up by at most two ticks of 10 ms."""
     booted = boot("test-sleep ms=100")
     idle, busy = booted.totals(0, "cycles.idle")[0], booted.totals(0, CYCLES)[0]
     assert 9_000_000 <= idle + busy <= 9_000_000 + 2 * 900_000
@@ -91,7 +90,9 @@ def test_sleeping_is_idle_time(boot):
 
 
 def test_guest_sees_the_machine(boot):
-    """A Pentium without what came later; the clock, calibrated against the PIT, within 0.1 %."""
+    """The guest sees a Pentium without later features. Its clock, calibrated with the PIT, is exact
+    to 0.1 %.
+    """
     text = boot("test-proc file=cpuinfo").output
     info = dict(line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     info = {key.strip(): value.partition(":")[2].strip() for key, value in info.items()}
@@ -172,7 +173,7 @@ def test_unbalanced_markers_fail_the_run(boot):
 
 @pytest.mark.parametrize("job", ["exec-dynamic iterations=3", "create iterations=1", "pipe"])
 def test_short_cuts_change_nothing(boot, job):
-    """Repeated string instructions in blocks, and one access after the other, since reset."""
+    """Repeated string instructions run in blocks, or access by access. Both runs begin at reset."""
     fast, slow = (boot(job, fast=on) for on in (True, False))
     assert fast.outcome.status == "ok", fast.outcome.reason
     one, two = ((x.directory / "events.jsonl").read_bytes() for x in (fast, slow))
@@ -180,7 +181,7 @@ def test_short_cuts_change_nothing(boot, job):
 
 
 def test_repetition_is_identical(boot, tmp_path):
-    """Two at once, in directories whose names differ in length."""
+    """Two runs at the same time, in directories with names of different lengths."""
     places = [tmp_path / "a", tmp_path / "some" / "longer name" / "b"]
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(
@@ -214,7 +215,7 @@ def test_a_context_switch_changes_the_address_space_twice(boot):
     booted = boot("cswitch iterations=20")
     assert booted.outcome.status == "ok", booted.output
     assert sorted(booted.totals(0, "cr3_loads.changed"))[10] == 2
-    # write and read in each of the two processes
+    # each of the two processes writes and reads
     assert sorted(booted.totals(0, "soft_interrupts"))[10] == 4
 
 
@@ -225,7 +226,7 @@ def test_each_fresh_page_faults_once(boot):
 
 
 def disk_interrupts(booted, phase):
-    """Interrupts of the disk in each bracket of a phase."""
+    """Returns the interrupts of the disk in each bracket of a phase."""
 
     def count(marker):
         return sum(
@@ -256,8 +257,9 @@ def test_delayed_creation_leaves_the_disk_alone(boot):
 
 
 def test_synchronous_creation_writes_twice_a_file_and_the_image_stays_as_it_is(boot, lab):
-    """chen95 table 5: two writes a file under FFS. A write here is two sectors, and a disk without
-    the multiple mode interrupts for each."""
+    """chen95 table 5: FFS makes two writes per file. A write here has two sectors. A disk without
+    multiple mode makes one interrupt for each sector.
+    """
     image = lab.root / "build/guests/linux/disk.img"
     before = image.read_bytes()
     booted = boot("create files=50 iterations=2 writes=synchronous")
@@ -290,7 +292,9 @@ def test_a_delivered_program_without_markers(boot, lab):
 
 
 def test_a_delivered_programs_output_and_status(boot, lab):
-    """More than a buffer of init's, and a program whose length is no multiple of it."""
+    """The output is longer than a buffer of init, and the program's length is not a multiple of the
+    buffer.
+    """
     booted = boot("@program lines=400 status=9", program=lab.program("linux", "test-output"))
     lines = booted.output.splitlines()
     assert [x for x in lines if x.startswith("stdout")] == [f"stdout line {n}" for n in range(400)]
@@ -312,8 +316,9 @@ def test_no_program_was_delivered(boot):
 
 
 def test_seeds_change_the_placement_of_pages(boot, tmp_path, full):
-    """A machine that has just booted gives neighbouring pages, and in an array of half the size of
-    L2 no two conflict there. Each seed scatters them in its own way, and the same seed in the same.
+    """A machine that has just booted allocates neighbouring pages. So in an array of half the size
+    of L2, no two pages conflict in L2. Each seed scatters the pages differently. The same seed
+    always gives the same pages.
     """
 
     def measure(seed, directory=None):

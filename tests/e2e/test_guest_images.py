@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parts of guests: boot ROM, cpio archive, programs, and the check of instruction sets."""
+"""Parts of guests: boot ROM, cpio archive, programs, and the check of instruction sets."""
 
 import functools
 import importlib.util
@@ -30,16 +30,16 @@ PROGRAMS = sorted(source.stem for source in SOURCES)
 
 
 def module(path):
-    """Import one of the build scripts."""
+    """Imports one of the build scripts."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     loaded = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = loaded  # dataclasses look it up
+    sys.modules[path.stem] = loaded  # dataclasses need this entry
     spec.loader.exec_module(loaded)
     return loaded
 
 
 def assembled(tmp_path, text):
-    """An ELF object of 32-bit code in one function `f`."""
+    """Returns an ELF object of 32-bit code in one function `f`."""
     source = tmp_path / "code.s"
     source.write_text(f".text\n.globl f\n.type f, @function\nf:\n{text}\nret\n")
     target = tmp_path / "code.o"
@@ -127,7 +127,8 @@ def test_kernel_is_pentium_code():
     kernel = ROOT / "build/guests/linux/vmlinux"
     result = check_isa("--exceptions", exceptions, kernel)
     assert result.returncode == 0, result.stderr
-    # The list is what makes it pass: without it the check finds the gated code.
+    # Only the list of exceptions makes the check pass. Without the list it finds the code that runs
+    # only after a test of the processor.
     assert check_isa(kernel).returncode != 0
 
 
@@ -170,7 +171,7 @@ class TestCpio:
             if name == "TRAILER!!!":
                 break
             found[name] = (fields[1], data[content : content + fields[6]], (fields[9], fields[10]))
-            assert fields[5] == 0  # no time
+            assert fields[5] == 0  # time 0
             offset = content + fields[6] + -fields[6] % 4
         assert found == {
             "d": (0o040755, b"", (0, 0)),
@@ -216,7 +217,7 @@ class TestRootDisk:
     root = module(ROOT / "guest-images/parts/rootfs/mkrootfs.py")
 
     def archive(self, path, more=()):
-        """A root file system as p5lab.host.rootfs leaves it: directories, files, a link."""
+        """Returns a root file system like those of p5lab.host.rootfs, with one link."""
 
         def member(name, kind=tarfile.REGTYPE, **values):
             info = tarfile.TarInfo(name)
@@ -292,7 +293,9 @@ class TestRootDisk:
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
-    """A workload, compiled with the host's compiler for the host: by name, each once."""
+    """Returns a function that compiles a workload for the host by its name. It compiles each
+    workload once.
+    """
     if not shutil.which("cc"):
         pytest.fail("no C compiler `cc` on this host")
     target = tmp_path_factory.mktemp("native")
@@ -356,7 +359,7 @@ def test_the_hosts_compiler_takes_it(native, name):
 )
 def test_native_run(native, name, tmp_path):
     if name == "exec-static":
-        native("true-static")  # what it executes, beside it
+        native("true-static")  # the program that it executes, in the same directory
     result = run_native(native(name), "iterations=3", "warmup=1", directory=tmp_path)
     assert result.returncode == 0, result.stderr
     assert not list(tmp_path.iterdir())
@@ -397,13 +400,14 @@ def test_wrong_arguments(native, argument):
     assert argument in result.stderr
 
 
-# Mach's own calls are for its guests alone; test_mach.py asks those.
+# Mach's own calls exist on its guests only. test_mach.py tests them.
 @pytest.mark.parametrize(
     "name", sorted(name for name in workload.load(LAB) if not name.startswith("mach-"))
 )
 def test_described_parameters_are_the_programs_own(native, name):
-    """The description and the program agree on names and defaults of all parameters. Most have been
-    built for the host already, for engine `native`."""
+    """The description and the program agree on names and defaults of all parameters. Most programs
+    have already been built for the host, for engine `native`.
+    """
     described = workload.load(LAB)[name].parameters
     if name in ("test-panic", "test-ud"):  # these do not parse arguments
         return

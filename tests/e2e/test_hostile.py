@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that prints control sequences: no output of p5lab passes them on."""
+"""A program prints control sequences. No output of p5lab passes them on."""
 
 import json
 import subprocess
@@ -13,12 +13,12 @@ from p5lab.engines.bochs.engine import OUTPUT
 from p5lab.lab import Lab
 
 SOURCE = Path(__file__).with_name("hostile.S")
-NAME = "a\x1b[31m\u202e<script>.out"  # a file's name can be hostile too
+NAME = "a\x1b[31m\u202e<script>.out"  # a file name can also be hostile
 
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory):
-    """A lab in which the program has run, and the run's id."""
+    """Returns a lab in which the program has run, and the run's id."""
     place = tmp_path_factory.mktemp("hostile")
     binary, built = place / NAME, place / "hostile.o"
     subprocess.run(["as", "--32", "-o", built, SOURCE], check=True)
@@ -45,7 +45,7 @@ def test_nothing_of_it_is_obeyed(failed, capsys, monkeypatch):
     assert is_harmless(said.out + said.err)
 
     (directory,) = (path.parent for path in lab.results.glob("*/*/run.json"))
-    assert b"\x1b]52;c;ZWNobyBoaQ==\x07" in (directory / OUTPUT).read_bytes()  # kept as it came
+    assert b"\x1b]52;c;ZWNobyBoaQ==\x07" in (directory / OUTPUT).read_bytes()  # stored unchanged
     for words in (
         ["list", "runs"],
         ["show", directory.name],

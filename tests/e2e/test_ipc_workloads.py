@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The workloads of calls, processes, IPC, loopback and cached files (ousterhout90, lai96, wpi92):
-they do the described work, the same each time, and detect errors."""
+"""The workloads of calls, processes, IPC, loopback and cached files (ousterhout90, lai96, wpi92).
+They do the described work, give the same results each time, and detect errors.
+"""
 
 import re
 
 import pytest
-from hostcc import ROOT, compiled, spoiled, told
+from hostcc import ROOT, compiled, ran, spoiled
 
 SELECT_ONE_EMPTY, SELECT_TEN_EMPTY, SELECT_TEN_FULL = 0, 1, 2
 CACHED, UNCACHED = 0, 1
@@ -13,7 +14,7 @@ MECHANISMS = ("pipe", "message", "socket", "shm")
 SWITCHES = "cr3_loads.changed"
 
 
-# --- that each can fail: the program again, with a call of the C library that goes wrong ----------
+# --- each program can fail: the same program with a faulty call of the C library ------------------
 
 WRONG = {
     "select": """
@@ -24,7 +25,7 @@ WRONG = {
           if (found > 1) for (int i = 0; i < n; i++) if (FD_ISSET(i, r)) { FD_CLR(i, r); break; }
           return found;
         }""",
-    # The hundredth call of the first process spoils a byte (-DBYTE: which).
+    # The hundredth call of the first process changes a byte (-DBYTE gives its number).
     "read": """
         #include <unistd.h>
         ssize_t __real_read(int, void *, size_t);
@@ -58,7 +59,7 @@ WRONG = {
     "unlink": """
         #include <unistd.h>
         int __wrap_unlink(const char *name) { return access(name, F_OK); }""",
-    # The hundredth call says that it has sent, and has not.
+    # The hundredth call reports success, but sends no data.
     "write": """
         #include <unistd.h>
         ssize_t __real_write(int, const void *, size_t);
@@ -66,7 +67,7 @@ WRONG = {
           static int calls;
           return ++calls == 100 ? (ssize_t)size : __real_write(file, from, size);
         }""",
-    # The first process spoils the segment's last byte as it is told of its twentieth answer,
+    # The first process changes the segment's last byte when it is notified of its twentieth answer,
     "shmat semop": """
         #include <sys/sem.h>
         #include <sys/shm.h>
@@ -85,7 +86,7 @@ WRONG = {
           if (step->sem_op < 0 && getpid() == first && ++answers == 20) segment[63] ^= 4;
           return result;
         }""",
-    # or does not wait for it, while the other gives it no sooner than the first has ended.
+    # or it does not wait for the answer. The other process then answers after the end of the first.
     "semop": """
         #include <sys/sem.h>
         #include <unistd.h>
@@ -136,17 +137,17 @@ def test_the_last_byte_of_the_last_datagram_is_looked_at(tmp_path):
 
 
 def gone_wrong(directory, job, call, byte=0):
-    """The error message of a program that must fail."""
+    """Returns the error message of a program that must fail."""
     name, *arguments = job.split()
     program = spoiled(directory, name, call, WRONG[call], f"-DBYTE={byte}")
-    status, error = told(program, arguments, directory)
+    status, error = ran(program, arguments, directory)
     assert status == 1
     return error
 
 
 @pytest.mark.parametrize(
     ("copies", "block", "said"),
-    # Of 2 KB: one to warm up, then sixteen. Of 16 KB: one and two.
+    # Copies of 2 KB: one to warm up, then sixteen. Copies of 16 KB: one to warm up, then two.
     [
         (17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
         (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),
@@ -154,7 +155,7 @@ def gone_wrong(directory, job, call, byte=0):
     ],
 )
 def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
-    """The last copy of a phase leaves one bit wrong where it copied to, or from."""
+    """The last copy of a phase leaves one wrong bit in its destination or in its source."""
     source = tmp_path / "spoiled.c"
     source.write_text(f"""
         #include "string1995.h"
@@ -167,7 +168,7 @@ def test_a_copy_that_is_not_right_is_noticed(tmp_path, copies, block, said):
         #include "bcopy.c"
     """)
     program = compiled(tmp_path / "spoiled", f"-I{ROOT / 'workloads/micro/bcopy'}", source)
-    found = told(program, ["words=8192", "uncached=16384"], tmp_path)
+    found = ran(program, ["words=8192", "uncached=16384"], tmp_path)
     assert found == (1, f"bcopy: {said}\n")
 
 
@@ -187,7 +188,7 @@ def test_select_asks_more_of_ten_pipes_than_of_one(counted):
 
 
 def test_bcopy_stays_in_the_cache_or_does_not(counted):
-    """Of 64 KB; a word is one read and one write, and a line of eight words is fetched once."""
+    """Copies of 64 KB. A word takes a read and a write. A line of eight words is fetched once."""
     words = 16 << 10
     run = counted("bcopy words=16K uncached=32K placement=contiguous", settings={"l2.size": "64K"})
     reads = {phase: run.totals(phase, "data_read_misses")[0] for phase in (CACHED, UNCACHED)}
@@ -200,12 +201,13 @@ def test_bcopy_stays_in_the_cache_or_does_not(counted):
 
 @pytest.mark.parametrize(("order", "processes"), [("ring", 2), ("ring", 10), ("chain", 9)])
 def test_a_switch_is_a_change_of_address_space(counted, order, processes):
-    """One for each passing. The kernel adds some: it may let the next process run at once, and then
-    has to come back to the one before, which has not called read() yet."""
+    """One change of address space for each token. The kernel adds some: it may run the next process
+    at once, and then it must return to the previous process, which has not called read() yet.
+    """
     run = counted(f"ctx order={order} processes={processes} switches=160")
     assert 160 <= run.totals(processes, SWITCHES)[0] <= 1.25 * 160
     calls = run.totals(processes, "soft_interrupts")[0]
-    assert calls == pytest.approx(2 * 160, rel=0.05)  # a write and a read
+    assert calls == pytest.approx(2 * 160, rel=0.05)  # one write and one read
 
 
 def test_a_process_alone_does_not_switch(counted):
@@ -223,7 +225,9 @@ def test_more_processes_need_more_of_the_board_cache(counted):
 
 
 def test_a_megabyte_through_a_pipe(counted):
-    """Copied twice, by the kernel only, 4 bytes a write; and waited for chunk by chunk."""
+    """Only the kernel copies the data, twice, with 4 bytes per write. The processes wait for each
+    chunk.
+    """
     run = counted("pipe-bandwidth megabytes=1")
     words = (1 << 20) / 4
     assert 2 * words < run.totals(0, "data_writes")[0] < 2.6 * words
@@ -238,7 +242,7 @@ def test_a_transaction_switches_twice(counted, mechanism):
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_larger_messages_move_more_words(counted, mechanism):
-    """Sent and received twice: once into the system and once out of it, whatever the mechanism."""
+    """Each word moves twice, once into the system and once out of it, with every mechanism."""
     small, large = (
         counted(f"ipc mechanism={mechanism} bytes={size} transactions=20").totals(
             size, "data_writes"
@@ -251,7 +255,8 @@ def test_larger_messages_move_more_words(counted, mechanism):
 
 def test_tcp_and_udp_over_loopback(counted):
     run = counted("tcp-bandwidth buffers=8")
-    # In and out, by words. At the end the sender has been ahead by what the connection holds.
+    # Words in and out of the system. At the end, the sender can be ahead by the connection's
+    # buffers.
     assert run.totals(0, "data_writes")[0] > 1.5 * 8 * (48 << 10) / 4
     run = counted("udp-bandwidth kilobytes=32")
     calls = {size: run.totals(size, "soft_interrupts")[0] for size in (256, 1024, 8192)}
@@ -266,7 +271,7 @@ def test_a_file_that_is_read_again_is_not_on_its_way_from_the_disk(counted):
     words = 32 * (16 << 10) / 4
     for phase, event in ((0, "data_reads"), (0, "data_writes")):
         assert all(words < count < 1.3 * words for count in run.totals(phase, event)), event
-    # What is read comes from memory: a line of eight words is fetched once.
+    # The data that are read come from memory. A line of eight words is fetched once.
     assert min(run.totals(0, "data_read_misses")) > 0.9 * words / 8
     assert max(run.totals(0, "cycles.idle")) == 0
 
@@ -287,7 +292,7 @@ def test_larger_files_take_longer_to_create(counted):
 
 
 def test_andrew_with_a_command_for_each_file(counted):
-    """ousterhout90: copying is many process creations."""
+    """ousterhout90: the copies consist of many process creations."""
     own, command = (
         counted(f"andrew files=10 kilobytes=20 directories=3 copy={how} filesystem=memory")
         for how in ("in-process", "command")

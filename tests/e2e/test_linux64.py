@@ -9,8 +9,8 @@ from p5lab.describe import guest
 from p5lab.lab import Lab
 
 SYSTEM = "linux64"
-EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
-BOOT_INSTRUCTIONS = 105_000_000  # gem5 takes a second for 1.3 million of them
+EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
+BOOT_INSTRUCTIONS = 105_000_000  # gem5 executes 1.3 million per second
 
 
 @pytest.fixture(scope="module", autouse=True)

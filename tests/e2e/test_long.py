@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Our own program in 64-bit code: the x86-64 engine counts accesses, crossings and misses.
+"""Our own program in 64-bit code. The x86-64 engine counts accesses, crossings and misses.
 
-It has no clocks.
+This engine does not model clocks.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ def ran(boot, bare_program):
 
 
 def by_ring(booted, phase, event):
-    """Counts in the second bracket of a phase, when everything is in the TLBs, by ring."""
+    """Returns the counts by ring in the second bracket of a phase, with all pages in the TLBs."""
     parsed = booted.events
     index = list(parsed.units).index(event)
     bracket = [one for one in parsed.brackets if one.phase == phase][1]
@@ -40,31 +40,32 @@ def by_ring(booted, phase, event):
 
 
 def test_long_mode_counts(ran):
-    # Accesses of all sizes. 16 bytes are two accesses; what crosses a line is two as well.
+    # Accesses of all sizes. An operand of 16 bytes takes two accesses. An operand that crosses a
+    # line also takes two.
     assert by_ring(ran, 1, "instructions") == {0: 16 + MARKER}
     assert by_ring(ran, 1, "data_reads") == {0: 14}
     assert by_ring(ran, 1, "data_writes") == {0: 10}
     assert by_ring(ran, 1, "misaligned") == {0: 1}
     assert by_ring(ran, 1, "branches") == {0: 2}
 
-    # SYSCALL goes in by a gate as far as counting is concerned, SYSRET returns; no memory is
-    # touched, and each loads CS and SS.
+    # SYSCALL counts as a gate, and SYSRET as a return. They do not access memory. Each loads CS and
+    # SS.
     assert by_ring(ran, 2, "instructions") == {3: 1 + 3 * 5 + MARKER, 0: 5}
     assert by_ring(ran, 2, "crossings.gate") == {3: 5}
     assert by_ring(ran, 2, "crossings.iret") == {0: 5}
     assert by_ring(ran, 2, "segment_loads") == {3: 10, 0: 10}
     assert by_ring(ran, 2, "data_reads") == by_ring(ran, 2, "data_writes") == {}
 
-    # INT: 16 bytes of the gate, the code segment's descriptor, RSP0 of the TSS; SS, RSP, flags, CS
-    # and RIP are pushed. IRETQ pops them and reads the descriptors of CS and SS.
+    # INT reads 16 bytes of the gate, the code segment's descriptor and RSP0 of the TSS. It pushes
+    # SS, RSP, flags, CS and RIP. IRETQ pops them and reads the descriptors of CS and SS.
     assert by_ring(ran, 3, "crossings.int") == {3: 1}
     assert by_ring(ran, 3, "crossings.iret") == {0: 1}
     assert by_ring(ran, 3, "soft_interrupts") == {3: 1}
     assert by_ring(ran, 3, "data_reads") == {3: 2 + 1 + 1, 0: 5 + 2}
     assert by_ring(ran, 3, "data_writes") == {3: 5}
 
-    # A page fault: the error code is pushed too. The fault counts as an instruction, and the load
-    # that did not complete does not; its page walk finds nothing in the third table.
+    # A page fault also pushes the error code. The fault counts as an instruction. The load that did
+    # not complete does not count. Its page walk finds no entry in the third table.
     assert by_ring(ran, 4, "exceptions") == {3: 1}
     assert by_ring(ran, 4, "crossings.async") == {3: 1}
     assert by_ring(ran, 4, "instructions") == {3: 1 + MARKER, 0: 3}
@@ -74,7 +75,9 @@ def test_long_mode_counts(ran):
 
 
 def test_long_mode_tlbs(ran):
-    """Four levels of tables for a page of 4 KB, three for one of 2 MB, each level a read."""
+    """A walk reads four levels of tables for a 4 KB page and three for a 2 MB page, one read per
+    level.
+    """
 
     def counts(phase):
         names = ("dtlb_misses", "itlb_misses", "walk_reads", "tlb_flushes", "cr3_loads.unchanged")
@@ -92,14 +95,14 @@ def test_long_mode_has_no_clocks(ran):
     parsed = ran.events
     assert not [name for name, unit in parsed.units.items() if unit == "cycles"]
     assert not {"instructions.v", "btb_hits", "pipeline_flushes", "flops"} & {*parsed.units}
-    # One clock an instruction, whatever it does and misses.
+    # Each instruction takes one clock, also if it misses.
     for bracket in parsed.brackets:
         index = list(parsed.units).index("instructions")
         done = [
             sum(bank[index] for bank in marker.banks.values() if len(bank) > index)
             for marker in (bracket.begin, bracket.end)
         ]
-        # The load that faults takes a clock, though it does not count.
+        # The load that faults takes a clock, but does not count as an instruction.
         faulted = bracket.phase == 4
         assert bracket.end.tsc - bracket.begin.tsc == done[1] - done[0] + faulted
 
@@ -109,6 +112,6 @@ def test_long_mode_has_no_clocks(ran):
 
 def test_a_pentium_has_no_long_mode(boot, bare_program, tmp_path):
     booted = boot("long", bare=bare_program(SOURCE, bits=64), directory=tmp_path / "p5")
-    # A Pentium refuses CR4.PAE; without a handler that is a shutdown.
+    # A Pentium raises #GP for CR4.PAE. Without a handler the machine shuts down.
     assert booted.outcome.status == "failed"
     assert "reset" in booted.outcome.reason

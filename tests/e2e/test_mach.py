@@ -11,7 +11,7 @@ from p5lab.execute.runner import Runner
 from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
-EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
+EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
 CYCLES = "cycles.busy"
 SYSTEMS = ("mach", "mach-split")
 ALL = ("linux", "linux-uml", *SYSTEMS)
@@ -19,7 +19,7 @@ ALL = ("linux", "linux-uml", *SYSTEMS)
 
 @pytest.fixture
 def mach(boot):
-    """Run one job on mach, which must end well, and return what it left."""
+    """Runs one job on mach, which must succeed. Returns the finished simulation."""
 
     def run(job, system="mach", **options):
         booted = boot(job, system=system, **options)
@@ -30,7 +30,7 @@ def mach(boot):
 
 
 def crossings(booted, phase=0):
-    """Changes of ring by an instruction, in the iteration that has the fewest."""
+    """Returns the changes of ring by an instruction, in the iteration with the fewest changes."""
     kinds = ("crossings.int", "crossings.iret", "crossings.gate", "crossings.far_return")
     known = [kind for kind in kinds if kind in booted.events.units]
     return min(map(sum, zip(*(booted.totals(phase, kind) for kind in known), strict=True)))
@@ -45,7 +45,7 @@ def test_boots_and_measures(mach):
 
 @pytest.mark.parametrize("system", ALL)
 def test_a_call_crosses_what_its_design_says(mach, lab, system):
-    """guest.toml, [calls]: ring crossings and address spaces of a call, as counted."""
+    """guest.toml, [calls]: the counted ring crossings and address spaces of a call."""
     calls = guest.load(lab, system).calls
     assert set(calls) == {"getpid", "dup", "null", "open-close filesystem=memory"}
     for call, design in calls.items():
@@ -80,7 +80,7 @@ def test_a_call_crosses_what_its_design_says(mach, lab, system):
     ],
 )
 def test_the_same_source_gives_the_same_results(mach, job, system):
-    """Each workload checks its data, and exits with status 0 or a reason."""
+    """Each workload checks its data, and exits with status 0 or with an error message."""
     booted = mach(job, system=system)
     assert booted.events.guest_status == 0
     assert booted.output == ""
@@ -89,7 +89,7 @@ def test_the_same_source_gives_the_same_results(mach, job, system):
 
 @pytest.fixture(scope="module")
 def counted_documents(tmp_path_factory):
-    """The documents mach and dup: as they are, and as runs made for them have them."""
+    """Returns the documents mach and dup as they are, and the same documents from fresh runs."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("documents") / "results")
     run = Runner(lab, jobs=cores()).run_all
     evidence = documents.Evidence(lab, run, run)
@@ -102,7 +102,9 @@ def counted_documents(tmp_path_factory):
 
 
 def rows(text):
-    """By call and guest: who runs, clocks, until."""
+    """Returns the steps by call and guest: the running program, its clocks, and the event that ends
+    the step.
+    """
     return {
         (found[3], found[4]): [re.split(r" *\| *", line)[1:-1] for line in found[5].splitlines()]
         for found in calls.TABLE.finditer(text)
@@ -110,14 +112,15 @@ def rows(text):
 
 
 def near(before, after, loose=0.25):
-    """Counts as printed. A library a few bytes longer lies elsewhere in the caches, which moves
-    clocks from step to step."""
+    """Compares printed counts. A library that is a few bytes longer uses other cache lines, which
+    moves clocks from one step to another.
+    """
     one, other = (int(re.sub(r"[*,]", "", cell)) for cell in (before, after))
     return abs(one - other) <= max(200, loose * one)
 
 
 def test_the_document_shows_the_way_of_a_call(counted_documents):
-    """Each step, and the sums."""
+    """The document has each step, and the sums."""
     shown, now = map(rows, counted_documents[0])
     assert set(shown) == {(call, side) for call in ("dup", "open-close") for side in SYSTEMS}
     for which in shown:
@@ -128,14 +131,14 @@ def test_the_document_shows_the_way_of_a_call(counted_documents):
 
 
 def test_the_picture_shows_it_too(counted_documents):
-    """The same boxes at the same places, and the numbers in them."""
+    """The picture has the same boxes at the same places, with the same numbers."""
     number = re.compile(r"(?<=>)[0-9,]+(?=</text>)|[0-9,]+(?= clocks)")
     shown, now = counted_documents[1]
     assert number.sub("", shown) == number.sub("", now)
     pairs = list(zip(number.findall(shown), number.findall(now), strict=True))
     assert len(pairs) == 3 + 17 + 7 + 7 + 4
     wrong = [pair for pair in pairs if not near(*pair)]
-    assert len(wrong) <= 4, wrong  # where linux-uml waits for its host's clock
+    assert len(wrong) <= 4, wrong  # steps of linux-uml with a clock tick of its host
 
 
 def test_programs_see_the_counters_of_the_chip(mach):
@@ -148,8 +151,9 @@ def test_programs_see_the_counters_of_the_chip(mach):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_it_is_a_unix(mach, system):
-    """Files, pipes, processes, signals, groups, links, sockets, System V; POSIX's errors for bad
-    pointers, missing files, unknown calls."""
+    """Files, pipes, processes, signals, groups, links, sockets and System V work. Bad pointers,
+    missing files and unknown calls give POSIX errors.
+    """
     booted = mach("test-unix", system=system)
     assert booted.output == "all is well\n"
     assert booted.events.guest_status == 0
@@ -157,7 +161,7 @@ def test_it_is_a_unix(mach, system):
 
 @pytest.fixture
 def for_linux(lab, guest_program):
-    """A test of this guest, compiled for Linux."""
+    """Compiles a test of this guest for Linux."""
     return lambda name: guest_program(lab.root / f"guest-images/mach/tests/{name}.c")
 
 
@@ -165,13 +169,15 @@ def for_linux(lab, guest_program):
     ("name", "said"), [("test-unix", "all is well\n"), ("test-kill", "all are gone\n")]
 )
 def test_the_same_program_agrees_with_linux(mach, for_linux, name, said):
-    """The behaviour that the tests expect is that of Linux."""
+    """Linux has the behaviour that the tests expect."""
     assert mach("@program", system="linux", program=for_linux(name)).output == said
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_killed_in_any_state(mach, system):
-    """Seventeen states, early and late; afterwards what they waited for works for others."""
+    """Processes are killed in seventeen states, early and late. Afterwards the objects for which
+    they waited work for other processes.
+    """
     assert mach("test-kill", system=system).output == "all are gone\n"
 
 
@@ -184,13 +190,14 @@ def test_killed_in_any_state(mach, system):
     ],
 )
 def test_a_full_disk(mach, system, place):
-    """ENOSPC, of memory and of the disk; programs start all the while, and room comes back. That
-    the disk is clean then, test_mach_files.py sees of the same code."""
+    """Memory and disk return ENOSPC. Programs still start, and removed files free their space.
+    test_mach_files.py checks with the same code that the disk is then clean.
+    """
     booted = mach(f"test-full {place}", system=system)
     assert booted.output == "full, and empty again\n"
 
 
-# Of the last line but one a byte is read, and the rest thrown away.
+# The program reads one byte of the second-last line, and discards the other bytes.
 TYPED = (
     (b"line?", b"wrongx\x15abX\x7fc\r"),
     (b"end?", b"\x04"),
@@ -212,7 +219,7 @@ last: 2 79 0a
     "system", ["linux", "mach", pytest.param("mach-split", marks=pytest.mark.full)]
 )
 def test_the_console_is_a_terminal(mach, for_linux, system):
-    """Lines and keys, echoed or not, erased, killed, ended, thrown away; Linux does the same."""
+    """Lines and keys are echoed or not, erased, killed, ended and discarded, as in Linux."""
     program = for_linux("test-terminal") if system == "linux" else None
     booted = mach(
         "@program" if program else "test-terminal",
@@ -275,7 +282,7 @@ def test_workloads_run(mach, job):
     ],
 )
 def test_files_on_the_disk(mach, job, system):
-    """The ext2 of the IDE disk, by the server's own file system and buffer cache."""
+    """The server's own file system and buffer cache serve the ext2 of the IDE disk."""
     assert mach(job, system=system).events.guest_status == 0
 
 
@@ -298,7 +305,7 @@ def test_calls_of_the_kernel_itself(mach, job):
     "name", sorted(name for name in workload.load(Lab.here()) if name.startswith("mach-"))
 )
 def test_described_parameters_are_the_programs_own(boot, name):
-    """As of all other workloads in test_guest_images.py, where the host runs them."""
+    """test_guest_images.py makes this check for all other workloads, which the host can run."""
     described = workload.load(Lab.here())[name].parameters
     shown = dict(re.findall(r"^  ([a-z0-9]+)=(\S+)", boot(f"{name} ?", system="mach").output, re.M))
     assert shown == {key: str(parameter.default) for key, parameter in described.items()}
@@ -312,15 +319,16 @@ def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
-    """Each page that the library touches is one that the new process has to be given: with two
-    more for the child of vfork() and two for its program there were 30 faults, and a fifth more
-    clocks."""
+    """The kernel must allocate each page that the library touches in a new process. With two more
+    pages for the child of vfork() and two more for its program, there were 30 faults and a fifth
+    more clocks.
+    """
     booted = mach("exec-static iterations=10", system=system)
     assert min(booted.totals(0, "exceptions")) <= (28 if system == "mach" else 30)
 
 
 def test_a_short_message_comes_inline(mach):
-    """msgrcv() asks for 8 KB but receives a byte, and the kernel allocates no page."""
+    """msgrcv() requests 8 KB but receives one byte, and the kernel allocates no page."""
     booted = mach("ipc mechanism=message transactions=20")
     assert booted.totals(1, "exceptions")[0] < 20
     assert booted.totals(8192, "exceptions")[0] > 200
@@ -355,8 +363,9 @@ def test_fork_and_exec_leave_nothing_behind(mach, full):
     ],
 )
 def test_nothing_is_lost(mach, system, load, seconds):
-    """Programs, processes killed in any state, pipes, sockets, System V, files, over and over: as
-    many names of ports and as much memory as at first."""
+    """After many programs, killed processes, pipes, sockets, System V objects and files, the
+    numbers of port names and the memory use are the same as at first.
+    """
     booted = mach(f"test-endurance {load}", system=system, limit_seconds=seconds)
     assert booted.output == "nothing was lost\n"
 
@@ -368,7 +377,7 @@ def test_output_and_exit_status(mach):
 
 
 def test_a_delivered_program_runs(mach, lab):
-    """A program for this guest: one for Linux speaks to Linux."""
+    """The program is built for this guest. A program for Linux would make Linux calls."""
     booted = mach("@program lines=40 status=9", program=lab.program("mach", "test-output"))
     assert booted.events.guest_status == 9
     assert len(booted.output.splitlines()) == 80
@@ -381,8 +390,10 @@ def test_sleeping_is_idle_time(mach):
     assert idle > 0.8 * (idle + busy)
 
 
-def test_clock_ticks_are_told_apart(mach, lab):
-    """The vector in guest.toml is the clock's: a second has a hundred ticks."""
+def test_clock_ticks_are_recognized(mach, lab):
+    """The vector in guest.toml belongs to the clock, because it has a hundred interrupts in a
+    second.
+    """
     booted = mach("test-sleep ms=1000")
     begin, end = next((b.begin, b.end) for b in booted.events.brackets if b.phase == 0)
     clock = guest.load(lab, "mach").clock_vector
@@ -395,7 +406,9 @@ def test_clock_ticks_are_told_apart(mach, lab):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_same_run_same_events(mach, tmp_path, system, full):
-    """Forked from a boot, and from reset; with --full from reset twice."""
+    """A run that is forked from a boot and a run from reset have the same events. --full makes two
+    runs from reset.
+    """
     job = "exec-static iterations=2"
     forked = mach(job, system=system)
     for place in "ab" if full else "a":

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""The machines against the measurements of their papers: the plateaus of memory reads."""
+"""The plateaus of memory reads on the machines agree with the measurements of the papers."""
 
 import pytest
 
-LINE = 32  # bytes; one load for each line of it
+LINE = 32  # bytes; the program makes one load per line
 L1_SIZE, L2_SIZE, MEMORY_SIZE = 4 << 10, 128 << 10, 1 << 20
-# lai96 section 6.1: four words in 5 clocks while they are in L1, so 10 for the words of a line.
+# lai96 section 6.1: four words in L1 take 5 clocks, so the eight words of a line take 10.
 LAI96_CLOCKS_A_LINE = 10
 
 
 @pytest.fixture
 def clocks(boot):
-    """Clocks of a load that depends on the last one, by the size of the array it walks; the
-    program's own, for the kernel may set its clock just then (86,000 clocks)."""
+    """Returns the clocks of a load that depends on the previous load, by the size of the array.
+    Only the program's own clocks count, because the kernel may set its clock during the run (86,000
+    clocks).
+    """
 
     def measure(board):
-        loads = 100_000  # enough for a clock tick not to matter
+        loads = 100_000  # a clock tick then has no visible effect
         run = boot(
             f"mem-read stride={LINE} iterations={loads} min={L1_SIZE} max={MEMORY_SIZE}",
             board=board,
@@ -31,7 +33,7 @@ def clocks(boot):
 
 def test_p100_reads_at_the_rates_of_lai96(clocks):
     load = clocks("p100-plato")
-    rate = {  # MB/s; the Pentium does not work on while it waits, so the times add up
+    rate = {  # MB/s; the Pentium stops while it waits, so the times add up
         size: LINE * 100 / (load[size] + LAI96_CLOCKS_A_LINE) for size in load if size > L1_SIZE
     }
     assert load[L1_SIZE] == pytest.approx(2, rel=0.01)
@@ -39,19 +41,22 @@ def test_p100_reads_at_the_rates_of_lai96(clocks):
         assert rate[size] == pytest.approx(110, rel=0.05)
     for size in (512 << 10, MEMORY_SIZE):
         assert rate[size] == pytest.approx(75, rel=0.05)
-    # lmbench, Linux i586, 10 ns: 148 to 222 ns in the board cache, 320 in memory, less one clock.
+    # lmbench, Linux i586, 10 ns per clock: 148 to 222 ns in the board cache, 320 ns in memory,
+    # minus one clock.
     assert 148 < load[L2_SIZE] * 10 - 10 < 222
     assert load[MEMORY_SIZE] * 10 - 10 == pytest.approx(320, rel=0.05)
 
 
 def test_p133_and_its_relative_in_lmbench(clocks):
-    """FreeBSD/i586, 7 ns: 111 ns in the board cache, 181 in memory, less one clock."""
+    """FreeBSD/i586, 7 ns per clock: 111 ns in the board cache, 181 ns in memory, less one clock."""
     load = clocks("p133-triton")
     assert load[L2_SIZE] * 7.5 - 7.5 == pytest.approx(111, rel=0.05)
     assert load[MEMORY_SIZE] * 7.5 - 7.5 == pytest.approx(181, rel=0.06)
 
 
 def test_p90_is_slower_than_p100_by_its_bus(clocks):
-    """The same board with a bus of 60 instead of 66.67 MHz: the same clocks, each longer."""
+    """The same board has a bus of 60 instead of 66.67 MHz. The number of clocks is the same, but
+    each clock is longer.
+    """
     p90, p100 = clocks("p90-premiere2"), clocks("p100-plato")
     assert p90 == pytest.approx(p100, rel=0.03)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The memory workloads: they move the right data, and their plateaus agree with the papers.
+"""The memory workloads move the right data, and their plateaus agree with the papers.
 
 The papers are lai96 and talagala97. The tests move a twentieth of the papers' bytes, for a few
 sizes.
@@ -26,7 +26,7 @@ MHZ = {"p100-plato": 100, "p133-triton": 133.33}
 
 @pytest.fixture
 def rates(boot):
-    """MB/s by size of the buffer or copy."""
+    """Returns MB/s by size of the buffer or copy."""
 
     def measure(board, name, routine, **arguments):
         sizes = " ".join(f"{key}={value}" for key, value in arguments.items())
@@ -49,7 +49,7 @@ def within(curve, low, high):
 @pytest.mark.parametrize(("name", "routine"), ROUTINES)
 @pytest.mark.parametrize("size", ["32", "2K", "80K"])
 def test_every_routine_finds_its_data_right(name, routine, size):
-    """The programs check the moved data; on the host they run without markers."""
+    """The programs check the moved data. On the host they run without markers."""
     arguments = [f"routine={routine}", f"size={size}", "words=10012", "placement=guest"]
     result = subprocess.run(
         [NATIVE / name, *arguments], capture_output=True, text=True, check=False
@@ -60,9 +60,9 @@ def test_every_routine_finds_its_data_right(name, routine, size):
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("mem-bandwidth", ["words=6"]),  # an iteration moves 4
+        ("mem-bandwidth", ["words=6"]),  # an iteration moves 4 words
         ("mem-bandwidth", ["size=40"]),
-        ("mem-bandwidth", ["min=48"]),  # no power of two
+        ("mem-bandwidth", ["min=48"]),  # not a power of two
         ("mem-bandwidth", ["min=8K", "max=4K"]),
         ("copy-routines", ["max=4M"]),  # more than the region
         ("copy-routines", ["size=6"]),
@@ -100,7 +100,7 @@ def test_lai96_writes_to_lines_that_were_touched(rates):
 
 @pytest.mark.parametrize("routine", ["memcpy", "copy"])
 def test_lai96_copies_to_lines_that_l1_does_not_have(rates, routine):
-    """About 40 MB/s. Where L1 has the source; a source in L2 makes it 31 here."""
+    """The rate is about 40 MB/s if L1 has the source. With the source in L2 it is 31 MB/s here."""
     curve = rates("p100-plato", "mem-bandwidth", routine, min="1K", max="64K")
     for rate in within(curve, 1 << 10, 4 << 10):
         assert rate == pytest.approx(40, rel=0.10)
@@ -120,18 +120,20 @@ def test_talagala97_copies_from_memory_to_memory(rates, routine, published):
 
 
 def test_a_pair_of_writes_takes_both_buffers(rates):
-    """Stores that pair keep the bus busy; behind a single one it idles until the next is there."""
+    """Paired stores keep the bus busy. After a single store the bus is idle until the next store
+    comes.
+    """
     paired, single = (
         rates("p133-triton", "mem-bandwidth", routine, size="512K")[512 << 10]
         for routine in ("write", "memset")
     )
-    assert paired == pytest.approx(4 * 66.67 / 2, rel=0.05)  # 2 bus clocks a word
-    assert single == pytest.approx(4 * 66.67 / 3, rel=0.05)  # 3
+    assert paired == pytest.approx(4 * 66.67 / 2, rel=0.05)  # 2 bus clocks per word
+    assert single == pytest.approx(4 * 66.67 / 3, rel=0.05)  # 3 clocks per word
     assert single == pytest.approx(83, rel=0.10)  # lmbench, FreeBSD/i586
 
 
 def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot):
-    """A word in L1D is written in 2 clocks; a line that nobody has read never comes in."""
+    """A write to a word in L1D takes 2 clocks. A write does not fetch a line that is not in L1D."""
     clocks = {}
     for held in ("yes", "no"):
         job = f"mem-write held={held} stride=4 iterations=50000 min=4K max=64K"
@@ -139,7 +141,8 @@ def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot):
         assert run.outcome.status == "ok", run.outcome.reason
         clocks[held] = {size: run.totals(size, "cycles.busy")[0] / 50000 for size in (4096, 65536)}
         misses = run.totals(65536, "data_write_misses")[0] / 50000
-        # Of 64 KB that were read before, L1D has kept the last 8, less what else the program uses.
+        # 64 KB were read before. L1D holds the last 8 KB, minus the lines of other data of the
+        # program.
         assert 0.99 < misses < 1.01 if held == "no" else 0.87 < misses < 0.95
     assert clocks["yes"][4096] == pytest.approx(2, rel=0.05)
     assert clocks["no"][4096] > 4 * clocks["yes"][4096]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program of our own, without operating system, in every mode of the processor."""
+"""Our own program without operating system, in every mode of the processor."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ def test_modes_crossings_and_refused_controls(boot, bare_program):
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert booted.events.guest_status == 2  # CR4.PGE and CR4.PAE: #GP each
 
-    # Markers work in real, protected and virtual-8086 mode, and cost nothing there either: what
-    # an empty bracket holds is the set-up of the second marker's registers.
+    # Markers work in real, protected and virtual-8086 mode, and add no counts in any mode. An empty
+    # bracket contains only the instructions that set up the second marker's registers.
     for phase in (1, 2, 3):
         assert booted.totals(phase, "instructions") == [4]
         assert booted.totals(phase, "data_reads") == [0]
@@ -35,7 +35,8 @@ def test_modes_crossings_and_refused_controls(boot, bare_program):
     assert change("mode_changes.v86") == 1
     assert change("mode_changes.32bit") == 2
     assert change("mode_changes.real") == 0
-    # IRET from ring 0 to V86 (ring 3) and INT back; the faults and their IRETs stay in ring 0.
+    # IRET goes from ring 0 to V86 (ring 3), and INT returns. The faults and their IRETs stay in
+    # ring 0.
     assert change("crossings.iret") == 1
     assert change("crossings.int") == 1
     assert change("crossings.async") == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--engine native`: the workloads on this host itself."""
+"""`--engine native`: the workloads run directly on this host."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ALWAYS = ["time.wall", "time.cpu"]
 
 
 def record(tmp_path, program, *arguments):
-    """Run one program as the engine does; its events."""
+    """Runs one program in the same way as the engine. Returns its events."""
     path = tmp_path / "events.jsonl"
     processor = str(max(os.sched_getaffinity(0)))
     result = subprocess.run(
@@ -34,7 +34,7 @@ def record(tmp_path, program, *arguments):
 
 
 def differences(parsed, phase, event):
-    """One value for each bracket of a phase, over user and kernel."""
+    """Returns one value for each bracket of a phase, the sum over user and kernel."""
     index = list(parsed.units).index(event)
 
     def total(marker):
@@ -53,7 +53,9 @@ def test_every_bracket_has_times(tmp_path):
 
 
 def test_children_are_counted(tmp_path):
-    """Faults of a program that another one starts; more of them when it is linked dynamically."""
+    """The page faults of a started program count. A dynamically linked program has more page
+    faults.
+    """
     static = record(tmp_path, "exec-static", "iterations=10")
     dynamic = record(tmp_path, "exec-dynamic", "iterations=10")
     libraries = record(tmp_path, "exec-dynamic", "iterations=10", "libraries=4")
@@ -69,7 +71,7 @@ def test_memory_that_is_touched_is_counted(tmp_path):
 
 
 def test_what_is_not_counted_is_named_with_the_reason(tmp_path):
-    """The header has it or a note has it, and never both."""
+    """An event is either in the header or in a note, and never in both."""
     parsed = record(tmp_path, "getpid")
     missing = [
         name
@@ -141,7 +143,9 @@ int main(int argc, char **argv) {
     ],
 )
 def test_a_host_that_grants_little(tmp_path, grant, counted, note):
-    """A count of user mode alone never passes for the whole; getrusage() knows faults always."""
+    """A count of user mode only is never reported as the whole count. getrusage() always counts
+    page faults.
+    """
     (tmp_path / "fake.c").write_text(FAKE_HOST)
     subprocess.run(
         ["cc", "-O1", "-I", ROOT / "workloads/lib", "-o", tmp_path / "fake", tmp_path / "fake.c"],
@@ -172,7 +176,7 @@ def test_the_programs_of_the_guests_know_nothing_of_it():
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory):
-    """The command line, with results of its own."""
+    """Returns a function that runs the command line, with its own results directory."""
     results = tmp_path_factory.mktemp("native") / "results"
     code = (
         "import sys; from pathlib import Path; from p5lab.cli import main as cli; "
@@ -198,12 +202,12 @@ def test_micro_on_the_host(command):
     assert "getpid, host: ok" in result.stderr
     rows = {line.split("  ")[1]: line for line in result.stdout.splitlines() if line[:2] == "  "}
     assert "microseconds" in rows and "processor time" in rows
-    assert "segment loads" not in rows  # what no column has
+    assert "segment loads" not in rows  # no column has this row
     if not os.path.exists("/dev/p5ctr"):  # noqa: PTH110
         assert "this host cannot run null: needs /dev/p5ctr" in result.stdout
     if result.stdout.count("Not counted: ") == 0:
         assert "CPI (busy)" in rows
-    assert result.stdout.count("Not counted: cycles.busy") <= 1  # named once for all columns
+    assert result.stdout.count("Not counted: cycles.busy") <= 1  # one note for all columns
     again = command("run", "micro", "--engine", "native", "--workload", "dup")
     assert "already stored" in again.stderr
     measured = command("run", "micro", "--engine", "native", "--workload", "dup", "--force")
@@ -229,7 +233,7 @@ def test_a_run_names_its_host(command):
     assert f'"machine": "{os.uname().nodename}"' in result.stdout
     rows = {row["metric"]: row["value"] for row in json.loads(result.stdout)["rows"]}
     assert rows["microseconds"] > 0
-    assert rows["data writes"] is None  # no host counts them
+    assert rows["data writes"] is None  # no host counts this event
 
 
 def test_a_program_of_ones_own_is_measured_whole(command):

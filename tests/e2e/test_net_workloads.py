@@ -4,10 +4,10 @@
 import re
 
 import pytest
-from hostcc import ROOT, compiled, spoiled, told
+from hostcc import ROOT, compiled, ran, spoiled
 
-# The third call in each process spoils all that it has read, in the first process in another way;
-# the end of a stream does not count.
+# The third call in each process changes all bytes that it has read. The first process changes them
+# in a different way. A call at the end of a stream does not count.
 SPOILED = """
     #include <unistd.h>
     ssize_t __real_read(int, void *, size_t);
@@ -20,7 +20,7 @@ SPOILED = """
         for (ssize_t i = 0; i < count; i++) ((char *)to)[i] ^= first == getpid() ? 4 : 8;
       return count;
     }"""
-# A document of which the server's file system has another.
+# The server's file system has another version of this document.
 OTHER_FILE = """
     #include <fcntl.h>
     #include <string.h>
@@ -29,7 +29,7 @@ OTHER_FILE = """
       int other = strncmp(name, "dir", 3) == 0 && flags == 0;
       return __real_open(other ? "dir00/class1_4.html" : name, flags, mode);
     }"""
-# Every third record is not stored.
+# The server does not store every third record.
 LOST_RECORD = """
     #include <unistd.h>
     ssize_t __real_pwrite(int, const void *, size_t, off_t);
@@ -64,14 +64,14 @@ WRONG = {
 def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
     name, *arguments = job.split()
     program = spoiled(tmp_path, name, call, WRONG[call])
-    status, error = told(program, arguments, tmp_path)
+    status, error = ran(program, arguments, tmp_path)
     assert status == 1
     assert re.search(said, error), error
 
 
 def test_a_real_network_is_left_alone(tmp_path):
     program = compiled(tmp_path / "netbw", ROOT / "workloads/net/netbw/netbw.c")
-    assert told(program, ["peer=remote"], tmp_path) == (
+    assert ran(program, ["peer=remote"], tmp_path) == (
         77,
         "eth0: the remote host exists only in the simulation\n",
     )
@@ -81,7 +81,7 @@ def test_a_real_network_is_left_alone(tmp_path):
 
 
 def test_transfers_move_each_word_twice(counted):
-    """Into the system and out of it, by one processor."""
+    """One processor copies each word into the system and out of it."""
     for job, size in (("netbw iterations=1 kilobytes=96", 96), ("tcp-transfer kilobytes=96", 96)):
         words = size << 8
         assert 1.5 * words < counted(job).totals(0, "data_writes")[0] < 10 * words
@@ -105,7 +105,7 @@ def test_a_transaction_switches_twice(counted, mechanism):
 
 
 def test_clients_of_a_server(counted):
-    """Each answer that is waited for switches to the server and back."""
+    """Each answer for which a client waits causes a switch to the server and back."""
     few, many = (
         counted(f"sxipc clients={clients} steps=16 type=manager warmup=0") for clients in (1, 8)
     )
@@ -155,7 +155,9 @@ def test_the_remote_host_does_its_part(counted, job):
     ],
 )
 def test_nobody_waits_for_an_acknowledgement_that_is_late(counted, job, phase):
-    """It comes after 40 ms and more, where a side holds back what fills no segment."""
+    """A late acknowledgement comes after 40 ms or more, if a side delays data that do not fill a
+    segment.
+    """
     run = counted(f"{job} peer=remote", settings=CARD)
     assert run.totals(phase, "cycles.idle")[0] < 0.03 * 90e6
 
@@ -175,7 +177,7 @@ FAULTS = ("net.loss", "net.duplicate", "net.reorder")
     ],
 )
 def test_a_bad_wire_spoils_nothing(counted, job, faults):
-    """The programs fail when anything else comes than what was sent."""
+    """The programs fail if the received data differ from the sent data."""
     counted(job, settings={**CARD, **dict.fromkeys(faults, 0.05)})
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The network in guest linux: Linux's driver, the modelled card and the remote host.
+"""The network in guest linux: Linux's driver, the modelled network card and the remote host.
 
-wire.c checks every byte. Other tests check the capture and the injected faults by seed.
+wire.c checks every byte. Other tests here check the capture and the faults that a seed injects.
 """
 
 import os
@@ -31,12 +31,14 @@ class Frame:
 
     @property
     def long(self):
-        """Nanoseconds on the wire."""
+        """Time on the wire in nanoseconds."""
         return (OVERHEAD + 8 * len(self.data)) * BIT
 
     @property
     def segment(self):
-        """Of TCP: source, destination (address and port), sequence, flags, data; else None."""
+        """Returns the parts of a TCP segment: source, destination (address and port), sequence
+        number, flags and data. Returns None for other frames.
+        """
         ip = self.data[14:]
         if self.data[12:14] != b"\x08\x00" or ip[9] != 6:
             return None
@@ -54,7 +56,7 @@ class Frame:
 
 
 def read_capture(path):
-    """The classic format of libpcap, as its manual page (pcap-savefile) describes it."""
+    """Reads the classic format of libpcap (manual page pcap-savefile)."""
     content = path.read_bytes()
     magic, major, minor, zone, sigfigs, longest, link = struct.unpack_from("<IHHiIII", content)
     assert (magic, major, minor, zone, sigfigs, link) == (0xA1B23C4D, 2, 4, 0, 0, 1)
@@ -111,11 +113,11 @@ def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
     ran = network(f"bytes={BYTES}", conf=("run.pcap = wire.pcap",))
     assert ran.outcome.status == "ok", ran.output
     frames = read_capture(ran.directory / "wire.pcap")
-    # Half duplex: a frame and the gap behind it are over before the next begins (to the nanosecond
-    # to which times are cut).
+    # Half duplex: a frame and the gap after it end before the next frame begins. Times are cut to
+    # nanoseconds.
     for before, frame in pairwise(frames):
         assert frame.time - before.time >= before.long + GAP * BIT - 1
-    # Two frames that wait for each other leave no more than the gap.
+    # If a frame waits for another, only the gap is between them.
     gaps = Counter(b.time - a.time - a.long for a, b in pairwise(frames))
     assert any(GAP * BIT - 1 <= gap <= GAP * BIT + 1 for gap in gaps)
     streams = {}
@@ -130,7 +132,7 @@ def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
         assert ones_sum(ip[12:20] + struct.pack(">HH", 6, len(tcp)) + tcp) == 0xFFFF
         source, destination, sequence, flags, data = frame.segment
         streams.setdefault((source, destination), []).append((sequence, flags, data))
-    # Of each direction of each connection: SYN first, all bytes once, FIN.
+    # Each direction of each connection has SYN first, then all bytes once, then FIN.
     expected = bytes((i ^ i >> 8 ^ i >> 16) & 0xFF for i in range(BYTES))
     whole = 0
     for (source, destination), segments in streams.items():
@@ -154,7 +156,7 @@ SHOWN = re.compile(
 
 
 def test_a_standard_tool_sees_a_correct_tcp(network):
-    """tcpdump's own check of every sum, and the sequence numbers as it prints them."""
+    """tcpdump checks every checksum, and prints the expected sequence numbers."""
     tcpdump = debian.program("tcpdump", packages=("tcpdump",))
     ran = network(
         f"bytes={BYTES} datagrams=5", settings=FAULTS, seed=3, conf=("run.pcap = wire.pcap",)
@@ -178,7 +180,8 @@ def test_a_standard_tool_sees_a_correct_tcp(network):
         assert segments[0]["flags"] in ("S", "S.")
         if not (destination.endswith(".9") or source.endswith(".19")):
             continue
-        # SYN, all bytes and FIN take a number each; there is no hole, whatever was sent twice.
+        # SYN, each byte and FIN take one sequence number. There is no gap, even if bytes were sent
+        # twice.
         first = reached = int(segments[0]["first"])
         for said in sorted(segments, key=lambda one: int(one["first"])):
             assert int(said["first"]) <= reached
@@ -203,7 +206,7 @@ def test_a_run_is_the_same_to_the_byte_captured_or_not(network):
 
 @contextmanager
 def busy_processes():
-    """Busy processes, two for each core."""
+    """Runs busy processes, two for each core."""
     command = [sys.executable, "-c", "while True: pass"]
     started = [subprocess.Popen(command) for _ in range(2 * (os.cpu_count() or 1))]
     try:
@@ -215,8 +218,9 @@ def busy_processes():
 
 
 def test_a_busy_host_changes_nothing(boot, tmp_path):
-    """What was forked from another's boot on a host as it is, and again, from reset, beside
-    processes that take most of the host."""
+    """A run that is forked from a shared boot gives the same results as a run from reset on a busy
+    host.
+    """
     job = "sftp peer=remote kilobytes=64 buffer=4096 filesystem=memory"
     how = {"settings": CARD | FAULTS, "seed": 3, "conf": ("run.pcap = wire.pcap",)}
     quiet = boot(job, **how)
@@ -267,8 +271,9 @@ def test_every_transfer_ends_with_the_right_bytes(network, faults, seed):
 
 
 def test_a_large_transfer_fills_the_wire(network):
-    """More than 80 % of 10 Mbit/s with the program's own work on each byte in it: it fills its
-    buffer again before each call."""
+    """The rate is more than 80 % of 10 Mbit/s. This includes the program's own work, because it
+    fills its buffer again before each call.
+    """
     ran = network("bytes=1000000")
     assert ran.outcome.status == "ok", ran.output
     assert 1_000_000 * 8 / microseconds(ran, 0) > 0.8 * 10

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A power cut while a program creates and removes files.
 
-The disk can be repaired afterwards, and has all data that the system had promised to keep.
+Afterwards the disk can be repaired, and has all data that the system had reported as written.
 """
 
 import os
@@ -16,7 +16,7 @@ from p5lab.describe.observation.power_cut import DISK_IMAGE
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 CUTS, CUTS_FULL = 4, 50
 BYTES = 3000
-SECONDS = {"ext2-sync": 3.6, "ext2": 1.4}  # for which test-power-cut goes on, or longer
+SECONDS = {"ext2-sync": 3.6, "ext2": 1.4}  # test-power-cut runs at least this long
 
 
 def tool(name, *arguments):
@@ -26,7 +26,9 @@ def tool(name, *arguments):
 
 
 def listed(image):
-    """The files of the directory `cut`, by name: their sizes. None where it is not there itself."""
+    """Returns the sizes of the files in the directory `cut` by name. None if this directory does
+    not exist.
+    """
     found = tool("debugfs", "-R", "ls -p /cut", image)
     entries = re.findall(r"^/\d+/\d*/\d*/\d*/(\d+)/(\d*)/$", found.stdout, re.MULTILINE)
     return {int(name): int(size or 0) for name, size in entries}
@@ -37,7 +39,7 @@ def word(key, number):
 
 
 def content(key):
-    """The content that workloads/lib/data.h writes to a file."""
+    """Returns the content that workloads/lib/data.h writes to a file."""
     words = [word(key, at % 512 // 4) for at in range(0, BYTES + 3, 4)]
     for sector in range(0, BYTES, 512):
         words[sector // 4] = ~word(key, 128 + sector // 512) & 0xFFFFFFFF
@@ -45,7 +47,7 @@ def content(key):
 
 
 def said(text):
-    """What had returned before the cut: numbers of files by what was done to them."""
+    """Returns the calls that had returned before the cut: file numbers by operation."""
     done = {"created": set(), "synced": set(), "removed": set()}
     for what, number in re.findall(r"^(created|synced|removed) (\d+)$", text, re.MULTILINE):
         done[what].add(int(number))
@@ -77,15 +79,15 @@ def test_what_is_left_can_be_repaired_and_holds_what_was_promised(cuts, tmp_path
         repaired = tool("e2fsck", "-fy", image)
         assert repaired.returncode in (0, 1), (time, repaired.stdout)
         assert tool("e2fsck", "-fn", image).returncode == 0, time
-        # Removed, or perhaps just about to be.
+        # The file was removed, or its removal had perhaps begun.
         at_risk = done["removed"] | {i - 2 for i in done["created"] if i % 4 == 3}
         lost += len(done["created"] - at_risk - set(raw))
         if filesystem != "ext2-sync":
             continue
-        # A change of a directory has reached the disk when the call returns.
+        # A change of a directory has reached the disk before the call returns.
         assert done["created"] - at_risk <= set(raw), time
         assert not done["removed"] & set(raw), time
-        # And a file that was waited for is there with all that is in it.
+        # A file for which the program waited is there with its whole content.
         after = listed(image)
         for number in done["synced"] - at_risk:
             assert after.get(number) == BYTES, (time, number)
@@ -96,7 +98,7 @@ def test_what_is_left_can_be_repaired_and_holds_what_was_promised(cuts, tmp_path
     if filesystem == "ext2-sync":
         assert synced
     else:
-        assert lost, "nothing was promised, and nothing lost: the test does not look at the disk"
+        assert lost, "no file was confirmed and no file was lost, so the test checks nothing"
 
 
 def test_a_cut_is_repeatable(boot):

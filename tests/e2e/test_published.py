@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab validate` on the machines of the papers, and the tables of it in the documents."""
+"""`./p5lab validate` on the machines of the papers, and its tables in the documents."""
 
 import re
 
@@ -11,9 +11,9 @@ from p5lab.host.processors import cores
 from p5lab.lab import Lab
 from p5stats.claims import FAILS, HOLDS
 
-# Their sweeps and files take minutes; in the fast set test_memory_workloads.py has the plateaus of
-# the first two, test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py less of the
-# others.
+# These sweeps and files take minutes. In the fast set, test_memory_workloads.py has the plateaus of
+# the first two. test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py have
+# smaller versions of the others.
 LONG = (
     "mem-bandwidth",
     "copy-routines",
@@ -34,10 +34,10 @@ LONG = (
     "sxipc",
     "ipc-net",
 )
-# One boot for each seed or clock, and four systems; test_analysis.py, test_machines.py and
-# test_mach.py have a few of them.
+# These need one boot for each seed or clock, and four systems. test_analysis.py, test_machines.py
+# and test_mach.py check a few of them.
 MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure")
-# A kernel that another compiler built moves the clocks of a guest a little.
+# A kernel from another compiler changes the clocks of a guest a little.
 LOOSE = 0.03
 BLOCK = re.compile(
     rf"<!-- {re.escape(validate.COMMAND)}[^>]* -->\n(.*?){re.escape(block.END)}", re.DOTALL
@@ -46,7 +46,7 @@ BLOCK = re.compile(
 
 @pytest.fixture(scope="module")
 def validation(tmp_path_factory, full):
-    """The results of a fresh laboratory, for all claims or for the short ones."""
+    """Returns the results of a fresh laboratory, for all claims or for the short claims."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validate") / "results")
     asked = [
         claim
@@ -88,7 +88,7 @@ def test_the_documents_show_this(validation, full, name):
 
 
 def _rows(text):
-    """Cells of the table: quantity, published, modelled, error, role, verdict, source."""
+    """Returns the table's cells: quantity, published, modelled, error, role, verdict, source."""
     lines = BLOCK.search(text)[1].splitlines()
     return [re.split(r" *\| *", line)[1:-1] for line in lines if line.startswith("|")][2:]
 

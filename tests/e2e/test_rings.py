@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Our engine has the expected counts of gem5's tracer, in the same program."""
+"""In the same program, our engine gives the counts that gem5's tracer must give."""
 
 from pathlib import Path
 
 from rings import EVENTS, SECTIONS, expected
 
 SOURCE = Path(__file__).parent / "rings.S"
-FIRST, LAST = 4, 8  # instructions of a marker behind it and before it
+FIRST, LAST = 4, 8  # instructions of a marker after and before its CPUID
 
 
 def test_the_engine_counts_what_gem5s_tracer_counts(boot, bare_program):
@@ -24,7 +24,7 @@ def test_the_engine_counts_what_gem5s_tracer_counts(boot, bare_program):
         return {event: value for event, value in found.items() if value}
 
     brackets = {bracket.phase: bracket for bracket in booted.events.brackets}
-    sections = [index for index in SECTIONS if index < 17]  # behind them comes the local APIC
+    sections = [index for index in SECTIONS if index < 17]  # the later sections use the local APIC
     assert [*brackets] == [*sections, 17]
     for index in sections:
         counts = counted(brackets[index], 0), counted(brackets[index], 3)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Many geometries from one run: the counts of a shadow equal those of a separate run, if
-neither influences time."""
+"""Many geometries from one run. If the caches do not influence time, a shadow has the same counts
+as a separate run with its geometry.
+"""
 
 import pytest
 
 from p5lab.describe import experiment
 from p5stats import tidy
 
-# Of the fast set, one of each kind: the processor's caches, the board cache, the TLBs.
+# The fast set has one of each kind: the processor's caches, the board cache, the TLBs.
 SOME = ("p54c", "l2-2-way", "l1d-write-allocate", "tlb-double")
 JOB = "exec-static iterations=3 warmup=1"
 CELL = ["phase", "iteration", "ring", "address_space", "event"]
@@ -20,7 +21,7 @@ def geometries(lab, full):
 
 
 def counts(booted):
-    """Value of each row of the tidy table, by geometry."""
+    """Returns the value of each row of the tidy table, by geometry."""
     assert booted.outcome.status == "ok", booted.outcome.reason
     origin = tidy.Origin("test", "test", "bochs", "p90", "", "yes", "linux", 0, "test", "")
     frame = tidy.table(booted.events, origin, {}).set_index(CELL)
@@ -46,7 +47,7 @@ def test_shadows_are_separate_runs_without_feedback(boot, geometries, tmp_path):
 
 
 def test_a_shadow_of_the_machine_counts_what_the_machine_counts(boot, geometries):
-    """With feedback: the run's time is the machine's own."""
+    """The run has feedback, so its time is the time of the machine itself."""
     found = counts(boot("cached-read files=20 iterations=2", shadows=geometries))
     for name in ("data_read_misses", "code_misses", "dtlb_misses", "l2_read_misses", "walk_reads"):
         mine, own = (rows.xs(name, level="event") for rows in (found["p54c"], found[""]))
@@ -56,7 +57,9 @@ def test_a_shadow_of_the_machine_counts_what_the_machine_counts(boot, geometries
 
 
 def test_shadows_and_their_filter_change_nothing(boot, geometries, tmp_path):
-    """A run with shadows, with and without what spares them most references, and one without."""
+    """The test compares a run with shadows, the same run without the filter of references, and a
+    run without shadows.
+    """
     runs = {
         (shadows, fast): boot(
             "create files=20 iterations=1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint on the embedded engine: the estimate from a few intervals against the full run."""
+"""SimPoint on the embedded engine: compares the estimate from a few intervals with the full run."""
 
 import json
 
@@ -19,12 +19,14 @@ GETPID = "getpid iterations=400 warmup=0"
 
 @pytest.fixture
 def aside(tmp_path):
-    """The checkout, with results of its own."""
+    """Returns the checkout, with its own results directory."""
     return Lab(Lab.here().root, tmp_path / "results")
 
 
 def counts(booted):
-    """What each marker says; its line is another one where there are intervals between them."""
+    """Returns the content of each marker without its line number. Intervals between markers change
+    the line numbers.
+    """
     return [(one.op, one.arg, one.tsc, one.banks, one.vectors) for one in booted.events.markers]
 
 
@@ -34,7 +36,9 @@ def estimates(capsys, lab, *words):
 
 
 def test_the_estimate_of_an_application(aside, capsys, full):
-    """44 million instructions in five phases; 10^9 and intervals of 10 million with --full."""
+    """The application has 44 million instructions in five phases. With --full it has 10^9
+    instructions and intervals of 10 million.
+    """
     rounds, interval = (24, 10_000_000) if full else (1, 1_000_000)
     (row,) = estimates(
         capsys, aside, "phases", "--parameter", f"rounds={rounds}", "--interval", str(interval)
@@ -46,14 +50,14 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     assert abs(row["events"][BUSY]["error"]) < 0.05
     for event in ("data_reads", "data_read_misses", "code_misses", "itlb_misses"):
         assert abs(row["events"][event]["error"]) < (0.08 if full else 0.05), event
-    # 16 of a million instructions, most of them where a phase first touches its pages: a few an
-    # interval, which the blocks do not tell apart (docs/concepts/simpoint.md).
+    # 16 intervals of a million instructions. A phase touches its pages first in a few intervals.
+    # The basic blocks do not distinguish these intervals (docs/concepts/simpoint.md).
     dtlb = row["events"]["dtlb_misses"]
     assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
-    # A round alone ends with what is slowest, and nothing before it told of that.
+    # A single round ends with its slowest part, which no earlier interval represents.
     assert abs(row["clock_drift"]) < (0.2 if full else 0.3)
 
-    # The store: three runs, the tidy table of the sampled one by interval, the estimate beside it.
+    # The store has three runs, the tidy table of the sampled run by interval, and the estimate.
     directory = aside.results / command.SAMPLED / row["runs"][command.SAMPLED]
     frame, _ = tidy.read(directory / "counts.parquet")
     assert set(frame["phase"]) == {f"interval {point['interval']}" for point in row["points"]}
@@ -68,7 +72,9 @@ def test_the_estimate_of_an_application(aside, capsys, full):
 
 
 def test_vectors_hold_every_instruction_of_the_brackets(boot):
-    """Whatever the interval, and as many as the markers count; without vectors nothing else."""
+    """With every interval, the vectors have the number of instructions that the markers count.
+    Without vectors the other events are the same.
+    """
     plain = boot(GETPID)
     booted = boot(GETPID, vectors=5000)
     assert counts(booted) == counts(plain)
@@ -80,7 +86,7 @@ def test_vectors_hold_every_instruction_of_the_brackets(boot):
 
 
 def test_a_sample_of_everything_is_the_full_run(boot):
-    """One interval over all of it: nothing is ever warmed, and nothing differs."""
+    """One interval covers the whole run. There is no warming, and the results are the same."""
     plain = boot(GETPID)
     everything = Sample((Interval(0, 0, 1 << 40, 1),), 1, "0 0\n", "1 0\n")
     booted = boot(GETPID, sample=everything)
@@ -89,7 +95,7 @@ def test_a_sample_of_everything_is_the_full_run(boot):
 
 
 def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
-    """Fork and exec with nothing in detail: the misses of the full run, its time left out."""
+    """Fork and exec without a detailed interval have the full run's misses, but not its time."""
     job = "exec-static iterations=3 warmup=1"
     plain = boot(job)
     nothing = Sample((Interval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")

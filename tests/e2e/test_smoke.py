@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab run smoke` as a user sees it: table, reuse, repetition elsewhere, a full disk."""
+"""`./p5lab run smoke` as a user sees it: table, reuse of results, repetition in another place, a
+full disk.
+"""
 
 import multiprocessing
 import re
@@ -17,7 +19,7 @@ from p5lab.keep import store
 from p5lab.lab import Lab
 from p5stats import compare, events, tidy
 
-# What a checkout needs to run experiments, beside the Python side itself.
+# The files that a checkout needs to run experiments, in addition to the Python package.
 NEEDED = (
     "configs",
     "engine/bochs/bochsrc.in",
@@ -37,14 +39,14 @@ NEEDED = (
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    """The results of the whole experiment, run once, and what was printed."""
+    """Runs the whole experiment once. Returns its results and its output."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("smoke") / "results")
     status, out, err = command(lab, "run", "smoke", "--no-build")
     return lab, status, out, err
 
 
 def command(lab, *arguments):
-    """The command line in a process of its own."""
+    """Runs the command line in its own process."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_command, (lab, arguments))
 
@@ -109,7 +111,7 @@ def test_show_and_list(smoke):
 
 
 def test_the_tidy_table_agrees_with_the_events(smoke):
-    """Two ways to the same number: the markers' time stamps, and busy and idle cycles."""
+    """The time stamps of the markers and the sum of busy and idle cycles give the same number."""
     lab, *_ = smoke
     for stored in store.all_runs(lab):
         spans = [b.end.tsc - b.begin.tsc for b in _events(stored).brackets]
@@ -124,7 +126,7 @@ def test_no_count_contradicts_another(smoke):
     assert set(clocks.values()) == {90_000_000}
     counts = compare.counts(table)
     assert (counts["cycles.busy"] > 0).all()
-    # Every access that missed was an access, every ring-0 cycle a cycle.
+    # Misses are not more than accesses, and cycles in ring 0 are not more than cycles.
     assert (counts["data_read_misses"] <= counts["data_reads"]).all()
     assert (counts["data_write_misses"] <= counts["data_writes"]).all()
     assert (counts[compare.KERNEL] <= counts["cycles.busy"]).all()
@@ -172,7 +174,7 @@ def test_another_l2_is_another_run(smoke):
 
 
 @pytest.mark.parametrize("key", ["run.events", "run.output"])
-def test_a_full_disk_is_told_by_the_engine(smoke, tmp_path, key):
+def test_the_engine_reports_a_full_disk(smoke, tmp_path, key):
     """/dev/full answers every write with "no space left on device"."""
     lab, *_ = smoke
     (run,) = experiment.load(lab, "smoke", Filter(workloads=("getpid",)))
@@ -180,7 +182,7 @@ def test_a_full_disk_is_told_by_the_engine(smoke, tmp_path, key):
     for file, content in plan.write.items():
         (tmp_path / file).write_bytes(content)
     conf = re.sub(rf"{key} = .*", f"{key} = /dev/full", plan.write["engine.conf"].decode())
-    if key == "run.output":  # the program must have something to say
+    if key == "run.output":  # the program must print some output
         conf = re.sub(r"run.job = .*", "run.job = test-output lines=3000 status=0", conf)
     (tmp_path / "engine.conf").write_text(conf)
     with (tmp_path / "engine.out").open("wb") as console:

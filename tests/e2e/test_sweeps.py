@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A disturbed sweep has the same bytes as an undisturbed one.
+"""A disturbed sweep gives the same bytes as an undisturbed sweep.
 
 The tests kill workers, or kill the command and start it again. With --full they use 216 runs, else
-a few of them.
+a few of these runs.
 """
 
 import os
@@ -38,7 +38,7 @@ RESULT = ("events.jsonl", "counts.parquet")
 
 @dataclass(frozen=True)
 class Size:
-    """`dead` workers at most are killed; `kills` is how often the whole command is killed."""
+    """The tests kill at most `dead` workers, and kill the whole command `kills` times."""
 
     seeds: str
     l2: str
@@ -67,7 +67,7 @@ class Size:
 @dataclass(frozen=True)
 class Undisturbed:
     contents: dict[str, list[bytes]]
-    longest: float  # seconds that a run took
+    longest: float  # seconds of the longest run
 
 
 FEW = Size("0", "128K,512K", ("getpid", "dup", "exec-static", "null"), 1, 2)
@@ -89,7 +89,9 @@ def undisturbed(size, tmp_path_factory):
 
 
 def contents(lab):
-    """The digests of the ok runs' files, by id; the files match their records."""
+    """Returns the digests of the files of all ok runs by id. Checks that the files match their
+    records.
+    """
     found = {}
     for stored in store.all_runs(lab):
         if stored.status == "ok":
@@ -112,7 +114,7 @@ def start(place, *arguments):
 
 
 def kill(command):
-    """With all its workers and engines, if it has not ended by itself."""
+    """Kills a command with all its workers and engines, if it has not ended by itself."""
     family = []
     if command.poll() is None:
         family = [command, *psutil.Process(command.pid).children(recursive=True)]
@@ -123,7 +125,7 @@ def kill(command):
 
 
 def workers(command):
-    """The worker processes of a command, as they are now."""
+    """Returns the present worker processes of a command."""
     found = []
     with suppress(psutil.Error):
         for child in psutil.Process(command.pid).children():
@@ -133,13 +135,14 @@ def workers(command):
 
 
 def test_workers_that_are_killed(size, undisturbed, tmp_path):
-    """One of two every 3 s on average; on a busy host every three times the longest run, or that
-    one would never end."""
+    """The test kills one of two workers every 3 s on average. On a busy host the interval is three
+    times the longest run. Otherwise that run would never end.
+    """
     moments = random.Random(1995)
     pause = max(3.0, 3 * undisturbed.longest)
     command = start(tmp_path, *size.options, "--workers", "2")
     killed, start_time = 0, time.monotonic()
-    due = start_time  # the first as soon as something runs
+    due = start_time  # the first kill comes as soon as a run has started
     while command.poll() is None:
         time.sleep(0.05)
         there = workers(command) if time.monotonic() >= due else []
@@ -159,12 +162,14 @@ def test_workers_that_are_killed(size, undisturbed, tmp_path):
     assert killed
     assert contents(lab) == undisturbed.contents
     assert not [path.name for path in tmp_path.rglob(".run-*")]
-    # Dask's own messages about the dead are not for this terminal.
+    # Dask's own messages about killed workers must not reach this terminal.
     assert all(line.startswith("[") for line in said.splitlines()), said
 
 
 def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path):
-    """Every other time on workers; those and the engines are killed with it."""
+    """Every second command uses workers. The test kills the workers and the engines together with
+    the command.
+    """
     moments = random.Random(1996)
     lab = Lab(Lab.here().root, results_in=tmp_path)
     begun = time.monotonic()
@@ -172,7 +177,7 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
     while not contents(lab):
         assert command.poll() is None
         time.sleep(0.1)
-    first = time.monotonic() - begun  # on this host, as busy as it is
+    first = time.monotonic() - begun  # measured with the present load of this host
     kill(command)
     there = list(contents(lab))
     for number in range(size.kills):
@@ -195,8 +200,9 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
 
 
 def bare(lab, placements):
-    """Seconds that engines take which run at the same time, each by itself, without a scheduler
-    or a record: what this host has to give. Two virtual processors may share one real one."""
+    """Returns the seconds of engines that run at the same time without a scheduler or records. This
+    measures the capacity of the host. Two virtual processors may share one real processor.
+    """
     (load,) = (run for run in experiment.load(lab, "bench") if run.workload.name == "forkexec")
     places = [
         tempfile.TemporaryDirectory(prefix="bare-", dir=lab.root / "build") for _ in placements
@@ -228,8 +234,10 @@ def bare(lab, placements):
 @pytest.mark.full
 @pytest.mark.alone
 def test_two_workers_take_half_the_time_of_one(tmp_path):
-    """0.55 where two processors do twice the work of one. How much they do here is measured with
-    two bare engines before and after each sweep, as it changes with the host's other guests."""
+    """The limit is 0.55 if two processors do twice the work of one processor. Two bare engines
+    before and after each sweep measure the ratio on this host, because other guests of the host
+    change it.
+    """
     if cores() < 2:
         pytest.skip("only one processor here")
     lab = Lab.here()
@@ -251,7 +259,7 @@ def test_two_workers_take_half_the_time_of_one(tmp_path):
             said = command.communicate()[1]
             assert command.returncode == 0, said
             took[workers] += time.monotonic() - begun
-    share = both / alone / 2  # of the time of one that two take for the same work; ideally half
+    share = both / alone / 2  # time of two by time of one; ideally one half
     print(
         f"one worker {took[1]:.1f} s, two {took[2]:.1f} s: {took[2] / took[1]:.3f}; bare engines,"
         f" one {alone:.1f} s, two at a time {both:.1f} s: {share:.3f}"

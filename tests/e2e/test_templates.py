@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A directory of P5LAB_PATH with a machine, a guest, a workload and an experiment, on the simulated
-machine: the templates, copied out of the checkout."""
+"""The templates, copied out of the checkout into a directory of P5LAB_PATH: a machine, a guest, a
+workload and an experiment. They run on the simulated machine.
+"""
 
 import shutil
 from dataclasses import replace
@@ -28,6 +29,6 @@ def test_an_experiment_from_outside_of_the_checkout_runs(tmp_path):
     counts = compare.counts(table[table["phase"] == "write"])
     assert len(counts) == 4 * 50
     crossings = table[(table["phase"] == "write") & table["event"].str.startswith("crossings.")]
-    # A write enters the kernel once and leaves it once.
+    # A write() enters the kernel once and leaves it once.
     each = crossings.groupby(["run", "iteration"])["value"].sum()
     assert each.median() == 2

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The model's caches against a cache simulator of other authors: each access of a guest's trace
-hits in both or misses in both. tests/third_party/replay.c says how the policies are matched."""
+"""Compares the model's caches with a cache simulator of other authors. Each access of a guest's
+trace hits in both or misses in both. tests/third_party/replay.c describes how it matches the
+policies.
+"""
 
 import os
 import re
@@ -15,14 +17,14 @@ from p5lab.keep import store
 
 FULL = os.environ.get("P5LAB_FULL") == "1"
 ACCESSES = 10_000_000 if FULL else 300_000
-# Kinds of accesses in the order in which they are counted; then comes the number of differences.
+# Kinds of accesses in the order of their counts. The number of differences follows them.
 L1D_READ, L1D_WRITE, L1I_READ, L2_READ, L2_WRITE = range(5)
 P54C = (8192, 2, 8192, 2, 262144, 1)  # bytes and ways of L1D, L1I and L2
 
 
 @pytest.fixture(scope="session")
 def simulator(lab, tmp_path_factory):
-    """The command that replays a trace: pycachesim's source with our main()."""
+    """Returns the command that replays a trace. It is pycachesim's source with our main()."""
     place = lab.root / "tests/third_party"
     wanted = (place / "requirements.txt").read_text()
     name, version, sha256 = re.search(r"^(\w+)==(\S+) .*\n.*sha256:(\w+)", wanted, re.M).groups()
@@ -66,7 +68,7 @@ def simulator(lab, tmp_path_factory):
 
 
 def replay(simulator, trace, geometry=P54C):
-    """Accesses and misses of each kind, and in how many accesses the two differ."""
+    """Returns accesses and misses of each kind, and the number of accesses that differ."""
     done = subprocess.run(
         [simulator, trace, *map(str, geometry)], capture_output=True, text=True, check=False
     )
@@ -99,7 +101,7 @@ def test_each_access_hits_or_misses_in_both(boot, simulator, job):
     assert sum(counts[kind][0] for kind in (L1D_READ, L1D_WRITE, L1I_READ)) == ACCESSES
     for accesses, misses in counts:
         assert 0 < misses < accesses
-    # The comparison notices another geometry in each of the three.
+    # The comparison detects another geometry in each of the three caches.
     for place in (1, 3, 4):
         other = list(P54C)
         other[place] = other[place] * 2 if place == 4 else 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""INT and IRET in the modes that no program of a guest sees, each between markers of its own."""
+"""INT and IRET in the modes that programs of a guest never use, each between its own markers."""
 
 from pathlib import Path
 
-# Phase in transfers.S, the empty one of the same kind of code (the markers' operands take longer in
-# 16-bit code), and clocks [QTM, 86BOX, UM3: engine/p5/SOURCES.md].
+# Phase in transfers.S, the empty phase with the same kind of code, and clocks [QTM, 86BOX, UM3:
+# engine/p5/SOURCES.md]. The set-up of a marker takes longer in 16-bit code.
 TRANSFERS = {
     "INT, real mode": (10, 12, 16),
     "IRET, real mode": (11, 12, 8),
@@ -21,7 +21,7 @@ def test_int_and_iret_in_every_mode(boot, bare_program):
     assert booted.outcome.status == "ok", booted.outcome.reason
     found = {}
     for name, (phase, empty, _) in TRANSFERS.items():
-        # In the last of 4 passes everything is in the caches.
+        # In the last of 4 passes all code and data are in the caches.
         *_, taken = booted.totals(phase, "cycles.busy")
         *_, markers = booted.totals(empty, "cycles.busy")
         found[name] = taken - markers

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """docs/start/tutorial.md, executed in a copy of the work tree.
 
-A fence's info string says what a block is: `file=PATH` is written, `append=PATH` added to a file,
-`diff` given to patch, `sh` run by a shell; a `text` block quotes what the commands before it
-printed. Quoted lines are found in the output in their order, `...` aside; a line may quote the
-first columns only. Counts up to 20 are exact; other numbers may be off by a quarter, because the
-clocks of a kernel that was built anew move with the place of its code.
+The info string of a fence gives the kind of the block. The test writes a block `file=PATH` to this
+file, adds `append=PATH` to the file, gives `diff` to patch, and runs `sh` in a shell. A `text`
+block quotes the output of the commands before it. Quoted lines must occur in the output in the same
+order, except `...`. A line may quote only the first columns. Counts up to 20 are exact. Other
+numbers may differ by a quarter, because the clocks of a rebuilt kernel depend on the addresses of
+its code.
 """
 
 import os
@@ -25,7 +26,7 @@ BLOCK = re.compile(r"^```(\w+)(?: (file|append)=(\S+))?\n(.*?)^```$", re.MULTILI
 
 
 def copy(root: Path, to: Path) -> None:
-    """The files of the work tree, edited or not, without what is built; .venv is shared."""
+    """Copies the files of the work tree, also edited ones, without build products. Shares .venv."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,
@@ -37,7 +38,8 @@ def copy(root: Path, to: Path) -> None:
         if (root / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, to / name)
-    # An environment that the launcher takes for its own: it must not make or change one.
+    # The launcher accepts this environment as its own, so it does not make or change an
+    # environment.
     python = to / ".venv/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
@@ -50,7 +52,7 @@ def test_the_tutorial_does_what_it_says(tmp_path):
     place = tmp_path / "tutorial"
     copy(Lab.here().root, place)
     environment = {**os.environ, "COLUMNS": "120"}
-    environment.pop("PYTHONPATH", None)  # the copy's own modules, not those of this checkout
+    environment.pop("PYTHONPATH", None)  # use the modules of the copy, not of this checkout
     output, ran = "", 0
     for block in BLOCK.finditer((place / TUTORIAL).read_text()):
         kind, action, name, text = block.groups()

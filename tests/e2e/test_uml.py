@@ -9,14 +9,14 @@ import pytest
 
 from p5lab.describe import guest
 
-EMPTY = 0xFFFFFFFF  # phase of the brackets around nothing (workloads/lib/p5w.h)
+EMPTY = 0xFFFFFFFF  # phase of the empty brackets (workloads/lib/p5w.h)
 CYCLES = "cycles.busy"
 GUESTS = ("linux", "linux-uml")
 
 
 @pytest.fixture
 def uml(boot):
-    """Run one job on linux-uml, which must end well, and return what it left."""
+    """Runs one job on linux-uml, which must succeed. Returns the finished simulation."""
 
     def run(job, system="linux-uml", **options):
         booted = boot(job, system=system, **options)
@@ -31,20 +31,21 @@ def test_boots_and_measures(uml):
     assert booted.events.ready is not None
     phases = [bracket.phase for bracket in booted.events.brackets]
     assert phases == [EMPTY] * 10 + [0] * 50
-    # Neither kernel has anything to complain of: the serial port was not used.
+    # The two kernels printed no message, because the serial port was not used.
     assert not (booted.directory / "serial.log").exists()
 
 
 def test_programs_are_those_of_linux(lab):
-    """The RAM disk of guest linux is in that of linux-uml, byte for byte."""
+    """The RAM disk of linux-uml contains the RAM disk of guest linux, byte for byte."""
     linux, nested = (guest.load(lab, name) for name in GUESTS)
     assert (nested.kernel, nested.disk, nested.programs) == (linux.kernel, linux.disk, "linux")
     assert linux.initramfs.read_bytes() in nested.initramfs.read_bytes()
 
 
 def test_a_system_call_is_reflected_to_the_server(uml):
-    """dup() enters the host seven times instead of once: the call itself, which stops the program,
-    wait4() and five ptrace() of the server; guest.toml has the list."""
+    """dup() enters the host seven times instead of once. The call itself stops the program. The
+    server then makes one wait4() and five ptrace() calls. guest.toml has the list.
+    """
     linux, nested = (uml("dup iterations=20", system=name) for name in GUESTS)
     assert min(linux.totals(0, "crossings.int")) == 1
     assert min(nested.totals(0, "crossings.int")) == 7
@@ -54,7 +55,7 @@ def test_a_system_call_is_reflected_to_the_server(uml):
 
 
 def test_a_program_runs_at_its_full_speed_between_calls(uml):
-    """A user-level loop has nothing to do with the server, but for clock ticks."""
+    """A loop in user mode does not use the server, except for clock ticks."""
     job = "mem-read iterations=100000 max=64K placement=contiguous"
     linux, nested = (uml(job, system=name) for name in GUESTS)
     for size in (512, 8192, 65536):
@@ -109,8 +110,9 @@ def test_signals_keep_the_registers(uml):
 
 
 def test_sleeping_is_idle_time(uml):
-    """While all of User-Mode Linux waits, the host halts the processor: 100 ms are 9 million
-    cycles, and each kernel rounds up by at most two ticks of 10 ms."""
+    """While User-Mode Linux waits, the host halts the processor. 100 ms are 9 million cycles, and
+    each kernel rounds up by at most two ticks of 10 ms.
+    """
     booted = uml("test-sleep ms=100")
     idle, busy = booted.totals(0, "cycles.idle")[0], booted.totals(0, CYCLES)[0]
     assert 9_000_000 <= idle + busy <= 9_000_000 + 4 * 900_000
@@ -126,8 +128,9 @@ def test_programs_see_the_counters_of_the_host(uml):
 
 
 def test_contiguous_buffer_has_no_conflicts(uml):
-    """A buffer of the size of the L2 cache fits into it only if its pages are neighbours: reading
-    it takes few reads from memory, on either system, whatever pages the seed has left."""
+    """A buffer of the size of the L2 cache fits into this cache only if its pages are neighbours.
+    Then its reads cause few reads from memory. This holds on both systems and for every seed.
+    """
     job = "mem-read size=256K iterations=100000 placement={}"
 
     def misses(system, placement):
@@ -139,7 +142,7 @@ def test_contiguous_buffer_has_no_conflicts(uml):
 
 @pytest.mark.full
 def test_same_run_same_events(uml, tmp_path):
-    """From reset twice; test_fork.py has a run from reset beside one that is forked."""
+    """The two runs begin at reset. test_fork.py compares a run from reset with a forked run."""
     first, second = (uml("exec-static iterations=2", directory=tmp_path / name) for name in "ab")
     names = ("events.jsonl", "output.log")
     for name in names:
@@ -162,7 +165,9 @@ def test_the_end_of_the_server_fails_the_run(boot):
 
 
 def test_user_mode_linux_is_static_pentium_code(lab):
-    """No instruction that a Pentium lacks, without exceptions, and nothing to load beside it."""
+    """The program contains no instruction that a Pentium lacks, and no list of exceptions. It loads
+    no library.
+    """
     program = lab.root / "build/guests/linux-uml/vmlinux"
     check = [sys.executable, lab.root / "guest-images/check_isa.py", program]
     assert subprocess.run(check, check=False).returncode == 0

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Experiment `validation`: measurements of programs in a guest against the rules of the model.
+"""Experiment `validation`: compares measurements of programs in a guest with the rules of the
+model.
 
-The rules are those of the pipes, the branch target buffer, the TLBs, segment loads, INT and IRET.
+The rules are about the pipes, the branch target buffer, the TLBs, segment loads, INT and IRET.
 
-Rules are those of INTEL-OPT, INTEL-DM and AGN-MA, clocks of single instructions those of AGN-IT and
-QTM (engine/p5/SOURCES.md). A copy of a sequence stands behind a NOT, which pairs with nothing, so
-that its clocks add up from its own instructions alone (workloads/lib/sequence.h).
+Their sources are INTEL-OPT, INTEL-DM and AGN-MA. The clocks of single instructions come from AGN-IT
+and QTM (engine/p5/SOURCES.md). Each copy of a sequence follows a NOT, which does not pair. So the
+clocks of a copy depend on its own instructions only (workloads/lib/sequence.h).
 """
 
 import multiprocessing
@@ -23,7 +24,7 @@ from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
 from p5stats import events
 
-COPIES = 400  # of a sequence in a bracket of pairing and segload
+COPIES = 400  # copies of a sequence in a bracket of pairing and segload
 
 
 class Pair(NamedTuple):
@@ -36,39 +37,39 @@ class Pair(NamedTuple):
 
 
 PAIRING = {
-    # Classes: UV goes into both pipes, PU into U, PV into V, NP into U and nothing beside it.
+    # Classes: UV can run in both pipes, PU in U only, PV pairs in V only, NP runs alone in U.
     "mov; mov": Pair(1, 1, "UV, UV"),
-    "neg; mov": Pair(2, 0, "NP in U: nothing joins it"),
-    "mov; neg": Pair(2, 0, "NP does not go into V"),
+    "neg; mov": Pair(2, 0, "NP in U: runs alone"),
+    "mov; neg": Pair(2, 0, "NP does not run in V"),
     "adc; mov": Pair(1, 1, "PU in U, UV"),
-    "mov; adc": Pair(2, 0, "PU does not go into V"),
+    "mov; adc": Pair(2, 0, "PU does not run in V"),
     "shl imm; mov": Pair(1, 1, "PU in U, UV"),
-    "mov; shl imm": Pair(2, 0, "PU does not go into V"),
+    "mov; shl imm": Pair(2, 0, "PU does not run in V"),
     "shl cl; mov": Pair(5, 0, "a shift by CL is NP and takes 4 clocks; 1 for MOV"),
     "rol 1; mov": Pair(1, 1, "a rotation by 1 is PU"),
-    "rol imm; mov": Pair(2, 0, "one by an immediate is NP, as measured [AGN-IT]"),
+    "rol imm; mov": Pair(2, 0, "a rotation by an immediate is NP, as measured [AGN-IT]"),
     "test eax,imm; mov": Pair(1, 1, "the short form of TEST is UV"),
-    "test ecx,imm; mov": Pair(2, 0, "the other (F7h) is NP"),
+    "test ecx,imm; mov": Pair(2, 0, "the long form (F7h) is NP"),
     "mov; jmp": Pair(1, 1, "PV in V, predicted"),
     "jmp; mov": Pair(2, 0, "PV in U: alone"),
-    "jz; mov": Pair(2, 0, "PV in U: alone; never taken, so never entered and always right"),
+    "jz; mov": Pair(2, 0, "PV in U: alone; never taken, so it has no entry and is predicted right"),
     "inc; lea": Pair(1, 1, "UV, UV"),
-    "adc; adc": Pair(2, 0, "PU does not go into V behind PU either"),
-    "shl m; mov": Pair(3, 1, "PU in U; the longer of 3 and 1"),
+    "adc; adc": Pair(2, 0, "PU does not run in V, also after PU"),
+    "shl m; mov": Pair(3, 1, "PU in U; the pair takes the longer of 3 and 1"),
     "mov; call": Pair(2, 1, "PV in V, predicted; POP"),
     # Registers.
     "write; read": Pair(2, 0, "read after write: no pair"),
     "write; write": Pair(2, 0, "write after write: no pair"),
-    "read; write": Pair(1, 1, "write after read is no obstacle"),
-    "al; ah": Pair(2, 0, "a part counts as the whole: write after write"),
+    "read; write": Pair(1, 1, "write after read: a pair"),
+    "al; ah": Pair(2, 0, "a part counts as the whole register: write after write"),
     "al; cl": Pair(1, 1, "parts of two registers"),
     # Flags.
-    "cmp; jz": Pair(1, 1, "a conditional branch pairs with what sets its flags"),
-    "add; add": Pair(1, 1, "two that write flags"),
-    "add; adc": Pair(2, 0, "what reads the carry is PU: never behind its writer"),
+    "cmp; jz": Pair(1, 1, "a conditional branch pairs with the instruction that sets its flags"),
+    "add; add": Pair(1, 1, "two instructions that write flags pair"),
+    "add; adc": Pair(2, 0, "ADC, which reads the carry, is PU: it does not pair after ADD"),
     # The stack pointer, which PUSH, POP and CALL use without waiting for each other.
-    "push; push, pop; pop": Pair(2, 2, "both pairs pair"),
-    "push; pop, push; pop": Pair(4, 0, "PUSH and POP do not, in either order"),
+    "push; push, pop; pop": Pair(2, 2, "PUSH pairs with PUSH, POP with POP"),
+    "push; pop, push; pop": Pair(4, 0, "PUSH and POP do not pair, in either order"),
     "push; call": Pair(2, 2, "PUSH and CALL pair, predicted; then POP and POP"),
     "push; mov": Pair(3, 1, "PUSH and MOV, NOT, POP"),
     "push imm; mov": Pair(3, 1, "the same with an immediate"),
@@ -76,38 +77,42 @@ PAIRING = {
     # Displacement and immediate, length, prefixes.
     "mov (m),imm; mov": Pair(1, 1, "an immediate alone pairs"),
     "mov 4(m),imm; mov": Pair(2, 0, "displacement and immediate: NP"),
-    "mov; 7 bytes": Pair(1, 1, "the longest that goes into V"),
-    # Without prefix and without displacement and immediate no instruction has more than 7 bytes.
-    "mov; 8 bytes": Pair(3, 0, "8 bytes, one a prefix: alone in U, with a clock for the prefix"),
+    "mov; 7 bytes": Pair(1, 1, "the longest instruction that can run in V"),
+    # Without a prefix, an instruction of 8 bytes has both displacement and immediate.
+    "mov; 8 bytes": Pair(3, 0, "8 bytes with one prefix: alone in U, and a clock for the prefix"),
     "ds mov; mov": Pair(2, 1, "a prefixed instruction pairs in U; a clock for the prefix"),
-    "mov; ds mov": Pair(3, 0, "not in V"),
-    "cmp; near jz": Pair(1, 1, "the 0Fh of a near conditional branch is no prefix"),
+    "mov; ds mov": Pair(3, 0, "a prefixed instruction does not run in V"),
+    "cmp; near jz": Pair(1, 1, "the 0Fh of a near conditional branch is not a prefix"),
     "ds mov": Pair(2, 0, "a clock for the prefix"),
     "ds movw": Pair(3, 0, "a clock for each prefix"),
-    "ds mov; ds mov": Pair(4, 0, "a prefix hides nothing of the next: 2 and 2"),
-    "shl cl; ds mov": Pair(5, 0, "4 clocks hide up to 3 of the next one's prefix clocks"),
+    "ds mov; ds mov": Pair(4, 0, "the clock of a prefix does not hide the next prefix: 2 and 2"),
+    "shl cl; ds mov": Pair(5, 0, "4 clocks hide up to 3 prefix clocks of the next instruction"),
     "movzx": Pair(4, 0, "3, and 1 for the 0Fh"),
-    "cld; movzx": Pair(5, 0, "2 clocks hide that 1; 3"),
-    # What a pair costs [AGN-MA]: register, load and operate (r,m), operate on memory (m,r).
+    "cld; movzx": Pair(5, 0, "2 for CLD, which hide the clock of 0Fh; 3"),
+    # The clocks of a pair [AGN-MA]: register, load and operate (r,m), operate on memory (m,r).
     "reg | reg": Pair(1, 1, "the longer of 1 and 1"),
     "reg | r,m": Pair(2, 1, "the longer of 1 and 2"),
     "reg | m,r": Pair(3, 1, "the longer of 1 and 3"),
     "r,m | reg": Pair(2, 1, "the longer of 2 and 1"),
     "r,m | r,m": Pair(2, 1, "side by side: load, then operate"),
-    "r,m | m,r": Pair(3, 1, "side by side; the store last"),
+    "r,m | m,r": Pair(3, 1, "side by side; the store is last"),
     "m,r | reg": Pair(3, 1, "the longer of 3 and 1"),
-    "m,r | r,m": Pair(4, 1, "V's load waits for U's store: 3, and 1 left of 2"),
-    "m,r | m,r": Pair(5, 1, "likewise: 3, and 2 left of 3"),
-    # AGI: an address register that was written a clock before costs a clock.
-    "mov; load by it": Pair(3, 0, "no pair; a clock's wait", {"agi_stalls": 1}),
-    "mov; neg; load by it": Pair(3, 0, "a clock lies between: no wait", {"agi_stalls": 0}),
-    "mov; ds load by it": Pair(3, 0, "nor behind a prefix's clock", {"agi_stalls": 0}),
-    "load; load by it": Pair(3, 0, "a loaded address waits as well", {"agi_stalls": 1}),
+    "m,r | r,m": Pair(4, 1, "V's load waits for U's store: 3, and the remaining 1 of 2"),
+    "m,r | m,r": Pair(5, 1, "the same wait: 3, and the remaining 2 of 3"),
+    # AGI: the use of an address register that was written in the clock before costs one clock.
+    "mov; load by it": Pair(3, 0, "no pair; a wait of one clock", {"agi_stalls": 1}),
+    "mov; neg; load by it": Pair(3, 0, "one clock lies between: no wait", {"agi_stalls": 0}),
+    "mov; ds load by it": Pair(
+        3, 0, "the clock of the prefix lies between: no wait", {"agi_stalls": 0}
+    ),
+    "load; load by it": Pair(3, 0, "a loaded address also costs a wait", {"agi_stalls": 1}),
     "mov | mov, load | load by them": Pair(3, 2, "both pipes wait in the same clock"),
-    "mov; lea by it": Pair(3, 0, "LEA makes an address too", {"agi_stalls": 1}),
-    "sub esp; push": Pair(4, 0, "PUSH's own address; SUB, wait, PUSH, ADD", {"agi_stalls": 1}),
+    "mov; lea by it": Pair(3, 0, "LEA also computes an address", {"agi_stalls": 1}),
+    "sub esp; push": Pair(
+        4, 0, "PUSH uses ESP as address; SUB, wait, PUSH, ADD", {"agi_stalls": 1}
+    ),
     "sub esp; neg; push": Pair(4, 0, "no wait: SUB, NEG, PUSH, ADD", {"agi_stalls": 0}),
-    "mov edi; stos": Pair(5, 0, "STOS's own address; 1, wait, 3", {"agi_stalls": 1}),
+    "mov edi; stos": Pair(5, 0, "STOS uses EDI as address; 1, wait, 3", {"agi_stalls": 1}),
     "mov edi; neg; stos": Pair(5, 0, "no wait: 1, 1, 3", {"agi_stalls": 0}),
     "ret imm; push": Pair(
         8,
@@ -115,23 +120,23 @@ PAIRING = {
         "JMP 1, PUSH and CALL 1, RET 3, wait, PUSH 1, POP 1: RET n writes ESP explicitly",
         {"agi_stalls": 1},
     ),
-    "ret; push": Pair(6, 0, "JMP 1, CALL 1, RET 2, PUSH 1, POP 1: plain RET does not"),
-    # Memory, all of it in the L1 data cache.
+    "ret; push": Pair(6, 0, "JMP 1, CALL 1, RET 2, PUSH 1, POP 1: plain RET causes no wait"),
+    # Memory: all data are in the L1 data cache.
     "load": Pair(1, 0, "aligned", {"misaligned": 0, "data_reads": 1}),
     "load, misaligned": Pair(4, 0, "3 clocks, two accesses", {"misaligned": 1, "data_reads": 2}),
     "load, across lines": Pair(4, 0, "the same", {"misaligned": 1, "data_reads": 2}),
     "store, misaligned": Pair(4, 0, "the same", {"misaligned": 1, "data_writes": 2}),
     "word load at 1": Pair(2, 0, "within 4 bytes: aligned; a prefix", {"misaligned": 0}),
     "fld double at 512": Pair(2, 0, "FLD 1, FSTP 1", {"misaligned": 0}),
-    "fld double at 516": Pair(5, 0, "8 bytes that cross 8: 3 more", {"misaligned": 1}),
+    "fld double at 516": Pair(5, 0, "8 bytes across a boundary of 8: 3 more", {"misaligned": 1}),
     "load | load, two banks": Pair(1, 1, "side by side", {"bank_conflicts": 0}),
     "load | load, one bank": Pair(2, 1, "bits 4:2 are equal: V waits", {"bank_conflicts": 1}),
     "store | load, one bank": Pair(2, 1, "the same", {"bank_conflicts": 1}),
-    "load; use": Pair(2, 0, "no pair, but no wait for a load that hits"),
-    "store; neg; load": Pair(3, 0, "no wait for a store that hits a modified line"),
+    "load; use": Pair(2, 0, "no pair, but a load that hits causes no wait"),
+    "store; neg; load": Pair(3, 0, "a store that hits a modified line causes no wait"),
     "add r,m": Pair(2, 0, "load, operate"),
     "add m,r": Pair(3, 0, "load, operate, store", {"data_reads": 1, "data_writes": 1}),
-    "inc m": Pair(3, 0, "likewise"),
+    "inc m": Pair(3, 0, "the same"),
     # Long instructions.
     "mul": Pair(10, 0, "32 bits"),
     "imul r,r": Pair(11, 0, "10, and 1 for the 0Fh"),
@@ -143,31 +148,34 @@ PAIRING = {
     "rep movs": Pair(
         26, 1, "LEA and MOV 1, CLD 2, 13 + 8; LEA waits 1 for ESI, 1", {"agi_stalls": 1}
     ),
-    # Floating point: a result is there 3 clocks after FADD and FMUL begin; NOTs until it is.
-    "fadd": Pair(4, 0, "1, and 3 NOTs beside it"),
+    # Floating point: FADD and FMUL have a result 3 clocks after they begin. NOTs fill these clocks.
+    "fadd": Pair(4, 0, "1, and 3 NOTs"),
     "fadd; fadd needing it": Pair(6, 0, "begins 3 clocks later; 1, 2 NOTs"),
     "fadd; fadd": Pair(4, 0, "independent: one each clock; 2 NOTs"),
-    "fmul; fmul": Pair(5, 0, "independent, but the multiplier takes one each second clock"),
+    "fmul; fmul": Pair(
+        5, 0, "independent, but the multiplier accepts one operation every 2 clocks"
+    ),
     "fmul; fadd": Pair(4, 0, "two units"),
-    "fadd | fxch; fadd": Pair(4, 1, "FXCH in V is free when x87 follows; 2 NOTs"),
-    "fadd | fxch; mov": Pair(5, 1, "something else behind it costs a clock; MOV 1, 2 NOTs"),
+    "fadd | fxch; fadd": Pair(4, 1, "FXCH in V is free if an x87 instruction follows; 2 NOTs"),
+    "fadd | fxch; mov": Pair(5, 1, "another instruction after it costs a clock; MOV 1, 2 NOTs"),
     "fxch": Pair(1, 0, "alone"),
-    "fld | fxch; fstp": Pair(2, 1, "FLD and FXCH 1; FSTP of what was there before, 1"),
-    "fist; fxch": Pair(7, 0, "FXCH joins no NP: 6, 1"),
-    "fadd; mov": Pair(4, 0, "what is no FXCH joins no FADD: 1, 1, 2 NOTs"),
-    "fld; fstp": Pair(4, 0, "a store wants its operand a clock early: 1, 1, 2"),
-    "fadd; fst": Pair(6, 0, "the sum is there at 3, the store begins at 4 and takes 2"),
-    "fadd; 3 not; fst": Pair(6, 0, "3 of those 4 are free for others"),
+    "fld | fxch; fstp": Pair(2, 1, "FLD and FXCH 1; FSTP of the old value 1"),
+    "fist; fxch": Pair(7, 0, "FXCH does not pair with NP: 6, 1"),
+    "fadd; mov": Pair(4, 0, "only FXCH pairs with FADD: 1, 1, 2 NOTs"),
+    "fld; fstp": Pair(4, 0, "a store needs its operand one clock earlier: 1, 1, 2"),
+    "fadd; fst": Pair(6, 0, "the sum is ready at 3, the store begins at 4 and takes 2"),
+    "fadd; 3 not; fst": Pair(6, 0, "other instructions can use 3 of these 4 clocks"),
     "fdiv; fadd needing it": Pair(42, 0, "39 with 64-bit precision; 1, 2 NOTs"),
-    "fdiv; 38 not; fadd needing it": Pair(42, 0, "38 of the 39 are free for others"),
-    "fdiv; mul": Pair(51, 0, "the divider multiplies integers too: 39, 10, 2 NOTs"),
-    "fild; fstp needing it": Pair(4, 0, "FILD's result is there at 3; FSTP 1"),
+    "fdiv; 38 not; fadd needing it": Pair(42, 0, "other instructions can use 38 of the 39 clocks"),
+    "fdiv; mul": Pair(51, 0, "the divider also multiplies integers: 39, 10, 2 NOTs"),
+    "fild; fstp needing it": Pair(4, 0, "the result of FILD is ready at 3; FSTP 1"),
     "fist": Pair(6, 0, "6"),
     "fcom; fnstsw": Pair(7, 0, "1 and 6"),
 }
 
-# In code that is executed for the first time since it came in, the boundaries of instructions are
-# not known: only one of a single byte has a companion [INTEL-OPT]. Pairs in a loop of cold lines.
+# The first time that code runs after a line fill, the processor has no instruction boundaries. Only
+# an instruction of one byte can then pair in U [INTEL-OPT]. The values are pairs in a loop of cold
+# lines.
 COLD_LINES, COLD_LOOPS = 512, 5
 COLD = {"cold code, 1 byte": 16 * COLD_LINES, "cold code, 2 bytes": 0}
 
@@ -184,31 +192,36 @@ ROUNDS = 1024
 
 
 def pattern(not_taken: int, mispredicted: int, each: int = 1, penalty: int = 4) -> tuple[int, int]:
-    """Clocks and mispredictions of a branch that follows a pattern: `each` for itself and what
-    gives it its direction, four NOTs, and one NOT more where it is not taken."""
+    """Returns the clocks and mispredictions of a branch that follows a pattern. A round takes
+    `each` clocks for the branch and for the code that sets its direction, and four NOTs. If the
+    branch is not taken, the round has one more NOT.
+    """
     return ROUNDS * (each + 4) + not_taken + mispredicted * penalty, mispredicted
 
 
-# An entry is made, in state 3, when a branch is taken that has none. Taken: one state up, from 0 to
-# 3; not taken: one down. 2 and 3 predict taken [AGN-MA 3.2]. A misprediction costs 3 clocks, or 4
-# when the branch is conditional and in V [INTEL-OPT].
+# A taken branch without an entry gets an entry in state 3. A taken branch adds 1 to the state, but
+# state 0 becomes 3 and state 3 stays. A branch that is not taken subtracts 1 (at least 0). States 2
+# and 3 predict taken [AGN-MA 3.2]. A misprediction costs 3 clocks, or 4 for a conditional branch in
+# V [INTEL-OPT].
 BRANCHES = {
-    "never taken": Branch(*pattern(ROUNDS, 0), "no entry is ever made"),
+    "never taken": Branch(*pattern(ROUNDS, 0), "it never gets an entry"),
     "always taken": Branch(*pattern(0, 0), "state 3"),
-    "alternating, in V": Branch(*pattern(512, 512), "3 T 3 N 2 T 3: each one that is not taken"),
-    "alternating, in U": Branch(
-        *pattern(512, 512, each=3, penalty=3), "the same in U; a NOT lies before it"
+    "alternating, in V": Branch(
+        *pattern(512, 512), "3 T 3 N 2 T 3: wrong each time it is not taken"
     ),
-    "taken 3 of 4": Branch(*pattern(256, 256), "3 TTT 3 N 2 T: the one not taken"),
+    "alternating, in U": Branch(
+        *pattern(512, 512, each=3, penalty=3), "the same in U, after a NOT"
+    ),
+    "taken 3 of 4": Branch(*pattern(256, 256), "3 TTT 3 N 2 T: wrong when it is not taken"),
     "taken 2 of 4": Branch(*pattern(512, 768), "1 T 2 T 3 N 2 N 1: wrong, right, wrong, wrong"),
     "taken 1 of 4": Branch(*pattern(768, 768), "0 T 3 N 2 N 1 N 0: wrong, wrong, wrong, right"),
     "taken 1 of 8": Branch(*pattern(896, 384), "0 T 3 N 2 N 1 N 0: wrong three times, then right"),
     "after a mispredicted branch": Branch(
         512 * (1 + 4 + 1 + 3 + 4 + 1 + 3 + 1 + 4),
         3 * 512,
-        "right behind a mispredicted branch there is no look-up: where JC is not taken, 1 and 4,"
-        " JMP is mispredicted too, 1 and 3; where it is, 1, the entry foretells a JMP that is not"
-        " there, 3, and 1 NOT; the four NOTs",
+        "there is no look-up directly after a mispredicted branch. JC not taken: JC 1 and 4, JMP"
+        " is also mispredicted, 1 and 3. JC taken: JC 1, the entry predicts a JMP that is not"
+        " there, 3, and 1 NOT. Each time the four NOTs",
     ),
     "after a mispredicted branch and a NOT": Branch(
         512 * (1 + 4 + 1 + 1 + 4 + 1 + 1 + 4), 512, "JMP's own entry predicts it again"
@@ -216,38 +229,41 @@ BRANCHES = {
     "taken 1 of 4, short loop": Branch(
         ROUNDS * (1 - 1) + 768 + 511 * 4,
         128 * 3 + 127,
-        "not more than four pairs behind the N that made the state 0, T leads to 1: 0 T 1 N 0 N N T"
-        " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T, behind other"
-        " code, has an entry of its own, always right. 1, and one NOT less than the loop without",
+        "a T at most four pairs after the N that set state 0 leads to state 1: 0 T 1 N 0 N N T"
+        " 3 N 2 N 1 N 0: one wrong, three right, three wrong, one right. The first T comes after"
+        " other code. It has its own entry, which is always right. 1, and one NOT less than the"
+        " loop without this branch",
     ),
     "predicted, but not there": Branch(
         ROUNDS * (3 + 4 + 1) + 7 * 32 * 3,
         7 * 32,
         "16 T and 16 N: ROL, NOT and JC 1 each, JMP or a NOT 1, the four NOTs. JC is wrong at the"
-        " first T and the first two N, and so is JMP right behind these two, which sets its entry"
-        " to 3; behind the second and third T it foretells a JMP that is not there",
+        " first T and the first two N. JMP is wrong directly after these two N, which sets its"
+        " entry to 3. After the second and third T this entry predicts a JMP that is not there",
     ),
     "jmp to the next": Branch(
-        4 * ROUNDS, ROUNDS, "no entry is made for a target that comes next: 1 and 3 each time"
+        4 * ROUNDS, ROUNDS, "a jump to the next instruction gets no entry: 1 and 3 each time"
     ),
     "jmp": Branch(ROUNDS, 0, "1"),
     "indirect, one target": Branch(
-        7 * ROUNDS, 0, "XOR and CALL 1, POP 1, NOT 1, LEA 1, JMP 2, and the NOT it jumps to"
+        7 * ROUNDS, 0, "XOR and CALL 1, POP 1, NOT 1, LEA 1, JMP 2, and the NOT at its target"
     ),
     "indirect, two targets": Branch(
-        6 * ROUNDS + 512 + 3 * ROUNDS, ROUNDS, "as above; the last target is always the other one"
+        6 * ROUNDS + 512 + 3 * ROUNDS,
+        ROUNDS,
+        "as above; the stored target is always the other target",
     ),
     "ret, two callers": Branch(
         (10 + 2 * 3) * ROUNDS,
         2 * ROUNDS,
-        "JMP 1, two times CALL 1, NOT 1, RET 2, NOT 1 between; no stack of return addresses: RET's"
-        " last target is always the other caller",
+        "JMP 1, two times CALL 1, NOT 1, RET 2, NOT 1 between. There is no stack of return"
+        " addresses, and the stored target of RET is always the other caller",
     ),
     "ret behind call, two callers": Branch(
         8 * ROUNDS,
         0,
-        "JMP 1, two times CALL 1, RET 2, NOT 1 between; what comes before RET is the CALL, so that"
-        " each caller has an entry of its own",
+        "JMP 1, two times CALL 1, RET 2, NOT 1 between. RET comes directly after the CALL, so each"
+        " caller has its own entry",
     ),
 }
 
@@ -261,8 +277,8 @@ class Load(NamedTuple):
     why: str
 
 
-# 3 clocks from a register, 4 from memory, 3 from the stack, 5 with a pointer, each with the read of
-# a descriptor of 8 bytes in the L1 data cache [QTM]; a clock for 0Fh.
+# A load takes 3 clocks from a register, 4 from memory, 3 from the stack and 5 with a pointer. Each
+# reads a descriptor of 8 bytes in the L1 data cache [QTM]. The byte 0Fh takes another clock.
 SEGMENT_LOADS = {
     "ds": Load(3, 1, 1, "3"),
     "es": Load(3, 1, 1, "3"),
@@ -273,11 +289,11 @@ SEGMENT_LOADS = {
     "fs, another and back": Load(6, 2, 2, "3 and 3"),
     "gs, another and back": Load(6, 2, 2, "3 and 3"),
     "es, none and back": Load(7, 1, 2, "XOR 1, 3 and 3; the null selector has no descriptor"),
-    "es from memory": Load(6, 2, 1, "MOV 1, NEG 1, 4; reads the selector as well"),
+    "es from memory": Load(6, 2, 1, "MOV 1, NEG 1, 4; also reads the selector"),
     "push es; pop es": Load(4, 2, 1, "1 and 3"),
-    "push fs; pop fs": Load(6, 2, 1, "1 and 3, each with 0Fh, of which PUSH hides none"),
-    "les": Load(7, 3, 1, "MOV 1, NEG 1, 5; reads the pointer's two parts"),
-    "lfs": Load(8, 3, 1, "the same and 0Fh"),
+    "push fs; pop fs": Load(6, 2, 1, "1 and 3, and a clock for each 0Fh; PUSH hides no clock"),
+    "les": Load(7, 3, 1, "MOV 1, NEG 1, 5; also reads the two parts of the pointer"),
+    "lfs": Load(8, 3, 1, "the same, and a clock for 0Fh"),
 }
 
 
@@ -294,7 +310,7 @@ class Measured:
         return sum(values[index] for values in marker.banks.values() if index < len(values))
 
     def counts(self, phase: str, event: str = "cycles.busy") -> list[int]:
-        """Of each iteration, over all rings and address spaces."""
+        """Returns the counts of each iteration, over all rings and address spaces."""
         return [
             self._total(b.end, event) - self._total(b.begin, event)
             for b in self._events.brackets
@@ -302,8 +318,9 @@ class Measured:
         ]
 
     def beside(self, phase: str, other: str, event: str = "cycles.busy") -> list[int]:
-        """What a phase has more than another one, iteration by iteration; than the median empty
-        bracket, as in the report."""
+        """Returns the counts of a phase minus the counts of another phase, iteration by iteration.
+        For the phase `empty` it subtracts the median, as in the report.
+        """
         counts, less = self.counts(phase, event), self.counts(other, event)
         if other == "empty":
             less = [median_low(less)] * len(counts)
@@ -312,7 +329,7 @@ class Measured:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """The results of the whole experiment, run once, by workload."""
+    """Runs the whole experiment once. Returns its results by workload."""
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validation") / "results")
     runs = experiment.load(lab, "validation")
     stored = Runner(lab, jobs=multiprocessing.cpu_count()).run_all(runs)
@@ -337,7 +354,7 @@ def test_every_case_is_measured_and_derived(lab, name, expected):
     for number, text in re.findall(r'(?:X\(|\{)(\d+), "([^"]+)"', source):
         assert described[int(number)] == text
     assert set(expected) <= set(described.values())
-    if name != "branch":  # its other phases have tests of their own
+    if name != "branch":  # other tests check its other phases
         assert set(expected) == set(described.values()) - {"empty"}
 
 
@@ -346,9 +363,10 @@ def test_forty_cases():
 
 
 def check_clocks(found: Measured, name: str, other: str, clocks: int, mispredicted: int) -> None:
-    """Every iteration takes just these clocks. Between two iterations other code runs, whose
-    branches can take entries of the buffer away: a branch that is mispredicted for that costs 3 or
-    4 more, but not in all iterations."""
+    """Every iteration takes exactly these clocks. Between two iterations other code runs, and its
+    branches can replace entries of the buffer. A branch that is mispredicted for this reason costs
+    3 or 4 clocks more, but not in all iterations.
+    """
     lost = [n - mispredicted for n in found.beside(name, other, "pipeline_flushes")]
     more = [n - clocks for n in found.beside(name, other)]
     assert all(3 * n <= m <= 4 * n for n, m in zip(lost, more, strict=True)), (lost, more)
@@ -369,7 +387,7 @@ def test_pairing_in_cold_code(measured, name):
     assert all(misses >= COLD_LOOPS * COLD_LINES for misses in pairing.counts(name, "code_misses"))
     beside = pairing.beside("cold code, 1 byte", "cold code, 2 bytes", "instructions.v")
     assert beside == [COLD_LOOPS * 16 * COLD_LINES] * 3
-    # Beside them DEC, one byte, and JNZ at the end of each loop, and what sets the loop up.
+    # Other pairs are DEC (one byte) and JNZ at the end of each loop, and the set-up of the loop.
     for pairs in pairing.counts(name, "instructions.v"):
         assert COLD_LOOPS <= pairs - COLD_LOOPS * COLD[name] <= COLD_LOOPS + 16
 
@@ -381,8 +399,9 @@ def test_branches(measured, name):
 
 
 def test_random_branches(measured):
-    """The branch follows the lowest bit of a shift register; the buffer's entry, a model of four
-    lines here, goes on from pass to pass, two of which are the warm-up's."""
+    """The branch follows the lowest bit of a shift register. Four lines here model the buffer's
+    entry, which keeps its state from pass to pass. The first two passes are the warm-up.
+    """
     state, branch = None, measured["branch"]
     clocks = branch.beside("random", "fences, 1024 loops")
     for number in range(2 * (1 + len(clocks))):
@@ -390,7 +409,7 @@ def test_random_branches(measured):
         for _ in range(ROUNDS):
             taken = not register & 1
             register = register >> 1 ^ (0 if taken else 0xEDB88320)
-            # SHR and JNC 1, four NOTs, XOR 1 where it is not taken.
+            # SHR and JNC 1, four NOTs, and XOR 1 if the branch is not taken.
             cost += 5 + (not taken) + 4 * (taken != (state is not None and state >= 2))
             if taken:
                 state = 3 if state is None or state in (0, 3) else state + 1
@@ -401,8 +420,9 @@ def test_random_branches(measured):
 
 
 def rings(branch, name, without, jumps):
-    """Mispredictions in each pass, checked against the clocks: 1 for each jump, 3 more for one that
-    is mispredicted and 4 for the loop's own branch."""
+    """Returns the mispredictions in each pass, and checks the clocks. A jump takes 1 clock. A
+    mispredicted jump takes 3 more, and the mispredicted branch of the loop 4 more.
+    """
     clocks = branch.beside(name, without)
     wrong = branch.beside(name, without, "pipeline_flushes")
     for more, flushes in zip(clocks, wrong, strict=True):
@@ -413,21 +433,22 @@ def rings(branch, name, without, jumps):
 def test_a_set_has_four_ways(measured):
     branch = measured["branch"]
     assert rings(branch, "3 jumps and the loop, one set", "fences, 3", 3) == [0, 0, 0]
-    # Five in four ways: at least one of them is missing in each of 64 rounds.
+    # Five entries in four ways: at least one is missing in each of 64 rounds.
     assert min(rings(branch, "4 jumps and the loop, one set", "fences, 4", 4)) >= 64
 
 
 def test_the_buffer_has_256_entries(measured):
     branch = measured["branch"]
-    # Three jumps in each set of four ways; beside them the loop and what called it.
+    # Three jumps in each set of four ways. The loop and its caller use further entries.
     assert max(rings(branch, "192 jumps, all sets", "fences, 192", 192)) <= 8
-    # Five in each of 64 sets, 64 times round.
+    # Five jumps in each of 64 sets, in 64 rounds.
     assert min(rings(branch, "320 jumps, all sets", "fences, 320", 320)) >= 64 * 64
 
 
 def test_a_cr3_load_empties_the_buffer(measured):
-    """Of 192 jumps in a row, those mispredicted: as many of the kernel's own branches as a short
-    system call has take few entries away; a load of CR3 takes all [INTEL-DM 2]."""
+    """The test counts the mispredicted jumps of 192 jumps in a row. The kernel's branches in a
+    short system call replace few entries. A load of CR3 empties the buffer [INTEL-DM 2].
+    """
     branch = measured["branch"]
     assert max(branch.counts("192 jumps, known", "pipeline_flushes")) <= 16
     assert max(branch.counts("192 jumps, after getppid", "pipeline_flushes")) <= 32
@@ -442,9 +463,10 @@ ACCESSES = 8000
     [("loads", "dtlb_misses", 16, 4, 64 + 16), ("jumps", "itlb_misses", 8, 4, 32 + 16)],
 )
 def test_tlb(measured, kind, event, sets, ways, slack):
-    """A set that holds all its pages never misses; one with more pages than ways always does, since
-    the tree of bits takes the ways in turn as long as nothing hits. `slack`: what is there from the
-    round before, and the pages of the program itself."""
+    """A set with all its pages in the TLB never misses. A set with more pages than ways always
+    misses, because without hits the tree of bits replaces the ways in turn. `slack` covers entries
+    of the previous round and the pages of the program itself.
+    """
     tlb = measured["tlb"]
     for phase in tlb.phases:
         match = re.fullmatch(rf"{kind}, (\d+) pages( of one set)?", phase)
@@ -454,13 +476,14 @@ def test_tlb(measured, kind, event, sets, ways, slack):
         crowded = sum(sum(page % sets == other % sets for other in pages) > ways for page in pages)
         (misses,) = tlb.counts(phase, event)
         assert abs(misses - ACCESSES * crowded / len(pages)) <= slack, phase
-        # A walk is two reads, which the board cache has [INTEL-DM 3].
+        # A walk makes two reads, which hit in the board cache [INTEL-DM 3].
         assert tlb.counts(phase, "walk_reads") == [2 * misses]
         (busy,), (walking,) = tlb.counts(phase), tlb.counts(phase, "stall.walk")
         if misses > slack:
             # No figure is published. Two bus reads with 4 clocks before each take 16 to 22 clocks.
             assert 16 <= walking / misses <= 22
-        # A load waits a clock for the address that the last one loaded; DEC, JZ and JMP are two.
+        # A load waits one clock for the address that the previous load returned. DEC, JZ and JMP
+        # take two clocks.
         assert 0 <= busy - walking - 2 * ACCESSES <= 64
 
 
@@ -476,9 +499,9 @@ def test_segment_loads(measured, name):
 
 
 STALLS = ("stall.read", "stall.write", "stall.write_me", "stall.walk", "stall.fetch")
-# [UM3, CHEN95] through an interrupt gate to an inner level. INT reads the gate, the descriptors of
-# code and stack and, from the task state segment, the stack's address, and pushes 5 words; IRET
-# pops these and reads both descriptors.
+# The clocks [UM3, CHEN95] through an interrupt gate to an inner level. INT reads the gate and the
+# descriptors of code and stack. It reads the stack's address from the task state segment, and
+# pushes 5 words. IRET pops these words and reads the two descriptors.
 TRANSFERS = {"INT": 48, "IRET": 27, "INT and IRET": 48 + 27}
 
 
@@ -491,7 +514,9 @@ def test_int_and_iret(measured, name):
 
 @pytest.mark.parametrize("name", ["INT", "IRET"])
 def test_misses_of_int_and_iret(measured, name):
-    """With nothing that they need in the L1 data cache: the rest is what they wait for."""
+    """The L1 data cache does not have the data that INT and IRET need. The further clocks are their
+    waits.
+    """
     transfers = measured["int-iret"]
     phase = f"{name}, L1D empty"
     stalls = [

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# A program without operating system for test_transfers.py: INT and IRET in real mode, inside ring 0
-# of protected mode, and between virtual-8086 mode and ring 0. In each the phase 10, 20 or 30 lasts
-# from INT to the handler, the next from IRET back to the program; the one behind these is empty.
+# A program without operating system for test_transfers.py. It executes INT and IRET in real mode,
+# inside ring 0 of protected mode, and between virtual-8086 mode and ring 0. In these modes, phase
+# 10, 20 or 30 lasts from INT to the handler. The next phase lasts from IRET to the program. The
+# phase after it is empty.
 
         .include "bare.inc"
         .set    PASSES, 4
@@ -13,7 +14,7 @@
         movl    $\phase, %edx
         xorl    %esi, %esi
         .endm
-        # NEG pairs with nothing: what the operands cost is the same in every phase.
+        # NEG does not pair, so the operands cost the same in every phase.
         .macro  begin phase
         negl    %ebx
         operands BEGIN, \phase
@@ -26,7 +27,7 @@
         cpuid
         begin   \phase
         int     $\vector
-        cpuid                           # the end that the handler has prepared
+        cpuid                           # the end marker, which the handler has prepared
         decb    passes
         jnz     9b
         .endm

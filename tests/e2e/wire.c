@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * wire: bytes to the remote host's sink, from its source, and datagrams to its echo and back.
- * Phases 0, 1 and 2 bracket them. Every byte is looked at, here or by the check sequence that the
- * remote host has calculated.
+ * wire: sends bytes to the remote host's sink, receives bytes from its source, and exchanges
+ * datagrams with its echo. Phases 0, 1 and 2 bracket these transfers. Every byte is checked, by
+ * this program or by the check sequence that the remote host calculates.
  */
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -108,7 +108,7 @@ static void send_all(int control, long bytes) {
     put(sink, piece, bytes - at < PIECE ? bytes - at : PIECE);
   }
   shutdown(sink, SHUT_WR);
-  if (read(sink, &byte, 1) != 0) p5w_fail("sink"); /* it closes when all has come */
+  if (read(sink, &byte, 1) != 0) p5w_fail("sink"); /* it closes after the last byte */
   p5_end(0);
   close(sink);
   command(control, "stats\n");
@@ -139,8 +139,8 @@ static void echoes(long datagrams) {
   fill(0);
   p5_begin(2);
   for (long i = 0; i < datagrams; i++) {
-    long size = 1 + i * 977 % PIECE, got; /* most of them in fragments */
-    piece[0] = (char)i; /* late answers are of another one */
+    long size = 1 + i * 977 % PIECE, got; /* most datagrams have fragments */
+    piece[0] = (char)i; /* late answers belong to other datagrams */
     for (int tries = 0;; tries++) {
       if (tries == TRIES) wrong("echo: no answer");
       if (write(echo, piece, (size_t)size) != size) p5w_fail("echo");

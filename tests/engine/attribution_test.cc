@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which nodes get the counts? The sums must equal the banks; also stacks, found by the stack
-// pointer, and entrances.
+// Which nodes get the counts? The sums must equal the banks. The tests also check stacks, which the
+// stack pointer identifies, and entrances.
 #include "engine/measure/attribution.hh"
 
 #include <doctest/doctest.h>
@@ -146,10 +146,10 @@ TEST_CASE("attribution: the counts of functions equal the growth of the banks") 
   const auto found = system.instructions();
   CHECK(found.at("leaf int") > 0);
   CHECK(found.at("behind int") > 0);
-  CHECK(found.at("[unknown]") == 286);  // one in ring 3 each time
+  CHECK(found.at("[unknown]") == 286);  // one instruction in ring 3 each time
 }
 
-TEST_CASE("attribution: a count outside of all functions is found") {
+TEST_CASE("attribution: a count outside of all functions is detected") {
   System system(false);
   system.attribution.begin(1);
   system.step();
@@ -195,14 +195,14 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   system.cross({"iret", -1, 0}, 3, kUser, 0x7000);
   system.attribution.begin(1);
   system.step();
-  system.cross({"int", 0x80, 4}, 0, kEntry, 0xC1003000);  // on the stack for entries
-  system.esp = 0xC2001F00;                                // of the task
+  system.cross({"int", 0x80, 4}, 0, kEntry, 0xC1003000);  // on the stack for kernel entries
+  system.esp = 0xC2001F00;                                // on the task's stack
   system.call(kLeaf);
   system.step();
   system.esp = 0xC2005F00;  // a new task
   system.jump(kFork);
   system.step();
-  system.esp = 0xC2001EFC;  // and back to the first
+  system.esp = 0xC2001EFC;  // and back to the first task
   system.jump(kLeaf + 0x40);
   system.step();
   system.ret();
@@ -217,14 +217,15 @@ TEST_CASE("attribution: the kernel's stack continues the program's, and each tas
   CHECK(system.attribution.differs() == "");
 }
 
-TEST_CASE("attribution: nested brackets both count, and code without a symbol has a place") {
+TEST_CASE(
+    "attribution: both nested brackets count, and code without a symbol is counted as unknown") {
   System system(false);
   system.attribution.begin(1);
   system.step();
   system.attribution.begin(2);
   system.step();
   system.attribution.end(2);
-  system.cross({"iret", -1, 0}, 3, kUser + 0x1000, 0x7000);  // its page faults at once
+  system.cross({"iret", -1, 0}, 3, kUser + 0x1000, 0x7000);  // its first instruction page-faults
   system.model.exception(14, false, system.ip);
   system.cross({"exception", 14, 0}, 0, kHandler, 0xC1001000);
   system.step();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// engine/base: agenda, clock and JSON lines. Settings are tested in config_test.cc.
+// Tests of engine/base: agenda, clock and JSON lines. config_test.cc tests the settings.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 
 using namespace base;
 
-TEST_CASE("agenda: actions run in order of time, and at one time in order of entry") {
+TEST_CASE("agenda: actions run in order of time, and at the same time in order of entry") {
   Agenda agenda;
   std::vector<std::string> ran;
   const auto action = [&](const char* name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do tests use the Pentium model? The bench has the machine of the P90 and takes instructions
-// and accesses by hand.
+// How do tests use the Pentium model? The bench has the machine of the P90. A test gives it single
+// instructions and accesses.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 #include "engine/p5/pentium.hh"
 #include "table.hh"
 
-// A 90 MHz Pentium on a 60 MHz bus, 256 KB L2, 32 MB: the numbers of p90-premiere2.toml.
+// A 90 MHz Pentium on a 60 MHz bus, with 256 KB L2 and 32 MB, as in p90-premiere2.toml.
 inline p5::Config p90() {
   p5::Config config;
   config.clock_mhz = 90;
@@ -88,15 +88,15 @@ class Bench : public p5::Platform {
     write(address);
   }
 
-  // Returns the clocks of `code` when it and its data are in the caches and nothing before it
-  // interferes.
+  // Returns the clocks of `code` if it and its data are in the caches and earlier code has no
+  // effect.
   uint64_t warm(const std::function<void()>& code) {
     uint64_t clocks = 0;
     for (int pass = 0; pass < 3; pass++) {
       ip = kCode;
       before_pass();
       for (int i = 0; i < 3; i++) insn("90");
-      insn("f7 df");  // NEG EDI pairs with nothing
+      insn("f7 df");  // NEG EDI does not pair
       const uint64_t start = model.clock();
       code();
       clocks = model.clock() - start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does the engine's cache agree with the reference at each access? The tests compare hit, fill,
-// write-through, the victim and its write-back, with invalidations, cleaning and uncached accesses
+// Does the engine's cache agree with the reference at each access? The tests compare hits, fills,
+// write-throughs, victims and write-backs. Invalidations, cleaning and uncached accesses come in
 // between.
 #include <doctest/doctest.h>
 
@@ -71,7 +71,8 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     const bool write = stream.below(3) == 0;
     const bool fill = stream.below(100) != 0;  // 1 in 100 is an uncached access
 
-    // The model does not call the engine's cache when these return true, so they must be right.
+    // If these functions return true, the model does not call the engine's cache. So they must be
+    // right.
     const bool quick = write ? engine.quick_write(address) : engine.quick_read(address);
     const reference::Outcome outcome = expected.access(address, write, fill);
     *hits += outcome.hit;
@@ -150,7 +151,7 @@ TEST_CASE("cache: a direct-mapped line is displaced by its alias and written bac
   CHECK_FALSE(cache.holds(0x1234));
 }
 
-TEST_CASE("cache: no write allocate") {  // INTEL-DM ch. 2: a write miss goes past L1D
+TEST_CASE("cache: no write allocate") {  // INTEL-DM ch. 2: a write miss does not fill L1D
   p5::CacheConfig config;
   config.size = 8192;
   config.ways = 2;

@@ -56,14 +56,14 @@ TEST_CASE("card: remote DMA accesses the memory in words, and wraps at the end o
   Frame both = last;
   both.insert(both.end(), first.begin(), first.end());
   CHECK(bench.read_memory(0x7F00, 512) == both);
-  // There is nothing beyond 8000h, and no more than the count is transferred.
+  // There is no memory beyond 8000h, and the card transfers only the counted bytes.
   bench.write_memory(0x9000, last);
   CHECK(bench.read_memory(0x9000, 2) == Frame(2, 0xFF));
   bench.read_memory(0x4C00, 2);
   CHECK(bench.network.card().read(Ne2000::kData, 2) == 0xFFFF);
 }
 
-TEST_CASE("card: a frame is sent at once, and the interrupt comes when its last bit has gone") {
+TEST_CASE("card: a frame is sent at once, and the interrupt comes after its last bit") {
   for (const size_t size : {60, 100, 1514}) {
     NetBench bench;
     bench.start();
@@ -87,7 +87,7 @@ TEST_CASE("card: a frame is sent at once, and the interrupt comes when its last 
   }
 }
 
-TEST_CASE("card: the masked interrupt does not come, and comes when it is unmasked") {
+TEST_CASE("card: a masked interrupt comes when it is unmasked") {
   NetBench bench;
   bench.start();
   bench.out(0xF, 0);
@@ -100,7 +100,7 @@ TEST_CASE("card: the masked interrupt does not come, and comes when it is unmask
   CHECK(bench.line);
 }
 
-TEST_CASE("card: nothing is sent by a stopped card, and no bytes are an underrun") {
+TEST_CASE("card: a stopped card does not send, and a frame without bytes is an underrun") {
   NetBench bench;
   bench.start();
   bench.out(0x0, 0x21);
@@ -114,7 +114,7 @@ TEST_CASE("card: nothing is sent by a stopped card, and no bytes are an underrun
   CHECK(bench.log.seen.size() <= 1);
 }
 
-TEST_CASE("card: in loopback nothing reaches the wire") {
+TEST_CASE("card: in loopback no frame reaches the wire") {
   NetBench bench;
   bench.start();
   bench.out(0xD, 0x02);
@@ -122,7 +122,7 @@ TEST_CASE("card: in loopback nothing reaches the wire") {
   CHECK(bench.log.seen.empty());
 }
 
-TEST_CASE("card: frames of all sizes come into the ring whole, interrupt at the last bit") {
+TEST_CASE("card: frames of all sizes are stored in the ring, with an interrupt at the last bit") {
   NetBench bench;
   bench.start();
   for (size_t size = 60; size <= 1514; size += size < 260 || size > 1260 ? 1 : 13) {
@@ -149,7 +149,7 @@ TEST_CASE("card: it still receives after a driver selects a page without the sta
   CHECK(bench.take().size() == 2);
 }
 
-TEST_CASE("card: it takes its own address; broadcasts, groups and all frames only if enabled") {
+TEST_CASE("card: it receives its own address, and others only if enabled") {
   const auto takes = [](uint8_t receive, const Frame& frame, uint8_t groups = 0) {
     NetBench bench;
     bench.start(receive);
@@ -202,7 +202,7 @@ TEST_CASE("card: the multicast filter is the hash that drivers calculate") {
   }
 }
 
-TEST_CASE("card: with a full ring it drops a frame when the frame needs a page that is not free") {
+TEST_CASE("card: it drops a frame that needs a page which is not free") {
   NetBench bench;
   bench.start();
   // 51 pages are free (the 52nd is the boundary). A frame of 1514 bytes takes 6 of them: 8 frames
@@ -251,7 +251,8 @@ TEST_CASE("card: it counts missed frames up to 192, with an interrupt at 128") {
   CHECK(bench.take().size() == 51);
 }
 
-TEST_CASE("card: a stopped card receives nothing; a reset ends reception, not transmission") {
+TEST_CASE(
+    "card: a stopped card does not receive, and a reset ends reception but not transmission") {
   NetBench bench;
   bench.start();
   bench.out(0x0, 0x21);
@@ -288,7 +289,7 @@ TEST_CASE("card: the card reports the number of collisions to the driver") {
     bench.start();
     from_wire(&bench, to_guest(1514));
     bench.load(to_host(60));
-    bench.go(60);  // waits for the frame's end, as does the next from the host
+    bench.go(60);  // waits for the end of the frame, like the next frame from the host
     from_wire(&bench, to_guest(60));
     bench.run_until(10 * kMillisecond);
     CHECK(bench.log.collisions > 0);
@@ -305,7 +306,7 @@ TEST_CASE("card: the 'send packet' command reads the next packet of the ring") {
   bench.start();
   from_wire(&bench, to_guest(100));
   bench.run_until(kMillisecond);
-  bench.out(0x3, NetBench::kFirstPage);  // a driver that uses the command sets the boundary so
+  bench.out(0x3, NetBench::kFirstPage);  // as drivers with this command do
   bench.out(0x0, 0x1A);
   CHECK((bench.in(0x8) | bench.in(0x9) << 8) == NetBench::kFirstPage * 256);
   CHECK(bench.network.card().read(Ne2000::kData, 2) ==
@@ -329,7 +330,7 @@ TEST_CASE("card: it works after any sequence of port accesses") {
     }
     bench.run_until(bench.now + 200 * kMillisecond);
   }
-  // It still works.
+  // The card still works.
   bench.run_until(bench.now + 10 * kSecond);
   bench.start();
   const uint64_t before = bench.log.seen.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which parameter files does the engine accept, and how does it answer each mistake?
+// Which parameter files does the engine accept, and which error does each mistake give?
 #include "engine/p5/config.hh"
 
 #include <doctest/doctest.h>
@@ -119,7 +119,7 @@ TEST_CASE("config: a machine") {
   CHECK(config.uncached.back() == std::pair(0x2000000u, 0xFFFFFFFFu));
 }
 
-TEST_CASE("config: the clock ratio is one of small whole numbers") {
+TEST_CASE("config: the clock ratio is a ratio of small whole numbers") {
   const auto ratio = [](const char* core, const char* bus) {
     Settings settings;
     std::string error, text = replaced("clock_mhz = 90", std::string("clock_mhz = ") + core);
@@ -189,7 +189,7 @@ TEST_CASE("config: the message of a mistake is one line with place, key and expe
   }
 }
 
-TEST_CASE("config: a tree of bits has a power of two ways, at most 8") {
+TEST_CASE("config: with a tree of bits, the number of ways is a power of two up to 8") {
   const auto error = [](const char* ways, const char* size, const char* policy) {
     std::string text = replaced("l1d.ways = 2", std::string("l1d.ways = ") + ways);
     text = replaced("l1d.size = 8192", std::string("l1d.size = ") + size, text);
@@ -209,7 +209,7 @@ TEST_CASE("config: a tree of bits has a power of two ways, at most 8") {
   }
 }
 
-TEST_CASE("config: every policy that is declared can be made") {
+TEST_CASE("config: every declared policy can be constructed") {
   const DeclaredKey* key = declared::p5.keys;
   while (std::string(key->name) != "l1d.replacement") key++;
   std::istringstream names(key->choices);
@@ -222,7 +222,7 @@ TEST_CASE("config: every policy that is declared can be made") {
   CHECK(count == std::variant_size_v<Policies::Any>);
 }
 
-TEST_CASE("declarations: a part that is not in the file has its defaults") {
+TEST_CASE("declarations: a part that is missing in the file has default values") {
   Settings settings;
   std::string error;
   REQUIRE(settings.parse("net.loss = 0.5\n", "engine.conf", &error));
@@ -231,7 +231,7 @@ TEST_CASE("declarations: a part that is not in the file has its defaults") {
   CHECK_FALSE(config.card);
   CHECK(config.wire.bit_rate == 10'000'000);
   CHECK(config.remote.path.loss == 0.5);
-  // A default is no difference from a file that lacks the key.
+  // A key with the default value is the same as a missing key.
   Settings same;
   REQUIRE(same.parse("net.loss = 0.5\n", "engine.conf", &error));
   CHECK(same.difference(settings, {}) == "");
@@ -291,8 +291,8 @@ TEST_CASE("declarations: disks") {
         "engine.conf:16: disk.seek_knee: expected at most the number of cylinders minus 2, 598");
 }
 
-// The rule that the command line checks accepts the same values as the curve of the model.
-TEST_CASE("declarations: a drive has a seek curve just where the rule holds") {
+// The check of the command line and the curve of the model accept the same values.
+TEST_CASE("declarations: a drive has a seek curve if and only if the rule holds") {
   size_t possible = 0;
   for (double average = 1.5; average < 18; average += 0.25) {
     std::string problem;

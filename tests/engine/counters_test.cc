@@ -54,7 +54,7 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
   bench.load(0x2000);
   CHECK(counted(bench, 0x07, [&] { bench.model.bus_master(0x2000, 64, false); }) == 2);
   CHECK(counted(bench, 0x08, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
-  // FADD, FMUL, FDIV, FSQRT, MUL and IMUL count; FLD, FXCH, FCHS and ADD do not.
+  // FADD, FMUL, FDIV, FSQRT, MUL and IMUL count. FLD, FXCH, FCHS and ADD do not count.
   CHECK(counted(bench, 0x22, [&] {
           for (const char* hex : {"d8 c1", "d8 c9", "d8 f1", "d9 fa", "f7 e1", "0f af c1", "d9 c0",
                                   "d9 c9", "d9 e0", "01 d8"}) {
@@ -70,7 +70,7 @@ TEST_CASE("counters: snoops, floating-point operations and the bus") {
   CHECK(counted(bench, 0x18, [&] { bench.model.idle(1000); }) == 0);
 }
 
-TEST_CASE("counters: waiting for write buffers and for older writes are two events") {
+TEST_CASE("counters: waits for write buffers and waits for older writes are two events") {
   Bench bench(exact());
   bench.load(0x2000);
   bench.store(0x2000);
@@ -109,10 +109,11 @@ TEST_CASE("counters: miscounts of misaligned accesses") {  // [INTEL-SU erratum 
     const auto read = [&] { bench.load(0x2002); };
     CHECK(counted(bench, 0x00, read) == 2);
     CHECK(counted(bench, 0x1A, read) == (wrong ? 2 : 3));
-    // Both parts lie in one line: the line is already on its way for the second part.
+    // Both parts lie in one line, so the fill has already begun when the second part needs the
+    // line.
     CHECK(counted(bench, 0x03, [&] { bench.load(0x100002); }) == (wrong ? 2 : 1));
     CHECK(counted(bench, 0x29, [&] { bench.load(0x110002); }) == (wrong ? 2 : 1));
-    // In two lines both parts miss.
+    // If the parts lie in two lines, both parts miss.
     CHECK(counted(bench, 0x03, [&] { bench.load(0x12001E); }) == 2);
     // FST [eax], and MOV.
     const auto store = [&](const char* hex) {
@@ -182,7 +183,8 @@ TEST_CASE("counters: accesses at the addresses in DR0 to DR3") {  // [INTEL-DM 1
   };
   CHECK(matches(everything) == "0000");
   const uint64_t clocks = bench.warm(everything);
-  // Code, 4 bytes written, 4 bytes accessed, 1 byte written; no breakpoint is enabled.
+  // The breakpoints are: code, 4 bytes written, 4 bytes accessed, 1 byte written. No breakpoint is
+  // enabled.
   constexpr uint32_t kWhat = 0u << 16 | 0xDu << 20 | 0xFu << 24 | 0x1u << 28;
   bench.model.set_breakpoints({Bench::kCode, 0x2004, 0x2004, 0x2008}, kWhat);
   CHECK(matches(everything) == "1121");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does the decoder follow its rules? Each rule has cases made by hand.
-// tests/unit/test_decode_objdump.py compares lengths and classes over the whole opcode space with
-// objdump.
+// Does the decoder follow its rules? Each rule has hand-made cases here. For the whole opcode
+// space, tests/unit/test_decode_objdump.py compares lengths and classes with objdump.
 #include "engine/p5/decode.hh"
 
 #include <doctest/doctest.h>
@@ -18,7 +17,7 @@ using namespace p5;
 constexpr RegMask kEax = 1, kEcx = 2, kEdx = 4, kEbx = 8, kEsp = 16, kEbp = 32, kEsi = 64,
                   kEdi = 128;
 
-// Decodes "8b 46 04"; the whole text must be one instruction.
+// Decodes a text like "8b 46 04". The whole text must be one instruction.
 Insn decode_hex(const std::string& hex, bool code32 = true) {
   std::vector<uint8_t> bytes;
   for (size_t at = 0; at < hex.size(); at += 3) {
@@ -88,11 +87,11 @@ TEST_CASE("decode: addresses of 16-bit and 32-bit forms") {
   CHECK(decode16("8b 06 34 12").address == 0);           // [1234h]
   CHECK(has(decode16("8b 06 34 12"), kDisp));
   CHECK(decode16("67 8b 04 1e").address == (kEsi | kEbx));    // 32-bit form in 16-bit code
-  CHECK(decode_hex("67 8b 07").address == kEbx);              // and the other way round
+  CHECK(decode_hex("67 8b 07").address == kEbx);              // 16-bit form in 32-bit code
   CHECK(decode_hex("8b 05 00 00 00 00").address == 0);        // [0]
   CHECK(decode_hex("8b 04 25 00 00 00 00").address == 0);     // the same with a SIB
   CHECK(decode_hex("8b 04 8d 00 00 00 00").address == kEcx);  // [ecx*4]
-  CHECK(decode_hex("8b 04 20").address == kEax);              // index 4 is none
+  CHECK(decode_hex("8b 04 20").address == kEax);              // index 4 means no index
 }
 
 TEST_CASE("decode: operand and address size change the length") {
@@ -103,13 +102,13 @@ TEST_CASE("decode: operand and address size change the length") {
   CHECK(decode_hex("67 a1 34 12").length == 4);
   CHECK(decode_hex("66 ea 00 00 00 00").length == 6);  // ptr16:16
   CHECK(decode_hex("f6 c1 7f").length == 3);           // TEST has an immediate,
-  CHECK(decode_hex("f6 d1").length == 2);              // NOT none
+  CHECK(decode_hex("f6 d1").length == 2);              // NOT has no immediate
   CHECK(decode_hex("c8 10 00 03").length == 4);
   CHECK(decode_hex("0f 22 18").length == 3);  // MOV CR: mod is ignored
   CHECK(decode_hex("0f 20 85").length == 3);
 }
 
-TEST_CASE("decode: bytes that end too early, or never") {
+TEST_CASE("decode: incomplete instructions, and instructions that are too long") {
   Insn insn;
   const uint8_t load[] = {0x8B, 0x84, 0x24, 0x01, 0x02, 0x03, 0x04};
   for (unsigned available = 0; available < sizeof load; available++) {
@@ -122,7 +121,7 @@ TEST_CASE("decode: bytes that end too early, or never") {
   for (unsigned available = 0; available < sizeof two_byte; available++) {
     CHECK_FALSE(decode(two_byte, available, true, timing_table(), &insn));
   }
-  // 14 prefixes and a NOP are 15 bytes; one prefix more is too long.
+  // 14 prefixes and a NOP are 15 bytes. With one more prefix the instruction is too long.
   uint8_t prefixes[16];
   for (auto& byte : prefixes) byte = 0x66;
   prefixes[14] = 0x90;
@@ -145,7 +144,7 @@ TEST_CASE("decode: prefix clocks") {
   }
   CHECK(decode_hex("0f 84 00 00 00 00").prefixes == 0);  // near Jcc: 0F is free
   CHECK(decode_hex("66 0f 84 00 00").prefixes == 1);
-  CHECK(decode_hex("0f 94 c0").prefixes == 1);  // SETcc: it is not
+  CHECK(decode_hex("0f 94 c0").prefixes == 1);  // SETcc: 0F takes a clock
   CHECK(decode_hex("66 64 0f b6 06").prefixes == 3);
 }
 
@@ -306,7 +305,7 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   CHECK(pairing("89 d8") == Pairing::UV);
   CHECK(pairing("8b 46 04") == Pairing::UV);
   CHECK(pairing("c7 06 01 00 00 00") == Pairing::UV);     // mov [esi],imm
-  CHECK(pairing("c7 46 04 01 00 00 00") == Pairing::NP);  // with displacement: not
+  CHECK(pairing("c7 46 04 01 00 00 00") == Pairing::NP);  // with displacement: does not pair
   CHECK(pairing("83 3b 05") == Pairing::UV);              // cmp [ebx],5
   CHECK(pairing("83 7b 04 05") == Pairing::NP);
   CHECK(pairing("80 4b 04 05") == Pairing::NP);
@@ -329,12 +328,12 @@ TEST_CASE("decode: pairing") {  // [INTEL-OPT ch. 3, AGN-IT]
   CHECK(pairing("66 89 d8") == Pairing::PU);  // prefixed: U only
   CHECK(pairing("64 8b 06") == Pairing::PU);
   CHECK(pairing("66 11 d8") == Pairing::PU);
-  CHECK(pairing("2e 74 00") == Pairing::NP);  // PV and U only: nowhere
+  CHECK(pairing("2e 74 00") == Pairing::NP);  // PV, and U only: does not pair
   CHECK(pairing("d8 c1") == Pairing::FX);
   CHECK(pairing("d9 c9") == Pairing::NP);
 }
 
-TEST_CASE("decode: instructions that the chip refuses, at both ISA levels") {
+TEST_CASE("decode: invalid instructions at both ISA levels") {
   const auto refused = [](const char* hex) {
     const Insn insn = decode_hex(hex);
     return std::pair(has(insn, kNotOnPentium), has(insn, kNotOnPentiumCmov));
@@ -356,7 +355,7 @@ TEST_CASE("decode: instructions that the chip refuses, at both ISA levels") {
     CAPTURE(hex);
     CHECK(refused(hex) == std::pair(true, true));
   }
-  // Invalid opcodes that software executes to get #UD, and everything ordinary.
+  // Invalid opcodes that software executes to get #UD, and all ordinary instructions.
   for (const char* hex : {"0f 0b", "0f b9 c0", "0f ff c0", "0f c7 0b", "0f b1 0b", "0f a2", "d9 c1",
                           "db e3", "df e0", "de d9", "da e9", "c4 00", "62 00", "0f 31", "0f c8"}) {
     CAPTURE(hex);
@@ -405,7 +404,7 @@ TEST_CASE("decode: x87") {
   CHECK_FALSE(has(decode_hex("9b"), kFpu));
 }
 
-TEST_CASE("decode: invalid opcodes are of no class, and uncommon") {
+TEST_CASE("decode: invalid opcodes have no class and are uncommon") {
   for (const char* hex :
        {"0f 0b", "0f 04", "8d c0", "fe d0", "ff f8", "0f 24 c0", "0f 22 c8", "8f c8", "c6 c8 00"}) {
     CAPTURE(hex);
@@ -415,8 +414,8 @@ TEST_CASE("decode: invalid opcodes are of no class, and uncommon") {
 }
 
 TEST_CASE("decode: every class of an encoding can be reached") {
-  // Goes over all opcodes and ModRM bytes. A class that no encoding reaches would be an unused row
-  // of the table.
+  // Goes through all opcodes and ModRM bytes. A class without an encoding would be an unused row of
+  // the table.
   std::vector<bool> seen(Class::Count, false);
   for (int map = 0; map < 2; map++) {
     for (int opcode = 0; opcode < 256; opcode++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How do tests run devices without the emulator? This PC records what devices do to it.
+// How do tests run devices without the emulator? This PC records the actions of the devices.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -26,7 +26,7 @@ std::vector<p5::Part> parts() {
 
 }  // namespace
 
-TEST_CASE("devices: each folder has registered itself, in the order of its device.toml") {
+TEST_CASE("devices: all folders are registered, in the order of their device.toml") {
   const std::vector<p5::Part> found = parts();
   CHECK(std::is_sorted(found.begin(), found.end()));
   for (const p5::Part part : {p5::Part::Scsi, p5::Part::Ne2000}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A drive with round numbers, and an adapter with a memory of its own, for the tests of the disks.
+// A drive with round numbers and an adapter with its own memory, for the tests of the disks.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,8 @@
 
 namespace disk {
 
-// 1000 cylinders of 4 tracks, 120 and 100 sectors each; 7200 rpm.
+// A drive with 7200 rpm and 1000 cylinders of 4 tracks. Its two zones have 120 and 100 sectors per
+// track.
 inline DriveConfig round_drive() {
   DriveConfig config;
   config.zones = {{500, 120}, {500, 100}};
@@ -29,7 +30,7 @@ inline DriveConfig round_drive() {
 
 constexpr Time kBusSector = 512 * kMicrosecond / 10;  // at 10 MB/s
 
-// Sends one request after the other and returns the end time of each.
+// Sends one request after the other. Returns the end time of each request.
 struct DriveBench {
   Agenda agenda;
   std::string problem;
@@ -44,7 +45,7 @@ struct DriveBench {
     now = until;
   }
 
-  // All data of a read has come over the bus.
+  // Returns the time at which all data of a read have come over the bus.
   Time read(uint64_t first, uint32_t count, Spent* spent = nullptr) {
     auto request = std::make_shared<Request>();
     request->first = first;

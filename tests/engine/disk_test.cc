@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Does the disk drive behave as its data sheet would say? The tests check geometry, arm, rotation,
+// Does the disk drive behave according to its data sheet? The tests check geometry, arm, rotation,
 // buffer and write cache.
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 double ms(Time time) { return double(time) / double(kMillisecond); }
 
-// Waits for the index mark of a later round, when earlier work of the drive has ended.
+// Waits for the index mark of a later rotation, after the drive has ended its earlier work.
 void settle(DriveBench* bench) {
   const Time turn = bench->drive.geometry().revolution();
   bench->run_until((bench->now / turn + 10) * turn);
@@ -23,12 +23,13 @@ void settle(DriveBench* bench) {
 
 }  // namespace
 
-TEST_CASE("disk: sectors are where zones, heads and skew put them") {
+TEST_CASE("disk: zones, heads and skew give the places of sectors") {
   const DriveBench bench;
   const Geometry& geometry = bench.drive.geometry();
   CHECK(geometry.sectors() == 500 * 4 * 120 + 500 * 4 * 100);
   CHECK(geometry.cylinders() == 1000);
-  // 1 ms of a round of 8.33 ms is 14.4 of 120 sectors, rounded up to 15; it is 12 of 100 sectors.
+  // 1 ms of a rotation of 8.33 ms is 14.4 of 120 sectors, rounded up to 15. On a track of 100
+  // sectors it is 12.
   Place place = geometry.place(0);
   CHECK((place.cylinder == 0 && place.head == 0 && place.slot == 0 && place.left == 120));
   place = geometry.place(120);
@@ -41,7 +42,7 @@ TEST_CASE("disk: sectors are where zones, heads and skew put them") {
   CHECK((place.cylinder == 999 && place.head == 3 && place.left == 1));
 }
 
-TEST_CASE("disk: every sector has a place of its own") {
+TEST_CASE("disk: every sector has its own place") {
   const Geometry geometry({{3, 10}, {2, 7}}, 3, kSecond, kSecond / 20, kSecond / 9);
   std::vector<std::vector<bool>> seen(5 * 3, std::vector<bool>(10));
   for (uint64_t sector = 0; sector < geometry.sectors(); sector++) {
@@ -53,7 +54,7 @@ TEST_CASE("disk: every sector has a place of its own") {
   }
 }
 
-TEST_CASE("disk: the seek curve goes through the published times") {
+TEST_CASE("disk: the seek curve contains the published times") {
   std::string problem;
   const uint32_t n = 3510;
   const SeekCurve curve(n, n / 3, 6 * kMillisecond / 10, 8 * kMillisecond, 17 * kMillisecond,
@@ -61,7 +62,7 @@ TEST_CASE("disk: the seek curve goes through the published times") {
   CHECK(problem.empty());
   CHECK(ms(curve.time(1)) == doctest::Approx(0.6));
   CHECK(ms(curve.time(n - 1)) == doctest::Approx(17));
-  // Measures the mean over random pairs; it does not compute it.
+  // Measures the mean over random pairs, instead of computing it.
   std::mt19937 random(1);
   double sum = 0;
   const int draws = 200000;
@@ -82,8 +83,8 @@ TEST_CASE("disk: a rotation is 8.333 ms at 7200 rpm") {
   config.read_ahead = false;
   config.command = 0;
   DriveBench bench(config);
-  // The first sector passes at each index mark. A request that has just missed it waits for a
-  // round.
+  // The first sector passes at each index mark. A request that has just missed this sector waits
+  // for one rotation.
   bench.run_until(bench.drive.geometry().revolution() * 20 + 1);
   Spent spent;
   bench.read(0, 1, &spent);
@@ -105,7 +106,7 @@ TEST_CASE("disk: random reads take an average seek and half a rotation") {
     seek += ms(spent.seek) / reads;
     rotation += ms(spent.rotation) / reads;
   }
-  // Sectors are not cylinders: the outer zone has longer tracks and therefore more sectors.
+  // The outer zone has longer tracks, so it has more sectors for the same number of cylinders.
   CHECK(seek == doctest::Approx(8).epsilon(0.02));
   CHECK(rotation == doctest::Approx(8.3333 / 2).epsilon(0.02));
 }
@@ -116,12 +117,12 @@ TEST_CASE("disk: sequential reads come at the rate of the media") {
   const Time begin = bench.now;
   for (uint64_t i = 1; i < 100; i++) bench.read(i * 128, 128);
   const double sectors = 99 * 128;
-  // A cylinder takes 4 rounds, and 4 times the skew of 15 sectors.
+  // A cylinder takes 4 rotations, and 4 times the skew of 15 sectors.
   const double rate = 4 * 120 / (4 * 120 + 4 * 15.0) * 120 / 8.3333;
   CHECK(sectors / ms(bench.now - begin) == doctest::Approx(rate).epsilon(0.01));
 }
 
-TEST_CASE("disk: without read-ahead each sequential read waits for a round") {
+TEST_CASE("disk: without read-ahead each sequential read waits for a rotation") {
   DriveConfig config = round_drive();
   config.read_ahead = false;
   DriveBench bench(config);
@@ -176,7 +177,7 @@ TEST_CASE("disk: with a write cache a write is complete when its data has arrive
   CHECK(!bench.on_media(240 + 63, 0xA5));
   bench.flush();
   CHECK(bench.on_media(240 + 63, 0xA5));
-  // The two writes follow directly: there is no lost round between them.
+  // The two writes follow each other directly, without a lost rotation.
   CHECK(ms(bench.now - begin) < 2 * 8.3333 + 2);
 }
 
@@ -187,7 +188,8 @@ TEST_CASE("disk: a full write cache waits for the media") {
   DriveBench bench(config);
   const Time begin = bench.now;
   for (uint64_t i = 0; i < 64; i++) bench.write((i * 7919 % 1000) * 440, 64);
-  // 64 sectors take 3.3 ms on the bus. 60 of these writes have waited for a seek and half a round.
+  // 64 sectors take 3.3 ms on the bus. 60 of these writes have waited for a seek and half a
+  // rotation.
   CHECK(ms(bench.now - begin) > 60 * 10);
   bench.flush();
   for (uint64_t i = 0; i < 64; i++) CHECK(bench.on_media((i * 7919 % 1000) * 440 + 63, 0xA5));
@@ -220,7 +222,7 @@ TEST_CASE("disk: a power cut loses data that is only in the cache") {
   CHECK(!bench.on_media(200000, 0xA5));
 }
 
-TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
+TEST_CASE("disk: a read after a write returns the new data, in the buffer or not") {
   DriveBench bench;
   bench.read(0, 64);  // the drive then reads ahead
   settle(&bench);
@@ -230,7 +232,8 @@ TEST_CASE("disk: a read after a write sees it, in the buffer or not") {
   CHECK(spent.rotation > 0);  // the segment is no longer there
 }
 
-TEST_CASE("disk: the nearest request goes first; a tag can ask for order or for the head") {
+TEST_CASE(
+    "disk: the nearest request is first, unless a tag requests order or the head of the queue") {
   const std::map<Tag, std::vector<int>> orders = {{Tag::Simple, {0, 4, 2, 1, 3}},
                                                   {Tag::Ordered, {0, 2, 1, 3, 4}},
                                                   {Tag::HeadOfQueue, {0, 3, 1, 2, 4}}};
@@ -314,7 +317,7 @@ TEST_CASE("medium: an image of extents") {
   CHECK(std::fread(saved.data(), 1, saved.size(), file) == 4 * kSector);
   std::fclose(file);
   CHECK((saved[kSector] == 0x77 && saved[0] == 0 && saved[2 * kSector] == 0));
-  // A file that is no such image is refused.
+  // A file that is not such an image gives an error.
   for (size_t length : {size_t(3), size_t(20), image.size() - 1}) {
     write({image.begin(), image.begin() + int64_t(length)});
     CHECK(!Medium(64).load(path, &error));

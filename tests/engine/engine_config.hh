@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The engine's form of a geometry that the reference describes.
+// Converts a geometry of the reference model to the engine's form.
 #pragma once
 
 #include <doctest/doctest.h>

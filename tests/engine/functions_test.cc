@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which function does an address belong to, at fixed places and in pages found by their content?
+// Which function contains an address? The tests use fixed addresses and pages that are found by
+// content.
 #include "engine/measure/functions.hh"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,7 @@ Functions table() {
 
 }  // namespace
 
-TEST_CASE("functions: at fixed places, with the gaps between them") {
+TEST_CASE("functions: at fixed addresses, with gaps between them") {
   const Functions functions = table();
   Functions::Place place{};
   REQUIRE(functions.at(0xC040013F, &place));
@@ -58,7 +59,7 @@ TEST_CASE("functions: at fixed places, with the gaps between them") {
   CHECK_FALSE(functions.at(0x8010, &place));
 }
 
-TEST_CASE("functions: by the content of a page, wherever it is mapped") {
+TEST_CASE("functions: by the content of a page, at any address") {
   const Functions functions = table();
   const uint32_t first = functions.page(page_of(1).data()),
                  second = functions.page(page_of(2).data());
@@ -71,7 +72,7 @@ TEST_CASE("functions: by the content of a page, wherever it is mapped") {
   CHECK(functions[f.function].module == "/bin/program");
   CHECK(f.first == 0x70000010);
   CHECK(f.bytes == 0x10);
-  // A function that continues in the next page is looked up again there.
+  // A function that continues in the next page needs a second look-up there.
   const Functions::Place head = functions.in(first, 0x70000FF8);
   CHECK(functions[head.function].name == "over");
   CHECK(head.first + head.bytes == 0x70001000);
@@ -88,7 +89,7 @@ TEST_CASE("functions: by the content of a page, wherever it is mapped") {
   CHECK(unknown.bytes == 0x1000);
 }
 
-TEST_CASE("functions: a table that is wrong is refused with its line") {
+TEST_CASE("functions: the error of a wrong table names the line") {
   for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
            {"function 1 2 f\n", "t:1: expected a module first"},
            {"module\n", "t:1: expected `module NAME`"},

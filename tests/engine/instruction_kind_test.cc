@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Do gem5's event tracer and the engine's decoder agree? The tracer classifies instructions with a
-// table of its own (configs/gem5/extras). Besides the instruction itself it must count the same
-// events as the engine.
+// Do gem5's event tracer and the engine's decoder agree? The tracer classifies instructions with
+// its own table (configs/gem5/extras). Besides the instruction itself, the tracer must count the
+// same events as the engine.
 #include "configs/gem5/extras/instruction_kind.hh"
 
 #include <doctest/doctest.h>
@@ -52,7 +52,7 @@ Counts counts_of(const Insn& insn) {
 
 }  // namespace
 
-TEST_CASE("gem5's tracer: every opcode counts as the engine counts it") {
+TEST_CASE("gem5's tracer: every opcode has the engine's counts") {
   int compared = 0;
   for (int map = 0; map < 2; map++) {
     for (unsigned opcode = 0; opcode < 256; opcode++) {

@@ -19,7 +19,7 @@ using Kind = reference::Machine::Kind;
 
 constexpr uint32_t kSteps = 1'000'000;
 constexpr uint32_t kLinearPages = 4096;      // 16 MB
-constexpr uint32_t kDirectory = 0x01C00000;  // page tables, in memory that is mapped as well
+constexpr uint32_t kDirectory = 0x01C00000;  // page tables, which are also mapped
 constexpr uint32_t kTables = kDirectory + 4096;
 
 struct Case {
@@ -94,7 +94,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
     state.paging = state.large_pages = true;
   });
 
-  // Returns the names of the events that the reference has, by the engine's numbers.
+  // Returns the names of the reference's events by the engine's event numbers.
   std::vector<std::pair<p5::Event, uint64_t*>> events;
   for (uint32_t event = 0; event < p5::kEventCount; event++) {
     const std::string name = p5::event_name(event);
@@ -112,7 +112,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
   const p5::Insn nop = Bench::decode_text("90"), locked_nop = [] {
     p5::Insn insn = Bench::decode_text("90");
     insn.flags |= p5::kLocked;
-    insn.as_v |= p5::kAlways;  // as every prefixed instruction
+    insn.as_v |= p5::kAlways;  // like every prefixed instruction
     return insn;
   }();
   AddressStream code(seed, 8192, 32), data(seed + 1, 8192, 32);
@@ -134,7 +134,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
       if (data.below(50) == 0) address = ip & ~31u;  // data where code runs
       if (data.below(50) == 0) bytes = 8;
       if (data.below(10) != 0) address &= ~(bytes - 1);
-      if (address % 4096 + bytes > 4096) address &= ~7u;  // a page split would be two calls
+      if (address % 4096 + bytes > 4096) address &= ~7u;  // two pages would be two calls
       const uint32_t what = data.below(8);
       Kind kind = what < 4 ? Kind::Read : what < 7 ? Kind::Write : Kind::ReadWrite;
       if (kind == Kind::Write) {
@@ -187,7 +187,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
       }
     }
   }
-  // The mixture must have exercised every event.
+  // The random steps must have caused every event.
   for (const auto& [event, count] : events) {
     const bool board = std::string(p5::event_name(event)).rfind("l2_", 0) == 0;
     if (*count < 100 && !(board && !geometry.has_l2) &&

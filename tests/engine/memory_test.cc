@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When does data arrive from bus, board L2 and DRAM, and what is counted?
+// When do data arrive from the bus, the board's L2 and DRAM, and which events count?
 #include "engine/p5/memory.hh"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ MemoryConfig board(uint32_t core, uint32_t bus) {
 
 TEST_CASE("memory: a burst in core clocks") {
   // L2 delivers 3-2-2-2 after 4 clocks: the first 8 bytes after 3 bus clocks, the line after 9.
-  SUBCASE("core twice the bus") {
+  SUBCASE("core clock twice the bus clock") {
     Memory memory(board(2, 1));
     Bank bank;
     memory.read_line(0x1000, 0, bank);  // into L2
@@ -32,11 +32,11 @@ TEST_CASE("memory: a burst in core clocks") {
     CHECK(bank.count[L2ReadMisses] == 1);
     CHECK(bank.count[DramReads] == 1);
   }
-  SUBCASE("core one and a half times the bus") {
+  SUBCASE("core clock 1.5 times the bus clock") {
     Memory memory(board(3, 2));
     Bank bank;
     memory.read_line(0x1000, 0, bank);
-    // Bus clocks begin at 0, 1.5, 3 ...: a request at 1500 is on the bus from 1504.5 on.
+    // Bus clocks begin at 0, 1.5, 3 and so on. A request at 1500 is on the bus from 1504.5 on.
     Memory::Line fill = memory.read_line(0x1000, 1500, bank);
     CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
     CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
@@ -90,7 +90,7 @@ TEST_CASE("memory: writes to DRAM are posted until the chip set's buffer is full
   CHECK(bank.count[DramWrites] == 40);
 }
 
-TEST_CASE("memory: a repeated write counts and lasts as the first") {
+TEST_CASE("memory: a repeated write has the counts and the time of the first") {
   Memory one(board(3, 2)), two(board(3, 2));
   Bank bank_one, bank_two;
   uint64_t now_one = 0, now_two = 0;
@@ -134,10 +134,11 @@ TEST_CASE("memory: DRAM keeps one page open") {
   CHECK(line(0x101FE0, 2000) == hit);
   CHECK(line(0x102000, 3000) == miss);
   CHECK(line(0x101020, 4000) == miss);
-  // A read that L2 answers leaves the page open.
+  // A read that hits in L2 leaves the DRAM page open.
   CHECK(line(0x102000, 5000) == 4 + 2 * 9);
   CHECK(line(0x101040, 6000) == hit);
-  // Posted writes open the page once for a whole line, and a read waits until DRAM has done them.
+  // Posted writes open the DRAM page once for a whole line. A read waits until DRAM has finished
+  // these writes.
   uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
   now = memory.write_again(now, Pipe::U, bank);
   // The bus is busy until 7000 + 2 * 14, and DRAM from 7014 on: (9 + 6 + 9) * 2 clocks.
@@ -155,7 +156,7 @@ TEST_CASE("memory: an uncached read may hit L2, but does not fill it") {
   CHECK(bank.count[L2ReadMisses] == 3);
 }
 
-TEST_CASE("memory: the bus is busy while a transaction is under way, and no longer") {
+TEST_CASE("memory: the bus is busy only during a transaction") {
   Memory memory(board(2, 1));
   Bank bank;
   memory.read_line(0x1000, 0, bank);  // 19 bus clocks, without the 4 clocks before it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Do the classes of misses agree with a plain model? It uses a list as the fully associative cache.
+// Do the classes of misses agree with a simple model? The simple model uses a list as the fully
+// associative cache.
 #include "engine/measure/miss_classes.hh"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ uint64_t count(const MissClasses& classes, MissClasses::Kind kind, MissClasses::
 
 }  // namespace
 
-TEST_CASE("classes of misses: equal to those of a simple model") {
+TEST_CASE("classes of misses: they are equal to the classes of a simple model") {
   p5::Config config = p90();
   config.l1d.size = 1024;  // 32 lines
   MissClasses classes(config);
@@ -71,7 +72,7 @@ TEST_CASE("classes of misses: equal to those of a simple model") {
   CHECK(sum == misses);
 }
 
-TEST_CASE("classes of misses: who evicts whom from a direct-mapped L2") {
+TEST_CASE("classes of misses: evictions from a direct-mapped L2") {
   MissClasses classes(p90());
   const uint32_t one = 0x00105000, other = one + 256 * 1024;
   const auto miss = [&](uint32_t function, Level level, uint32_t address) {
@@ -102,7 +103,7 @@ TEST_CASE("classes of misses: writes that fill no line, and emptied caches") {
   classes.use(1, true);
   classes.access(Level::L1d, 0x1000, true, false, true);
   classes.access(Level::L1d, 0x1000, true, false, true);
-  CHECK(count(classes, MissClasses::DataWrite, MissClasses::Compulsory) == 2);  // never came in
+  CHECK(count(classes, MissClasses::DataWrite, MissClasses::Compulsory) == 2);  // not filled
   classes.access(Level::L1d, 0x1000, false, false, true);
   classes.flushed();
   classes.access(Level::L1d, 0x1000, false, false, true);

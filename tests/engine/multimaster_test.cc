@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Do the host adapter and the SCSI commands of the drives work as a driver uses them, through
-// ports, mailboxes and command blocks?
+// Do the host adapter and the SCSI commands of the drives work for a driver? The tests use ports,
+// mailboxes and command blocks.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -48,7 +48,7 @@ class Pc : public Host {
     agenda.run(now);
   }
 
-  // Sends code and parameters and reads the answer, as the driver does; then clears the interrupt.
+  // Sends code and parameters and reads the answer, like a driver. Then clears the interrupt.
   std::vector<uint8_t> command(uint8_t code, const std::vector<uint8_t>& parameters = {}) {
     card.write_port(1, code, now);
     for (const uint8_t byte : parameters) card.write_port(1, byte, now);
@@ -106,7 +106,7 @@ class Pc : public Host {
     return block;
   }
 
-  // Returns the next completed block with its completion code; 0: there is none.
+  // Returns the next completed block with its completion code, or 0 if there is no such block.
   uint32_t receive(uint8_t* code) {
     const uint32_t mailbox = kMail + 8 * (kMailboxes + received % kMailboxes);
     *code = memory[mailbox + 7];
@@ -169,7 +169,7 @@ std::vector<uint8_t> access(uint8_t code, uint32_t first, uint16_t count) {
 
 }  // namespace
 
-TEST_CASE("adapter: answers to inquiries about itself") {
+TEST_CASE("adapter: the adapter answers inquiries about itself") {
   Pc pc;
   pc.start();
   CHECK(pc.command(0x04) == std::vector<uint8_t>{'A', 'A', '4', '2'});
@@ -187,7 +187,7 @@ TEST_CASE("adapter: answers to inquiries about itself") {
   CHECK(!pc.invalid);
 }
 
-TEST_CASE("adapter: a sector written is the sector read, over scattered memory") {
+TEST_CASE("adapter: a written sector is read back through scattered memory") {
   Pc pc;
   pc.start();
   for (uint32_t i = 0; i < 2048; i++) pc.memory[kData + i] = uint8_t(i * 7 + i / 256);
@@ -208,7 +208,7 @@ TEST_CASE("adapter: a sector written is the sector read, over scattered memory")
   CHECK(pc.memory[back] == 0);
 }
 
-TEST_CASE("adapter: short commands read and write too") {
+TEST_CASE("adapter: short commands also read and write") {
   Pc pc;
   pc.start();
   pc.memory[kData + 511] = 0x3C;
@@ -219,7 +219,7 @@ TEST_CASE("adapter: short commands read and write too") {
   CHECK(pc.last.sectors == 256);
 }
 
-TEST_CASE("adapter: answers of a drive to inquiries") {
+TEST_CASE("adapter: a drive answers inquiries") {
   Pc pc(true);
   pc.start();
   CHECK(pc.run({{0x12, 0, 0, 0, 36, 0}, {{kData, 36}}}) == 1);
@@ -237,7 +237,7 @@ TEST_CASE("adapter: answers of a drive to inquiries") {
   CHECK(pc.run({{0x00, 0, 0, 0, 0, 0}}) == 1);
 }
 
-TEST_CASE("adapter: errors have sense data with their reasons") {
+TEST_CASE("adapter: sense data give the reason of an error") {
   Pc pc;
   pc.start();
   const auto sense = [&pc](uint8_t key, uint8_t code) {
@@ -255,14 +255,14 @@ TEST_CASE("adapter: errors have sense data with their reasons") {
   CHECK(sense(5, 0x24));
   CHECK(pc.run({{0x28, 0}, {{kData, 512}}}) == 4);  // cut short
   CHECK(pc.run({{0x00, 0, 0, 0, 0, 0}, {}, 5}) == 4);
-  CHECK(pc.adapter_status == 0x11);  // nobody there
+  CHECK(pc.adapter_status == 0x11);  // no device there
   CHECK(pc.run({access(0x28, 0, 2), {{kData, 512}}}) == 4);
-  CHECK(pc.adapter_status == 0x12);          // no room
-  CHECK(pc.run({access(0x28, 0, 0)}) == 1);  // nothing to do
+  CHECK(pc.adapter_status == 0x12);          // the buffer is too small
+  CHECK(pc.run({access(0x28, 0, 0)}) == 1);  // no data to transfer
   CHECK(pc.active == 0);
 }
 
-TEST_CASE("adapter: without tags a drive has one request at a time, disks work side by side") {
+TEST_CASE("adapter: without tags a drive has one request at a time, but disks work in parallel") {
   const auto both = [](uint8_t first, uint8_t second) {
     Pc pc;
     pc.start();
@@ -279,7 +279,7 @@ TEST_CASE("adapter: without tags a drive has one request at a time, disks work s
   CHECK(both(0, 0) > both(0, 2) * 3 / 2);
 }
 
-TEST_CASE("adapter: eight requests with tags take less than eight without") {
+TEST_CASE("adapter: eight requests take less time with tags than without") {
   const auto all = [](bool tagged) {
     Pc pc(true);
     pc.start();
@@ -298,7 +298,8 @@ TEST_CASE("adapter: eight requests with tags take less than eight without") {
 }
 
 TEST_CASE("adapter: tags reach the drive") {
-  // After the first request, which is in progress, the drive sends the nearest one: the last sent.
+  // The first request is in progress. After it the drive carries out the nearest request, which was
+  // sent last.
   const auto order = [](uint8_t tag) {
     Pc pc(true);
     pc.start();

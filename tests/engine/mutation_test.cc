@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Do the tests cover the rules? Every case runs again with one rule off. The cases in which the
-// rule applies must fail, and those that show its limits must hold. Built with P5_MUTABLE.
+// rule applies must fail. The cases that show its limits must still pass. This program is built
+// with P5_MUTABLE.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -9,14 +10,14 @@
 
 using namespace p5;
 
-TEST_CASE("mutation: with every rule the cases hold") {
+TEST_CASE("mutation: with every rule on, all cases pass") {
   for (const RuleCase& test : rule_cases()) {
     INFO(rule_name(test.rule), ": ", test.what);
     CHECK(test.measure() == test.expected);
   }
 }
 
-TEST_CASE("mutation: without a rule its cases fail") {
+TEST_CASE("mutation: with a rule off, its cases fail") {
   std::ostringstream table;
   for (unsigned number = 0; number < unsigned(Rule::Count); number++) {
     rule_off = Rule(number);

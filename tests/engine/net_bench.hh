@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How do tests drive the network without a processor? The test itself does a driver's work with the
-// card.
+// How do tests use the network without a processor? The test itself does the work of a card driver.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -38,7 +37,7 @@ struct NetLog : net::Observer {
 inline net::Config quick_network() {
   net::Config config;
   config.card = true;
-  return config;  // 10 Mbit/s, collisions, no latency, a host that takes no time
+  return config;  // 10 Mbit/s, collisions, no latency, and a host without processing time
 }
 
 class NetBench : public net::Pc {
@@ -69,7 +68,7 @@ class NetBench : public net::Pc {
     agenda.run(now);
   }
 
-  // Sets the card up as drivers do: 16 bits, ring from kFirstPage on, all interrupts except remote
+  // Sets up the card like a driver: 16 bits, ring from kFirstPage on, all interrupts except remote
   // DMA.
   void start(uint8_t receive = 0x04) {
     in(net::Ne2000::kReset);
@@ -160,7 +159,7 @@ class NetBench : public net::Pc {
   }
 };
 
-// --- packets, by hand
+// --- hand-made packets
 
 inline void put16(net::Frame* frame, uint32_t value) {
   frame->push_back(uint8_t(value >> 8));
@@ -208,7 +207,7 @@ inline net::Frame ip_packet(uint8_t protocol, const net::Frame& data) {
   return ethernet(net::kRemoteMac, 0x0800, packet);
 }
 
-// Computes the sum with the pseudo header and stores it at `at` in `data`.
+// Computes the checksum with the pseudo header and stores it at `at` in `data`.
 inline net::Frame summed(uint8_t protocol, net::Frame data, size_t at) {
   net::Frame pseudo;
   put32(&pseudo, net::kGuestAddress);

@@ -145,7 +145,7 @@ TEST_CASE("nfs: a read returns the written data, and the tree contains it") {
   CHECK(client.server.updates() == 6);
 }
 
-TEST_CASE("nfs: a directory too large for one answer comes in several") {
+TEST_CASE("nfs: a directory that is too large for one answer comes in several answers") {
   Client client;
   const std::string root = client.mount("/async");
   for (int i = 0; i < 100; i++) client.make(kCreate, root, "file" + std::to_string(i));
@@ -178,7 +178,7 @@ TEST_CASE("nfs: a change waits for the disk of a synchronous server") {
     const std::string file = client.make(kCreate, root, "f");
     CHECK(client.ready == client.now + 2 * disk);
     CHECK(client.write(file, 0, "data") == 0);
-    CHECK(client.ready == client.now + 4 * disk);  // one disk does one write after another
+    CHECK(client.ready == client.now + 4 * disk);  // one disk executes one write after another
     client.now += net::kSecond;
     CHECK(client.write(file, NfsServer::kDirectBytes, "data") == 0);
     CHECK(client.ready == client.now + 3 * disk);
@@ -205,7 +205,7 @@ TEST_CASE("nfs: a call that arrives twice is executed once") {
   CHECK(client.server.updates() == 1);
 }
 
-TEST_CASE("nfs: a write without room is refused, and freed room can be used again") {
+TEST_CASE("nfs: a write without space is refused, and freed space can be used again") {
   Client client;
   const std::string root = client.mount("/async");
   const std::string big = client.make(kCreate, root, "big"),

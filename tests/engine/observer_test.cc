@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What does an observer of the chip see? Observing must change nothing.
+// Which calls does an observer of the chip receive? An observer must not change any count or clock.
 #include "engine/p5/observer.hh"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ class Log : public Observer {
   // Returns the calls since the last time.
   std::vector<std::string> take() { return std::exchange(calls_, {}); }
 
-  int reads = 0;  // of the last walk
+  int reads = 0;  // ... of the last walk
 
  private:
   void add(const std::string& call) { calls_.push_back(call); }
@@ -83,7 +83,7 @@ void exercise(Bench& bench) {
 
 }  // namespace
 
-TEST_CASE("an observer sees each access that no shortcut answers, once") {
+TEST_CASE("an observer sees each access without a shortcut once") {
   Observed bench;
   bench.insn("90");
   CHECK(bench.log.take() == Calls{"code " + std::to_string(Bench::kCode)});
@@ -103,7 +103,7 @@ TEST_CASE("an observer sees each access that no shortcut answers, once") {
   CHECK(bench.log.take() == Calls{"write 8208", "write 8192"});
 }
 
-TEST_CASE("an observer sees locked, uncached and other masters' accesses") {
+TEST_CASE("an observer sees locked and uncached accesses, and those of other masters") {
   Observed bench;
   bench.insn("f0 01 08");
   bench.log.take();
@@ -143,7 +143,7 @@ TEST_CASE("an observer sees translations, faults and flushes") {
   CHECK(bench.log.take() == Calls{"use 3"});
 }
 
-TEST_CASE("observing changes no count and no clock, and can end") {
+TEST_CASE("an observer changes no count and no clock, and can be removed") {
   Bench alone;
   exercise(alone);
   Observed observed;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Decodes instructions for tests/unit/test_decode_objdump.py. Each line "16|32|64 <hex bytes>" of
-// standard input gives one line "<length> <prefixes> <class> <flags>", or "-" if the bytes hold no
-// whole instruction. The flags are: r refused on the Pentium, R also refused at pentium+cmov, m
-// memory, d displacement, i immediate. The argument is the timing table.
+// standard input gives one line "<length> <prefixes> <class> <flags>", or "-" if the bytes do not
+// contain a whole instruction. The flags are: r invalid on the Pentium, R also invalid at
+// pentium+cmov, m memory, d displacement, i immediate. The argument is the timing table.
 #include <cstdio>
 #include <iostream>
 #include <string>

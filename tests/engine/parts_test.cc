@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do the parts of the chip work alone, without the rest of it?
+// Does each part of the chip work without the other parts?
 #include <doctest/doctest.h>
 
 #include "bench.hh"
@@ -8,7 +8,7 @@ using namespace p5;
 
 namespace {
 
-// The surroundings of every part; memory reads as zero.
+// The environment of every part. Memory reads as zero.
 struct Board : Platform {
   uint32_t read_physical(uint32_t) override { return 0; }
   uint32_t code_physical(uint32_t linear) override { return linear; }
@@ -21,7 +21,7 @@ struct Board : Platform {
 
 }  // namespace
 
-TEST_CASE("pipes: two simple instructions share a clock") {
+TEST_CASE("pipes: two simple instructions run in the same clock") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");  // INC EAX, EBX
   board.pipes.issue(board.core, first, 0x100);
@@ -35,7 +35,7 @@ TEST_CASE("pipes: two simple instructions share a clock") {
   CHECK_FALSE(board.pipes.joins(second));  // V is taken
 }
 
-TEST_CASE("pipes: no pairing after a flush, and none with one pipe") {
+TEST_CASE("pipes: no pairing after a flush or with a single pipe") {
   Board board;
   const Insn first = Bench::decode_text("40"), second = Bench::decode_text("43");
   board.pipes.issue(board.core, first, 0x100);
@@ -50,7 +50,7 @@ TEST_CASE("pipes: no pairing after a flush, and none with one pipe") {
   CHECK(board.pipes.joins(second));
 }
 
-TEST_CASE("core: stalls count, and without feedback memory causes no waiting") {
+TEST_CASE("core: stalls count, and without feedback memory causes no waits") {
   Board board;
   board.core.stall_until(10, StallIo);
   board.core.stall_until(5, StallIo);
@@ -88,7 +88,7 @@ TEST_CASE("caches: cacheable addresses, and the state of a line after a fill") {
   CHECK(board.caches.fill_state(0) == Fill::None);
 }
 
-TEST_CASE("translation: nothing to look up without paging; a walk of an absent page") {
+TEST_CASE("translation: no look-up without paging, and a walk to an absent page") {
   Board board;
   Translation translation(board.core, board.caches);
   CHECK(translation.quick_data(0x5000));
@@ -98,7 +98,7 @@ TEST_CASE("translation: nothing to look up without paging; a walk of an absent p
   CHECK(translation.data(0x5000, &walked) == 0);
   CHECK(walked);
   CHECK(board.core.bank->count[DtlbMisses] == 1);
-  CHECK(board.core.bank->count[WalkReads] == 1);  // the directory says that there is no table
+  CHECK(board.core.bank->count[WalkReads] == 1);  // the directory has no table
   CHECK(translation.quick_data(0x5000));
 }
 
@@ -125,13 +125,13 @@ TEST_CASE("breakpoints: code, writes and accesses") {
   CHECK_FALSE(breakpoints.watching());
 }
 
-TEST_CASE("repeats: the same REP goes on until something else has retired") {
+TEST_CASE("repeats: a REP continues until another instruction has retired") {
   Board board;
   Repeats repeats(board.core);
   const Insn movs = Bench::decode_text("f3 a5");
   CHECK(repeats.begin(movs, 0x100, 0x100));
   CHECK(repeats.active());
-  CHECK_FALSE(repeats.begin(movs, 0x100, 0x102));  // goes on
+  CHECK_FALSE(repeats.begin(movs, 0x100, 0x102));  // continues
   CHECK(repeats.begin(movs, 0x100, 0x110));        // another time
   repeats.interrupt(0x100, 0x102);
   CHECK_FALSE(repeats.active());
@@ -142,7 +142,7 @@ TEST_CASE("repeats: the same REP goes on until something else has retired") {
   CHECK_FALSE(repeats.active());
 }
 
-TEST_CASE("ports: ISA, PCI and cards that answer with 16 bits") {
+TEST_CASE("ports: ISA, PCI and 16-bit cards") {
   Board board;
   Ports ports(board.core, board.caches);
   const auto clocks = [&](uint16_t port, uint32_t bytes) {

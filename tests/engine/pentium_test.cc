@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Does the assembled model count and charge correctly? The tests give it instructions by hand and
-// check clocks, interlocks, miss costs, events, and the ring and address space that get them.
+// Does the assembled model count events and clocks correctly? The tests execute hand-made
+// instructions. They check clocks, interlocks, miss costs and events, and the ring and address
+// space of each event.
 #include "engine/p5/pentium.hh"
 
 #include <doctest/doctest.h>
@@ -14,8 +15,8 @@ using namespace p5;
 
 namespace {
 
-// Page tables: the directory at 100000h has two entries. The first is the table at 101000h (4 KB
-// pages, linear = physical); the second is a 4 MB page.
+// Page tables: the directory at 100000h has two entries. The first entry is the table at 101000h (4
+// KB pages, linear = physical). The second entry is a 4 MB page.
 constexpr uint32_t kDirectory = 0x100000, kTable = 0x101000;
 
 void map_pages(Bench& bench) {
@@ -52,9 +53,9 @@ TEST_CASE("pentium: AGI") {  // [INTEL-OPT, AGN-MA]
   const std::vector<std::pair<std::vector<std::string>, unsigned>> cases = {
       {{"89 d8", "8b 08"}, 1},           // mov eax,ebx; mov ecx,[eax]
       {{"89 d8", "8b 0c 43"}, 1},        // as index
-      {{"89 d8", "8d 08"}, 1},           // LEA computes an address too
-      {{"89 d8", "89 c1"}, 0},           // used as data: none
-      {{"89 d8", "f7 df", "8b 08"}, 0},  // a clock between: none
+      {{"89 d8", "8d 08"}, 1},           // LEA also computes an address
+      {{"89 d8", "89 c1"}, 0},           // used as data: no AGI
+      {{"89 d8", "f7 df", "8b 08"}, 0},  // a clock between: no AGI
       {{"b0 01", "8b 08"}, 1},           // a part of the register
       {{"58", "8b 08"}, 1},              // pop eax; mov ecx,[eax]
       {{"50", "8b 0c 24"}, 0},           // push; mov ecx,[esp]: ESP was updated implicitly
@@ -89,11 +90,12 @@ TEST_CASE("pentium: prefix clocks, hidden behind longer instructions") {  // [AG
   CHECK(bench.warm({"0f b6 c0"}) == 4);                      // movzx: 3 and the 0F byte
   CHECK(bench.warm({"f7 f1", "66 89 d8"}) == 42);            // 41 clocks hide one
   CHECK(bench.warm({"98", "66 64 26 8b 0b"}) == 3 + 1 + 1);  // 3 clocks hide two of three
-  CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);          // a prefix's own clock hides nothing
+  CHECK(bench.warm({"66 89 d8", "66 89 d1"}) == 4);          // a prefix clock does not hide another
 }
 
-TEST_CASE("pentium: a chain of loads costs what was measured on such a board") {
-  // Stride 128 over a ring. Each load needs the result of the one before [lai96, lmbench].
+TEST_CASE("pentium: a chain of loads takes the time that was measured on such a board") {
+  // Loads in a ring with stride 128. Each load needs the result of the previous load [lai96,
+  // lmbench].
   const auto clocks_per_load = [](uint32_t bytes) {
     Bench bench;
     const uint32_t loads = bytes / 128;
@@ -158,11 +160,11 @@ TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when 
     bench.load(address);
     return bench.model.clock() - start;
   };
-  // The first 8 bytes take 4 clocks and 3 bus clocks at 1.5 (and the alignment to a bus clock).
+  // The first 8 bytes take 4 clocks, 3 bus clocks of 1.5 clocks, and the wait for a bus clock.
   const uint64_t first = cost(0x100000);
   CHECK(first >= 1 + 4 + 4);
   CHECK(first <= 1 + 4 + 6);
-  // The rest of the line takes 6 bus clocks, which are 9 clocks [INTEL-OPT].
+  // The other bytes of the line take 6 bus clocks, which are 9 clocks [INTEL-OPT].
   const uint64_t second = cost(0x100008);
   CHECK(second >= 8);
   CHECK(second <= 10);
@@ -172,7 +174,7 @@ TEST_CASE("pentium: a line fill delivers the first 8 bytes early, the rest when 
 TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
   Bench bench;
   bench.warm([&] { bench.load(0x2000); });
-  bench.store(0x2000);  // M from now on
+  bench.store(0x2000);  // modified from now on
   const auto cost = [&](auto access) {
     const uint64_t start = bench.model.clock();
     access();
@@ -184,17 +186,17 @@ TEST_CASE("pentium: two write buffers, strictly ordered") {  // [INTEL-DM 3]
   };
   quiet();
   CHECK(cost([&] { bench.store(0x2000); }) == 1);
-  CHECK(cost([&] { bench.store(0x300000); }) == 1);  // a miss: into the buffer of U
+  CHECK(cost([&] { bench.store(0x300000); }) == 1);  // a miss goes into the buffer of U
   CHECK(cost([&] { bench.store(0x301000); }) == 1);  // it joins V
-  CHECK(cost([&] { bench.store(0x302000); }) > 3);   // U's is not empty
+  CHECK(cost([&] { bench.store(0x302000); }) > 3);   // the buffer of U is not empty
   CHECK(bench.count(StallWrite) > 0);
   quiet();
   for (int i = 0; i < 2; i++) {
-    bench.insn("f7 df");                                  // NEG EDI pairs with nothing:
+    bench.insn("f7 df");                                  // NEG EDI does not pair:
     CHECK(cost([&] { bench.store(0x300000); }) > 3 * i);  // both stores are in U
   }
   quiet();
-  // A write that hits waits for writes before it; a read that hits overtakes them.
+  // A write that hits waits for earlier writes. A read that hits overtakes them.
   bench.store(0x300000);
   CHECK(cost([&] { bench.load(0x2000); }) == 1);
   CHECK(cost([&] { bench.store(0x2000); }) > 3);
@@ -221,8 +223,8 @@ TEST_CASE("pentium: write once") {  // [INTEL-DM 3: a write to a shared line goe
   CHECK(exclusive.grows(L2Writes, [&] { exclusive.store(0x2000); }) == 0);
 }
 
-TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
-  // Linear pages 4, 5 and 6 on physical pages 4, 5 and 6: ordinary, PWT, PCD.
+TEST_CASE("pentium: pages with PCD and PWT") {  // [INTEL-DM 3]
+  // Linear pages 4, 5 and 6 map to physical pages 4, 5 and 6. They are ordinary, PWT and PCD.
   Bench bench;
   bench.memory[0x1000] = 0x2000 | 1;
   bench.memory[0x2000 + 4 * 4] = 0x4000 | 1;
@@ -238,10 +240,10 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
     const uint64_t expected = pass == 0;
     CHECK(misses([&] { bench.load(0x4000); }) == expected);
     CHECK(misses([&] { bench.load(0x5000); }) == expected);
-    CHECK(misses([&] { bench.load(0x6000); }) == 1);  // never taken in
+    CHECK(misses([&] { bench.load(0x6000); }) == 1);  // never filled
     CHECK(bench.grows(UncachedReads, [&] { bench.load(0x6000); }) == 1);
   }
-  // A line of a PWT page stays shared whatever is written to it.
+  // A line of a PWT page stays shared after writes.
   for (int i = 0; i < 3; i++) {
     CHECK(bench.grows(L2Writes, [&] { bench.store(0x5000); }) == 1);
     CHECK(bench.grows(L2Writes, [&] { bench.store(0x4000); }) == 0);
@@ -252,7 +254,7 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
   bench.model.invalidate_page(0x6000);
   CHECK(misses([&] { bench.load(0x6000); }) == 1);
   CHECK(misses([&] { bench.load(0x6000); }) == 0);
-  // Code is read 8 bytes at a time, and no cache takes it in.
+  // Code is read 8 bytes at a time and does not fill a cache.
   bench.memory[0x2000 + 4 * 17] = 0x11000 | 1 | 1 << 4;
   for (int pass = 0; pass < 2; pass++) {
     bench.ip = 0x11000;
@@ -262,12 +264,13 @@ TEST_CASE("pentium: pages of PCD and PWT") {  // [INTEL-DM 3]
   }
 }
 
-TEST_CASE("pentium: another bus master's accesses are looked up in the caches") {
+TEST_CASE("pentium: accesses of another bus master snoop the caches") {
   Bench bench;
   bench.load(0x2000);
   bench.load(0x2020);
   bench.store(0x2020);  // modified
-  // The master reads both lines. The modified one is written back first, and then both are shared.
+  // The master reads both lines. The modified line is written back first. Then both lines are
+  // shared.
   CHECK(bench.grows(L1dWritebacks, [&] { bench.model.bus_master(0x2000, 64, false); }) == 1);
   CHECK(bench.count(Snoops) == 2);
   CHECK(bench.count(SnoopHits) == 2);
@@ -277,7 +280,7 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   }) == 0);
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 1);  // and exclusive again
   CHECK(bench.grows(L2Writes, [&] { bench.store(0x2000); }) == 0);
-  // The master writes: the lines leave the caches, the board cache included.
+  // The master writes, and the lines leave the caches and the board cache.
   bench.model.bus_master(0x2010, 32, true);  // a part of each
   CHECK(bench.count(Snoops) == 4);
   CHECK(bench.grows(L2ReadMisses, [&] {
@@ -293,7 +296,7 @@ TEST_CASE("pentium: another bus master's accesses are looked up in the caches") 
   bench.model.bus_master(Bench::kCode, 32, true);
   bench.model.serialize();
   CHECK(bench.grows(CodeMisses, [&] { bench.insn("90"); }) == 1);
-  // The bus is busy: a miss after 16 lines waits for their inquire cycles, 2 bus clocks each.
+  // The bus is busy. A miss after 16 lines waits for their inquire cycles of 2 bus clocks each.
   bench.model.idle(1000);
   const auto cost = [&](uint32_t address) {
     const uint64_t start = bench.model.clock();
@@ -314,7 +317,7 @@ TEST_CASE("pentium: a modified line is written back when it is displaced") {
   CHECK(bench.count(L1dWritebacks) == 0);
   bench.load(0x4000 + 2 * 4096);  // third line in a set of two
   CHECK(bench.count(L1dWritebacks) == 1);
-  bench.load(0x4000 + 3 * 4096);  // displaces a clean one
+  bench.load(0x4000 + 3 * 4096);  // displaces a clean line
   CHECK(bench.count(L1dWritebacks) == 1);
 }
 
@@ -329,7 +332,7 @@ TEST_CASE("pentium: uncached memory") {
   CHECK(bench.grows(UncachedReads, [&] { bench.load(0x9F000); }) == 0);
 }
 
-TEST_CASE("pentium: caching off leaves the caches as they are") {  // INTEL-DM ch. 2, CD = 1
+TEST_CASE("pentium: with caching off the caches do not change") {  // INTEL-DM ch. 2, CD = 1
   Bench bench;
   bench.change([](State& state) { state.caching = false; });
   CHECK(bench.grows(DataReadMisses, [&] {
@@ -354,7 +357,7 @@ TEST_CASE("pentium: page walks") {
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x400000); }) == 1);  // 4 MB page: directory only
   CHECK(bench.grows(WalkReads, [&] { bench.load(0x7FF000); }) == 0);  // the same large page
   CHECK(bench.count(DtlbMisses) == 2);
-  // Walks are not data reads [INTEL-DM 16: events 00h and 03h leave them out].
+  // Walks are not data reads [INTEL-DM 16: events 00h and 03h do not count them].
   CHECK(bench.count(DataReads) == 4);
 
   bench.model.invalidate_page(0x7000);
@@ -408,7 +411,7 @@ TEST_CASE("pentium: an instruction across two lines fetches both") {
   CHECK(bench.count(CodeMisses) == 2);
 }
 
-TEST_CASE("pentium: REP is one instruction, its iterations cost clocks") {
+TEST_CASE("pentium: REP is one instruction, and its iterations cost clocks") {
   Bench bench;
   const auto rep_stos = [&](int times) {
     return [&bench, times] {
@@ -447,7 +450,7 @@ TEST_CASE("pentium: an interrupted REP counts once, the delivery adds one") {  /
   CHECK(bench.count(Instructions) - before == 1 + 1 + 1);  // REP, delivery, IRET
 }
 
-TEST_CASE("pentium: a REP that a loop comes back to is a new one, also when interrupted there") {
+TEST_CASE("pentium: a REP in a loop is a new instruction each time, also after an interrupt") {
   Bench bench;
   SUBCASE("with timing") {}
   SUBCASE("without timing") { bench.model.set_timing(false); }
@@ -455,7 +458,7 @@ TEST_CASE("pentium: a REP that a loop comes back to is a new one, also when inte
     bench.ip = Bench::kCode;
     bench.insn("f3 aa");
     bench.model.repeat();
-    bench.ip = Bench::kCode;  // some emulators report each iteration as the instruction again
+    bench.ip = Bench::kCode;  // some emulators report each iteration as another instruction
     bench.insn("f3 aa");
     bench.model.repeat();
     bench.insn("eb fc");
@@ -473,7 +476,7 @@ TEST_CASE("pentium: a REP that a loop comes back to is a new one, also when inte
   }) == 2 + 1 + 2);
   CHECK(bench.grows(Instructions, [&] {
     loop();
-    bench.model.exception(14, false, Bench::kCode);  // its fetch faults: the jump was the last
+    bench.model.exception(14, false, Bench::kCode);  // its fetch faults; the jump was last
     bench.change([](State&) {});
     loop();
   }) == 2 + 1 + 2);
@@ -516,7 +519,7 @@ TEST_CASE("pentium: busy and idle cycles add up to the clock, by ring") {
   CHECK(bench.count(CyclesBusy, 1 << 3) > bench.count(CyclesBusy, 1 << 0));
 }
 
-TEST_CASE("pentium: ring crossings by instruction, and asynchronous ones apart") {
+TEST_CASE("pentium: ring crossings by instruction, and asynchronous crossings separately") {
   Bench bench;
   const auto to_ring = [&](uint8_t ring) {
     bench.change([ring](State& state) { state.ring = ring; });
@@ -648,7 +651,7 @@ TEST_CASE("pentium: machine-mode changes") {
   CHECK(bench.count(ModeReal) == 1);
   CHECK(bench.count(Mode16) == 1);
   CHECK(bench.count(ModeV86) == 1);
-  CHECK(bench.count(Mode32) == 3);  // the bench began with one
+  CHECK(bench.count(Mode32) == 3);  // the bench began with one load
 }
 
 TEST_CASE("pentium: segment loads") {
@@ -665,7 +668,7 @@ TEST_CASE("pentium: locked cycles go to the bus and drop the line") {
   bench.insn("87 08");  // xchg [eax],ecx
   bench.model.data(0x6000, 0x6000, 4, DataKind::ReadWrite);
   CHECK(bench.count(LockedCycles) == 1);
-  CHECK(bench.count(L1dWritebacks) == 1);  // it was modified
+  CHECK(bench.count(L1dWritebacks) == 1);  // the line was modified
   CHECK(bench.grows(DataReadMisses, [&] { bench.load(0x6000); }) == 1);
 }
 
@@ -689,7 +692,7 @@ TEST_CASE("pentium: an instruction without a class is reported") {
   CHECK(Bench().model.unknown().empty());
 }
 
-TEST_CASE("pentium: a marker is neither counted nor timed, nor is its fetch") {
+TEST_CASE("pentium: a marker and its fetch have no counts and no clocks") {
   Bench bench;
   bench.insn("90");
   const uint64_t clock = bench.model.clock(), count = bench.count(Instructions);
@@ -701,7 +704,7 @@ TEST_CASE("pentium: a marker is neither counted nor timed, nor is its fetch") {
   CHECK(bench.grows(CodeReads, [&] { bench.insn("90"); }) == 0);
 }
 
-TEST_CASE("pentium: without timing an instruction is a clock") {
+TEST_CASE("pentium: without timing each instruction takes one clock") {
   Bench bench;
   bench.model.set_timing(false);
   const uint64_t start = bench.model.clock();
@@ -739,7 +742,7 @@ TEST_CASE("counters: CESR selects event and rings") {  // [INTEL-DM 16.4]
     CHECK(bench.model.msrs().read(0) == test.instructions);
     CHECK(bench.model.msrs().read(1) == 8);
   }
-  // CC 5 to 7 count clocks, idle ones included, whatever the event.
+  // CC 5 to 7 count clocks, including idle clocks, for every event.
   select(0x16, 7, 0x16, 5);
   uint64_t start = bench.model.clock();
   run();
@@ -764,7 +767,7 @@ TEST_CASE("counters: values survive a new selection and are 40 bits wide") {
   bench.insn("90");
   bench.insn("90");
   CHECK(bench.model.msrs().read(0) == 102);
-  bench.model.msrs().write_cesr(0x00 | 3 << 6);  // INTEL-DM: writing CESR clears nothing
+  bench.model.msrs().write_cesr(0x00 | 3 << 6);  // INTEL-DM: does not clear counters
   CHECK(bench.model.msrs().read(0) == 102);
   bench.load(0x2000);
   CHECK(bench.model.msrs().read(0) == 103);

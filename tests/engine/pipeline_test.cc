@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The branch target buffer over many branches and outcomes, and its events. rule_cases.cc tests
-// the rules one by one.
+// Does the branch target buffer predict and count sequences of branches correctly? rule_cases.cc
+// tests the single rules.
 #include <doctest/doctest.h>
 
 #include "bench.hh"
@@ -10,8 +10,8 @@ using namespace p5;
 
 namespace {
 
-// Three pairs and a branch at `at`, somewhere: a round of one is no tight loop. The clocks beside
-// the instructions' own.
+// Three pairs and a branch at `at`. A single pass is not a tight loop. Returns the clocks in
+// addition to the clocks of the instructions.
 uint64_t branch(Bench& bench, uint32_t at, bool taken, uint32_t target = 0x20000) {
   bench.ip = at;
   for (int i = 0; i < 3; i++) bench.insn("f7 df");
@@ -28,13 +28,13 @@ uint64_t branch(Bench& bench, uint32_t at, bool taken, uint32_t target = 0x20000
 TEST_CASE("branches: the states of one entry, and its events") {  // [AGN-MA 3.2]
   Bench bench;
   const auto next = [&](bool taken) { return branch(bench, Bench::kCode, taken); };
-  CHECK(next(false) == 0);  // not there: falls through
+  CHECK(next(false) == 0);  // no entry: predicts the next instruction
   CHECK(bench.count(BtbHits) == 0);
-  CHECK(next(true) == 3);  // enters with state 3
+  CHECK(next(true) == 3);  // the new entry has state 3
   CHECK(next(true) == 0);
   CHECK(next(false) == 3);  // 2
   CHECK(next(false) == 3);  // 1
-  CHECK(next(false) == 0);  // 0: still there
+  CHECK(next(false) == 0);  // 0: the entry is still there
   CHECK(next(true) == 3);   // from 0 to 3
   CHECK(next(true) == 0);
   CHECK(next(false) == 3);  // 2
@@ -45,7 +45,8 @@ TEST_CASE("branches: the states of one entry, and its events") {  // [AGN-MA 3.2
   CHECK(bench.count(PipelineFlushes) == 5);
 }
 
-TEST_CASE("branches: 64 sets of 4 ways, by the low bits of the pair before") {  // [INTEL-DM 2]
+// [INTEL-DM 2]
+TEST_CASE("branches: the low bits of the previous pair select one of 64 sets of 4 ways") {
   Bench bench;
   const auto round = [&](uint32_t branches, uint32_t apart) {
     uint64_t clocks = 0;
@@ -56,14 +57,14 @@ TEST_CASE("branches: 64 sets of 4 ways, by the low bits of the pair before") {  
   };
   CHECK(round(4, 64) == 4 * 3);  // one set
   CHECK(round(4, 64) == 0);
-  CHECK(round(5, 64) > 0);  // the fifth displaces one ...
-  CHECK(round(5, 64) > 0);  // ... which displaces another
+  CHECK(round(5, 64) > 0);  // the fifth entry displaces one ...
+  CHECK(round(5, 64) > 0);  // ... which then displaces another entry
   bench.model.load_cr3(0);
   round(250, 65);  // all sets
   CHECK(round(250, 65) == 0);
 }
 
-TEST_CASE("branches: keys of the branch itself, if the machine has them") {
+TEST_CASE("branches: the branch's own address as key, if the machine has this setting") {
   Config config = p90();
   config.btb.by_pair = false;
   Bench bench(config);
@@ -83,7 +84,7 @@ TEST_CASE("branches: keys of the branch itself, if the machine has them") {
 
 TEST_CASE("branches: a displaced entry has no effect") {
   Bench bench;
-  // A RET to a branch: its entry is the RET's own.
+  // A RET goes to a branch, so the branch's entry belongs to the RET.
   const auto ret_to = [&](uint32_t target) {
     bench.ip = Bench::kCode;
     for (int i = 0; i < 6; i++) bench.insn("f7 df");
@@ -105,9 +106,9 @@ TEST_CASE("branches: a displaced entry has no effect") {
   to_plain_code();
   to_branch();
   to_branch();
-  to_plain_code();  // mispredicted: no look-up behind it
+  to_plain_code();  // mispredicted: no look-up after it
   CHECK(bench.grows(PipelineFlushes, to_plain_code) == 1);
-  // Seven others in the set of the RET displace its entry for any choice of ways.
+  // Seven other entries in the set of the RET displace its entry for any choice of ways.
   for (int pass = 0; pass < 8; pass++) {
     for (uint32_t i = 1; i < 8; i++) {
       branch(bench, Bench::kCode + 12 - 4 + 64 * 64 * i, true, 0x30000 + 0x100 * i);

@@ -17,7 +17,7 @@ uint32_t get32(const Frame& frame, size_t at) {
   return get16(frame, at) << 16 | get16(frame, at + 2);
 }
 
-// A TCP client without loss, reordering or windows, for a host that answers at once.
+// A TCP client that handles no loss, reordering or windows. The host must answer at once.
 class Client {
  public:
   Client(NetBench* bench, uint16_t port, uint16_t own = 2000)
@@ -77,7 +77,7 @@ class Client {
   uint32_t sequence_ = 1000, expected_ = 0;
 };
 
-// Returns a bench whose address the host already has.
+// Returns a bench. The host already has its address.
 struct Host : NetBench {
   explicit Host(const Config& config = quick_network()) : NetBench(config) {
     start();
@@ -115,7 +115,7 @@ std::string command(Host* host, const std::string& line, uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("remote: nothing is on the wire before the guest sends") {
+TEST_CASE("remote: it sends no frame before the guest sends") {
   NetBench bench;
   bench.start();
   bench.run_until(100 * kSecond);
@@ -134,7 +134,7 @@ TEST_CASE("remote: it answers to its address") {
   CHECK(host.answer.size() == kMinFrame);
 }
 
-TEST_CASE("remote: the processor's time is that of packets and bytes, in and out") {
+TEST_CASE("remote: the processor's time is the sum over packets and bytes in both directions") {
   Config config = quick_network();
   config.remote.packet = 100 * kMicrosecond;
   config.remote.kilobyte = 1024 * kMicrosecond;  // 1 us a byte
@@ -178,7 +178,7 @@ TEST_CASE("remote: UDP echo and sink") {
         std::string::npos);
 }
 
-TEST_CASE("remote: TCP echo, to the end") {
+TEST_CASE("remote: TCP echo until the connection closes") {
   Host host;
   Client client(&host, 7);
   CHECK((client.flags & kSyn));
@@ -211,8 +211,8 @@ TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") 
   }
 }
 
-TEST_CASE("remote: the source gives what was asked for, and closes") {
-  // A host that takes no time for its frames can keep the wire, collision after collision.
+TEST_CASE("remote: the source sends the requested bytes and closes") {
+  // A host without processing time can keep the wire through many collisions.
   Config config = quick_network();
   config.wire.collisions = false;
   Host host(config);
@@ -312,7 +312,7 @@ uint32_t fuzz_frames() {
 
 }  // namespace
 
-TEST_CASE("remote: it survives malformed frames, and still answers") {
+TEST_CASE("remote: it still answers after malformed frames") {
   std::mt19937 random(17);
   Config config = quick_network();
   config.wire.collisions = false;
@@ -333,7 +333,7 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
   const uint32_t count = fuzz_frames();
   for (uint32_t i = 0; i < count; i++) {
     Frame frame = good[random() % good.size()];
-    const bool sums = random() % 2;  // correct sums, so that the host reads the contents
+    const bool sums = random() % 2;  // correct checksums, so that the host reads the contents
     for (uint32_t changes = random() % 6; changes; changes--) {
       const size_t at =
           random() % 4 ? random() % std::min<size_t>(frame.size(), 70) : random() % frame.size();
@@ -362,7 +362,8 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
       }
     }
     host.network.card();
-    // The test uses the host's end of the wire, which is faster; the card has a test of its own.
+    // The test uses the host's end of the wire, because this is faster. card_test.cc tests the
+    // card.
     host.network.remote().incoming(host.now, host.now, std::make_shared<Frame>(frame));
     host.run_until(host.now + random() % (200 * kMicrosecond));
     if (i % 64 == 0) {
@@ -371,7 +372,7 @@ TEST_CASE("remote: it survives malformed frames, and still answers") {
     }
     if (i % 1000 == 999) CHECK(host.lives());
   }
-  host.run_until(host.now + 300 * kSecond);  // the host gives up everything that waits
+  host.run_until(host.now + 300 * kSecond);  // the host drops all waiting packets
   CHECK(host.lives());
   CHECK(command(&host, "reset", 4000) == ".\n");
   const auto answers = host.ask(udp(5000, 7, "hello"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases that rule_cases.hh declares.
+// The cases for the rules of the model. rule_cases.hh explains them.
 #include "rule_cases.hh"
 
 #include "bench.hh"
@@ -14,17 +14,17 @@ struct Row {
   uint64_t expected;
 };
 
-// Clocks of straight code when everything is in the caches.
+// Measures the clocks of code without branches, with code and data in the caches.
 Row code(const char* what, std::vector<std::string> hex, uint64_t clocks) {
   const auto measure = [hex = std::move(hex)] {
     Bench bench;
-    bench.before_pass = [&] { bench.model.idle(1000); };  // lets the x87 finish the last pass
+    bench.before_pass = [&] { bench.model.idle(1000); };  // the x87 finishes the last pass
     return bench.warm(hex);
   };
   return {what, measure, clocks};
 }
 
-// A machine whose core clock is half a bus clock, so that all times are whole numbers.
+// A machine with a core clock of half a bus clock, so that all times are whole numbers.
 Config even() {
   Config config = p90();
   config.memory.core_clocks = 2;
@@ -32,7 +32,7 @@ Config even() {
   return config;
 }
 
-// Waits until the machine is idle, up to a bus clock of even().
+// Waits until the machine is idle and a bus clock of even() begins.
 void settle(Bench& bench) { bench.model.idle(1000 + bench.model.clock() % 2); }
 
 uint64_t clocks_of(Bench& bench, const std::function<void()>& action) {
@@ -52,9 +52,9 @@ void rule_has(Rule rule, const std::vector<Row>& applies, const std::vector<Row>
   }
 }
 
-// --- pairing [INTEL-OPT ch. 3, AGN-MA 3.2]: a pair of one-clock instructions takes one clock
+// --- pairing [INTEL-OPT ch. 3, AGN-MA 3.2]: two paired one-clock instructions take one clock
 
-// Number of instructions, of two, that go into V. The code is new or has run before.
+// Counts how many of two instructions run in V. The code is new, or (`again`) has run before.
 Row new_code(const char* what, const char* first, bool again, uint64_t in_v) {
   const auto measure = [first, again] {
     Bench bench;
@@ -90,7 +90,8 @@ void pairing() {
             code("three moves: the third begins a pair", {"89 d8", "89 d1", "89 d6"}, 2)});
   rule_has(Rule::PairReadAfterWrite,
            {code("mov eax,ebx; mov ecx,eax", {"89 d8", "89 c1"}, 2),
-            // Without pairing the second instruction waits one clock more (AGI).
+            // The instructions do not pair, and the second one also waits one clock for its address
+            // (AGI).
             code("mov ecx,edx; mov eax,[ebx+ecx*4+100h]", {"89 d1", "8b 84 8b 00 01 00 00"}, 3)},
            {code("mov ecx,eax; mov eax,ebx: write after read", {"89 c1", "89 d8"}, 1),
             code("cmp eax,ecx; jo: flags do not count", {"39 c8", "70 00"}, 1)});
@@ -123,7 +124,7 @@ void pairing() {
            {new_code("the same again", "89 d8", true, 1)});
   rule_has(Rule::PairColdByte, {new_code("inc eax; mov ecx,edx, coming in", "40", false, 1)},
            {new_code("mov eax,ebx; mov ecx,edx, coming in", "89 d8", false, 0)});
-  // fadd leaves the integer pipes after 1 of its 3 clocks. The exchange takes no clock.
+  // FADD occupies the integer pipes for 1 of its 3 clocks. FXCH takes no clock.
   rule_has(Rule::PairFxch, {fxch},
            {code("mov ecx,edx; fxch st1; fadd st,st2", {"89 d1", "d9 c9", "d8 c2"}, 3)});
   rule_has(Rule::PairFxAlone, {code("fadd st,st1; mov ecx,edx", {"d8 c1", "89 d1"}, 2)}, {fxch});
@@ -132,9 +133,9 @@ void pairing() {
            {fxch});
 }
 
-// --- what a pair costs [AGN-MA 3.4]
+// --- clocks of a pair [AGN-MA 3.4]
 
-// mov ecx,[first] pairs with mov esi,[second].
+// Measures the pair mov ecx,[first] and mov esi,[second].
 Row two_reads(const char* what, uint32_t first, uint32_t second, uint64_t clocks) {
   const auto measure = [first, second] {
     Bench bench;
@@ -150,9 +151,9 @@ Row two_reads(const char* what, uint32_t first, uint32_t second, uint64_t clocks
 void pair_costs() {
   const std::string add_reg_u = "01 d1", add_load_u = "03 0b", add_store_u = "01 0b";
   const std::string add_reg_v = "01 ee", add_load_v = "03 33", add_store_v = "01 33";
-  // A load with arithmetic takes 2 clocks, and one that also stores takes 3. When they pair, only
-  // the first clock of V's instruction is hidden; if U has a load with arithmetic, the second one
-  // is hidden too.
+  // An instruction that loads and calculates takes 2 clocks. An instruction that also stores takes
+  // 3 clocks. In a pair of such instructions, only the first clock of V's instruction overlaps with
+  // U's instruction. If U's instruction does not store, the second clock overlaps too.
   rule_has(Rule::PairSerial,
            {code("add r,r; add r,m", {add_reg_u, add_load_v}, 2),
             code("add r,r; add m,r", {add_reg_u, add_store_v}, 3),
@@ -259,10 +260,10 @@ void interlocks() {
 
 constexpr uint32_t kTarget = 0x20000, kElsewhere = 0x21000;
 
-// The same conditional branch follows the same pair again and again.
+// A bench that executes the same pair and the same conditional branch repeatedly.
 class Branch : public Bench {
  public:
-  // Clocks in addition to those of the instructions.
+  // Returns the clocks in addition to the clocks of the instructions.
   uint64_t operator()(bool taken, uint32_t target = kTarget, const char* before = "f7 df") {
     ip = kCode;
     for (int i = 0; i < 6; i++) insn("f7 df");
@@ -273,11 +274,11 @@ class Branch : public Bench {
     model.branch(ip - 2, target == kNext ? ip : target, taken, true);
     return model.clock() - start - own;
   }
-  static constexpr uint32_t kNext = 0;  // as target: the next instruction
+  static constexpr uint32_t kNext = 0;  // means that the target is the next instruction
   static constexpr uint32_t kBranch = kCode + 7 * 2;
 };
 
-// T is taken, N is not taken. Returns the clocks of the last branch.
+// In `outcomes` T means taken and N means not taken. Measures the clocks of the last branch.
 Row outcomes(const char* what, const char* pattern, uint64_t clocks) {
   const auto measure = [pattern] {
     Branch branch;
@@ -297,7 +298,7 @@ Row targets(const char* what, uint32_t first, uint32_t second, uint64_t clocks) 
   return {what, measure, clocks};
 }
 
-// There is no return stack. A RET has returned to kTarget, and then returns to `second`.
+// There is no return stack. A RET returns to kTarget, and then it returns to `second`.
 Row returns(const char* what, uint32_t second, uint64_t clocks) {
   const auto measure = [second] {
     Bench bench;
@@ -314,8 +315,8 @@ Row returns(const char* what, uint32_t second, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// Two ways lead to a branch. Either the pair directly before the branch differs, or only the pair
-// before that one.
+// Two code paths lead to a branch. They differ in the pair directly before the branch, or only in
+// an earlier pair.
 Row ways(const char* what, bool other_pair, uint64_t clocks) {
   const auto measure = [other_pair] {
     Bench bench;
@@ -334,8 +335,8 @@ Row ways(const char* what, bool other_pair, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A jump leads to a conditional branch. The jump goes to its last target, or to another one.
-// Returns the clocks of the branch.
+// A jump leads to a conditional branch. The jump goes to its last target or to another target.
+// Measures the clocks of the branch.
 Row behind(const char* what, bool mispredicted, uint64_t clocks) {
   const auto measure = [mispredicted] {
     Bench bench;
@@ -373,7 +374,7 @@ Row after_cr3(const char* what, bool load, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// cmp eax,ecx and a branch in V that is not in the buffer.
+// Measures cmp eax,ecx and a branch in V that has no entry in the buffer.
 Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   const auto measure = [hex, conditional] {
     Bench bench;
@@ -387,8 +388,8 @@ Row in_v(const char* what, const char* hex, bool conditional, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// TNNN leads to state 0. The branch is then taken in a loop of `pairs` pairs, and once more. Its
-// clocks show whether the state has become 3 or 1.
+// The outcomes TNNN set the entry to state 0. Then the branch is taken in a loop of `pairs` pairs,
+// and once more. The clocks of the last branch show whether the state became 3 or 1.
 Row loop(const char* what, int pairs, uint64_t clocks) {
   const auto measure = [pairs] {
     Branch branch;
@@ -408,9 +409,9 @@ Row loop(const char* what, int pairs, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// A RET goes to a branch, whose entry therefore belongs to the RET. The RET then goes to a pair
-// without a branch. Measures the clocks of that pair, two more pairs and a branch that is not
-// taken; or the pipeline flushes there, when the RET has come there `times` times.
+// A RET goes to a branch, so the entry of this branch belongs to the RET. Then the RET goes to a
+// pair without a branch. Measures the clocks of this pair, of two more pairs and of a branch that
+// is not taken. Or measures the pipeline flushes there after `times` executions of the RET.
 Row false_hit(const char* what, const char* outcomes_before, int times, Event event,
               uint64_t expected) {
   const auto measure = [=] {
@@ -426,19 +427,21 @@ Row false_hit(const char* what, const char* outcomes_before, int times, Event ev
       bench.insn("70 10");
       bench.model.branch(bench.ip - 2, kElsewhere, taken, true);
     };
-    const auto plain = [&] {  // the RET has gone there before: three pairs, then a branch
+    const auto plain = [&] {  // an earlier target of the RET: three pairs, then a branch
       for (int i = 0; i < 3; i++) bench.insn("f7 df");
       branch(false);
     };
-    // Loads the code of `plain`, and makes `plain` the target in the RET's own entry.
+    // Loads the code of `plain` into the caches, and makes `plain` the target in the RET's own
+    // entry.
     ret_to(0x22000);
     plain();
     for (const char* at = outcomes_before; *at; at++) {
-      for (int i = 0; i < 2; i++) ret_to(kTarget);  // the second is predicted correctly
+      for (int i = 0; i < 2; i++) ret_to(kTarget);  // the second RET is predicted correctly
       branch(*at == 'T');
     }
     for (int i = 0; i < 6; i++) bench.insn("f7 df");
-    // The RET to `plain` is mispredicted now, so the pair after it is not looked up. Once more.
+    // The RET to `plain` is mispredicted now, so there is no look-up for the pair after it. So the
+    // RET goes to `plain` once more.
     ret_to(0x22000);
     plain();
     uint64_t last = 0;
@@ -451,8 +454,9 @@ Row false_hit(const char* what, const char* outcomes_before, int times, Event ev
   return {what, measure, expected};
 }
 
-// mov, mov, jmp: once the code has run, the jump's entry belongs to the pair of the two mov. In new
-// code they are two pairs. Measures the pipeline flushes there.
+// The code is mov, mov, jmp. If the code has run before, the two mov are a pair, and the jump's
+// entry belongs to this pair. In new code the two mov do not pair. Measures the pipeline flushes of
+// this code.
 Row cold_entry(const char* what, bool evict, uint64_t count) {
   const auto measure = [evict] {
     Bench bench;
@@ -462,7 +466,7 @@ Row cold_entry(const char* what, bool evict, uint64_t count) {
       bench.model.branch(0x30004, kTarget, true, false);
     };
     for (int i = 0; i < 3; i++) run();
-    for (const uint32_t other : {0x31000u, 0x32000u}) {  // L1I has two ways
+    for (const uint32_t other : {0x31000u, 0x32000u}) {  // displace the two ways of L1I
       if (!evict) break;
       bench.ip = other;
       bench.insn("f7 df");
@@ -472,7 +476,7 @@ Row cold_entry(const char* what, bool evict, uint64_t count) {
   return {what, measure, count};
 }
 
-// A taken branch executes twice, after a write to TR12.
+// Executes a taken branch twice after a write to TR12.
 Row with_tr12(const char* what, uint32_t value, uint64_t clocks) {
   const auto measure = [value] {
     Branch branch;
@@ -495,7 +499,7 @@ Row pair_with_tr12(const char* what, uint32_t value, uint64_t clocks) {
 void branches() {
   const Row known = outcomes("taken, taken", "TT", 0), first = outcomes("taken at first", "T", 3);
   rule_has(Rule::BtbHit, {known}, {first, outcomes("not taken, without an entry", "N", 0)});
-  // The entry starts in state 3; each N lowers it by one.
+  // The entry starts in state 3, and each N subtracts 1.
   rule_has(Rule::BtbThreshold,
            {outcomes("state 1, not taken", "TNNN", 0), outcomes("state 1, taken", "TNNT", 3)},
            {outcomes("state 2, taken", "TNT", 0), outcomes("state 2, not taken", "TNN", 3)});
@@ -552,11 +556,11 @@ Row divide(const char* what, uint16_t control, std::vector<std::string> hex, uin
 
 void x87() {
   const Row independent = code("fadd st1,st; fadd st2,st", {"dc c1", "dc c2"}, 2);
-  // It takes 3 clocks; the next instruction may overlap 2 of them.
+  // It takes 3 clocks. The next instruction can overlap with 2 of them.
   rule_has(Rule::X87Operand, {code("fadd st,st1; fadd st,st2", {"d8 c1", "d8 c2"}, 3 + 1)},
            {independent});
   rule_has(Rule::X87Busy,
-           // It takes 39 clocks; later x87 instructions may overlap 2 of them.
+           // It takes 39 clocks. Later x87 instructions can overlap with 2 of them.
            {code("fdiv st1,st; fadd st,st2", {"dc f9", "d8 c2"}, 37 + 1)}, {independent});
   rule_has(Rule::X87OverlapX87, {independent}, {code("fchs; fchs", {"d9 e0", "d9 e0"}, 2)});
   rule_has(Rule::X87OverlapInteger,
@@ -566,7 +570,7 @@ void x87() {
   rule_has(Rule::X87Multiply, {code("fmul st1,st; fmul st2,st", {"dc c9", "dc ca"}, 3)},
            {code("fadd st1,st; fmul st2,st", {"dc c1", "dc ca"}, 2)});
   rule_has(Rule::X87StoreEarly,
-           // The sum is ready after 3 clocks; the store begins one clock later and takes 2.
+           // The sum is ready after 3 clocks. The store begins one clock later and takes 2 clocks.
            {code("fadd st,st1; mov; mov; fstp [ebx]", {"d8 c1", "89 d1", "89 d6", "d9 1b"}, 6)},
            {code("fadd st,st1; div ecx; fstp [ebx]", {"d8 c1", "f7 f1", "d9 1b"}, 1 + 41 + 2)});
   rule_has(Rule::X87Precision,
@@ -587,7 +591,8 @@ void x87() {
 
 // --- strings, modes and rings [AGN-IT, INTEL-DM 16, UM3]
 
-// nop, then rep movsd: 1 clock, 1 for the prefix, 13, and 1 for each iteration; 6 without any.
+// NOP takes 1 clock. REP MOVSD then takes 1 clock for the prefix, 13 clocks, and 1 for each
+// iteration. Without iterations it takes 6 clocks instead of 13.
 Row rep_movs(const char* what, int times, uint64_t clocks) {
   const auto measure = [times] {
     Bench bench;
@@ -600,7 +605,7 @@ Row rep_movs(const char* what, int times, uint64_t clocks) {
   return {what, measure, clocks};
 }
 
-// Instructions that a REP STOS counts, with an interrupt within it or without.
+// Counts the instructions of a REP STOS, with or without an interrupt during the REP STOS.
 Row rep_counts(const char* what, bool interrupted, uint64_t count) {
   const auto measure = [interrupted] {
     Bench bench;
@@ -677,7 +682,7 @@ Row interrupt_counts(const char* what, bool hardware, uint64_t count) {
 
 using Outcome = std::function<void(Bench&)>;
 
-// A far transfer from ring 3 to another ring; the model gets `outcome`.
+// Measures a far transfer from ring 3 to another ring. The emulator reports `outcome` to the model.
 Row far(const char* what, const char* hex, Crossing kind, uint8_t to, const Outcome& outcome,
         uint64_t clocks) {
   const auto measure = [=] {
@@ -706,7 +711,7 @@ Row soft(const char* what, const char* hex, bool taken, const Outcome& outcome, 
   return {what, measure, clocks};
 }
 
-// Clocks of an instruction after a write miss, on a machine of even().
+// Measures the clocks of an instruction after a write miss, on a machine of even().
 Row behind_write(const char* what, const char* hex, uint64_t clocks) {
   const auto measure = [hex] {
     Bench bench(even());
@@ -770,7 +775,7 @@ void transfers() {
            {call_inner,
             far("CALL through a gate within the ring", call, Crossing::Gate, 3, gate(3), 22)});
   // JMP, CALL, INT and IRET take 19, 21, 23 and 10 clocks. The kind of task switch adds 85, 87 or
-  // 71. A change of the ring makes no difference.
+  // 71. A change of ring does not change these clocks.
   rule_has(Rule::TaskSwitch,
            {far("JMP to a 386 TSS", jmp, Crossing::Gate, 3, task(Task::Tss32), 19 + 85),
             far("CALL to a 386 TSS", call, Crossing::Gate, 0, task(Task::Tss32), 21 + 85),
@@ -825,7 +830,7 @@ void system() {
 
 // --- memory [INTEL-DM 2, 3; INTEL-OPT]
 
-// Clocks of an access to the board. L2 has everything below 10000h.
+// Measures the clocks of an access to the board. L2 contains all lines below 10000h.
 Row board(const char* what, const Config& config, uint64_t clocks,
           const std::function<uint64_t(Memory&, Bank&)>& access) {
   const auto measure = [config, access] {
@@ -837,9 +842,10 @@ Row board(const char* what, const Config& config, uint64_t clocks,
   return {what, measure, clocks};
 }
 
-constexpr uint64_t kQuiet = 1 << 20;  // at this clock the bus has long been idle
+constexpr uint64_t kQuiet = 1 << 20;  // the bus is idle long before this clock
 
-// Clocks of `action` on a machine of even(). L1 has everything below 300000h.
+// Measures the clocks of `action` on a machine of even(). L1 contains the lines of `action` below
+// 300000h.
 Row on_bench(const char* what, uint64_t clocks, const std::function<void(Bench&)>& before,
              const std::function<void(Bench&)>& action) {
   const auto measure = [before, action] {
@@ -858,11 +864,12 @@ Row on_bench(const char* what, uint64_t clocks, const std::function<void(Bench&)
   return {what, measure, clocks};
 }
 
-// Code of a line that comes from L2. Returns the clocks of the nth instruction of 2 bytes.
+// Executes code of a line that comes from L2. Measures the clocks of the nth instruction of 2
+// bytes.
 Row code_fill(const char* what, int nth, uint64_t clocks) {
   const auto measure = [nth] {
     Bench bench(even());
-    for (uint32_t line = 0x30000; line < 0x33000; line += 0x1000) {  // two ways: the first leaves
+    for (uint32_t line = 0x30000; line < 0x33000; line += 0x1000) {  // two ways: evicts the first
       bench.ip = line;
       bench.insn("f7 df");
     }
@@ -886,11 +893,12 @@ void memory() {
   };
   const Row hit = on_bench("read hit", 1, nothing, load(0x2000));
 
-  // 3-2-2-2 from L2, two core clocks each: the first 8 bytes after 6, the line after 18.
+  // L2 delivers 3-2-2-2 bus clocks of two core clocks: the first 8 bytes after 6 clocks, the line
+  // after 18.
   rule_has(Rule::MissOverhead, {board("L2 read", even(), 4 + 6, first(kQuiet))}, {hit});
   rule_has(Rule::BusEdge,
-           // Bus clocks last 1.5 clocks. A request at 0 is on the bus from 4.5 (not 4) on; one at
-           // 1, from 6 (not 5) on.
+           // A bus clock lasts 1.5 clocks. A request at clock 0 is on the bus from 4.5 (not 4) on.
+           // A request at clock 1 is on the bus from 6 (not 5) on.
            {board("L2 read, between bus clocks", p90(), 5 + 5, first(kQuiet / 3 * 3 + 1))},
            {board("L2 read, at a bus clock", p90(), 4 + 5, first(kQuiet / 3 * 3 + 2))});
   rule_has(Rule::BusOne,
@@ -912,14 +920,14 @@ void memory() {
            {board("the whole line", even(), 4 + 18, [](Memory& memory, Bank& bank) {
              return memory.read_line(0x1000, kQuiet, bank).complete - kQuiet;
            })});
-  // DRAM's 7-4-4-4: first after 14 clocks, complete after 38.
+  // DRAM delivers 7-4-4-4: the first 8 bytes after 14 clocks, the line after 38 clocks.
   rule_has(Rule::FillWhole,
            {on_bench("the next word of the line", 38 - 14, load(0x300000), load(0x300004))},
            {on_bench("a line that is there", 1, load(0x300000), load(0x2000))});
-  // The first 8 bytes at 6, the line at 18: the fourth instruction ends at 10.
+  // The first 8 bytes arrive at 6, the line at 18. The fourth instruction ends at 10.
   rule_has(Rule::FillCode, {code_fill("behind the first 8 bytes", 5, 18 - 10 + 1)},
            {code_fill("the end of the first 8 bytes", 4, 1)});
-  // Clocks of the n-th write, when the two pipes write in turn.
+  // Measures the clocks of the n-th write if the two pipes write in turn.
   const auto nth_write = [](uint32_t at, int nth) {
     return [at, nth](Memory& memory, Bank& bank) {
       uint64_t now = kQuiet, last = 0;
@@ -971,7 +979,7 @@ void memory() {
 
 // --- states of lines, pages and other bus masters [INTEL-DM 3, 6]
 
-// DRAM with pages of 4 KB; a page takes 6 bus clocks to open.
+// DRAM with pages of 4 KB. To open a page takes 6 bus clocks.
 Config pages() {
   Config config = even();
   config.memory.dram_page = 4096;
@@ -985,8 +993,8 @@ Config write_once() {
   return config;
 }
 
-// Growth of an event during `action`, after `before`. Linear and physical pages are equal; page 5
-// has PWT, page 6 has PCD, all others are ordinary.
+// Measures the growth of an event during `action`, after `before`. Linear and physical pages are
+// equal. Page 5 has PWT, page 6 has PCD, and all other pages are ordinary.
 Row event_of(const char* what, const Config& config, Event event, uint64_t count,
              const std::function<void(Bench&)>& before, const std::function<void(Bench&)>& action) {
   const auto measure = [=] {
@@ -1013,7 +1021,7 @@ void states() {
   const auto nothing = [](Bench&) {};
   const auto load = [](uint32_t at) { return [at](Bench& bench) { bench.load(at); }; };
   const auto store = [](uint32_t at) { return [at](Bench& bench) { bench.store(at); }; };
-  const auto twice = [](uint32_t at) {  // in the cache, then modified if it can be
+  const auto twice = [](uint32_t at) {  // fills the line, then modifies it if possible
     return [at](Bench& bench) {
       bench.load(at);
       bench.store(at);
@@ -1028,7 +1036,7 @@ void states() {
       second(bench);
     };
   };
-  // 4 clocks, then 7-4-4-4 bus clocks of two, 6 more for another page.
+  // 4 clocks, then 7-4-4-4 bus clocks of two clocks each, and 6 bus clocks more for another page.
   const auto line = [](uint32_t before, uint32_t at) {
     return [=](Memory& memory, Bank& bank) {
       memory.read_line(before, kQuiet / 2, bank);
@@ -1038,7 +1046,8 @@ void states() {
   rule_has(Rule::PageMiss, {board("another page", pages(), 4 + 38 + 12, line(0x301000, 0x302000))},
            {board("the same page", pages(), 4 + 38, line(0x301000, 0x301020)),
             board("the board cache", pages(), 4 + 18, line(0x301000, 0x2000))});
-  // The write is posted at once. DRAM takes 9 bus clocks for it after its transfer on the bus.
+  // The write is posted at once. After the transfer on the bus, DRAM takes 9 bus clocks for the
+  // write.
   const auto behind_write = [](uint32_t at) {
     return [at](Memory& memory, Bank& bank) {
       memory.write_single(0x301000, kQuiet, Pipe::U, bank);

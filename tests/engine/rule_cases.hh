@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which cases show each rule of the model (engine/p5/rules.hh)? A case in which the rule applies
-// changes when the rule is off. A case that shows its limits does not change.
+// Which cases test each rule of the model (engine/p5/rules.hh)? In some cases the rule applies, so
+// their result changes if the rule is off. The other cases show the limits of the rule, so their
+// result does not change.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does every rule of the model hold where it applies, and change nothing where it does not?
+// Does every rule of the model have its effect in the cases in which it applies, and no effect in
+// the others?
 #include <doctest/doctest.h>
 
 #include "rule_cases.hh"
@@ -13,7 +14,7 @@ TEST_CASE("rules: every case") {
   }
 }
 
-TEST_CASE("rules: each has a case in which it applies and one in which it does not") {
+TEST_CASE("rules: each has a case in which it applies and a case in which it does not") {
   for (unsigned number = 0; number < unsigned(Rule::Count); number++) {
     unsigned cases[2] = {0, 0};
     for (const RuleCase& test : rule_cases()) cases[test.applies] += test.rule == Rule(number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file of a test, removed at its end.
+// A temporary file of a test. The test removes the file at its end.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does a run write (engine/session)? The tests check event stream, crossings, and accesses to
-// counter registers.
+// Which data does a run write (engine/session)? The tests check the event stream, crossings, and
+// accesses to counter registers.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -58,7 +58,7 @@ TEST_CASE("event stream: header, snapshot, end") {
         "{\"type\":\"header\",\"schema_version\":1,\"engine\":\"bochs\",\"clock_hz\":90000000,"
         "\"events\":[\"cycles.busy\",\"instructions\",\"data_reads\"],"
         "\"units\":[\"cycles\",\"events\",\"events\"]}");
-  // The stream leaves out zeros at the end of a bank, and banks without counts.
+  // The stream omits zeros at the end of a bank, and banks without counts.
   CHECK(lines[1] ==
         "{\"type\":\"marker\",\"op\":\"begin\",\"arg\":7,\"tsc\":2,"
         "\"banks\":[[4096,0,[2,2]]],\"vectors\":[]}");
@@ -75,7 +75,7 @@ TEST_CASE("event stream: interrupts by their vector") {
   CHECK(line.find("\"vectors\":[[0,0,\"irq\",32,1]]") != std::string::npos);
 }
 
-TEST_CASE("event stream: geometries have their growth since the marker before") {
+TEST_CASE("event stream: geometries have their growth since the previous marker") {
   Bench bench;
   p5::Shadows shadows(std::vector<p5::Config>{p90()});
   bench.model.observe(&shadows);
@@ -96,7 +96,7 @@ TEST_CASE("event stream: geometries have their growth since the marker before") 
   CHECK(written[2].find(",\"shadows\":[]}") != std::string::npos);
 }
 
-TEST_CASE("crossings: changes of state are written, others are not") {
+TEST_CASE("crossings: only changes of state are written") {
   Bench bench;
   Scratch file;
   Crossings crossings(bench.model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do the small parts of a run (engine/session) work, each by itself?
+// Does each small part of a run (engine/session) work alone?
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -35,7 +35,7 @@ std::string word(uint32_t value) {
 
 }  // namespace
 
-TEST_CASE("brackets: phases open and close in the order of a stack") {
+TEST_CASE("brackets: the last opened phase closes first") {
   Brackets brackets;
   CHECK_FALSE(brackets.measures());
   CHECK(brackets.begin(1) == "");
@@ -54,7 +54,7 @@ TEST_CASE("brackets: phases open and close in the order of a stack") {
   CHECK_FALSE(brackets.measures());
 }
 
-TEST_CASE("brackets: those around nothing do not measure") {
+TEST_CASE("brackets: empty brackets do not measure") {
   Brackets brackets;
   brackets.begin(kEmpty);
   CHECK_FALSE(brackets.measures());
@@ -66,7 +66,7 @@ TEST_CASE("brackets: those around nothing do not measure") {
   CHECK(brackets.inside());
 }
 
-TEST_CASE("marker: twelve bytes of a text, with zeros behind its end") {
+TEST_CASE("marker: twelve bytes of a text, with zeros after its end") {
   const MarkerResult first = twelve_bytes("abcdefghijklmn", 0, 7);
   CHECK(first.eax == 7);
   CHECK(word(first.ebx) + word(first.ecx) + word(first.edx) == "abcdefghijkl");
@@ -93,13 +93,13 @@ TEST_CASE("job: a command line and a program in pieces of twelve bytes") {
   CHECK(job.program_at(99).eax == 0);
 }
 
-TEST_CASE("job: a program that cannot be read is an error of its key") {
+TEST_CASE("job: for an unreadable program the error names the key") {
   base::Settings own = settings("run.job = x\nrun.trace_reads = off\nrun.program = /nowhere/x\n");
   Job::read(own);
   CHECK(own.error() == "engine.conf:3: run.program: /nowhere/x cannot be read");
 }
 
-TEST_CASE("guest files: loaded to their addresses, in part or whole") {
+TEST_CASE("guest files: loaded at their addresses, in parts or completely") {
   const Scratch kernel("HEADKERNEL");
   base::Settings own = settings(
       "boot.blob.0 = 0x100000 4 - " + kernel.path() + "\nboot.blob.1 = 0x90000 0 4 " +
@@ -121,7 +121,7 @@ TEST_CASE("guest files: loaded to their addresses, in part or whole") {
         "a boot file does not fit into memory at 0x00100000");
 }
 
-TEST_CASE("guest files: what is missing or short is one line") {
+TEST_CASE("guest files: a missing or short file gives a message of one line") {
   const std::string rest = "boot.entry = 0:0\nboot.segment = 0\nboot.sp = 0\n";
   const auto no_memory = [](uint32_t, const uint8_t*, size_t) { return true; };
   const Scratch shorter("123");
@@ -139,7 +139,7 @@ TEST_CASE("guest files: what is missing or short is one line") {
   CHECK(none.entry().eax == 0);
 }
 
-TEST_CASE("counted events: those of a device only if the machine has it") {
+TEST_CASE("counted events: a device's events count only if the machine has the device") {
   const auto names = [](const std::set<p5::Part>& parts) {
     std::set<std::string> names;
     for (const uint32_t event :

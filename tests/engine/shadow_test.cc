@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Do shadows count what separate runs of each geometry count? The random references are the same.
-// Every miss event must be equal in every ring and address space, with the filter and without.
+// Do shadows give the same counts as separate runs of each geometry? All models get the same random
+// references. Every miss event must be equal in every ring and address space, with and without the
+// filter.
 #include "engine/measure/shadow.hh"
 
 #include <doctest/doctest.h>
@@ -39,8 +40,8 @@ class Tables : public p5::Platform {
   uint16_t x87_control() override { return 0x37F; }
 };
 
-// A geometry with random values of all keys that a shadow may change. `usual`: at least two ways,
-// LRU or its tree, and write-back; the filter then drops the most references.
+// A geometry with random values of all keys that a shadow may change. With `usual` it has at least
+// two ways, LRU or its tree, and write-back. The filter then drops the most references.
 Config random_geometry(AddressStream& random, bool usual) {
   static const char* const policies[] = {"lru", "plru", "fifo", "random"};
   Config config = p90();
@@ -194,7 +195,7 @@ void compare(uint32_t seed, size_t geometries, bool usual, bool filter, int step
   std::vector<Config> configs{own_config};
   while (configs.size() < geometries) {
     configs.push_back(random_geometry(random, usual));
-    if (random.below(3) == 0) {  // another with the same front
+    if (random.below(3) == 0) {  // another geometry with the same front
       configs.push_back(configs.back());
       configs.back().memory.l2 = random_geometry(random, true).memory.l2;
     }
@@ -227,17 +228,17 @@ void compare(uint32_t seed, size_t geometries, bool usual, bool filter, int step
 
 }  // namespace
 
-TEST_CASE("shadows count what separate runs of each geometry count") {
+TEST_CASE("shadows have the same counts as separate runs of each geometry") {
   for (uint32_t seed = 1; seed <= 12; seed++) compare(seed, 12, seed % 2, true, 40000);
 }
 
-TEST_CASE("the filter changes no count") {
+TEST_CASE("the filter does not change any count") {
   for (uint32_t seed = 21; seed <= 24; seed++) compare(seed, 8, seed % 2, false, 20000);
 }
 
 TEST_CASE("without feedback caches, TLBs and the bus cost no clocks") {
   Bench bench(p90().without_feedback());
-  for (int i = 0; i < 4; i++) bench.insn("f7 df");  // NEG EDI pairs with nothing
+  for (int i = 0; i < 4; i++) bench.insn("f7 df");  // NEG EDI does not pair
   const uint64_t start = bench.model.clock();
   bench.load(0x200000);
   bench.store(0x300000);

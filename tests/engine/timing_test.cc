@@ -78,7 +78,7 @@ TEST_CASE("timing table: empty special columns mean the protected figure") {
   CHECK(table.per_iteration()[Class::Movs] == 0);
 }
 
-TEST_CASE("timing table: every class costs something in protected mode, names are unique") {
+TEST_CASE("timing table: every class has clocks in protected mode, and names are unique") {
   std::set<std::string> names;
   for (p5::ClassId cls = 0; cls < Class::Count; cls++) {
     CAPTURE(p5::kClassNames[cls]);
@@ -89,7 +89,7 @@ TEST_CASE("timing table: every class costs something in protected mode, names ar
   CHECK(p5::class_by_name("no such class") == Class::Count);
 }
 
-TEST_CASE("timing table: errors name the line and what is wrong") {
+TEST_CASE("timing table: error messages name the line and the reason") {
   const std::string good = file_text();
   const auto at = [&](const std::string& row) {
     return "timing.csv:" + std::to_string(line_of(good, row)) + ": ";
@@ -105,19 +105,19 @@ TEST_CASE("timing table: errors name the line and what is wrong") {
           "timing.csv:" + std::to_string(std::count(text.begin(), text.end(), '\n')) +
               ": no row for class 'salc'");
   }
-  SUBCASE("two rows") {
+  SUBCASE("a class with two rows") {
     const std::string text = good + "nop,1,1,1,,,,,,,UV,A,AGN-IT,\n";
     CHECK(error_of(text) ==
           "timing.csv:" + std::to_string(std::count(text.begin(), text.end(), '\n')) +
               ": second row for class 'nop'");
   }
-  SUBCASE("clocks that are no number") {
+  SUBCASE("clocks that are not a number") {
     CHECK(error_of(replaced(good, "\ncli,7,7,7,", "\ncli,7,7,6-9,")) ==
           at("cli,7") + "prot of class 'cli' is '6-9', expected clocks (0 to 65535)");
     CHECK(error_of(replaced(good, "\ncli,7,7,7,", "\ncli,70000,7,7,")) ==
           at("cli,7") + "real of class 'cli' is '70000', expected clocks (0 to 65535)");
   }
-  SUBCASE("no protected clocks") {
+  SUBCASE("clocks of protected mode missing") {
     CHECK(error_of(replaced(good, "\ncli,7,7,7,", "\ncli,7,7,,")) ==
           at("cli,7") + "class 'cli' has no clocks in column prot");
   }
@@ -146,7 +146,7 @@ TEST_CASE("timing table: errors name the line and what is wrong") {
   }
 }
 
-TEST_CASE("timing table: a bad table leaves the loaded one alone") {
+TEST_CASE("timing table: a bad table does not change the loaded table") {
   TimingTable table = timing_table();
   std::string error;
   CHECK_FALSE(table.parse("nonsense\n", "timing.csv", &error));

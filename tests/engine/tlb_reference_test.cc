@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Do the engine's TLBs agree with the reference at each access? The tests use single arrays in
-// several geometries, and the pair of data TLBs with 4 KB and 4 MB pages mixed.
+// several geometries, and the two data TLBs with a mixture of 4 KB and 4 MB pages.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -29,20 +29,20 @@ const std::vector<Case> kCases = {
     {512, 4, "random"}, {16, 16, "lru"},
 };
 
-// The engine's array and the reference's.
+// The engine's array and the reference array.
 class Pair {
  public:
   Pair(uint32_t entries, uint32_t ways, const std::string& policy)
       : engine_(config(entries, ways, policy)), expected_(entries, ways, policy) {}
 
-  // Looks a page up in both. False: they disagree.
+  // Looks up a page in both arrays. Returns false if they disagree.
   bool lookup(uint32_t page, bool* hit) {
     const bool quick = engine_.quick(page);
     *hit = expected_.lookup(page);
     return (quick || engine_.lookup(page)) == *hit;
   }
 
-  // Enters a page. False: the engine has replaced another entry than the reference.
+  // Enters a page. Returns false if the engine has replaced another entry than the reference.
   bool insert(uint32_t page) {
     engine_.insert(page);
     const auto gone = expected_.insert(page);
@@ -61,7 +61,8 @@ class Pair {
     expected_.flush();
   }
 
-  // Whether both have the same of these `pages`. The look-ups change the order, so they use a copy.
+  // Returns whether both arrays contain the same subset of `pages`. A look-up changes the order, so
+  // the function uses a copy.
   bool same_contents(const std::vector<uint32_t>& pages) {
     p5::Tlb copy = engine_;
     for (const uint32_t page : pages) {
@@ -169,8 +170,8 @@ TEST_CASE("tlb reference: the data TLB pair over mixed page sizes") {
 }
 
 TEST_CASE("tlb: pseudo-LRU is not LRU") {
-  // The set of 4 ways sees the pages 0 1 2 3 0. LRU would replace 1; the tree points at the other
-  // half and replaces 2.
+  // A set of 4 ways gets the pages 0 1 2 3 0. LRU would replace page 1. The tree points to the
+  // other half and replaces page 2.
   p5::TlbConfig config;
   config.entries = 4;
   p5::Tlb tlb(config);

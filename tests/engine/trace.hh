@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which random addresses exercise a cache? The stream mixes a hot region that fits, a warm one of a
-// few times its size, runs of neighbours, strides that meet in one set, and stray addresses. Every
-// host gets the same stream.
+// Which random addresses exercise a cache? The stream mixes several kinds of addresses: a hot
+// region that fits into the cache, a warm region of a few times this size, runs of neighbours,
+// strides that always use the same set, and stray addresses. The stream is the same on every host.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 class AddressStream {
  public:
-  // `capacity`: size of the structure under test, in bytes (or in pages, with units of `grain`).
+  // `capacity` is the size of the structure under test, in bytes (or in pages, with units of
+  // `grain`).
   AddressStream(uint32_t seed, uint32_t capacity, uint32_t grain)
       : random_(seed), capacity_(capacity), grain_(grain) {}
 
@@ -36,7 +37,7 @@ class AddressStream {
       case 14:
         return last_;
       default:
-        // The hot region moves from time to time, as with a phase of a program.
+        // The hot region moves from time to time, as in a new phase of a program.
         if (random_() % 4096 == 0) hot_ = uint32_t(random_());
         return last_ = uint32_t(random_());
     }
@@ -45,7 +46,7 @@ class AddressStream {
   uint32_t below(uint32_t limit) { return uint32_t(random_()) % limit; }
 
  private:
-  std::mt19937 random_;  // its sequence is fixed by the C++ standard
+  std::mt19937 random_;  // the C++ standard fixes its sequence
   uint32_t capacity_, grain_;
   uint32_t hot_ = 0x00345678, last_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How do stations share the wire, and what does the path behind it do to frames? The tests check
-// times, waits, collisions and faults. The numbers are those of IEEE 802.3.
+// How do stations share the wire, and how does the path to the remote host change frames? The tests
+// check times, waits, collisions and faults. The numbers come from IEEE 802.3.
 #include <map>
 
 #include "net_bench.hh"
@@ -63,13 +63,14 @@ TEST_CASE("wire: a frame of n bytes takes (8 + n + 4) * 8 bits of 100 ns") {
     CHECK(s.b.came[0].last == 7 * kMicrosecond + time);
     CHECK(s.log.wire_busy == time);
   }
-  // The well-known times: 57.6 and 1220.8 us; with the gap 67.2 and 1230.4 us.
+  // The known times of the smallest and the largest frame: 57.6 and 1220.8 us, with the gap 67.2
+  // and 1230.4 us.
   Segment2 s;
   CHECK(s.wire.frame_time(60) == 57'600'000);
   CHECK(s.wire.frame_time(1514) == 1'220'800'000);
 }
 
-TEST_CASE("wire: frames of one station follow each other by a gap: 14881 small ones a second") {
+TEST_CASE("wire: a gap separates the frames of one station: 14881 small frames per second") {
   Segment2 s;
   int left = 14881;
   s.a.then = [&](Time now) {
@@ -83,14 +84,14 @@ TEST_CASE("wire: frames of one station follow each other by a gap: 14881 small o
   CHECK(s.a.done.back().at + kGap - kSecond < 67 * kMicrosecond);
 }
 
-TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
+TEST_CASE("wire: a station waits for the end of the current frame and the gap") {
   Segment2 s;
   s.wire.send(0, s.frame(1514), 0);
   s.agenda.at(500 * kMicrosecond, [&](Time now) { s.wire.send(1, s.frame(60), now); });
   s.run();
   CHECK(s.a.came[0].first == 1'220'800'000 + kGap);
   CHECK(s.log.collisions == 0);
-  // The same in the gap.
+  // The same rule holds in the gap.
   Segment2 t;
   t.wire.send(0, t.frame(60), 0);
   t.agenda.at(57'600'000 + kGap / 2, [&](Time now) { t.wire.send(1, t.frame(60), now); });
@@ -98,7 +99,7 @@ TEST_CASE("wire: who comes while it is in use waits for its end and the gap") {
   CHECK(t.a.came[0].first == 57'600'000 + kGap);
 }
 
-TEST_CASE("wire: two that have waited for the same moment collide, then one goes first") {
+TEST_CASE("wire: two stations that waited for the same time collide, and then one sends first") {
   std::map<uint32_t, int> winners;
   for (uint64_t seed = 0; seed < 200; seed++) {
     Segment2 s({10'000'000, true, seed});
@@ -126,7 +127,7 @@ TEST_CASE("wire: two that have waited for the same moment collide, then one goes
   CHECK(winners[1] > 60);
 }
 
-TEST_CASE("wire: with collisions off the one that has waited longer goes, then the other") {
+TEST_CASE("wire: with collisions off the station that has waited longer sends first") {
   Segment2 s({10'000'000, false, 0});
   s.wire.send(0, s.frame(100), 0);
   s.agenda.at(10, [&](Time now) { s.wire.send(1, s.frame(200), now); });
@@ -139,8 +140,8 @@ TEST_CASE("wire: with collisions off the one that has waited longer goes, then t
   CHECK(s.b.came[1].first == s.a.came[0].last + kGap);
 }
 
-TEST_CASE("wire: after 16 collisions a station gives up") {
-  // Two stations begin at the same moment; each seed draws other times to wait.
+TEST_CASE("wire: after 16 collisions a station drops the frame") {
+  // Two stations begin at the same time. Each seed gives other waiting times.
   uint32_t most = 0;
   for (uint64_t seed = 0; seed < 3000; seed++) {
     Segment2 s({10'000'000, true, seed});
@@ -152,7 +153,7 @@ TEST_CASE("wire: after 16 collisions a station gives up") {
     most = std::max({most, s.a.done[0].collisions, s.b.done[0].collisions});
     CHECK((s.a.done[0].aborted == (s.a.done[0].collisions == kAttempts)));
   }
-  CHECK(most >= 4);  // 2 * 4 * 8 = 64: some of 3000 have four
+  CHECK(most >= 4);  // 2 * 4 * 8 = 64: a few of 3000 frames have four
 }
 
 TEST_CASE("path: frames come in order and after the latency") {
@@ -169,7 +170,7 @@ TEST_CASE("path: frames come in order and after the latency") {
     CHECK(came[i] == std::pair<Time, size_t>(3 * kMillisecond + i, i));
 }
 
-TEST_CASE("path: what is lost, doubled and late follows from the seed") {
+TEST_CASE("path: the seed determines lost, doubled and late frames") {
   const auto drive = [](uint64_t seed, double loss, double twice, double late, uint64_t* faults) {
     Agenda agenda;
     std::vector<size_t> came;
@@ -203,7 +204,7 @@ TEST_CASE("path: what is lost, doubled and late follows from the seed") {
   CHECK(all == kept);
 }
 
-TEST_CASE("path: a late frame that nobody follows comes after 20 ms") {
+TEST_CASE("path: a late frame without a following frame comes after 20 ms") {
   Agenda agenda;
   std::vector<Time> came;
   Path path(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A template of an engine: its output is a file of events that stands in the checkout."""
+"""A template of an engine. Its output is a file of events in the checkout."""
 
 from p5lab.describe.engine import Capabilities
 from p5lab.describe.observation import Vectors
@@ -8,19 +8,19 @@ from p5stats import events
 
 
 class Counter(Engine):
-    """Says what it is told to say."""
+    """Copies the events of a prepared file."""
 
     can = Capabilities(guests=("pentium",), without_clocks=("pentium",), observations=(Vectors,))
     outputs = (EVENTS,)
 
     def prepare(self, lab, run, directory):
-        """The text to print is beside the engine."""
-        told = lab.root / "told.jsonl"
+        """The prepared file is in the root of the checkout."""
+        prepared = lab.root / "prepared.jsonl"
         return Plan(
-            inputs={"told": told},
+            inputs={"prepared": prepared},
             settings={"job": run.job},
             write={},
-            command=("cp", str(told), EVENTS),
+            command=("cp", str(prepared), EVENTS),
             environment={},
             versions={"counter": "1"},
             built_from={},

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Replays a trace of accesses (accesses.bin of docs/reference/formats.md) into pycachesim, a cache
 // simulator of RRZE Erlangen (https://github.com/RRZE-HPC/pycachesim, AGPL-3.0; downloaded by the
-// test, not carried), and compares its answer to each access with the trace.
+// test, not part of this repository). Compares its result for each access with the trace.
 //
 // replay TRACE L1D-BYTES L1D-WAYS L1I-BYTES L1I-WAYS L2-BYTES L2-WAYS
 //
-// How its policies are made the P54C's:
-// - Its stores do not allocate with write_allocate = 0 and write_back = 0 (with write_back = 1 they
-//   would). Whether a line is dirty decides over no hit and no miss, so write-through is the same
-//   here; what is written back reaches L2 as an access of its own in the trace.
-// - Its stores leave the order of LRU alone, the P54C's L1D uses its LRU bit for both [INTEL-DM 2]:
-//   a store to a line that is there is followed by a load of it. With one way there is no order.
-// - What only a P5 does is in the trace and is applied: lines that a locked access, a page-table
-//   update, another bus master or the other L1 cache takes away. An empty place is filled first in
-//   both: here it is the last in its set's order, which is the next to be replaced.
+// This program adapts pycachesim's policies to those of the P54C.
+// - With write_allocate = 0 and write_back = 0, stores of pycachesim do not allocate (with
+//   write_back = 1 they would). A dirty line has no effect on hits and misses, so write-through
+//   gives the same result here. In the trace a write-back is a separate access of L2.
+// - Stores of pycachesim do not change the LRU order. The P54C's L1D updates its LRU bit at loads
+//   and stores [INTEL-DM 2]. So after a store that hits, this program loads the same line. With one
+//   way there is no order.
+// - The trace has the invalidations that only a P5 makes: by a locked access, a page-table update,
+//   another bus master or the other L1 cache. This program applies them. In both simulators a fill
+//   uses an empty place first. In pycachesim an empty place is the last in the order of its set, so
+//   it is replaced next.
 #define NO_PYTHON
 #include "backend.c"
 

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 from p5lab.cli import main as cli
 
-# The same examples every time, whatever the load; nothing is kept between runs.
+# Use the same examples every time, under any load, and store no data between runs.
 settings.register_profile(
     "p5lab",
     deadline=None,
@@ -20,14 +20,15 @@ settings.load_profile("p5lab")
 
 @pytest.fixture
 def lab(tmp_path):
-    """A miniature checkout with a scripted engine (fakelab.py)."""
+    """Returns a miniature checkout with a scripted engine (fakelab.py)."""
     return fakelab.make(tmp_path / "lab")
 
 
 @pytest.fixture(scope="session")
 def hostile_page(tmp_path_factory):
-    """A laboratory whose names and outputs are hostile (hostile.py), its page and its exported
-    figures."""
+    """Returns a laboratory with hostile names and outputs (hostile.py), its page and its exported
+    figures.
+    """
     lab = hostile.make(fakelab.make(tmp_path_factory.mktemp("page") / "lab"))
     output, export = lab.root / "page.html", lab.root / "figures"
     assert cli.main(["report", "tests", "--output", str(output), "--export", str(export)], lab) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A miniature checkout whose engine is a script.
+"""A miniature checkout with a script as engine.
 
 The script reads engine.conf and writes events.jsonl in the format of the real engine, but simulates
 nothing.
@@ -120,7 +120,8 @@ workload = "call"
 workload = "chase"
 parameters = { placement = "guest" }
 """
-# A shell line first: the interpreter's path may hold a space, which #! does not allow.
+# A shell line comes first, because the interpreter's path may contain a space. #! does not allow
+# spaces.
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
@@ -186,7 +187,9 @@ sys.exit(plan.get("exit", 0))
 
 
 def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
-    """A marker. `kernel` and `user` are counts of ring 0 and ring 3 in EVENTS order, cut short."""
+    """Returns a marker. `kernel` and `user` are the first counts of ring 0 and ring 3, in the order
+    of EVENTS.
+    """
     return {
         "type": "marker",
         "op": op,
@@ -198,8 +201,10 @@ def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
 
 
 def call_events(iterations=3, status=0, more=0):
-    """Empty brackets of 5 cycles and 4 instructions, then brackets of 100 + 10k busy cycles, 60 of
-    them in ring 0, and 40 instructions; a clock tick in the last. `more`: cycles in ring 3."""
+    """Returns empty brackets of 5 cycles and 4 instructions, then brackets number k of 100 + 10k
+    busy cycles and 40 instructions. 60 of the cycles are in ring 0. The last bracket has a clock
+    tick. `more` adds cycles in ring 3.
+    """
     lines = [HEADER, snapshot("ready", 0, [500], [])]
     user, kernel, ticks = [1000, 0, 700, 90, 80], [500, 0, 200, 10, 10], 0
 
@@ -227,8 +232,9 @@ def call_events(iterations=3, status=0, more=0):
 
 
 def shadow_events():
-    """call_events() of two iterations with shadows `a` and `b`: in each bracket b misses once more
-    in ring 0, and of the first one some before it began."""
+    """Returns call_events() of two iterations with shadows `a` and `b`. In each bracket, b has one
+    more miss in ring 0. b also has some misses before the first bracket.
+    """
     lines = call_events(iterations=2)
     names = ["data_read_misses", "dtlb_misses"]
     lines[0] = {
@@ -245,7 +251,7 @@ def shadow_events():
 
 
 def chase_events():
-    """Two sizes; 10 loads of 2 and of 8 cycles."""
+    """Returns events of two sizes, with 10 loads of 2 cycles and 10 loads of 8 cycles."""
     lines, cycles, reads = [HEADER], 0, 0
     for size, clocks in ((512, 2), (1024, 8)):
         lines.append(snapshot("begin", size, [7], [cycles, 0, reads, reads]))
@@ -256,7 +262,7 @@ def chase_events():
 
 
 def bzimage():
-    """A file with the header fields a boot loader looks at, and 4 KB of "kernel"."""
+    """Returns a file with the header fields that a boot loader reads, and 4 KB of "kernel"."""
     image = bytearray(3 * 512 + 4096)
     image[0x1F1] = 2
     image[0x202:0x206] = b"HdrS"
@@ -272,14 +278,16 @@ def bzimage():
 
 
 class FakeLab(Lab):
-    """The miniature; `behave` determines the behaviour of its engine."""
+    """The miniature checkout. `behave` determines the behaviour of its engine."""
 
     def behave(self, **plan):
         plan.setdefault("events", {"call": call_events(), "chase": chase_events()})
         self._put("build/engine/behaviour.json", json.dumps(plan))
 
     def embed(self, **plan):
-        """As `behave`, but inside the engine file, for an engine that runs as a copy elsewhere."""
+        """Like `behave`, but inside the engine file, for an engine that runs as a copy in another
+        directory.
+        """
         self.behave(**plan)
         behaviour = self.root / "build/engine/behaviour.json"
         old = '(here / "behaviour.json").read_text()'
@@ -297,7 +305,7 @@ class FakeLab(Lab):
         return path.read_text().splitlines() if path.exists() else []
 
     def boots(self):
-        """L2 sizes of the machines booted to be forked."""
+        """Returns the L2 sizes of the machines that were booted for forks."""
         path = self.root / "build/engine/boots"
         return path.read_text().splitlines() if path.exists() else []
 

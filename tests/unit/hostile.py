@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two systems whose names and outputs try to break the page that shows them."""
+"""Two systems with names and outputs that try to break the page of a report."""
 
 import fakelab
 
@@ -86,7 +86,9 @@ reason = '''%(markup)s'''
 
 
 def make(lab: fakelab.FakeLab) -> fakelab.FakeLab:
-    """Runs everything on both guests; the second is slower, and of its chases one has failed."""
+    """Runs all workloads on both guests. The second guest is slower, and one of its chases has
+    failed.
+    """
     texts = {"markup": MARKUP + "\\u001b"}
     lab.describe("call", CALL % texts)
     lab.describe("chase", CHASE % texts)

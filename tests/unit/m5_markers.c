@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A host that plays gem5: every function of marker.h, and a handler that takes the instructions which
- * the processor refuses for gem5's. Prints what each call asked for, or `none` if nothing was refused.
+ * A host program that takes the place of gem5. It calls every function of marker.h. A handler
+ * receives the invalid-opcode signals and treats the instructions as gem5's instructions. Prints
+ * the request of each call, or `none` if there was no invalid instruction.
  *
- * Argument: the file that gem5 would have been given to be read.
+ * The argument is the file that gem5 would give to the guest.
  */
 #define _GNU_SOURCE /* names of the registers */
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file side of guest mach's server on the host, with a file as its disk: the same random calls below
- * /temp (in memory) and /data (ext2) must have the same results, and leave the same files.
- * mach_files IMAGE SEED COUNT [fill]; the last fills the disk as well.
+ * The file side of guest mach's server on the host, with a file as its disk. The same random calls
+ * below /temp (in memory) and /data (ext2) must have the same results, and must leave the same
+ * files. Usage: mach_files IMAGE SEED COUNT [fill]. `fill` also fills the disk.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +23,9 @@ mach_port_t host_port, device_port;
 static int image;
 static const char *image_path;
 
-/* --- what the server has of the kernel ---------------------------------------------------------- */
+/* --- replacements of the kernel's functions
+ * -------------------------------------------------------
+ */
 
 void *pages_new(size_t size) {
   void *pages = aligned_alloc(PAGE, PAGES(size));
@@ -97,7 +99,7 @@ static unsigned any(unsigned below) {
 
 static char bytes[SIZE_MAX_BYTES];
 
-/* One call below `top`; the same numbers are drawn for both file systems. */
+/* One call below `top`. The random numbers are the same for both file systems. */
 static long step(const char *top) {
   char path[64], other[64];
   unsigned what = any(12), size = any(8) ? any(9000) : any(SIZE_MAX_BYTES), offset = any(100000);
@@ -126,7 +128,7 @@ static long step(const char *top) {
   }
 }
 
-/* Say what is there, in an order of its own; both file systems must say the same. */
+/* Print the files in a fixed order. Both file systems must give the same text. */
 static unsigned long sum(const char *path) {
   struct statx status = {0};
   struct fs_request r = {.operation = FS_STATUS, .a = AT_SYMLINK_NOFOLLOW, .in = path,
@@ -158,11 +160,11 @@ static unsigned long sum(const char *path) {
   return total;
 }
 
-/* What stands at an offset of a big file. */
+/* The byte at an offset of a big file. */
 static char at_offset(uint32_t offset) { return (char)(offset / 512 * 37 + offset / 131072); }
 
-/* See that a big file has what was written. More than the cache holds is read ahead while what else
- * is in it has yet to be written.
+/* Check that a big file has the written data. The read-ahead is larger than the cache, which still
+ * holds other unwritten blocks.
  */
 static void look_at(const char *path) {
   if (path_call(FS_OPEN, O_RDONLY, 0, path) < 0) panic(path, 0);
@@ -175,7 +177,7 @@ static void look_at(const char *path) {
   ask((struct fs_request){.operation = FS_RELEASE, .node = file}, 0);
 }
 
-/* Write until nothing more goes, read it back; then make room again. */
+/* Write until the disk is full, and read the data back. Then free the space. */
 static void fill_disk(void) {
   char path[64];
   long result = 0, files = 0;
@@ -189,7 +191,7 @@ static void fill_disk(void) {
     do {
       for (size_t i = 0; i < sizeof(bytes); i++) bytes[i] = at_offset((uint32_t)r.a + (uint32_t)i);
     } while ((result = fs_carry_out(&r)) == (long)sizeof(bytes) && (r.a = r.more) < 3000000);
-    if (result >= 0 && result < (long)sizeof(bytes)) { /* in part; then not at all */
+    if (result >= 0 && result < (long)sizeof(bytes)) { /* a part; the next write fails */
       r.a = r.more;
       result = fs_carry_out(&r);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutations of valid files, the same for the same seed.
+"""Mutations of valid files. The same seed gives the same mutations.
 
 Some mutations are faults of disks and networks: a wrong bit, a hole, a repeated piece, a missing
 end. Others are errors of people: a repeated line, a number with a sign, a wrong token. For JSON and
@@ -64,7 +64,7 @@ NUMBER = re.compile(rb"\d+")
 
 
 class Mutator:
-    """Draws mutations of `seeds`; `form` is bytes, text, json, jsonl or toml."""
+    """Draws mutations of `seeds`. `form` is bytes, text, json, jsonl or toml."""
 
     def __init__(self, seeds, form, start=0):
         self._seeds = list(seeds)
@@ -124,7 +124,7 @@ class Mutator:
         return b"\n".join(lines) + b"\n"
 
     def _wrong(self, tree):
-        """The tree with one node changed, added, taken away or put elsewhere."""
+        """Returns the tree with one node changed, added, removed or moved."""
         tree, draw = copy.deepcopy(tree), self._draw
         parents = [one for one in _containers(tree) if one]
         if not parents:
@@ -156,7 +156,7 @@ def _containers(tree):
 
 
 def dump_toml(tree):
-    """A table as TOML; what TOML does not have (null) is left out."""
+    """Returns a table as TOML, without null values, which TOML does not have."""
     text = (
         "".join(
             f"{_text(key)} = {_toml(value)}\n" for key, value in tree.items() if value is not None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How to add one thing of each kind to a checkout, and how to see that it is there and works.
+"""Recipes: how to add one extension of each kind to a checkout, and how to check that it works.
 
-tests/unit/test_extending.py does this in copies of the checkout and compares what it took with the
-table of docs/extend/README.md.
+tests/unit/test_extending.py follows the recipes in copies of the checkout. It compares the changed
+files and lines with the table of docs/extend/README.md.
 """
 
 import re
@@ -27,8 +27,9 @@ env.linux_guest("my-guest", "", [], {"/init": "build/workloads/linux/init"})
 
 @dataclass(frozen=True)
 class Recipe:
-    """name: what the new directory or file is called. add: adds it to the checkout at a path.
-    check: asserts that it is there."""
+    """`name` is the name of the new directory or file. `add` adds it to the checkout at a path.
+    `check` asserts that it is there.
+    """
 
     name: str
     add: Callable[[Path], None]
@@ -36,7 +37,7 @@ class Recipe:
 
 
 def planned(lab, *targets):
-    """The products that SCons would make for these targets, without making any."""
+    """Returns the products that SCons would make for these targets. Makes no product."""
     done = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", "-n", *targets],
         cwd=lab.root,
@@ -50,7 +51,7 @@ def planned(lab, *targets):
 
 
 def python(root, *arguments):
-    """The output of Python with the packages of that checkout, not of this one."""
+    """Returns the output of Python with the packages of the given checkout, not of this one."""
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=root,
@@ -63,7 +64,9 @@ def python(root, *arguments):
 
 
 def compiled_and_run(root, sources, includes=()):
-    """The output of a C++ program: files of that checkout, and what its declarations give."""
+    """Returns the output of a C++ program. It is compiled from files of the given checkout and from
+    the sources that its declarations generate.
+    """
     generated = root / "build/generated"
     generated.mkdir(parents=True)
     python(root, "tools/declare.py", "engine", str(generated))
@@ -113,7 +116,7 @@ def check_policy(lab):
     test = lab.root / "build/mru.cc"
     test.parent.mkdir()
     test.write_text(MRU)
-    # The newest of the two lines has left; least recently used would give 011.
+    # The newest of the two lines was replaced. With least recently used the result would be 011.
     assert compiled_and_run(lab.root, [test, "engine/p5/cache.cc"]) == "101"
 
 
@@ -144,7 +147,7 @@ def check_workload(lab):
 
 
 def add_guest(root):
-    """With a kernel of its own."""
+    """Adds a guest with its own kernel."""
     place = root / "guest-images/my-guest"
     place.mkdir()
     text = (root / "guest-images/linux/guest.toml").read_text()
@@ -167,8 +170,9 @@ def add_device(root):
 
 
 def check_device(lab):
-    """Its keys and its event are known without a build; its own test finds that its ports, its
-    interrupt, its timer and its event work."""
+    """The device's keys and its event are available without a build. The device's own test checks
+    its ports, its interrupt, its timer and its event.
+    """
     shown = python(
         lab.root,
         "-c",
@@ -186,7 +190,7 @@ def check_device(lab):
         *(engine / "base").glob("*.cc"),
         *(engine / "devices").glob("*.cc"),
         *(engine / "devices/alarm").glob("*.cc"),
-        # Rules of the disks use these.
+        # The rules of the disks use these keys.
         engine / "devices/scsi/seek.cc",
         engine / "devices/scsi/geometry.cc",
         lab.root / "tests/engine/main.cc",
@@ -244,8 +248,8 @@ def add_engine(root):
 
 
 def check_engine(lab):
-    """What it does with a run is in test_plugged_in.py."""
-    (lab.root / "told.jsonl").touch()  # what it would print
+    """test_plugged_in.py tests runs with this engine."""
+    (lab.root / "prepared.jsonl").touch()  # the file that the engine needs
     shown = python(lab.root, "-m", "p5lab", "plan", "smoke", "--engine", "counter")
     assert "getpid" in shown
     shown = python(
@@ -257,7 +261,7 @@ def check_engine(lab):
     assert shown == "['bochs', 'counter', 'gem5', 'native'] ('pentium',)\n"
 
 
-# By what the table of docs/extend/README.md calls them, in its order.
+# By the names in the table of docs/extend/README.md, in its order.
 RECIPES = {
     "a replacement policy": Recipe("mru", add_policy, check_policy),
     "a machine": Recipe("my-machine", add_machine, check_machine),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attributions as files: their content, malformed files, and the largest counts."""
+"""Files with attributions: their content, malformed files, and the largest counts."""
 
 import argparse
 import io
@@ -150,7 +150,7 @@ def test_a_run_without_one_has_none(tmp_path, write):
     assert len(shown.of_run(tmp_path)) == 10
 
 
-# --- what people and other programs get ----------------------------------------------------------
+# --- output for people and other programs --------------------------------------------------------
 
 
 @pytest.fixture
@@ -169,8 +169,9 @@ def printed(console):
 
 
 def test_speedscope(stored, tmp_path):
-    """The rules of its file format: samples are lists of indices of frames, the outermost first,
-    each with a weight, and endValue is the sum of these."""
+    """The rules of speedscope's file format: a sample is a list of frame indices, outermost first,
+    with a weight. endValue is the sum of the weights.
+    """
     path = tmp_path / "out.json"
     shown.write_speedscope(stored, path, "cycles.busy")
     document = json.loads(path.read_text())
@@ -265,7 +266,7 @@ def test_a_timeline(tmp_path, stored, console):
         "0,30,kernel,200,7,0,2,0,0,IRET to program",
         "0,230,program,10,0,0,0,0,0,end of the bracket",
     ]
-    # A trace of before it had counts.
+    # A trace from a version without counts.
     path.write_text(
         "".join(
             json.dumps({key: value for key, value in line.items() if key != "counts"}) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bench/run.py: how it evaluates the profiler's report."""
+"""bench/run.py: the evaluation of the profiler's report."""
 
 import importlib.util
 

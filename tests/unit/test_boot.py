@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The Linux boot layout, field by field against Documentation/x86/boot.rst, and that of multiboot
-kernels."""
+"""The boot layout of Linux, field by field as in Documentation/x86/boot.rst, and of multiboot
+kernels.
+"""
 
 import struct
 from pathlib import Path
@@ -92,7 +93,9 @@ LOADER = b"\xeb\x12" + b"\x90" * 70
 
 
 def elf_kernel(header=b"\x02\xb0\xad\x1b", segments=2):
-    """A multiboot kernel of two segments that is linked high and loaded low."""
+    """Returns a multiboot kernel of two segments. It is linked to high addresses and loaded to low
+    ones.
+    """
     start = struct.pack("<16sHHIIII", b"\x7fELF\x01\x01", 2, 3, 1, ENTRY, 52, 0)
     start += struct.pack("<IHHHHHH", 0, 52, 32, segments, 40, 0, 0)
     text = struct.pack("<8I", 1, 0x1000, VIRTUAL, PHYSICAL, TEXT_SIZE, TEXT_SIZE, 5, PAGE)
@@ -129,14 +132,14 @@ def test_a_multiboot_kernel_is_where_its_headers_say():
         (PHYSICAL, 0x1000, TEXT_SIZE, "kernel"),
         (PHYSICAL + 0x2000, 0x3000, FILE_SIZE, "kernel"),
     ]
-    # The module follows the kernel's memory, at a page.
+    # The module comes after the kernel's memory, at a page boundary.
     assert places[3] == (PHYSICAL + 0x5000, 0, 5000, "module0")
 
 
 def test_the_loader_gets_its_parameters():
     entry, information, bss, words = struct.unpack_from("<4I", loaded().setup, 4)
     assert entry == PHYSICAL + ENTRY - VIRTUAL
-    assert information == 0x90000 + 80  # behind the loader
+    assert information == 0x90000 + 80  # after the loader
     assert bss == PHYSICAL + 0x2000 + FILE_SIZE
     assert words == -(-(MEMORY_SIZE - FILE_SIZE) // 4)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The messages about a build, with graphs of one step each."""
+"""The messages about a build. Each test has a graph with one step."""
 
 import fcntl
 import io
@@ -32,17 +32,17 @@ def lab(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def told():
+def output():
     return io.StringIO()
 
 
 @pytest.fixture
-def progress(told):
-    return Progress(Console(file=told, width=200))
+def progress(output):
+    return Progress(Console(file=output, width=200))
 
 
 def graph(lab, *steps):
-    """An SConstruct; a step is (label, product, shell command)."""
+    """Writes an SConstruct. A step is (label, product, shell command)."""
     (lab.root / "SConstruct").write_text(
         "".join(
             f"Command({product!r}, [], Action({command!r}, '  {label:<9} $TARGET'))\n"
@@ -58,22 +58,22 @@ def failure(lab, progress, *targets):
     return str(error.value)
 
 
-def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, told):
+def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, output):
     graph(lab, ("kernel", "one", "touch one"), ("C++", "two", "touch two"))
     build.ensure(lab, progress)
-    said = told.getvalue()
+    said = output.getvalue()
     assert "To build: 2 steps, about " in said
     assert "at most 140 MB to download; 1650 MB of disk while it works" in said
     assert "Built in " in said
-    told.truncate(0)
+    output.truncate(0)
     build.ensure(lab, progress)
-    assert told.getvalue() in ("", "\0" * len(told.getvalue()))
+    assert output.getvalue() in ("", "\0" * len(output.getvalue()))
 
 
-def test_a_short_build_is_not_forecast(lab, progress, told):
+def test_a_short_build_is_not_forecast(lab, progress, output):
     graph(lab, ("C++", "one", "touch one"))
     build.ensure(lab, progress)
-    assert "To build" not in told.getvalue()
+    assert "To build" not in output.getvalue()
 
 
 def test_only_what_is_asked_for_is_built(lab, progress):
@@ -83,16 +83,16 @@ def test_only_what_is_asked_for_is_built(lab, progress):
     assert (lab.root / "two").exists()
 
 
-def test_sources_that_were_looked_up_first_make_the_forecast_exact(lab, progress, told):
+def test_sources_that_were_looked_up_first_make_the_forecast_exact(lab, progress, output):
     (lab.root / "SConstruct").write_text(
         "import os\n"
         "Command('build/sources/a.json', [], Action('touch $TARGET', '  look up   $TARGET'))\n"
-        # As if the cache had it, now that the digest is known.
+        # Now that the digest is known, put the product into the cache.
         "if not os.path.exists('build/sources/a.json'):\n"
         "    Command('product', [], Action('touch $TARGET', '  kernel    $TARGET'))\n"
     )
     build.ensure(lab, progress)
-    assert "To build" not in told.getvalue()
+    assert "To build" not in output.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -137,14 +137,14 @@ def test_a_disk_that_is_too_small_is_said_before_the_work(lab, progress, monkeyp
     assert not (lab.root / "one").exists()
 
 
-def test_a_second_build_in_the_same_checkout_waits(lab, progress, told):
+def test_a_second_build_in_the_same_checkout_waits(lab, progress, output):
     graph(lab, ("C++", "one", "touch one"))
     (lab.root / "build").mkdir()
     with (lab.root / build.LOCK).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         thread = threading.Thread(target=build.ensure, args=(lab, progress))
         thread.start()
-        while "Waiting for another p5lab" not in told.getvalue():
+        while "Waiting for another p5lab" not in output.getvalue():
             assert thread.is_alive()
         assert not (lab.root / "one").exists()
     thread.join()

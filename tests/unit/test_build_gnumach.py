@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of guest mach without CMOV: the code that moves, and its replacement."""
+"""The kernel of guest mach without CMOV: the code that is moved, and its replacement."""
 
 import importlib.util
 import subprocess
@@ -20,12 +20,14 @@ def build():
     return module
 
 
-BASE = 0xC1001000  # the kernel has no symbols either
+BASE = 0xC1001000  # like the kernel, this file has no symbols
 
 
 @pytest.fixture
 def code(build, tmp_path):
-    """Instructions of a text in Intel syntax, linked at BASE, with the bounds of one function."""
+    """Returns the instructions of a text in Intel syntax, linked at BASE, with the bounds of one
+    function.
+    """
 
     def assemble(text):
         source, made, linked = (tmp_path / name for name in ("a.s", "a.o", "a"))
@@ -63,11 +65,11 @@ def test_neighbours_go_together(build, code):
 
 def test_what_is_jumped_to_stays_the_first(build, code):
     text = "mov esi,eax\ncmove eax,ecx\nmov edi,eax\nnop\n"
-    # Something jumps to the instruction behind: the one before goes.
+    # A jump enters at the next instruction, so the previous instruction moves instead.
     assert sites(build, code, text, entered=[BASE + 5]) == [["mov", "cmove"]]
     with pytest.raises(build.BuildError, match="no room"):
         sites(build, code, text, entered=[BASE + 2, BASE + 5])
-    # Its address stands in a table: it may be where a fault is expected.
+    # A table contains its address. The kernel may expect a fault there.
     with pytest.raises(build.BuildError, match="no room"):
         sites(build, code, text, entered=[BASE + 5], kept=[BASE])
 

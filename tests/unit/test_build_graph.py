@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The build graph after a full build: the steps that run again, and those that come from the cache.
 
-Nothing is compiled here: a second checkout takes everything from the cache, and scons
-only lists the steps that a change needs.
+These tests compile no code. A second checkout takes all products from the cache, and scons only
+lists the steps that a change needs.
 """
 
 import shutil
@@ -17,7 +17,7 @@ HEAVY = {"Bochs", "kernel", "zig", "C++", "link", "assemble", "pack"}
 
 
 def scons(root, *arguments):
-    """The steps that scons lists, as (kind, product)."""
+    """Returns the steps that scons lists, as (kind, product)."""
     done = subprocess.run(
         [sys.executable, "-m", "SCons", "-Q", *arguments],
         cwd=root,
@@ -36,7 +36,7 @@ def engine(built):
 
 
 def checkout(tmp_path_factory):
-    """A checkout at another path, with a space in it."""
+    """Returns a checkout at another path, which contains a space."""
     root = tmp_path_factory.mktemp("second clone") / "p5 lab"
     shutil.copytree(
         REPO, root, ignore=shutil.ignore_patterns("build", "results", ".venv", ".git", ".*_cache")
@@ -56,7 +56,7 @@ def test_a_second_run_is_empty():
 
 def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factory):
     if {kind for kind, _ in scons(clone)} & HEAVY:
-        # The cache was emptied after REPO was built; now it is full again.
+        # The cache was emptied after the build of REPO. Now it is full again.
         third = checkout(tmp_path_factory)
         assert {kind for kind, _ in scons(third)} & HEAVY == set()
     for product in (
@@ -102,7 +102,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
                 ("zig", f"build/workloads/{programs}/getpid") for programs in ("linux64", "glibc64")
             },
         ),
-        # Only a guest for i386 can run it.
+        # Only a guest for i386 can run this program.
         (
             "workloads/micro/int-iret/int-iret.c",
             "int changed;\n",
@@ -145,7 +145,7 @@ def test_another_checkout_takes_everything_from_the_cache(clone, tmp_path_factor
     ],
 )
 def test_a_changed_file_rebuilds_what_depends_on_it(clone, file, line, again):
-    """The first steps: what comes of them is not known before they have run."""
+    """scons lists only the first steps, because the later steps depend on their products."""
     scons(clone)
     path = clone / file
     before = path.read_bytes() if path.exists() else None
@@ -160,13 +160,13 @@ def test_a_changed_file_rebuilds_what_depends_on_it(clone, file, line, again):
 
 
 def test_a_comment_in_a_declaration_compiles_nothing(clone):
-    """The generated files are the same, so only the records of the sources change."""
+    """The generated files stay the same, so only the records of the sources change."""
     scons(clone)
     path = clone / "engine/p5/events.toml"
     before = path.read_bytes()
     try:
         path.write_bytes(before + b"# changed\n")
-        # Made here, or taken from the cache if an earlier test has made it.
+        # This build makes the file, or takes it from the cache if an earlier test has made it.
         assert scons(clone, "build/generated") <= {("declare", "build/generated/declared_base.cc")}
         assert scons(clone, "-n") == {
             ("record", "build/engine/engine.json"),

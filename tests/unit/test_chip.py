@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 ENGINE = Path(__file__).resolve().parents[2] / "engine"
-# Made by tools/declare.py; they include engine/base only.
+# tools/declare.py makes these files. They include engine/base only.
 GENERATED = {"declared.hh", "events.hh", "policies.hh"}
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
 def includes(folder: str) -> dict[str, list[str]]:
-    """Files of a folder of the engine, and the files of our own that each includes."""
+    """Returns the files of a folder of the engine, and our own files that each of them includes."""
     files = [file for file in sorted((ENGINE / folder).iterdir()) if file.suffix in (".hh", ".cc")]
     assert files
     return {file.name: INCLUDE.findall(file.read_text()) for file in files}
@@ -34,7 +34,7 @@ def includes(folder: str) -> dict[str, list[str]]:
     ],
 )
 def test_a_folder_includes_only_what_is_below_it(folder: str, may_use: tuple[str, ...]) -> None:
-    # Of devices only what all of them share, not the folder of one.
+    # From devices it may include only the shared files, not the folder of a single device.
     below = GENERATED | {
         file.name
         for part in may_use

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Claims on tables whose counts are known: every tag, role, statistic and verdict."""
+"""Claims on tables with known counts: every tag, role, statistic and verdict."""
 
 import dataclasses
 import math
@@ -13,13 +13,15 @@ from p5stats.claims import Claim, Measure, Selection
 CLOCK_HZ = 100_000_000
 CLOCKS = {"r": CLOCK_HZ, "w": CLOCK_HZ}
 MACHINES = {"p100": {"l1d.size": 8192, "l1d.ways": 2, "l1d.write_allocate": False, "l2.read": "3"}}
-# Clocks of a word by size: L1 to 8 KB, a plateau to 256 KB, memory.
+# Clocks per word by size: L1 up to 8 KB, a plateau up to 256 KB, then memory.
 CURVE = {"4 KB": 1, "8 KB": 1.05, "12 KB": 4, "256 KB": 4.2, "384 KB": 6, "512 KB": 8, "1 MB": 8}
 WORDS = 1000
 
 
 def rows(run, phase, events, *, parameters="routine=read words=1000", iterations=2, **other):
-    """Tidy rows: each event in two rings and each iteration the same."""
+    """Returns tidy rows. Each event has the same value in each iteration and is divided between two
+    rings.
+    """
     common = {
         "experiment": "memory",
         "run": run,
@@ -55,7 +57,9 @@ def counted(clocks, instructions=4 * WORDS):
 
 @pytest.fixture
 def memory():
-    """A read of 1000 words at each size, and a write of them in 20 clocks a word everywhere."""
+    """Returns a read of 1000 words at each size, and a write of these words with 20 clocks per word
+    at all sizes.
+    """
     read = [rows("r", phase, counted(WORDS * clocks)) for phase, clocks in CURVE.items()]
     write = [
         rows("w", phase, counted(20 * WORDS), parameters="routine=write words=1000")
@@ -159,7 +163,7 @@ def test_terms_and_statistics(memory):
     assert modelled(memory, count=("instructions",), per=(), times=0.5) == 2000
     both = ("instructions", "cycles.busy")
     assert modelled(memory, count=both, per=both, times=1) == 1
-    # Without phases: all of them.
+    # Without phases, the claim uses all phases.
     assert modelled(memory, **busy, phases=(), statistic="highest") == pytest.approx(8)
 
 
@@ -175,7 +179,7 @@ def test_a_baseline_is_subtracted_and_a_reference_divided_by(memory):
 
 
 def test_the_points_of_a_curve_may_be_runs():
-    """Files up to 20 MB are read in 3 us a KB, larger ones in 10."""
+    """A read takes 3 us per KB for files up to 20 MB, and 10 us per KB for larger files."""
     sizes = {1536: 3, 8192: 3.1, 20480: 3.2, 24576: 10, 102400: 10}
     frame = table(
         *[
@@ -200,8 +204,9 @@ def test_the_points_of_a_curve_may_be_runs():
 
 
 def test_another_machine_is_measured_only_where_it_is_asked_for(memory):
-    """A run with other settings is none of the machine's, and what is subtracted or divided by may
-    be such a one."""
+    """A run with other settings does not belong to the machine. But a claim may subtract such a run
+    or divide by it.
+    """
     other = rows("o", "4 KB", counted(WORDS * 2), geometry="l2.size=0")
     frame = pd.concat([memory, table(*[other])], ignore_index=True)
     busy = {"count": ("cycles.busy",), "per": ("words",), "times": 1}
@@ -231,7 +236,7 @@ def test_where_a_plateau_ends(memory, statistic, at, kilobytes):
 
 
 def test_where_a_curve_falls_below_another(memory):
-    """A write of 5 clocks a word everywhere, between the 4.2 and 6 of a read."""
+    """A write takes 5 clocks per word at all sizes. A read takes 4.2 and then 6 clocks."""
     write = [
         rows("w", phase, counted(5 * WORDS), parameters="routine=write words=1000")
         for phase in CURVE
@@ -352,7 +357,7 @@ def test_the_headline_is_of_predicted_claims_only(memory):
 
 
 def curve(values, run="c", **other):
-    """A curve over numbers of processes, with the clocks of a switch."""
+    """Returns a curve over numbers of processes, with the clocks of a switch."""
     return table(
         *(
             rows(
@@ -382,8 +387,8 @@ def shape(tag, values, phases=()):
         ({2: 100, 10: 140, 100: 500}, {"flat": 5, "rises": 5}, {"rises", "linear"}),
         ({2: 100, 10: 400, 100: 500}, {"rises": 5, "falls": 1}, {"rises"}),
         ({2: 100, 10: 80, 100: 50}, {"falls": 0.5, "rises": 1}, {"falls"}),
-        ({2: 100, 10: 102, 100: 105}, {"rises": 1.05}, {"flat"}),  # too little to be a rise
-        # By its place, not by its name: 100 does not come between 10 and 2.
+        ({2: 100, 10: 102, 100: 105}, {"rises": 1.05}, {"flat"}),  # too small for a rise
+        # The order is by number, not by text: 100 does not come between 10 and 2.
         ({100: 300, 2: 100, 10: 200}, {"rises": 3}, {"rises"}),
     ],
 )
@@ -428,7 +433,9 @@ def test_points_of_a_curve():
 
 
 def test_the_other_side_may_be_another_benchmark_guest_or_machine(memory):
-    """A rate of 400 MB/s by one of 100, each measured in its own way."""
+    """A rate of 400 MB/s is divided by a rate of 100 MB/s. Each rate has its own kind of
+    measurement.
+    """
     other = table(
         rows("o", "chunks", counted(4000), parameters="megabytes=1", workload="pipe"),
         rows("g", "4 KB", counted(4000), guest="uml"),
@@ -453,7 +460,9 @@ def test_the_other_side_may_be_another_benchmark_guest_or_machine(memory):
 
 
 def test_mips_relative_speed():
-    """ousterhout90's scale: a Pentium of 100 MHz is at 112 * 100 / 66, a Microvax II at 0.9."""
+    """On ousterhout90's scale, a Pentium with 100 MHz has 112 * 100 / 66, and a Microvax II has
+    0.9.
+    """
     rating = 112 * 100 / 66 / 0.9
     frame = table(rows("r", "call", counted(1000), workload="bandwidth"))
     time = measure(("microseconds",), (), 1.0, ("call",), base=207.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line as a person meets it: tables, one-line errors, exit statuses."""
+"""The command line as a user sees it: tables, one-line errors, exit statuses."""
 
 import json
 
@@ -13,7 +13,7 @@ from p5lab.present import tables
 
 @pytest.fixture
 def p5lab(lab, capsys, monkeypatch):
-    """Runs one command in the miniature; returns exit status, stdout, stderr."""
+    """Runs one command in the miniature checkout. Returns exit status, stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "120")
 
     def command(*arguments):
@@ -25,7 +25,7 @@ def p5lab(lab, capsys, monkeypatch):
 
 
 def cells(table, row):
-    """The numbers of one row of a printed table."""
+    """Returns the numbers of one row of a printed table."""
     lines = [line for line in table.splitlines() if line.strip().startswith(f"{row} ")]
     assert len(lines) == 1, (row, table)
     return lines[0].strip().removeprefix(row).split()
@@ -35,9 +35,9 @@ def test_run_prints_the_counts(p5lab):
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 0
     assert "[1/2] call, toy, p90-premiere2: ok in " in err
-    # One column for the calls, one for the last point of the curve, per load.
+    # One column has the calls. The other has the last point of the curve, per load.
     assert cells(out, "iterations") == ["3", "1"]
-    # 100, 110 and 120 cycles: the empty bracket's 5 are taken out.
+    # 100, 110 and 120 cycles, after subtraction of the 5 cycles of the empty bracket.
     assert cells(out, "busy cycles") == ["110", "8"]
     assert (cells(out, "lowest")[0], cells(out, "highest")[0]) == ("100", "120")
     assert cells(out, "microseconds") == ["1.222", "0.08889"]
@@ -47,7 +47,7 @@ def test_run_prints_the_counts(p5lab):
     assert cells(out, "data writes") == ["2", "0"]
     assert cells(out, "interrupts, clock") == ["0.3333", "0"]
     assert cells(out, "kernel share") == ["0.5455", "0"]
-    # The curve: 2 and 8 cycles a load.
+    # The curve has 2 and 8 cycles per load.
     assert cells(out, "512 B")[0] == "2"
     assert cells(out, "1 KB")[0] == "8"
 
@@ -99,7 +99,7 @@ def test_second_run_says_that_it_is_there(p5lab):
     assert cells(out, "busy cycles") == ["110", "8"]
 
 
-def test_a_failed_run_is_told_last_and_makes_the_status_1(p5lab, lab):
+def test_a_failed_run_is_reported_last_and_makes_the_status_1(p5lab, lab):
     lab.behave(events={"chase": chase_events(), "call": call_events(status=2)}, output="oops\n")
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 1
@@ -107,7 +107,7 @@ def test_a_failed_run_is_told_last_and_makes_the_status_1(p5lab, lab):
         "p5lab: call, toy, p90-premiere2: failed: call ended with status 2 in the guest: oops"
         " (logs: results/tests/"
     )
-    assert "1 KB" in out  # what succeeded is still printed
+    assert "1 KB" in out  # the results of successful runs are still printed
 
 
 def test_show_by_prefix(p5lab, lab):

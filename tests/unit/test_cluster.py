@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs on the workers of a Dask cluster, with a scripted engine: the results equal those of
-local runs, also when workers, scheduler, versions or files fail."""
+"""Runs on the workers of a Dask cluster, with a scripted engine: the results are the same as in
+local runs, also if workers, scheduler, versions or files fail.
+"""
 
 import hashlib
 import os
@@ -41,7 +42,9 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def lab(lab):
-    """Six runs: two workloads on three machines; `one` is four on one machine."""
+    """Returns a lab with six runs: two workloads on three machines. The experiment `one` has four
+    runs on one machine.
+    """
     path = lab.experiments / "tests.toml"
     one = lab.experiments / "one.toml"
     one.write_text(path.read_text().replace("[[run]]", "seeds = [0, 1]\n[[run]]", 1))
@@ -51,14 +54,14 @@ def lab(lab):
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    """A scheduler with two workers, all processes of their own: its address."""
+    """Starts a scheduler and two workers as separate processes. Returns the scheduler's address."""
     with running(tmp_path_factory.mktemp("scheduler")) as address:
         yield address
 
 
 @contextmanager
 def running(place, *options, workers=2, protocol="tcp"):
-    """A scheduler of Dask and its workers as people start them; the address."""
+    """Starts Dask's scheduler and workers in the same way as a user. Returns the address."""
     place.mkdir(exist_ok=True)
     file = place / "scheduler.json"
     environment = {**ENVIRONMENT, "P5LAB_CACHE": str(place / "cache")}
@@ -88,7 +91,7 @@ def running(place, *options, workers=2, protocol="tcp"):
             "--scheduler-file",
             str(file),
         )
-        # It is there before there is anything in it.
+        # The file exists before it has any content.
         wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         for _ in range(workers):
             start(
@@ -118,7 +121,7 @@ def running(place, *options, workers=2, protocol="tcp"):
 def wait_for(what, seconds=60):
     deadline = time.monotonic() + seconds
     while not (found := what()):
-        assert time.monotonic() < deadline, f"it did not happen within {seconds} s"
+        assert time.monotonic() < deadline, f"the condition was not true within {seconds} s"
         time.sleep(0.05)
     return found
 
@@ -130,7 +133,7 @@ def execute(lab, wanted, **options):
 
 
 def contents(lab):
-    """The results of the runs, by id."""
+    """Returns the results of the runs by id."""
     return {
         stored.id: [(stored.directory / name).read_bytes() for name in RESULT]
         for stored in store.all_runs(lab)
@@ -212,7 +215,7 @@ def test_a_local_worker_boots_once_and_listens_on_loopback_only(lab):
 
 
 def engines(lab):
-    """The engines at work; they are started in the directory of their run."""
+    """Returns the running engines. An engine starts in the directory of its run."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -222,7 +225,9 @@ def engines(lab):
 
 
 def test_a_killed_worker_costs_one_attempt(lab):
-    """Also when it was the only one, and the run was meant for it because of its boot."""
+    """This also holds if it was the only worker, and the run was assigned to it because of its
+    boot.
+    """
     lab.behave(sleep=0.5)
     runs = [
         run
@@ -244,7 +249,7 @@ def test_a_killed_worker_costs_one_attempt(lab):
             and "--scheduler-file" not in child.cmdline()
         ]
         only.kill()
-        wait_for(lambda: not any(one.is_running() for one in there), 5)  # they end with it
+        wait_for(lambda: not any(one.is_running() for one in there), 5)  # they end with the worker
         killed.append(only.pid)
 
     with connection.connected(lab, Wanted(workers=1), lambda text: None) as place:
@@ -286,8 +291,8 @@ def test_a_run_that_hangs_or_fails_is_recorded_as_here(lab, scheduler):
 
 
 def test_fail_fast_leaves_what_has_not_begun(lab, scheduler):
-    # call writes no events, and is over while chase goes on; enough of them that some have not
-    # begun when a busy host hears of it after many seconds
+    # call writes no events, and ends while chase continues. There are enough runs of chase that
+    # some have not begun even if a busy host receives the failure after many seconds.
     path = lab.experiments / "tests.toml"
     path.write_text(path.read_text().replace("[[run]]", f"seeds = {list(range(10))}\n[[run]]", 1))
     lab.behave(events={"chase": chase_events()}, sleep=0.5, sleep_of={"chase": 3})
@@ -450,7 +455,9 @@ def test_an_upload_that_is_not_whole_is_not_kept(cache):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """Two authorities with a certificate each, made as docs/reference/clusters.md says."""
+    """Returns two authorities with one certificate each, made with the commands of
+    docs/reference/clusters.md.
+    """
     if not shutil.which("openssl"):
         pytest.skip("no openssl here")
     made = {}
@@ -517,7 +524,7 @@ def test_tls_files_are_named(lab, certificates, tmp_path):
 
 @pytest.fixture
 def small_disk(lab):
-    """The results on a file system of 2 MB of their own; `fill` leaves this number of bytes."""
+    """Puts the results on a separate file system of 2 MB. `fill` leaves this number of bytes."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a file system of 2 MB")
     lab.results.mkdir()
@@ -538,7 +545,7 @@ def small_disk(lab):
 @pytest.mark.parametrize("where", ["here", "shared", "shipped"])
 @pytest.mark.parametrize("left", [300_000, 0])
 def test_a_full_disk_is_reported_and_survived(lab, scheduler, small_disk, where, left):
-    """There is no room for all runs; for not even a record."""
+    """The disk has no space for all runs, or not even for a record."""
     lab.embed()
     wanted = Wanted(scheduler=scheduler, ship=where == "shipped")
 

@@ -27,7 +27,7 @@ def vectors(tmp_path, text, name="test.bb"):
 
 
 def mixture(kinds, length=1000, seed=7, blocks=40):
-    """Intervals of the given kinds: each kind has blocks of its own, with some noise in them."""
+    """Returns intervals of the given kinds. Each kind has its own blocks, with some noise."""
     draw = random.Random(seed)
     found = []
     for kind in kinds:
@@ -135,8 +135,9 @@ def test_clustering_is_repeatable():
 
 
 def test_one_kind_is_one_cluster():
-    """Of noise alone the BIC prefers no k by much more than another: the smallest that reaches
-    90 % of the spread is then at most a few, and one exact repetition is always one."""
+    """With noise only, the BIC is similar for all k. Then the smallest k that reaches 90 % of the
+    spread is small. Exact repetitions always give one cluster.
+    """
     same = Vectors(mixture([0]).intervals * 20)
     found = simpoint.cluster(same, 10)
     assert found.labels == (0,) * 20
@@ -167,13 +168,15 @@ def test_k_is_at_most_what_is_asked_and_what_is_there():
 
 
 def mark(kind, op, arg, instructions, cycles, tsc=0):
-    """A snapshot; the order of its counts is that of the header: busy, idle, instructions."""
+    """Returns a snapshot. Its counts have the order of the header: busy, idle, instructions."""
     line = snapshot(op, arg, [], [cycles, 0, instructions])
     return {**line, "type": kind, "tsc": tsc}
 
 
 def sampled(tmp_path):
-    """Two brackets; interval 4 lies across the gap between them, interval 9 in the second."""
+    """Returns two brackets. Interval 4 includes the gap between them, and interval 9 lies in the
+    second bracket.
+    """
     lines = [
         HEADER,
         mark("marker", "begin", EMPTY, 0, 0),
@@ -236,7 +239,7 @@ def test_bounds_are_instructions_from_the_beginning():
 
 
 def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
-    """gem5's file: the probe writes a blank behind each pair."""
+    """gem5's probe writes a blank after each pair in its file."""
     file = tmp_path / "simpoint.bb.gz"
     file.write_bytes(gzip.compress(b"T:1:90 :2:10 \nT:3:100 \n" * 6))
     assert main(["simpoint", "--vectors", str(file)]) == 0
@@ -250,11 +253,13 @@ def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
     assert "cannot read" in capsys.readouterr().err
 
 
-# --- a SimPoint of the user's own ---------------------------------------------------------------
+# --- the user's own SimPoint program ------------------------------------------------------------
 
 
 def simpoint_program(tmp_path, body):
-    """Takes the options of SimPoint 3.2 and does as `body` says with them in $1 ... $9."""
+    """Writes a program with the options of SimPoint 3.2. It runs the shell text `body` with the
+    options in $1 to $9.
+    """
     path = tmp_path / "simpoint"
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tidy table and the arithmetic on it, on events whose counts are known."""
+"""The tidy table and the arithmetic on it, from events with known counts."""
 
 import json
 import math
@@ -245,11 +245,11 @@ def test_metrics_are_per_operation_and_ratios_are_not_divided():
 
 
 def test_bytes_moved_by_time():
-    """A word in 5 clocks, one of them idle, at 90 MHz; of a host, in 50 ns."""
+    """A word takes 5 clocks at 90 MHz, and one of them is idle. On a host it takes 50 ns."""
     counts = means(**{"cycles.busy": 8.0, "cycles.idle": 2.0})
     assert compare.evaluate(counts, 2, CLOCK_HZ, 48, 4)["MB/s"] == pytest.approx(4 * 90 / 5)
     assert compare.evaluate({"time.wall": 100.0}, 2, CLOCK_HZ, 0, 4)["MB/s"] == pytest.approx(80)
-    assert math.isnan(compare.evaluate(counts, 2, CLOCK_HZ, 48)["MB/s"])  # it moves none
+    assert math.isnan(compare.evaluate(counts, 2, CLOCK_HZ, 48)["MB/s"])  # it moves no bytes
 
 
 def test_nothing_to_divide_by_is_not_zero():
@@ -276,7 +276,7 @@ def test_metrics_use_the_engines_event_names():
     names = [*EVENTS, *disks, compare.KERNEL]
     got = compare.evaluate(dict.fromkeys(names, 1.0), 1, CLOCK_HZ, 48, 4)
     missing = {name for name, value in got.items() if math.isnan(value)}
-    assert missing == {"processor time", "context switches"}  # what only a host reports
+    assert missing == {"processor time", "context switches"}  # only a host reports these
     host = dict.fromkeys(("time.wall", "time.cpu", "page_faults", "context_switches"), 4000.0)
     got = compare.evaluate(host, 2, CLOCK_HZ, 0)
     assert {name: value for name, value in got.items() if not math.isnan(value)} == {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/compare_events.py: whether two checkouts count the same."""
+"""tools/compare_events.py: compares the counts of two checkouts."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from fakelab import REPO
 
 
 def put(results, name, events="a", status="ok", **changes):
-    """A run directory that holds what the tool looks at."""
+    """Writes a run directory with the files that the tool reads."""
     record = {
         "experiment": "smoke",
         "status": status,
@@ -34,7 +34,7 @@ def put(results, name, events="a", status="ok", **changes):
 
 @pytest.fixture
 def sides(tmp_path):
-    """Two directories of results whose runs have other ids."""
+    """Returns two directories of results. Their runs have different ids."""
     before, after = tmp_path / "before", tmp_path / "after"
     put(before, "id1")
     put(after, "id2", parameters={"iterations": 50, "warmup": 5})
@@ -79,7 +79,7 @@ def test_the_same_events_under_another_id(sides):
     ],
 )
 def test_each_thing_asked_for_makes_another_run(sides, changes):
-    """Its events differ, and still the two are not compared."""
+    """The events of the two runs differ, but the tool does not compare these runs."""
     put(sides[1], "id3", "b", **changes)
     status, found = rows(*sides)
     assert status == 1

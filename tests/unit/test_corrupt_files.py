@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Damaged, truncated and foreign files in every place that reads one.
+"""Damaged, truncated and foreign files for every reader of files.
 
-A reader may accept a file or refuse it with one line; it must never fail in another way. `check` of
-each reader tests the accepted content, so that no reader silently accepts a file that it could know
-to be wrong. If a file has an end mark or a digest, the reader must find any cut or change.
+A reader may accept a file, or refuse it with one line. It must never fail in another way. `check`
+of each reader tests the accepted content, so that no reader silently accepts a file that is
+detectably wrong. If a file has an end mark or a digest, the reader must detect any cut or change.
 """
 
 import io
@@ -55,14 +55,14 @@ ORIGIN = tidy.Origin("tests", "id", "bochs", "p90", "", "yes", "toy", 0, "call",
 
 @dataclass
 class Reader:
-    """One place that reads files. `read` takes the bytes of a file and gives what was read."""
+    """One reader of files. `read` takes the bytes of a file and returns the content."""
 
-    form: str  # of mutate.Mutator
+    form: str  # form for mutate.Mutator
     seeds: list[bytes]
     read: Callable[[bytes], object]
     check: Callable[[object], object] = lambda found: None
-    ends: bool = False  # no proper prefix of a seed is a whole file
-    whole: bool = False  # a digest: whatever differs from all seeds is refused
+    ends: bool = False  # a cut file is never a whole file
+    whole: bool = False  # the file has a digest, so any change is refused
 
 
 def lines(rows):
@@ -151,7 +151,7 @@ def of_counts(tmp_path):
     def read(data):
         path = put(directory / "counts.parquet", data)
         try:
-            found, _ = tidy.read(path)  # without a record nobody knows what it was
+            found, _ = tidy.read(path)  # without a record the run is unknown
             assert tuple(found.columns) == tidy.COLUMNS
         except StatsError:
             pass
@@ -212,7 +212,7 @@ def of_vectors(tmp_path):
 
 
 def of_points(tmp_path):
-    """Both files in one, cut at the empty line."""
+    """The input has both files, separated by an empty line."""
 
     def read(data):
         chosen, _, weights = data.partition(b"\n\n")
@@ -231,7 +231,7 @@ def of_points(tmp_path):
 
 
 def of_record(tmp_path):
-    """run.json of an ok run, and everything that is made of a record."""
+    """Reads run.json of an ok run, and makes all data that come from a record."""
     lab = fakelab.make(tmp_path / "lab")
     lab.behave()
     (run, *_) = experiment.load(lab, "tests")
@@ -240,7 +240,7 @@ def of_record(tmp_path):
     path = result.directory / store.RECORD
     seed = path.read_bytes()
     bare = json.loads(seed)
-    del bare["sha256"]  # as older versions wrote it
+    del bare["sha256"]  # as in records of older versions
     console = Console(file=io.StringIO(), width=200)
 
     def read(data):
@@ -265,7 +265,9 @@ def of_record(tmp_path):
 
 
 def of_index(tmp_path):
-    """The index of the results: for any content of its file, it agrees with the records."""
+    """Reads the index of the results. For any content of its file, the index must agree with the
+    records.
+    """
     lab = fakelab.make(tmp_path / "lab")
     lab.behave()
     results = Runner(lab, jobs=1).run_all(experiment.load(lab, "tests"))
@@ -276,7 +278,7 @@ def of_index(tmp_path):
 
     def read(data):
         put(path, data)
-        assert index._rows(lab, records) == known  # of which lists and queries are made
+        assert index._rows(lab, records) == known  # lists and queries use these rows
         if path.read_bytes() != data:
             raise UserError("made again")
         return data
@@ -285,14 +287,14 @@ def of_index(tmp_path):
 
 
 def of_toml(where, load, seeds, check=lambda found: None):
-    """A TOML file of a miniature lab; `load` reads the file that lies at `where`."""
+    """Reads a TOML file of a miniature lab. `load` reads the file at `where`."""
 
     def reader(tmp_path):
         lab = fakelab.make(tmp_path / "lab")
         path = lab.root / where
         own = [path.read_bytes()] if path.exists() else []
         given = [seed if isinstance(seed, bytes) else seed.read_bytes() for seed in seeds]
-        # Without comments: a case then takes a third of the time.
+        # Remove the comments, because a case then takes a third of the time.
         valid = [dump_toml(tomllib.loads(seed.decode())) for seed in (*own, *given)]
 
         def read(data):
@@ -358,7 +360,9 @@ def of_tarballs(tmp_path):
 
 
 def is_contained(members):
-    """Names below the root, and nothing but files, directories and symbolic links."""
+    """Checks that all names are below the root, and that there are only files, directories and
+    symbolic links.
+    """
     for info in members:
         assert not info.name.startswith("/")
         assert ".." not in info.name.split("/")
@@ -367,7 +371,9 @@ def is_contained(members):
 
 
 def hostile_tar(tmp_path):
-    """A whole system with members that lead elsewhere, each of which is refused by itself."""
+    """Returns a whole system with members that lead outside of the root. Each of these members
+    alone is refused.
+    """
     more = [
         test_rootfs.member("dev/sda", tarfile.BLKTYPE, devmajor=8),
         test_rootfs.member("etc/link", tarfile.SYMTYPE, linkname="/etc"),
@@ -427,7 +433,9 @@ READERS = {
 
 
 def refused(reader, data, where):
-    """Whether a file is refused, in the one way in which files may be; checks what is taken."""
+    """Returns whether a file is refused with a valid message. Checks the content of an accepted
+    file.
+    """
     try:
         found = reader.read(data)
     except (UserError, StatsError) as error:
@@ -476,7 +484,7 @@ def test_the_same_a_hundred_thousand_times(name, tmp_path):
 def test_what_is_cut_short_is_refused(name, tmp_path):
     reader = READERS[name](tmp_path)
     if not reader.ends:
-        return  # its reader cannot know
+        return  # its reader cannot detect this
     for seed in reader.seeds[:1]:
         step = max(1, len(seed) // 60)
         for length in (*range(0, len(seed) - 1, step), len(seed) - 2):
@@ -484,7 +492,7 @@ def test_what_is_cut_short_is_refused(name, tmp_path):
 
 
 def test_files_of_another_kind_are_refused(tmp_path):
-    """Every reader is given a file of every other."""
+    """Every reader gets the files of every other reader."""
     readers = {
         name: READERS[name](tmp_path / str(i))
         for i, name in enumerate(READERS)
@@ -497,7 +505,7 @@ def test_files_of_another_kind_are_refused(tmp_path):
 
 
 def test_links_out_of_a_tarball_and_devices(tmp_path):
-    """What an archive of somebody else can hold to get at files of the host (CVE-2007-4559)."""
+    """An untrusted archive can contain members that reach files of the host (CVE-2007-4559)."""
     link = test_rootfs.member
     bad = [
         [link("../escape", size=0)],
@@ -522,7 +530,7 @@ def test_links_out_of_a_tarball_and_devices(tmp_path):
 
 
 def test_a_request_that_is_no_table(tmp_path):
-    """Mutation 984 of a record: papers.load asked a text for its members."""
+    """Mutation 984 of a record: papers.load used a text as a table."""
     path = tmp_path / "run.json"
     path.write_text(json.dumps(record.sealed({"run": "0", "request": "power_cut"})))
     with pytest.raises(StatsError, match=r"run\.json: request: expected a table$"):

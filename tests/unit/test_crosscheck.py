@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab cross-check, with results that no engine has made."""
+"""./p5lab cross-check, with artificial results."""
 
 import csv
 import io
@@ -51,7 +51,9 @@ STATISTICS = (
 
 
 def table(run, counts, iterations=3):
-    """Brackets with these counts, the last disturbed by an interrupt, and empty ones."""
+    """Returns brackets with these counts, and empty brackets. An interrupt disturbs the last
+    bracket.
+    """
     rows = []
     for phase, number in [("empty", 0), *(("call", n) for n in range(iterations))]:
         for event, value in counts.items():
@@ -84,7 +86,7 @@ def table(run, counts, iterations=3):
 
 
 class Engines:
-    """Instead of running: leaves what a run leaves. `counts` says what an engine counts."""
+    """Replaces runs: leaves the files of a run. `counts` gives the counts of an engine."""
 
     def __init__(self, place):
         self.place, self.asked, self.failing = place, [], ()
@@ -170,7 +172,7 @@ def test_brackets_without_interrupts_are_compared_and_the_empty_one_subtracted(l
 
 
 def counted(quiet, interrupts, instructions):
-    """A table of `differences` with one phase of two quantities."""
+    """Returns a table of `differences` with one phase of two quantities."""
     rows = []
     for quantity, kind, pair in (
         ("instructions", "architectural", instructions),
@@ -184,11 +186,12 @@ def counted(quiet, interrupts, instructions):
 @pytest.mark.parametrize(
     ("before", "again", "left"),
     [
-        # 1000 instructions and 100 for each interrupt: 1 and 30 of them, then 1 and 10.
+        # 1000 instructions and 100 for each interrupt. There are 1 and 30 interrupts, then 1 and
+        # 10.
         (((1, 30), (1100, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
         (((0, 30), (1000, 4000)), ((0, 10), (1000, 2000)), (1000, 1000)),
         (((2, 30), (1200, 4000)), ((1, 10), (1100, 2000)), (1000, 1000)),
-        # As many both times: nothing says what one costs.
+        # With the same number of interrupts, the cost of one interrupt cannot be calculated.
         (((1, 30), (1100, 4000)), ((1, 30), (1100, 4000)), (math.nan, math.nan)),
         (((0, 0), (1000, 4000)), ((0, 0), (1000, 4000)), (1000, 4000)),
         (((math.nan, 30), (1000, 4000)), ((math.nan, 10), (1000, 2000)), (math.nan, 1000)),
@@ -225,7 +228,7 @@ def test_host_times(lab, engines):
 
 
 class WriteAllocate(Engines):
-    """gem5 misses less often than the machine, unless both allocate lines on writes."""
+    """gem5 has fewer misses than the machine, unless both allocate lines on writes."""
 
     def counts(self, run):
         less = run.engine == "gem5" and "write_allocate" not in run.machine.geometry
@@ -249,7 +252,7 @@ def test_an_experiment_explains_what_it_removes(lab, engines):
     assert found.unexplained.empty
     geometries = {geometry for runs in engines.asked[1:] for _, geometry in runs}
     assert "l1d.write_allocate=true" in geometries
-    assert not any("tlb" in geometry for geometry in geometries)  # nothing to explain there
+    assert not any("tlb" in geometry for geometry in geometries)  # no difference to explain
 
 
 def test_what_no_experiment_removes_stays(lab, engines):
@@ -347,7 +350,7 @@ def test_for_programs(p5lab, engines):
 
 
 def test_what_gem5_cannot_do_is_said_before_anything_runs(lab, capsys, monkeypatch):
-    monkeypatch.setattr(execute, "execute", lambda *_, **__: pytest.fail("something ran"))
+    monkeypatch.setattr(execute, "execute", lambda *_, **__: pytest.fail("a run was started"))
     assert cli.main(["cross-check", "tests", "--guest", "toy", "--workload", "call"], lab) == 2
     assert "--engine gem5: guest toy" in capsys.readouterr().err
 

@@ -11,7 +11,7 @@ PROGRAM, UML, OTHER, IDLE = 0x1000, 0x2000, 0x3000, 0x4000
 
 
 class Trace:
-    """Writes lines as the engine does; time goes on by 10 clocks a line."""
+    """Writes lines in the engine's format. Each line adds 10 clocks."""
 
     def __init__(self, cr3=PROGRAM):
         self.lines, self.tsc, self.ring, self.cr3 = [], 100, 3, cr3

@@ -22,7 +22,7 @@ SOURCES = ("*/*.toml", "devices/*/device.toml", "p5/replacement/*/policy.toml")
 
 @pytest.fixture
 def engine(tmp_path):
-    """A copy of all declarations, to be changed."""
+    """Returns a copy of all declarations, which a test can change."""
     for pattern in SOURCES:
         for path in ENGINE.glob(pattern):
             to = tmp_path / "engine" / path.relative_to(ENGINE)
@@ -137,7 +137,7 @@ def test_what_the_engine_refuses_is_refused_before(settings, message):
 
 
 def test_a_constraint_is_checked_with_nothing_built(tmp_path):
-    """In a copy of the sources alone, by an interpreter that sees no build directory."""
+    """The check runs in a copy of the sources, in an interpreter without a build directory."""
     for name in ("src", "stats-parsers", "engine", "configs", "guest-images", "workloads"):
         shutil.copytree(REPO / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}/src:{tmp_path}/stats-parsers"}
@@ -195,7 +195,7 @@ def test_a_device_is_a_directory(engine):
     assert part.in_machine({"clock.on": True})
     assert not part.in_machine({"clock.on": False})
     events = list(declared.events(engine))
-    # Numbers of events that are there stay.
+    # The numbers of existing events do not change.
     assert events[: len(declared.events())] == list(declared.events())
     assert events[-1] == "clock.ticks"
 
@@ -252,7 +252,7 @@ def test_an_event_with_a_row_is_in_reports(monkeypatch):
 
 
 def test_events_are_those_of_the_engine_before():
-    """The order and the names stand in each events.jsonl that there is."""
+    """Existing files events.jsonl contain the order and the names, so they must not change."""
     events = declared.events()
     assert len(events) == 85
     assert list(events)[:3] == ["cycles.busy", "cycles.idle", "instructions"]

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The decoder of 64-bit code against GNU objdump, as test_decode_objdump.py does it for the rest.
+"""Compares the decoder of 64-bit code with GNU objdump, as test_decode_objdump.py does for other
+code.
 
-Corpus: every one-byte and 0F opcode with all ModRM.reg values, the addressing forms, prefixes, and
-REX in every role: with W (operands of 64 bits), with idle bits, and not last (then it is idle).
+The corpus has every one-byte and 0F opcode with all ModRM.reg values, the addressing forms,
+prefixes, and REX in every role. REX has W (64-bit operands), or bits without an effect, or it is
+not the last prefix and has no effect.
 """
 
 import re
@@ -24,9 +26,10 @@ from test_decode_objdump import (
 PREFIX_SETS = [bytes.fromhex(text) for text in ("66", "67", "f3", "45", "48", "6648", "4866")]
 REX = range(0x40, 0x50)
 REX_W = 8
-NO_REGISTER = re.compile(r"\b(?:cr|dr|db)(?:8|9|1\d)\b")  # but for CR8 in long mode
+NO_REGISTER = re.compile(r"\b(?:cr|dr|db)(?:8|9|1\d)\b")  # except CR8 in long mode
 REX_WORD = re.compile(r"^rex(?:\.[WRXB]+)?\s*")
-# Mnemonics that 32-bit code does not have: another name for one that it has, or their class.
+# Mnemonics that 32-bit code does not have, with the name of an equal 32-bit instruction or their
+# class.
 NAMES = {"movabs": "mov", "retfq": "retf"}
 CLASSES = {
     "movsxd": "movx",
@@ -42,7 +45,7 @@ CLASSES = {
     "iretq": "iretd",
     "cmpxchg16b": "cmpxchg8b",
 }
-# What the Pentium has no class for, and what it got later.
+# Instructions without a class on the Pentium, and instructions of later processors.
 LATER = {"unknown", "cmov.rr", "cmov.rm", "fcmov", "fcomi", "nop.long"}
 
 
@@ -61,7 +64,7 @@ def corpus() -> list[Case]:
 
 
 def by_objdump(cases, folder):
-    """Length and text of each case's instruction; None where objdump knows none."""
+    """Returns length and text of each case's instruction, or None if objdump finds none."""
     binary = folder / "corpus64.bin"
     binary.write_bytes(b"".join(case.code for case in cases))
     command = ["objdump", "-D", "-z", "-b", "binary", "-m", "i386:x86-64", "-M", "intel,intel64"]
@@ -86,7 +89,7 @@ def by_objdump(cases, folder):
 
 
 def body_of(code):
-    """The instruction behind its prefixes, and the REX that counts."""
+    """Returns the instruction after its prefixes, and the REX that has an effect."""
     rex = at = 0
     while code[at] in PREFIXES or code[at] in REX:
         rex = code[at] if code[at] in REX else 0

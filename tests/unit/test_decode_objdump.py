@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The decoder against GNU objdump, which was written by other people from the same manuals.
+"""Compares the decoder with GNU objdump, which other authors wrote from the same manuals.
 
-Corpus: every one-byte and 0F opcode, with all ModRM.reg values, the addressing forms that change
-the length, and prefixes; in 16-bit and in 32-bit code. Wherever objdump knows the instruction,
-the lengths must agree; classes must agree with objdump's mnemonic, in both directions.
+The corpus has every one-byte and 0F opcode with all ModRM.reg values, the addressing forms that
+change the length, and prefixes, in 16-bit and in 32-bit code. If objdump finds an instruction, the
+lengths must agree. The classes must agree with objdump's mnemonics, in both directions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DECODER = ROOT / "build/tests/p5decode"
 TABLE = ROOT / "engine/p5/timing.csv"
 
-RECORD = 16  # bytes from one corpus entry to the next; the rest is filled with NOPs
+RECORD = 16  # bytes of a corpus entry, filled up with NOPs
 NOP = 0x90
 PREFIXES = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65, 0x66, 0x67, 0xF0, 0xF2, 0xF3}
 PREFIX_SETS: list[bytes] = [
@@ -30,7 +30,8 @@ PREFIX_WORDS = re.compile(
     r"^(?:(?:data16|data32|addr16|addr32|lock|repz|repnz|rep|bnd|notrack|xacquire|xrelease"
     r"|[cdefgs]s)(?:\s+|$))*"
 )
-# Opcodes without ModRM; all others get one, as do the undefined ones (harmless).
+# Opcodes without ModRM. All others get a ModRM byte. Undefined opcodes get one too, which is
+# harmless.
 NO_MODRM = {
     0: {op for op in range(0x40) if op & 7 > 3}
     | set(range(0x40, 0x62))
@@ -53,7 +54,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What p5decode answered."""
+    """The output of p5decode."""
 
     length: int
     prefixes: int
@@ -62,7 +63,7 @@ class Decoded:
 
 
 def modrm_forms(bits: int) -> Iterator[bytes]:
-    """Every reg value with each addressing form of its own length or rule."""
+    """Returns every reg value with each addressing form that has its own length or rule."""
     for reg in range(8):
         for mod, rm in ((0, 0), (0, 5), (0, 6), (1, 2), (1, 6), (2, 1), (2, 5), (3, 0), (3, 4)):
             yield bytes([mod << 6 | reg << 3 | rm])
@@ -72,7 +73,9 @@ def modrm_forms(bits: int) -> Iterator[bytes]:
 
 
 def tails(bits: int, table: int, opcode: int, prefixed: bool) -> Iterator[bytes]:
-    """What follows the opcode (immediates and displacements come out of the filling)."""
+    """Returns the bytes after the opcode. Immediates and displacements come from the NOPs that fill
+    an entry.
+    """
     if opcode in NO_MODRM[table]:
         yield b""
     elif table == 0 and 0xD8 <= opcode <= 0xDF and not prefixed:
@@ -118,7 +121,7 @@ def by_p5(cases: list[Case]) -> list[Decoded | None]:
 
 
 def by_objdump(cases: list[Case], folder: Path) -> list[tuple[int, str] | None]:
-    """Length and text of each case's instruction; None where objdump knows none."""
+    """Returns length and text of each case's instruction, or None if objdump finds none."""
     answers: list[tuple[int, str] | None] = [None] * len(cases)
     for bits, machine in ((16, "i8086"), (32, "i386")):
         chosen = [index for index, case in enumerate(cases) if case.bits == bits]
@@ -143,9 +146,10 @@ def by_objdump(cases: list[Case], folder: Path) -> list[tuple[int, str] | None]:
 
 
 def later_prefix(code: bytes) -> bool:
-    """Encodings to which later processors gave another meaning: the prefixes VEX, EVEX and XOP,
-    SSE4a's 0F 78, whose length hangs on a prefix, and AMD's LOCK MOV CRn for CR8. The Pentium
-    faults on them, so neither their length nor their class matters.
+    """Returns whether later processors gave the encoding another meaning. These are the prefixes
+    VEX, EVEX and XOP, SSE4a's 0F 78, which has a length that depends on a prefix, and AMD's LOCK
+    MOV CRn for CR8. A Pentium faults on these encodings, so their length and their class have no
+    effect.
     """
     body = code.lstrip(bytes(PREFIXES))
     return (
@@ -156,7 +160,7 @@ def later_prefix(code: bytes) -> bool:
     )
 
 
-# Mnemonics (objdump, Intel syntax) that have one class whatever their operands.
+# Mnemonics (objdump, Intel syntax) that have the same class for all operands.
 SIMPLE = {
     mnemonic: cls
     for cls, mnemonics in {
@@ -253,12 +257,12 @@ SIMPLE = {
         "fnstenv": "fnstenv fnstenvd fnstenvw",
         "fnsave": "fnsave fnsaved fnsavew",
         "frstor": "frstor frstord frstorw",
-        # Plain invalid opcodes: refused by every processor, so not flagged.
+        # Opcodes that are invalid on every processor, so they have no flag.
         "unknown": "ud0 ud1 ud2 frstpm(287",
     }.items()
     for mnemonic in mnemonics.split()
 }
-# What later processors added: must be flagged as refused.
+# Instructions of later processors, which must have the flag for refused instructions.
 LATER = {"fcmov": r"fcmov\w+", "fcomi": r"fu?comip?", "cmov": r"cmov\w+"}
 ALU = {"add": "alu", "or": "alu", "and": "alu", "sub": "alu", "xor": "alu"} | {
     "adc": "adc",
@@ -283,7 +287,7 @@ def is_immediate(operand: str) -> bool:
 
 
 def expected_class(case: Case, text: str) -> str | None:
-    """Class that objdump's text stands for; None when the P54C has no such instruction."""
+    """Returns the class for objdump's text, or None if the P54C has no such instruction."""
     mnemonic, _, rest = text.partition(" ")
     operands = rest.strip().split(",") if rest.strip() else []
     memory = any(is_memory(operand) for operand in operands)
@@ -323,7 +327,7 @@ def expected_class(case: Case, text: str) -> str | None:
     if mnemonic in ("bt", "bts", "btr", "btc"):
         kind = "bt" if mnemonic == "bt" else "bts"
         return f"{kind}.r" if not memory else f"{kind}.m-{'imm' if is_immediate(last) else 'r'}"
-    if mnemonic in ("bsf", "tzcnt"):  # F3 0F BC: without BMI a BSF with an idle prefix
+    if mnemonic in ("bsf", "tzcnt"):  # F3 0F BC: without BMI a BSF; the prefix has no effect
         return f"bsf.{place}.{size}"
     if mnemonic in ("bsr", "lzcnt"):
         return f"bsr.{place}.{size}"
@@ -435,7 +439,8 @@ def test_classes_and_refusals(decoded):
         if expected is not None:
             good = p5.cls == expected and "r" not in p5.flags and "R" not in p5.flags
         else:
-            # Not on the chip: refused, with a class only where level pentium+cmov runs it.
+            # The chip refuses this instruction. It has a class only if level pentium+cmov executes
+            # it.
             mnemonic = text.split()[0]
             cmov = re.fullmatch("|".join(LATER.values()), mnemonic) is not None
             body = case.code.lstrip(bytes(PREFIXES))
@@ -452,7 +457,7 @@ def test_classes_and_refusals(decoded):
 
 
 def test_operand_flags(decoded):
-    """Memory, displacement and immediate as objdump's operands show them."""
+    """Memory, displacement and immediate agree with objdump's operands."""
     wrong = []
     for case, p5, ref in decoded:
         if ref is None or p5 is None or p5.cls == "unknown" or "r" in p5.flags:
@@ -474,7 +479,7 @@ def test_operand_flags(decoded):
             not branch and not by_one and any(is_immediate(operand) for operand in operands)
         )
         if ("m" in p5.flags, "i" in p5.flags) != (modrm_memory, immediate):
-            # objdump leaves the immediate 10 of AAD and AAM out.
+            # objdump omits the immediate 10 of AAD and AAM.
             if mnemonic in ("aad", "aam"):
                 continue
             wrong.append(f"{case.bits}-bit {case.code.hex()} {ref[1]}: {p5}")
@@ -482,7 +487,7 @@ def test_operand_flags(decoded):
 
 
 def test_prefix_clocks(decoded):
-    """Prefix bytes cost a clock each, and 0F except in the near Jcc."""
+    """Each prefix byte costs a clock. The byte 0F also costs a clock, except in the near Jcc."""
     for case, p5, _ in decoded:
         if p5 is None:
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Differences between runs, and runs again from their records."""
+"""Differences between runs, and reruns from their records."""
 
 import csv
 import io
@@ -25,8 +25,9 @@ LARGE = Filter(workloads=("call",), settings=(("l2.size", "512K"),))
 
 @pytest.fixture
 def two(lab):
-    """A run of the machine as it is, and one with another cache that takes 50 cycles more in ring
-    3 of each call."""
+    """Returns a run of the unchanged machine, and a run with another cache. With that cache, each
+    call takes 50 more cycles in ring 3.
+    """
     (first,) = execute(lab)
     lab.behave(events={"call": call_events(more=50)})
     (second,) = execute(lab, LARGE)
@@ -39,7 +40,7 @@ def test_only_what_differs_is_shown(lab, two):
     assert [(one.what, one.values) for one in found.made] == [("l2.size", ("262144", "524288"))]
     (cycles,) = found.counted
     assert (cycles.phase, cycles.ring, cycles.event) == ("call", "all", "cycles.busy")
-    # 100, 110 and 120 cycles with the empty bracket's 5; 44 instructions.
+    # 100, 110 and 120 cycles and 44 instructions, including the 5 cycles of the empty bracket.
     assert cycles.values == (115, 165)
     assert cycles.ratio == (1, 165 / 115)
     assert cycles.per_1000 == pytest.approx((1000 * 115 / 44, 1000 * 165 / 44))

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from fakelab import REPO
 
-# Folders whose paths a document may mention. From src only our package counts: gem5 also has a
-# directory of that name.
+# Folders whose paths a document may mention. From src only our package counts, because gem5 also
+# has a directory of that name.
 FOLDERS = (
     "LICENSES|bench|configs|docs|engine|guest-images|notebooks|src/p5lab|stats-parsers|tests|tools"
     "|workloads"
 )
-HISTORY = "CHANGELOG.md"  # it names files that have moved since
+HISTORY = "CHANGELOG.md"  # it mentions files that have moved since then
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -39,7 +39,7 @@ DOCUMENTS = tracked("*.md")
 
 
 def mentioned(text: str) -> set[str]:
-    """The paths of the checkout that stand in code spans of a text, outside of its fences."""
+    """Returns the paths of the checkout in code spans of a text, outside of its fences."""
     paths = set()
     for span in CODE.findall(FENCE.sub("", text)):
         for path in PATH.findall(span):
@@ -49,7 +49,7 @@ def mentioned(text: str) -> set[str]:
 
 
 def missing_links(document: str, text: str) -> list[str]:
-    """The relative links of a document that lead nowhere."""
+    """Returns the relative links of a document that have no target."""
     place = (REPO / document).parent
     links = (link for link in LINK.findall(FENCE.sub("", text)) if "://" not in link)
     return [link for link in links if not (place / link).exists()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""doctor: the missing things that it finds, also when much is broken."""
+"""doctor: the missing parts that it finds, also if many parts are broken."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from p5lab.host import doctor, fetch
 
 @pytest.fixture
 def healthy(lab, tmp_path, monkeypatch):
-    """A checkout that lacks nothing, on a host that lacks nothing."""
+    """Returns a complete checkout on a host with all programs."""
     monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("P5LAB_DISTDIR", raising=False)
     monkeypatch.delenv("P5LAB_GEM5", raising=False)
@@ -47,7 +47,7 @@ def healthy(lab, tmp_path, monkeypatch):
 
 
 def found(lab):
-    """State and text by subject; the worst of a subject."""
+    """Returns state and text by subject. The worst state of a subject counts."""
     result = {}
     for finding in doctor.examine(lab):
         result.setdefault(finding.subject, []).append((finding.state, finding.text))
@@ -140,7 +140,7 @@ def test_mirrors_matter_when_something_is_to_be_downloaded(healthy, monkeypatch,
     assert findings["mirror"][0] == state
 
 
-def test_a_mirror_is_asked_and_one_that_is_not_there_is_told(tmp_path, monkeypatch):
+def test_a_mirror_is_contacted_and_a_missing_one_is_reported(tmp_path, monkeypatch):
     if not fetch.APT_HELPER.exists():
         pytest.skip("needs apt")
     monkeypatch.setenv("P5LAB_MIRROR", f"file:{tmp_path}/mirror")
@@ -164,7 +164,7 @@ def test_gem5(healthy, monkeypatch, tmp_path):
 
 
 def test_it_runs_on_a_bare_python(healthy):
-    """No package of .venv: isolated from the environment that runs the tests."""
+    """Python runs without the packages of .venv, isolated from the tests' environment."""
     done = subprocess.run(
         [
             sys.executable,

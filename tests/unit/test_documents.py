@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs`: every generated document is known, has the parts that are made, and is up to date
-as far as that shows without a run. What runs show is checked by the end-to-end tests."""
+"""`./p5lab docs`: every generated document is listed and has its generated parts. The parts that
+need no run are up to date. The end-to-end tests check the parts that need runs.
+"""
 
 import re
 
@@ -25,7 +26,7 @@ BEGINNINGS = {
     "chen95-method": r"method of \S+",
     "cross-check": r"\./p5lab cross-check( .*)?",
 }
-WHOLE = ("machine-keys", "dup")  # nothing in them is written by hand
+WHOLE = ("machine-keys", "dup")  # the whole file is generated
 
 
 def no_run(runs):
@@ -34,7 +35,7 @@ def no_run(runs):
 
 @pytest.mark.parametrize("document", documents.ALL, ids=lambda one: one.name)
 def test_a_document_is_there_and_up_to_date(document):
-    """All of a document that needs no run; otherwise its marked blocks."""
+    """Checks a whole document if it needs no run, else its marked blocks."""
     text = documents.read(LAB, document)
     if not document.needs:
         evidence = documents.Evidence(LAB, no_run, no_run)
@@ -48,7 +49,9 @@ def test_a_document_is_there_and_up_to_date(document):
 
 
 def test_tables_are_found_where_documents_have_them():
-    """The patterns of the analyses, which would leave a table as it is if they did not match it."""
+    """The patterns of the analyses must match the documents. A pattern that does not match would
+    not change its table.
+    """
     for name in ("crossings", "mach"):
         text = documents.read(LAB, documents.BY_NAME[name])
         assert len(calls.TABLE.findall(text)) == len(MADE.findall(text))
@@ -95,7 +98,7 @@ class Validation:
 
 @pytest.fixture
 def docs(lab, capsys, monkeypatch):
-    """The command in a miniature laboratory with one document that needs no run."""
+    """Returns the command in a miniature laboratory with one document that needs no run."""
     monkeypatch.delenv("P5LAB_GEM5", raising=False)
     document = documents.BY_NAME["matrix"]
     lab._put(document.file, "# Title\n<!-- ./p5lab matrix -->\nold\n<!-- end -->\nbelow\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parser of events.jsonl: valid files, and the refusal of malformed ones."""
+"""The parser of events.jsonl: it reads valid files and refuses malformed files."""
 
 import json
 import os
@@ -55,7 +55,9 @@ def test_reads_and_notes(tmp_path):
 
 
 def test_shadows_are_summed_over_a_bracket(tmp_path):
-    """What they counted since the marker before: not that of the begin marker."""
+    """The sum has the counts since the previous marker, so it does not include the counts of the
+    begin marker.
+    """
     parsed = parse(tmp_path, shadow_events())
     assert parsed.shadows == events.Shadows(
         ("a", "b"), ("data_read_misses", "dtlb_misses"), ("instructions", "data_reads")
@@ -183,7 +185,7 @@ def test_end_line_of_a_failed_run(tmp_path):
 
 
 def test_damaged_files_never_crash_the_parser(tmp_path):
-    """Random damage: either the same brackets come out of it or a StatsError does."""
+    """After random damage, the parser returns the same brackets or raises StatsError."""
     original = written(tmp_path / "good.jsonl", call_events()).read_bytes()
     path = tmp_path / "bad.jsonl"
     luck = random.Random(1995)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guests, workloads and experiments: expansion, and every way to get a name or a type wrong."""
+"""Guests, workloads and experiments: expansion, and every kind of wrong name or type."""
 
 from dataclasses import replace
 
@@ -157,7 +157,7 @@ def test_wrong_seeds_of_the_command_line(text):
         seeds.parse(text)
 
 
-def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
+def test_a_guest_that_cannot_run_it_is_not_a_failure(lab):
     variant(lab, 'base = "toy"\ntitle = "less"\n[cannot]\nchase = "no memory to chase in"')
     found = experiment.expand(lab, "tests", Filter(guests=("toy", "toy2")))
     assert [(run.guest.name, run.workload.name) for run in found.runs] == [
@@ -169,7 +169,7 @@ def test_a_guest_that_cannot_is_told_apart_from_a_failure(lab):
 
 
 def test_a_guest_can_lack_one_form_of_a_workload(lab):
-    """`workload parameter=value|value`: every other value runs."""
+    """`workload parameter=value|value` excludes these values only. All other values run."""
     for form, run in (("contiguous", ["call", "chase"]), ("contiguous|guest", ["call"])):
         less = f'base = "toy"\ntitle = "less"\n[cannot]\n"chase placement={form}" = "no such pages"'
         variant(lab, less)
@@ -245,7 +245,7 @@ def test_a_guest_of_x86_64_brings_its_processor(lab):
     path.write_text(GUEST.replace('isa = "pentium"', 'isa = "x86-64"'))
     run = experiment.load(lab, "tests", Filter(settings=(("l2.size", "512K"),)))[0]
     assert run.machine.values["cpu.isa"] == "x86-64"
-    assert run.machine.geometry == "l2.size=524288"  # nothing that a user has to set
+    assert run.machine.geometry == "l2.size=524288"  # a user need not set this
     assert "toy" in run.machine.sources["cpu.isa"]
     assert not run.has_clocks
     assert replace(run, engine="gem5").has_clocks

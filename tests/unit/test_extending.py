@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cost of an extension: files that are new, and lines that are edited.
+"""The cost of an extension: new files and edited lines.
 
 The tests follow each recipe of recipes.py in a copy of the checkout and compare its cost with the
 table of docs/extend/README.md. They also add the templates of docs/extend/templates to a directory
@@ -26,9 +26,9 @@ from p5lab.host.progress import Progress
 from p5lab.lab import PLACES, Lab
 
 EXTENDING = REPO / "docs/extend/README.md"
-# The lines of its table.
+# The lines of the table.
 TABLE = [line for line in EXTENDING.read_text().splitlines() if line.startswith(("| a ", "| an "))]
-# What compiling a workload needs of a checkout.
+# The files of a checkout that the compilation of a workload needs.
 COMPILING = (
     "workloads/lib",
     "workloads/build_workload.py",
@@ -48,7 +48,7 @@ def contents(root):
 
 
 def entries(before, after):
-    """The new files, or directories that hold nothing but new files."""
+    """Returns the new files, or directories that contain only new files."""
     known = {parent for path in before for parent in path.parents}
     return {
         next((one for one in reversed(path.parents) if one not in known), path)
@@ -58,7 +58,7 @@ def entries(before, after):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the checkout without what was built."""
+    """Returns a copy of the checkout without build products."""
     ignored = ("build", "results", ".venv", ".git", ".*_cache", "__pycache__")
     root = tmp_path / "checkout"
     shutil.copytree(REPO, root, ignore=shutil.ignore_patterns(*ignored))
@@ -66,7 +66,7 @@ def copy(tmp_path):
 
 
 def lines_edited(before, after):
-    """The number of lines that were added or changed in each file that was there before."""
+    """Returns the number of lines that were added or changed in each existing file."""
     edited = {}
     for path in before:
         if before[path] != after[path]:
@@ -77,7 +77,7 @@ def lines_edited(before, after):
 
 
 def row(what, name, new, edited):
-    """The line of docs/extend/README.md for what a recipe did."""
+    """Returns the line of docs/extend/README.md for the changes of a recipe."""
     new_ones = [str(path).replace(name, "NAME") for path in sorted(new)]
     return (
         f"| {what} | {', '.join(f'`{one}`' for one in new_ones) or 'none'} |"
@@ -98,7 +98,9 @@ def test_files_touched_to_add(copy, what):
 
 
 def test_the_table_has_what_is_added_here_and_the_exceptions_say_why():
-    """At most one new entry and one edited line each, or a paragraph that says why not."""
+    """Each extension takes at most one new entry and one edited line, or a paragraph gives the
+    reason for more.
+    """
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE]
     assert [cells[0] for cells in rows] == list(RECIPES)
     text = EXTENDING.read_text()
@@ -113,7 +115,7 @@ def test_the_table_has_what_is_added_here_and_the_exceptions_say_why():
 
 @pytest.fixture
 def mine(tmp_path):
-    """A directory for P5LAB_PATH: the templates, copied out."""
+    """Returns a directory for P5LAB_PATH with a copy of the templates."""
     return Path(shutil.copytree(TEMPLATES, tmp_path / "mine"))
 
 
@@ -152,8 +154,9 @@ def test_two_programs_with_the_same_arguments_are_two_runs(mine):
 
 @pytest.fixture
 def own(lab, mine):
-    """The miniature with that directory; its guest is that of the templates' experiment, and it
-    can compile."""
+    """Returns the miniature checkout with that directory. It has the guest of the templates'
+    experiment, and it can compile.
+    """
     for name in COMPILING:
         source, target = REPO / name, lab.root / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +182,7 @@ def test_a_workload_from_outside_is_compiled_and_delivered(own, mine):
         "guest": str(mine / "guests/my-guest/guest.toml"),
         "workload": str(mine / "workloads/my-workload/workload.toml"),
     }
-    # The same program is not compiled again; another one is, under another name.
+    # The same program is not compiled again. Another program is compiled under another name.
     before = path.stat().st_mtime_ns
     delivered.ensure(own, experiment.load(own, "my-experiment"), Progress())
     assert path.stat().st_mtime_ns == before
@@ -253,7 +256,7 @@ def test_list_shows_what_is_outside(own, capsys):
         assert listed[f"my-{kind[:-1]}"] == title
 
 
-# --- descriptions that are wrong -------------------------------------------------------------
+# --- wrong descriptions ----------------------------------------------------------------------
 
 
 def test_the_file_of_earlier_checkouts_is_refused_in_one_line(lab):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Downloads against a mirror made here, in a directory, and read through apt's own tools."""
+"""Downloads from a mirror that the tests make in a directory. apt's own tools read it."""
 
 import gzip
 import hashlib
@@ -52,7 +52,7 @@ class Mirror:
         (self.root / path).write_bytes(data)
 
     def add(self, version, suite="bookworm", data=None):
-        """A version of the package; returns its bytes. `data` replaces what the pool then holds."""
+        """Adds a version of the package. Returns its bytes. `data` replaces the pool's file."""
         content = f"kernel {version}\n".encode() * 50
         path = f"pool/main/k/kernel/kernel-source_{version}_all.deb"
         self.put(path, content if data is None else data)
@@ -93,7 +93,7 @@ def mirror(tmp_path):
 
 @pytest.fixture
 def fetcher(tmp_path, mirror, monkeypatch):
-    """A fetcher with a cache of its own, on a host whose apt knows the mirror."""
+    """Returns a fetcher with its own cache, on a host with this mirror in apt's configuration."""
     for name in ("P5LAB_MIRROR", "P5LAB_DISTDIR", "P5LAB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     parts = tmp_path / "etc/sources.list.d"
@@ -230,16 +230,16 @@ def test_the_hosts_own_apt_is_not_touched(fetcher, mirror, monkeypatch):
     fetcher.resolve("kernel")
     assert seen
     assert set(seen) == {str(fetcher.cache / "apt/apt.conf")}
-    told = real(
+    output = real(
         ["apt-config", "dump", "--format", "%F %v%n"],
         env={"APT_CONFIG": seen[0], "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
     ).stdout
     for key in ("Dir::State ", "Dir::Cache ", "Dir::Etc::sourcelist "):
-        values = [line.removeprefix(key) for line in told.splitlines() if line.startswith(key)]
+        values = [line.removeprefix(key) for line in output.splitlines() if line.startswith(key)]
         assert all(value.startswith(str(fetcher.cache)) for value in values), (key, values)
-    assert "Post-Invoke:: " not in told
+    assert "Post-Invoke:: " not in output
 
 
 def test_distdir_wins_and_is_verified(fetcher, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Symbols of ELF files, and the table of functions that is made of them."""
+"""Symbols of ELF files, and the table of functions made from them."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ late: ret
 
 @pytest.fixture(scope="module", params=[32, 64])
 def program(request, tmp_path_factory):
-    """A linked program and the same stripped, by the host's assembler."""
+    """Returns a linked program and the same program stripped, made with the host's assembler."""
     place = tmp_path_factory.mktemp(f"elf{request.param}")
     source, built = place / "f.s", place / "f.o"
     source.write_text(SOURCE)
@@ -72,7 +72,7 @@ def test_pages_are_parts_of_the_file(program):
     assert all(address % functions.PAGE == 0 for address in pages)
     (segment,) = stripped.segments
     assert min(pages) == segment.address & -functions.PAGE
-    # What is behind the code in the file, such as symbols, may be in its last page.
+    # Data after the code in the file, for example symbols, may be in the code's last page.
     first = min(pages)
     assert functions._pages(full)[first] == pages[first]
 

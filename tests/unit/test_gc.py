@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gc: the items that it removes, keeps, and never touches."""
+"""gc: the items that it removes, the items that it keeps, and the items that it never touches."""
 
 import json
 import os
@@ -22,7 +22,7 @@ DAY = 86400
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of its own; `put` makes a file of a size with its age in days."""
+    """Returns a separate cache. `put` makes a file with a size and an age in days."""
     directory = tmp_path / "cache"
     directory.mkdir()
     monkeypatch.setenv("P5LAB_CACHE", str(directory))
@@ -85,7 +85,7 @@ def test_failed_and_superseded_runs_go_and_the_others_stay(lab, monkeypatch):
 
 
 def test_a_run_whose_power_was_cut_stands_for_itself(lab):
-    """It has counts of a part only, and the newest of equal runs is the one that is read."""
+    """The run has the counts of a part only. Of equal runs, the newest run is read."""
     disk = {"settings": (("disk.count", "1"), ("disk.adapters", "1"))}
     whole = run(lab, **disk)
     cut = run(lab, observation=Observation.of(PowerCut(1_500_000)), **disk)
@@ -123,7 +123,7 @@ def test_nothing_is_removed_without_yes(p5lab, lab):
     status, out, _ = p5lab("--yes")
     assert status == 0
     assert out.splitlines()[-1].startswith("Removed ")
-    assert not bad.directory.parent.exists()  # the experiment's directory had nothing else
+    assert not bad.directory.parent.exists()  # the experiment's directory had no other content
     assert p5lab()[1].startswith("Nothing to remove. The cache has 0 bytes in ")
 
 
@@ -142,7 +142,7 @@ def test_results_in_use_are_left_alone(p5lab, lab):
         assert "this checkout has active runs" in err
         assert p5lab()[0] == 0  # looking does no harm
         assert p5lab("--yes", "--cache")[0] == 0
-    with store.locked(bad.directory):  # an engine that outlived its p5lab
+    with store.locked(bad.directory):  # an engine that still runs after its p5lab
         assert p5lab("--yes")[0] == 0
     assert bad.directory.exists()
     p5lab("--yes")
@@ -161,7 +161,7 @@ def test_what_a_killed_run_booted_goes_and_a_live_boot_stays(p5lab, lab):
         assert p5lab("--yes")[0] == 0
         assert not left.exists()
         assert (live / "serial.log").exists()
-        # It was free when it was looked at, and is taken when it is to be removed.
+        # The run was free at the check, and is locked at the removal.
         assert gc.remove_run(gc.Item(live, live.name, "left by a killed run", 0, 0)) is False
         assert (live / "serial.log").exists()
     assert kinds(gc.results(lab)) == [("left by a killed run", live.name)]
@@ -223,7 +223,7 @@ def test_a_cache_that_is_too_large_loses_what_is_unused_the_longest(lab, cache):
         cache(f"scons/AB/ab{number}", 1000, number)
     cache("work/bochs-2/x", 1, 0)
     assert kinds(gc.cache(lab, max_size=3500)) == [("build products", f"ab{n}") for n in (3, 4)]
-    assert len(gc.cache(lab, max_size=0)) == 5  # a build may be going on in work
+    assert len(gc.cache(lab, max_size=0)) == 5  # a build may be running in work
 
 
 def test_caches_are_removed(p5lab, cache):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gem5's configurations, as far as they need no gem5.
+"""The parts of gem5's configurations that need no gem5.
 
 The tests check the parameters from machine files, the layout of memory, the checkpoint of a run,
 and the errors before a run.
@@ -37,7 +37,7 @@ def derive(name=P90, **settings):
     return parameters.derive(values(name, **settings))
 
 
-# --- what a machine file comes to -------------------------------------------------------------
+# --- parameters from a machine file -----------------------------------------------------------
 
 
 def test_geometry_is_the_machine_files():
@@ -53,7 +53,9 @@ def test_geometry_is_the_machine_files():
 
 
 def test_latencies_add_up_to_the_first_transfer():
-    """Bus clocks of the first number of l2.read and dram.read; parameters.py says how gem5 adds."""
+    """The sum is the first number of l2.read and dram.read in bus clocks. parameters.py explains
+    gem5's sum.
+    """
     for name, lead_l2, lead_dram in ((P90, 4, 7), ("p133-triton", 3, 4)):
         found = derive(name)
         # ready within the core clock before the bus clock that ends the transfer
@@ -120,11 +122,11 @@ def test_deviations_are_named():
     assert any("events are valid, cycles are not" in line for line in atomic)
 
 
-# --- what lies in memory ----------------------------------------------------------------------
+# --- the layout of memory ---------------------------------------------------------------------
 
 
 def vmlinux(end=0x500000, machine_id=62, elf_class=2):
-    """An ELF64 kernel of one segment that ends (zeroed data included) at `end`."""
+    """Returns an ELF64 kernel of one segment that ends at `end`, including its zeroed data."""
     start = 0x200000
     header = struct.pack(
         "<4sBBBBQHHIQQQIHHHHHH",
@@ -189,7 +191,7 @@ def test_the_command_line_is_the_guests_and_gem5s():
         workload.command_line("x" * 500, 90_000_000, 0)
 
 
-# --- what a run is given ----------------------------------------------------------------------
+# --- the input of a run -----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -420,7 +422,7 @@ def test_a_wrong_name_or_guest_is_one_line(changes, message):
 
 
 def test_gem5s_interpreter_can_import_it():
-    """It has the standard library and nothing else."""
+    """gem5's interpreter has only the standard library."""
     configs = [path.read_text() for path in (ROOT / "configs/gem5").rglob("*.py")]
     imports = re.findall(r"^from p5lab\S* import [^#(\n]*", "\n".join(configs), re.MULTILINE)
     assert len(imports) > 5
@@ -431,4 +433,4 @@ def test_gem5s_interpreter_can_import_it():
 def test_a_job_is_a_line_and_the_program():
     assert direct.job_file("getpid calls=5") == b"getpid calls=5\n"
     assert direct.job_file("@program -n", b"\x7fELF\n") == b"@program -n\n\x7fELF\n"
-    assert json.dumps(values())  # a setup can hold it
+    assert json.dumps(values())  # a setup can contain it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine `gem5` with a script as gem5: the input of a run, its result, and early messages."""
+"""The engine `gem5` with a script as gem5: input and result of a run, early messages."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from p5lab.keep import store
 from p5stats import tidy
 
 SAYS = {"version": "24.0.0.1", "x86": True, "no_extras": "", "cpus": ["X86TimingSimpleCPU"]}
-# As gem5 24.0 prints it.
+# The output of gem5 24.0.
 PANIC = """\
 src/mem/snoop_filter.cc:277: panic: panic condition x occurred: SF value
 Memory Usage: 354472 KBytes
@@ -45,7 +45,7 @@ else:
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """Makes a gem5 with this answer, and sets P5LAB_GEM5."""
+    """Makes a gem5 with this output, and sets P5LAB_GEM5."""
     monkeypatch.setenv("P5LAB_CACHE", str(tmp_path / "cache"))
 
     def make(**changes):
@@ -61,7 +61,7 @@ def fake(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(lab):
-    """A run of the workload `call` on a guest for x86-64."""
+    """Returns a run of the workload `call` on a guest for x86-64."""
     first = experiment.load(lab, "tests")[0]
     kernel = first.guest.kernel.with_name("vmlinux")
     kernel.write_bytes(b"a kernel")
@@ -101,7 +101,7 @@ def test_what_can_change_a_result_is_in_the_identity(lab, run, fake):
     known = name(run)
     assert name(run) == known
     elsewhere = engines.get("gem5").prepare(lab, run, lab.results / "a/longer/way")
-    assert store.run_id(store.identity(elsewhere)) == known  # no paths
+    assert store.run_id(store.identity(elsewhere)) == known  # the identity has no paths
     others = [
         name(run, version="24.0.0.0"),
         name(run, no_extras="built without"),
@@ -228,7 +228,7 @@ def test_what_the_workload_printed_last(tmp_path):
 
 @pytest.fixture
 def leaves(fake, tmp_path):
-    """Makes a gem5 whose runs leave such an m5out and end with such a status."""
+    """Makes a gem5 that leaves the given m5out and ends with the given status."""
     (tmp_path / "m5out").mkdir()
 
     def make(status=0, exit_status=0, **changes):
@@ -268,7 +268,7 @@ def test_a_run_that_ends_otherwise_has_failed(lab, run, leaves):
     assert result.status == "failed" and "cut short" in result.reason
 
 
-def test_events_that_differ_the_second_time_are_told(lab, run, leaves):
+def test_events_that_differ_the_second_time_are_reported(lab, run, leaves):
     leaves()
     Runner(lab).run_all([run])
     leaves(dumps=[*sample.SECTIONS[:3], sample.stock(41, 0), *sample.SECTIONS[4:]])

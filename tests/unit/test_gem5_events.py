@@ -46,7 +46,7 @@ MARKERS = [
 
 
 def stock(reads, misses):
-    """What a section of stock gem5 holds: `nozero` statistics are absent while they are zero."""
+    """Returns a section of stock gem5. It omits `nozero` statistics with the value zero."""
     found = {
         "simFreq": TICK,
         f"{CORE}.commitStats0.numInsts": 10 * reads,
@@ -55,7 +55,7 @@ def stock(reads, misses):
         f"{CORE}.mmu.dtb.rdMisses": 2,
         f"{CORE}.mmu.dtb.wrMisses": 3,
         f"{CORE}.mmu.itb.rdMisses": 0,
-        f"{CORE}.mmu.itb.wrMisses": 4,  # of fetches
+        f"{CORE}.mmu.itb.wrMisses": 4,  # misses of fetches
         f"{CACHES}.l1d.replacements": 1,
         f"{CACHES}.l1d.ReadReq.accesses::processor.cores.core.data": reads,
         f"{CACHES}.l1d.ReadReq.accesses::total": reads,
@@ -103,7 +103,7 @@ def converted(m5out):
 
 
 def brackets(found):
-    """The counts of each bracket by ring."""
+    """Returns the counts of each bracket by ring."""
     names = list(found.units)
     result = []
     for bracket in found.brackets:
@@ -141,10 +141,10 @@ def test_stock_gem5(tmp_path):
     ]
 
 
-def test_what_gem5_cannot_tell_is_absent(tmp_path):
+def test_events_that_gem5_cannot_count_are_absent(tmp_path):
     units = converted(put(tmp_path)).units
     assert not {"segment_loads", "hw_interrupts", "exceptions", "crossings.int"} & set(units)
-    # A component's own statistics are zero where they are absent.
+    # A missing statistic of a component is zero.
     assert {"data_writes", "data_write_misses", "code_misses", "l2_writes", "dram_reads"} <= set(
         units
     )
@@ -176,7 +176,7 @@ def test_the_tracer_splits_by_ring(tmp_path):
     assert set(gem5_events.TRACED) <= set(found.units)
     assert (first["instructions", 0], first["instructions", 3]) == (20, 40)
     assert (second["crossings.iret", 0], second["crossings.iret", 3]) == (40, 80)
-    # Its count of an event takes the place of gem5's; what it does not know stays as it is.
+    # The component's count of an event replaces gem5's count. Other events keep gem5's count.
     assert (first["data_reads", 0], first["data_reads", 3]) == (20, 40)
     assert first["data_read_misses", 3] == 20
     assert ("data_read_misses", 0) not in first
@@ -263,7 +263,7 @@ def test_errors_say_where(tmp_path, given, message):
     put(tmp_path, **given)
     with pytest.raises(StatsError, match=message):
         gem5_events.convert(tmp_path, tmp_path / "events.jsonl")
-    assert not list(tmp_path.glob("events.jsonl*"))  # nothing half-written
+    assert not list(tmp_path.glob("events.jsonl*"))  # no incomplete file
 
 
 def test_missing_files(tmp_path):
@@ -297,12 +297,12 @@ def test_command(tmp_path, capsys):
     assert "cannot read" in capsys.readouterr().err
 
 
-# --- of a simulation: tests/data/gem5/getpid-* ----------------------------------------------------
+# --- files of a simulation: tests/data/gem5/getpid-* ----------------------------------------------
 
 
 @pytest.fixture(params=["stock", "extras"])
 def simulated(request, tmp_path):
-    """The m5out of `getpid iterations=2` on guest linux64, without and with our SimObjects."""
+    """Returns the m5out of `getpid iterations=2` on linux64, without and with our SimObjects."""
     stored = DATA / f"getpid-{request.param}"
     (tmp_path / "stats.txt").write_bytes(lzma.decompress((stored / "stats.txt.xz").read_bytes()))
     shutil.copy(stored / "markers.jsonl", tmp_path)
@@ -327,7 +327,7 @@ def test_a_simulation(simulated):
     def total(counts, event):
         return sum(counts.get((event, ring), 0) for ring in range(4))
 
-    # The same call on the same kernel: 232 instructions of it on our own engine as well.
+    # The same call on the same kernel also has 232 instructions on our own engine.
     assert {total(one, "instructions") - total(empty[-1], "instructions") for one in calls} == {232}
     traced = set(gem5_events.TRACED) <= set(found.units)
     assert traced == (kind == "extras")
@@ -349,5 +349,6 @@ def test_rings_of_a_simulation_add_up(simulated):
             sum(dump.get(f"{CORE}.tracer.{event}::ring{ring}") for ring in range(4))
             for event in ("instructions", "exceptions")
         )
-        # gem5 counts its own instruction, the marker, too, and such as a page fault ended.
+        # gem5 also counts its own instruction (the marker), and instructions that end with a page
+        # fault.
         assert 0 <= dump[f"{CORE}.commitStats0.numInsts"] - rings <= 1 + exceptions

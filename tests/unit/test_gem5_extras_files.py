@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""configs/gem5/extras as far as it can be seen without a gem5: tests/e2e has the rest."""
+"""Tests of configs/gem5/extras that need no gem5. tests/e2e has the others."""
 
 import ast
 import re
@@ -20,7 +20,9 @@ RELEASES = runpy.run_path(str(EXTRAS / "p5extras.py"))["RELEASES"]
 
 @pytest.fixture
 def build(tmp_path):
-    """What gem5's build takes in from the SConscript, in a tree of that release."""
+    """Returns the files that gem5's build takes from the SConscript, in a tree of the given
+    release.
+    """
 
     def run(release=RELEASES[0], x86=True):
         version = tmp_path / "version.cc"
@@ -46,7 +48,7 @@ def build(tmp_path):
 
 
 def sim_objects():
-    """Name and class attributes of each SimObject of P5Objects.py."""
+    """Returns the name and class attributes of each SimObject of P5Objects.py."""
     found = {}
     for node in ast.parse((EXTRAS / "P5Objects.py").read_text()).body:
         if isinstance(node, ast.ClassDef):
@@ -84,8 +86,8 @@ def test_a_configuration_can_ask(monkeypatch, release, tracing, problem):
     m5 = ModuleType("_m5")
     m5.core = SimpleNamespace(gem5Version=release, TRACING_ON=tracing)
     monkeypatch.setitem(sys.modules, "_m5", m5)
-    told = runpy.run_path(str(EXTRAS / "p5extras.py"))["problem"]()
-    assert (problem in told and "\n" not in told) if problem else told is None
+    message = runpy.run_path(str(EXTRAS / "p5extras.py"))["problem"]()
+    assert (problem in message and "\n" not in message) if problem else message is None
 
 
 @pytest.mark.parametrize("name", sim_objects())

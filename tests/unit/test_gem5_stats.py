@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""p5stats.gem5: the three formats of gem5's statistics, by files made as its source makes them."""
+"""p5stats.gem5: the three formats of gem5's statistics. The files follow gem5's source code."""
 
 import gzip
 import json
@@ -109,7 +109,7 @@ def test_sections_one_after_the_other(tmp_path):
     assert (first.number, first["system.cpu.numCycles"]) == (0, 114934)
     assert (second.number, second["system.cpu.numCycles"]) == (1, 5)
     stream = sections(path)
-    assert next(stream).number == 0  # the first one is there before the second is read
+    assert next(stream).number == 0  # the first section is available before the second is read
     assert read(put(tmp_path, gzip.compress(path.read_bytes()), "stats.txt.gz"))[1].number == 1
 
 
@@ -122,12 +122,12 @@ def test_a_long_file_takes_no_more_memory(tmp_path):
         tracemalloc.stop()
         return most
 
-    peak(1)  # what is made once
+    peak(1)  # memory that is allocated once
     assert peak(400) < len(TEXT * 400) / 10
 
 
 def test_without_descriptions_and_spaces(tmp_path):
-    """As gem5 writes with text://stats.txt?desc=False;spaces=False."""
+    """The format of text://stats.txt?desc=False;spaces=False."""
     lines = ["simTicks 57", "cpu.opType::IntAlu 3 100.00% 100.00%", "cpu.cpi nan"]
     (found,) = read(put(tmp_path, "\n".join(["", BEGIN, *lines, "", END, ""])))
     assert found["simTicks"] == 57
@@ -139,7 +139,7 @@ def test_what_is_absent(tmp_path):
     (found,) = read(put(tmp_path, TEXT))
     assert found.get("system.cpu.dcache.misses") == 0
     assert found.get("system.cpu.cpi::total", 7) == 7
-    assert "system.cpu.opType" not in found  # a vector has no value of its own
+    assert "system.cpu.opType" not in found  # a vector itself has no value
     with pytest.raises(StatsError, match=r"section 0 .*no statistic 'system\.cpu\.opType'"):
         found["system.cpu.opType"]
 
@@ -190,7 +190,7 @@ def test_no_such_file(tmp_path):
         sections(tmp_path / "none")
 
 
-# Names as gem5 permits them; elements can be nearly anything.
+# Names that gem5 permits. Names of elements can be almost any text.
 NAME = st.text("abZ0_.", min_size=1, max_size=12).map(lambda text: f"x{text}".replace("..", "._"))
 ELEMENT = st.text("abZ09_.+-", min_size=1, max_size=8)
 VALUE = st.one_of(
@@ -206,7 +206,7 @@ DUMP = st.dictionaries(
 
 
 def written(value):
-    """ValueToString of text.cc: no digits behind the point when there is nothing but zeros."""
+    """Formats like ValueToString of text.cc: no digits after the point if all of them are zero."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if value == round(value) else f"{value:.6f}"
@@ -254,7 +254,7 @@ def test_a_file_cut_short_is_never_taken_for_whole(place, dumps, data):
     ends = [len("".join(texts[: number + 1]).encode()) for number in range(len(texts))]
     cut = data.draw(st.integers(0, len(whole) - 2))
     path = put(place, whole[:cut])
-    # The line break behind a section may go with the cut, and an empty line may follow it.
+    # The cut may remove the line break after a section, and an empty line may follow it.
     complete = sum(cut >= end - 1 for end in ends)
     found = []
     if any(end - 1 <= cut <= end + 1 for end in ends):
@@ -278,7 +278,7 @@ def test_garbage_is_refused_in_one_line(place, content):
 
 
 def series(group, name, rows, **attributes):
-    """A dataset as Hdf5::appendStat makes it: unlimited in time, in chunks of ten dumps."""
+    """Returns a dataset like Hdf5::appendStat: unlimited in time, in chunks of ten dumps."""
     rows = np.array(rows, dtype="f8")
     dataset = group.create_dataset(
         name,
@@ -487,7 +487,7 @@ def test_json_errors(tmp_path):
             read(put(tmp_path, content, "stats.json"))
 
 
-# --- what gem5's own code wrote (tests/data/gem5) -------------------------------------------------
+# --- files that gem5's own code wrote (tests/data/gem5) -------------------------------------------
 
 
 def test_text_and_hdf5_of_the_same_dumps_agree():
@@ -497,7 +497,7 @@ def test_text_and_hdf5_of_the_same_dumps_agree():
         shared = one.keys() & other.keys()
         assert len(shared) >= 14
         assert all(same(one[name], other[name]) for name in shared)
-        # HDF5 has the zeros that text leaves out; text the totals, distributions and histograms.
+        # HDF5 has the zeros, which text omits. Text has the totals, distributions and histograms.
         assert all(other[name] == 0 for name in other.keys() - shared)
         missing = {name.partition("::")[0].rpartition(".")[2] for name in one.keys() - shared}
         assert missing <= {
@@ -593,7 +593,7 @@ def test_command_errors(tmp_path, capsys):
     path = put(tmp_path, TEXT + TEXT[:-40])
     assert main([str(path), "simSeconds"]) == 1
     got = capsys.readouterr()
-    assert got.out.startswith("section 0")  # what is whole is shown
+    assert got.out.startswith("section 0")  # complete sections are printed
     assert "section 1 from line 26: cut short" in got.err
     assert main([str(put(tmp_path, TEXT)), "--section", "3"]) == 1
     assert "no section 3: it has 1" in capsys.readouterr().err
@@ -613,7 +613,7 @@ def test_every_package_is_published():
 
 
 def test_it_stands_on_its_own(tmp_path):
-    """Neither the laboratory nor pandas is needed."""
+    """p5stats.gem5 needs no module of the laboratory and no pandas."""
     path = put(tmp_path, TEXT)
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The command line's habits: help with examples, completion, JSON, exit status, quiet in a pipe."""
+"""Conventions of the command line: help with examples, completion, JSON, exit status, no progress
+in a pipe.
+"""
 
 import json
 import os
@@ -35,7 +37,7 @@ def run(*words, **more):
 
 @pytest.mark.parametrize("name", cli.names())
 def test_every_command_has_examples_that_make_sense(name, capfd, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])  # for bench, which is apart
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])  # for bench, a separate program
     assert cli.main(["help", name], Lab(fakelab.REPO)) == 0
     shown = capfd.readouterr().out
     assert "examples:\n  ./p5lab " in shown
@@ -43,7 +45,7 @@ def test_every_command_has_examples_that_make_sense(name, capfd, monkeypatch):
         assert f"  ./p5lab {line}\n" in shown + "\n"
         words = shlex.split(line.split(" > ")[0])
         assert words[0] == name
-        if name != "bench":  # a program of its own
+        if name != "bench":  # a separate program
             cli.parser().parse_args(words)
 
 
@@ -53,8 +55,8 @@ def test_the_help_says_what_an_exit_status_means(capsys, lab):
     statuses = re.findall(r"^  (\d+) ", shown.partition("exit status:")[2], re.M)
     assert statuses == ["0", str(STATUS_FAILED), str(STATUS_BAD_INPUT), str(cli.STATUS_STOPPED)]
     readme = (fakelab.REPO / "README.md").read_text()
-    told = readme.partition("Exit status:")[2].partition("\n")[0]
-    assert [text for text in statuses if re.search(rf"\b{text}\b", told)] == statuses
+    found = readme.partition("Exit status:")[2].partition("\n")[0]
+    assert [text for text in statuses if re.search(rf"\b{text}\b", found)] == statuses
 
 
 def test_exit_statuses(lab, capsys, monkeypatch):
@@ -75,15 +77,15 @@ def test_exit_statuses(lab, capsys, monkeypatch):
 
 def json_of(lab, capsys, *words):
     assert cli.main([*words, "--json"], lab) in (0, 1)
-    told = json.loads(capsys.readouterr().out)
-    assert told.pop("schema_version") == 1
-    return told
+    found = json.loads(capsys.readouterr().out)
+    assert found.pop("schema_version") == 1
+    return found
 
 
 def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
     found = [doctor.ok("python", "is there"), doctor.Finding("missing", "flex", "is not")]
-    monkeypatch.setattr(doctor, "examine", lambda lab: iter(found))  # asks mirrors
-    monkeypatch.setenv("P5LAB_CACHE", str(lab.root / "cache"))  # of the host: is large
+    monkeypatch.setattr(doctor, "examine", lambda lab: iter(found))  # the real one accesses mirrors
+    monkeypatch.setenv("P5LAB_CACHE", str(lab.root / "cache"))  # the cache of the host is large
     lab.behave()
     both = [
         json_of(lab, capsys, *words)
@@ -113,7 +115,7 @@ def test_json_wherever_results_are_printed(lab, capsys, monkeypatch):
 
 
 def test_one_spelling_of_json():
-    """--json is --format json, on every command that knows either."""
+    """--json means --format json, on every command with one of these options."""
     for name, command in completion.commands(cli.parser()).items():
         options = {option for action in command._actions for option in action.option_strings}
         assert ("--format" not in options) or ("--json" in options), name
@@ -137,7 +139,7 @@ def test_completion_scripts(lab, capsys, shell, tmp_path):
 
 
 def complete(text, words):
-    """What bash offers for the last word."""
+    """Returns the words that bash offers for the last word."""
     program = f"""{text}
 COMP_WORDS=({" ".join(map(shlex.quote, words))}); COMP_CWORD={len(words) - 1}
 COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
@@ -175,7 +177,7 @@ def test_bash_completes_names_of_p5lab_path(lab, monkeypatch):
 
 
 def test_a_pipe_is_quiet_and_has_no_colours():
-    """Nobody looks on: results on stdout, nothing else anywhere."""
+    """There is no terminal, so the command prints the results to stdout and nothing else."""
     done = run("list", "guests", FORCE_COLOR="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
@@ -194,7 +196,7 @@ def test_progress_is_for_terminals_and_logs(lab, capsys, monkeypatch):
     monkeypatch.delenv("P5LAB_PROGRESS")
     lab.behave(exit=3)
     assert cli.main(["run", "tests", "--no-build", "--set", "l2.size=512K"], lab) == 1
-    assert "failed" in capsys.readouterr().err  # what went wrong is told in any case
+    assert "failed" in capsys.readouterr().err  # errors are always printed
 
 
 def test_no_colour_where_it_is_not_wanted(lab, capsys, monkeypatch):
@@ -210,7 +212,7 @@ def test_no_colour_where_it_is_not_wanted(lab, capsys, monkeypatch):
 
 
 def test_list_starts_without_what_only_others_need():
-    """Start-up: each of these takes a tenth of a second or more."""
+    """The import of each of these modules takes a tenth of a second or more."""
     heavy = {"duckdb", "distributed", "altair", "sklearn", "h5py", "shtab", "matplotlib"}
     program = (
         "import sys; from p5lab.cli import main as cli; cli.main(['list', 'guests']);"

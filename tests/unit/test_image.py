@@ -40,7 +40,7 @@ UBUNTU = {
     "usr/lib/os-release": b'PRETTY_NAME="Ubuntu 24.04 LTS"\nID=ubuntu\nVERSION_ID="24.04"\n',
     "usr/lib/x86_64-linux-gnu/libc.so.6": LIBC.replace(b"2.36", b"2.39"),
 }
-# mmdebstrap as far as we see it: it writes the archive to standard output.
+# Like mmdebstrap, this script writes the archive to standard output.
 MMDEBSTRAP = """#!/bin/sh
 [ "$1" = --version ] && {{ echo "mmdebstrap 1.2.3"; exit; }}
 printf '%s\\n' "$@" >'{place}/arguments'
@@ -67,7 +67,9 @@ def lab(tmp_path):
 
 @pytest.fixture
 def mmdebstrap(tmp_path, monkeypatch):
-    """Puts a mmdebstrap of our own in front of the host's; returns what to do before it ends."""
+    """Puts our own mmdebstrap before the host's program in PATH. Returns a function that sets its
+    last actions.
+    """
 
     def install(then):
         program = tmp_path / "bin/mmdebstrap"
@@ -201,9 +203,9 @@ def test_a_keyring_is_readable_for_apts_own_user(lab, tmp_path, mmdebstrap):
 
 def test_what_mmdebstrap_complains_about_is_passed_on(lab, mmdebstrap):
     mmdebstrap("echo 'E: apt-get update failed' >&2; echo 'I: removing' >&2; echo half; exit 1")
-    with pytest.raises(UserError, match=r"mmdebstrap: apt-get update failed \(log: .*\)") as told:
+    with pytest.raises(UserError, match=r"mmdebstrap: apt-get update failed \(log: .*\)") as caught:
         made(lab, mirror="http://m.example.org/debian")
-    assert told.value.status == 1
+    assert caught.value.status == 1
     assert left_in(lab) == ["mmdebstrap.log"]
 
 

@@ -27,18 +27,18 @@ def worthwhile(monkeypatch):
 
 @pytest.fixture
 def results(lab):
-    """Four runs of two workloads on two machines; one of them has failed."""
+    """Returns four runs of two workloads on two machines. One run has failed."""
     for size in ("256K", "512K"):
         Runner(lab, jobs=2).run_all(
             experiment.load(lab, "tests", Filter(settings=(("l2.size", size),)))
         )
     bad = store.all_runs(lab)[0]
-    store.write(bad.directory, {**bad.record, "status": "failed", "reason": "it was told to"})
+    store.write(bad.directory, {**bad.record, "status": "failed", "reason": "it had to fail"})
     return lab
 
 
 def as_read(lab):
-    """The part of the run directories' records that the index also has."""
+    """Returns the part of the run directories' records that the index also has."""
     return [
         (one.directory, {key: one.record.get(key) for key in index._KEPT})
         for one in store.all_runs(lab)
@@ -89,7 +89,7 @@ def test_what_a_crash_left_running_is_seen(results):
 
 
 def foreign(lab):
-    """A Parquet file of somebody else's, by the name of an index."""
+    """Writes a foreign Parquet file with the name of an index."""
     path = lab.results / index.DIRECTORY / "x"
     shutil.copyfile(next(lab.results.glob("*/*/counts.parquet")), path)
     path.rename(path.with_name(index._name(path)))

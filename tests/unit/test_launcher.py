@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The launcher, in a copy whose path has a space, on a host whose programs are scripts.
+"""The launcher, in a copy with a space in its path, on a host with scripts as programs.
 
-The scripts stand for the host's programs, so that nothing is installed and nothing needs a network:
-`python3` makes a virtual environment that writes down what it is asked to do.
+The scripts replace the host's programs, so the tests install nothing and need no network. `python3`
+makes a virtual environment that records its commands.
 """
 
 import os
@@ -103,7 +103,7 @@ class Host:
 @pytest.fixture
 def host(tmp_path):
     if not Path("/usr/include/doctest/doctest.h").exists():
-        pytest.skip("the launcher looks for doctest-dev by its header")
+        pytest.skip("the launcher finds doctest-dev by its header")
     return Host(tmp_path)
 
 

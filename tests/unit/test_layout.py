@@ -15,7 +15,8 @@ REPO = Path(__file__).resolve().parents[2]
 ENGINE = REPO / "engine"
 PYTHON = (REPO / "src", REPO / "stats-parsers")
 LONGEST = 80  # lines of a function, from its first to its last
-# What a folder of the engine may include beside its own files, from the leaf up.
+# The folders that a folder of the engine may include besides itself, beginning with the lowest
+# folder.
 ENGINE_PARTS = {
     "base": (),
     "p5": ("base",),
@@ -24,21 +25,21 @@ ENGINE_PARTS = {
     "session": ("base", "p5", "measure", "devices"),
     "bochs": ("base", "p5", "measure", "devices", "session"),
 }
-# Packages of p5lab in the order of docs/architecture.md: one may import those before it and those
-# beside it.
+# Packages of p5lab in the order of docs/architecture.md. A package may import packages in an
+# earlier line and in its own line.
 LAYERS = (
     ("errors", "lab", "host", "describe"),
     ("engines", "gem5", "keep", "execute"),
     ("present", "evidence"),
     ("cli",),
 )
-LEAF = "p5lab.present.tables"  # a table for people: all may print with it
+LEAF = "p5lab.present.tables"  # tables for people; every package may use it
 LWIP = ("lwip/", "netif/", "arch/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 
 def cycle(graph: dict[str, set[str]]) -> list[str]:
-    """One cycle of a graph, or nothing."""
+    """Returns one cycle of a graph, or an empty list."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -50,7 +51,7 @@ def cycle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def modules() -> dict[str, Path]:
-    """Our modules by their full names."""
+    """Returns our modules by their full names."""
     found = {}
     for place in PYTHON:
         for path in sorted(place.rglob("*.py")):
@@ -60,7 +61,7 @@ def modules() -> dict[str, Path]:
 
 
 def at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The import statements that run when a module is imported."""
+    """Returns the import statements that run when a module is imported."""
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
@@ -74,7 +75,7 @@ def at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def imported(text: str, name: str, known: set[str], is_package: bool = False) -> set[str]:
-    """The modules among `known` that a module imports when it is imported."""
+    """Returns the modules in `known` that a module imports when it is imported."""
     found = set()
     for node in at_import(ast.parse(text).body):
         if isinstance(node, ast.Import):
@@ -116,7 +117,7 @@ def test_a_cycle_of_imports_would_be_found():
 
 
 def test_packages_import_in_one_direction():
-    """From description to command line; p5stats imports nothing of p5lab."""
+    """The order goes from description to command line. p5stats does not import p5lab."""
     layer = {f"p5lab.{name}": number for number, names in enumerate(LAYERS) for name in names}
     wrong = []
     for name, found in imports().items():
@@ -143,8 +144,9 @@ def engine_files() -> list[Path]:
 
 
 def resolve(path: Path, name: str, files: list[Path]) -> Path | None:
-    """The file of the engine that an include names: beside the one that includes it, or on the
-    compiler's way through the folders, which is the order of ENGINE_PARTS."""
+    """Returns the engine's file that an include names. It is in the directory of the including
+    file, or in the first folder of ENGINE_PARTS that has it, as for the compiler.
+    """
     beside = (path.parent / name).resolve()
     if beside in files:
         return beside
@@ -154,12 +156,12 @@ def resolve(path: Path, name: str, files: list[Path]) -> Path | None:
 
 
 def part(path: Path) -> str:
-    """The folder of the engine that a file is in."""
+    """Returns the folder of the engine that contains a file."""
     return path.relative_to(ENGINE).parts[0]
 
 
 def includes() -> dict[Path, dict[str, Path | None]]:
-    """For each file of the engine what it includes, and which file of ours that is."""
+    """Returns for each file of the engine its includes, and our files that these includes name."""
     files = engine_files()
     return {
         path: {
@@ -201,7 +203,7 @@ def test_devices_do_not_know_each_other():
 
 
 def test_only_the_glue_includes_the_emulator():
-    """Any other header is ours, lwIP's, made by our build or of the system."""
+    """All other headers are our own, come from lwIP or the system, or are made by our build."""
     scripts = (ENGINE / "SConscript", REPO / "tools/declare.py")
     script = "".join(path.read_text(encoding="utf-8") for path in scripts)
     wrong = []
@@ -229,7 +231,9 @@ def test_every_folder_of_the_engine_has_rules():
 
 
 def has_reason(lines: list[str], first: int, mark: str) -> bool:
-    """Whether a comment `mark long: ...` stands right above line `first` or on it (from 1)."""
+    """Returns whether a comment `mark long: ...` is directly above line `first` or on this line
+    (from 1).
+    """
     reason = re.compile(rf"{re.escape(mark)} long: \S+ \S+")
     above = first - 2
     while above >= 0 and lines[above].lstrip().startswith((mark, "@")):
@@ -240,7 +244,7 @@ def has_reason(lines: list[str], first: int, mark: str) -> bool:
 
 
 def too_long(path: Path) -> list[str]:
-    """The functions of a file that are too long and do not say why."""
+    """Returns the functions of a file that are too long and have no comment with a reason."""
     lines = path.read_text(encoding="utf-8").splitlines()
     mark = "#" if path.suffix == ".py" else "//"
     return [
@@ -275,7 +279,9 @@ def test_a_long_function_would_be_found(tmp_path, name, head, line, end, mark):
 
 
 def test_exceptions_from_the_formatter_have_a_reason():
-    """`# fmt: skip` and the like, in all our Python; clang-format's likewise."""
+    """The rule is for `# fmt: skip` and similar comments in all our Python, and for clang-format's
+    comments.
+    """
     found = Counter()
     kinds = re.compile(r"#\s*(fmt:\s*(?:skip|off)|yapf: disable)(.*)|//\s*(clang-format off)(.*)")
     places = ("src", "stats-parsers", "engine", "tests", "tools", "bench", "guest-images")
@@ -305,14 +311,16 @@ EMPTY = frozenset("a an the of this that is it to get gets return returns given 
 
 
 def says_nothing(name: str, docstring: str) -> bool:
-    """Whether a docstring has no word beyond those of the name; ruff finds the missing ones."""
+    """Returns whether a docstring has only words of the name. ruff finds missing docstrings."""
     own = set(re.findall(r"[a-z]+", name.lower().replace("_", " ")))
     words = set(re.findall(r"[a-z0-9]{2,}", docstring.lower()))
     return not {word for word in words - EMPTY if word not in own and word.rstrip("s") not in own}
 
 
 def documented(path: Path) -> Iterator[tuple[str, str]]:
-    """The public functions, methods and classes of a file that have a docstring, with it."""
+    """Returns the public functions, methods and classes of a file that have a docstring, with this
+    docstring.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             text = ast.get_docstring(node)

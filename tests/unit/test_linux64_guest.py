@@ -17,13 +17,13 @@ def test_what_it_cannot_run_is_there_to_be_run_elsewhere():
     assert linux64.cannot.keys() | linux64.packs <= programs
     cannot = {name: reason for name in known if (reason := linux64.why_never(known[name]))}
     assert {"null", "pairing", "raw-read", "mach-rpc"} <= cannot.keys()
-    # The workloads of chen95-core are there, so that engines can be compared with them.
+    # The guest has the workloads of chen95-core, which a comparison of engines uses.
     assert cannot.keys() & {"getpid", "dup", "exec-static", "mem-read", "create"} == set()
     assert {"getpid", "dup"} <= workload.load(LAB).keys()
 
 
 def test_the_boot_parameters_of_gem5_have_room_for_the_command_line():
-    """0x90000 to 0x90200, and gem5's own words in it."""
+    """The space is 0x90000 to 0x90200, and gem5's own words also use it."""
     words = (
         "P5LAB_MARKERS=m5 lpj=1330000 no_timer_check p5seed=4294967295 root=/dev/sda rw rootwait"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The markers of programs for x86-64 (workloads/lib/m5.h), on a host that plays gem5."""
+"""The markers of programs for x86-64 (workloads/lib/m5.h), on a host in the place of gem5."""
 
 import os
 import subprocess
@@ -69,7 +69,7 @@ def test_what_gem5_is_asked_for(program):
         ("getpid\n", "job 6 `getpid`", "program 0 ``"),
         ("getpid", "job 6 `getpid`", "program 0 ``"),
         ("@program\n0123456789abcd\nx", "job 8 `@program`", "program 16 `0123456789abcd"),
-        # Cut to what there is room for; then nobody knows where a program begins.
+        # The text is cut to the buffer's size. Then the start of the program is unknown.
         ("0123456789abcdefgh\nELF", "job 15 `0123456789abcde`", "program 0 ``"),
     ],
 )

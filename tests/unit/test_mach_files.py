@@ -22,7 +22,9 @@ typedef unsigned long vm_offset_t;
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """For 32 bits, as the server is: it names nodes by their addresses."""
+    """Compiles the program for 32 bits like the server, because the server identifies nodes by
+    their addresses.
+    """
     place = tmp_path_factory.mktemp("files")
     (place / "mach").mkdir()
     (place / "mach/mach_types.h").write_text(MACH_TYPES)
@@ -87,14 +89,14 @@ def is_clean(image):
 @pytest.mark.parametrize("block_size", ["1024", "2048", "4096"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_disk_has_what_memory_has(program, tmp_path, block_size, seed):
-    """1500 random calls on both; and e2fsck finds nothing to mend."""
+    """1500 random calls run on both file systems. Afterwards e2fsck finds no error."""
     image = made(tmp_path / "disk", block_size)
     subprocess.run([program, image, str(seed), "1500"], check=True)
     assert is_clean(image) == (True, is_clean(image)[1])
 
 
 def test_a_full_disk(program, tmp_path):
-    """ENOSPC for a write and for a directory; what was half done is taken back."""
+    """A write and a new directory give ENOSPC. Incomplete changes are undone."""
     image = made(tmp_path / "disk", "1024")
     subprocess.run([program, image, "3", "200", "fill"], check=True)
     good, said = is_clean(image)

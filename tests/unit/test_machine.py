@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine files and overlays, and the messages for wrong ones."""
+"""Machine files and overlays, and the messages for wrong files."""
 
 import pytest
 from fakelab import REPO
@@ -16,7 +16,7 @@ def p90():
 
 
 def written(tmp_path, change):
-    """A copy of the P90's file with one text replaced."""
+    """Returns a copy of the P90's file with one text replaced."""
     text = (MACHINES / "p90-premiere2.toml").read_text()
     assert change[0] in text
     (tmp_path / "p90-premiere2.toml").write_text(text.replace(*change, 1))
@@ -110,7 +110,7 @@ def test_every_drive_of_the_repository_fits_every_machine():
         for board in machine.names(MACHINES):
             found = machine.load(MACHINES, board).with_set({"disk.model": name}, "--set")
             assert found.values["disk.model"] == name
-            # What is on the first disk ends at 456 MB.
+            # The data of the first disk end at 456 MB.
             cylinders = [zone.split("x") for zone in str(found.values["disk.zones"]).split(",")]
             sectors = sum(int(c) * int(s) for c, s in cylinders) * int(found.values["disk.heads"])
             assert sectors * 512 > 2_000_000_000

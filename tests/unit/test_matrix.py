@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab matrix`: which guests run which benchmarks, in a laboratory in miniature.
+"""`./p5lab matrix` in a miniature laboratory: which guests run which benchmarks.
 
-The matrix of the real one is in test_documents.py.
+test_documents.py checks the matrix of the real laboratory.
 """
 
 import csv
@@ -19,7 +19,9 @@ PAPER = 'source = "lai96 section 5"'
 
 @pytest.fixture
 def lab(lab):
-    """One guest more, which cannot do everything, and an experiment of a paper with three runs."""
+    """Returns a laboratory with one more guest, which cannot run all workloads, and an experiment
+    of a paper with three runs.
+    """
     for path in lab.files("workload").values():
         lines = path.read_text().splitlines()
         path.write_text(
@@ -58,7 +60,7 @@ def states(lab):
 
 def test_states(lab):
     found = states(lab)
-    assert found["chase", "toy"] == ("all", 2)  # on two machines they are the same runs
+    assert found["chase", "toy"] == ("all", 2)  # the runs on two machines are the same
     assert found["chase", "other"] == ("some", 1)
     assert found["call", "toy"] == ("all", 1)
     assert found["call", "other"] == ("no", 0)

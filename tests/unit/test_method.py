@@ -15,10 +15,11 @@ PER_PASS = 4
 
 
 def run(engine, access, *, first=0, interrupted=(), miscounts=0):
-    """A run as `method.measured` takes it. Each operation counts `engine` of every event and each
-    access `access`, with `first` more in the first iteration of a pass; the iterations
-    `interrupted` have an interrupt of 100 of everything during the access. `miscounts` are the
-    counter's alone."""
+    """Returns a run for `method.measured`. Each operation counts `engine` of every event, and each
+    access counts `access`. The first iteration of a pass counts `first` more. The iterations
+    `interrupted` have an interrupt during the access, which counts 100 of every event. Only the
+    counter has `miscounts`.
+    """
     lines, table = [], []
     for number in range(len(PASSES) * PER_PASS):
         index, iteration = divmod(number, PER_PASS)
@@ -72,10 +73,10 @@ def test_what_the_correction_removes_and_what_it_leaves():
         assert (row.interrupts, row.miscounts) == (0, 0)
 
 
-def test_interrupts_during_the_access_are_told_apart():
+def test_interrupts_during_the_access_are_separated():
     operation, null = run(70, 33, interrupted=(1, 6, 10)), run(5, 33)
     found = rows(operation, null, run(70, 0), run(5, 0))
-    # Cycles are measured in every pass: 3 of 20 iterations.
+    # Every pass measures cycles: 3 passes of 20 iterations.
     assert found["cycles"].interrupts == pytest.approx(15)
     assert found["data_reads"].interrupts == pytest.approx(25)
     assert found["instructions"].interrupts == 0
@@ -92,7 +93,7 @@ def test_miscounts_are_what_exact_counters_would_not_have():
     assert found["data_reads"].access == pytest.approx(3)
     assert found["data_reads"].left == pytest.approx(8)
     assert found["cycles"].miscounts == 0
-    # Without that reference they cannot be told from the access.
+    # Without this reference, interrupts and the access cannot be separated.
     assert rows(*runs)["data_reads"].access == pytest.approx(8)
 
 

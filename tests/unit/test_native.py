@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine `native`: the runs it accepts, and the status from the end of a program."""
+"""The engine `native`: the accepted runs, and the status at the end of a program."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def marker(op, wall, user, kernel, faults, arg=0):
 
 @pytest.fixture
 def native(lab):
-    """The runs of the experiment on this host, with programs that are there but do nothing."""
+    """Returns the runs of the experiment on this host, with programs that do nothing."""
     place = lab.root / "build/workloads/native"
     (place / "lib").mkdir(parents=True)
     for name in ("call", "chase", "whole"):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every notebook runs from top to bottom on the stored samples, draws, and is stored without
-outputs. They share one kernel, which is cleared between them, because the start of a kernel
-takes most of the time."""
+"""Every notebook runs completely on the stored samples, draws figures, and is stored without
+outputs. The notebooks share one kernel, because the start of a kernel takes most of the time. The
+test clears the kernel between two notebooks.
+"""
 
 import os
 

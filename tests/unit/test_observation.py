@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Observations of a run: each kind reads its options, writes itself to the record and reads it."""
+"""Observations of a run. Each kind reads its options, and writes and reads its record."""
 
 import argparse
 
@@ -33,7 +33,7 @@ WISHES = [
     PowerCut(1_250_000),
     Capture(),
 ]
-# `request` of a record that p5lab 0.1.0 wrote.
+# The member `request` of a record of p5lab 0.1.0.
 REQUEST = {
     "limit_seconds": 120,
     "given": [],
@@ -94,7 +94,7 @@ def test_a_record_gives_a_wish_back(wish):
 def test_records_of_before_are_read():
     assert Observation.of_record({"machine": {}, "request": REQUEST}) == Observation()
     assert Observation().recorded().items() <= REQUEST.items()
-    older = {"trace": ["crossings"], "accesses": 3}  # from before there were the other kinds
+    older = {"trace": ["crossings"], "accesses": 3}  # from a version without the other kinds
     assert Observation.of_record({"machine": {}, "request": older}).wishes == (
         Trace(("crossings",), 3),
     )

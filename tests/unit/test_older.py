@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of version 0.1.0 (tests/data/before-0.2): we read them or refuse in one line."""
+"""Files of version 0.1.0 (tests/data/before-0.2): p5lab reads them or refuses them in one line."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ RUNS = 5
 
 
 def unpack(source, target):
-    """A copy of a directory in which files that end in .gz are unpacked."""
+    """Copies a directory and unpacks its .gz files."""
     for path in source.rglob("*"):
         if path.is_file():
             place = target / path.relative_to(source)
@@ -38,7 +38,7 @@ def unpack(source, target):
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The laboratory of today with the results of 0.1.0."""
+    """Returns the present laboratory with the results of 0.1.0."""
     place = tmp_path_factory.mktemp("older") / "results"
     unpack(STORED / "results", place)
     return Lab(REPO, place)
@@ -46,7 +46,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def run(results, capsys):
-    """Runs a command and returns what it prints; it must succeed."""
+    """Runs a command, which must succeed. Returns its output."""
 
     def command(*words, lab=results):
         assert cli.main(list(words), lab) == 0
@@ -129,7 +129,7 @@ def test_p5stats(results):
 
 @pytest.fixture
 def lab(tmp_path):
-    """A laboratory of today whose machine, disk, experiment and workloads are those of 0.1.0."""
+    """Returns the present laboratory with the machine, disk, experiment and workloads of 0.1.0."""
     root = tmp_path / "lab"
     root.mkdir()
     for name in ("engine", "guest-images", "src"):
@@ -141,7 +141,9 @@ def lab(tmp_path):
 
 
 def read_or_refused(lab, capsys, *words):
-    """What a command prints; None if it refuses its input, which it must do in one line."""
+    """Returns the output of a command, or None if it refuses its input. The refusal must be one
+    line.
+    """
     status = cli.main(list(words), lab)
     out, err = capsys.readouterr()
     if status == 0:
@@ -152,7 +154,7 @@ def read_or_refused(lab, capsys, *words):
 
 
 def test_a_machine_and_an_experiment(lab, capsys):
-    """Read, with the values that they had."""
+    """p5lab reads them with their old values."""
     listed = read_or_refused(lab, capsys, "list", "--json")
     assert listed is not None
     names = {one["name"] for one in json.loads(listed)["machines"]}
@@ -169,7 +171,7 @@ def test_the_machine_is_what_it_was(lab, results):
 
 
 def test_workloads(lab, capsys):
-    """All in one file, as 0.1.0 had them."""
+    """0.1.0 had all workloads in one file."""
     place = lab.root / "workloads/workloads.toml"
     place.write_bytes(gzip.decompress((STORED / "workloads/workloads.toml.gz").read_bytes()))
     listed = read_or_refused(lab, capsys, "list", "workloads", "--json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab report`: the content of the page, and the escape of every text."""
+"""`./p5lab report`: the content of the page, and the escaping of every text."""
 
 import dataclasses
 import html.parser
@@ -96,7 +96,7 @@ def test_nothing_hostile_becomes_markup(document, hostile_page):
         if tag == "a":
             assert attributes["href"].startswith("#")
     assert document.of("link") == [{"rel": "icon", "href": "data:,"}]
-    # It is there as text: as a title, in tables, as a reason, and in the charts.
+    # The hostile name occurs as text: as a title, in tables, as a reason, and in the charts.
     assert hostile.MARKUP in "".join(document.texts)
     assert 'document.title="hacked"' in "".join(document.texts)
     assert not set("\x1b\x07\u202e") & set(hostile_page[1].read_text(encoding="utf-8"))
@@ -150,7 +150,7 @@ def test_missing_and_failed_runs_are_named(hostile_page, capsys):
     assert "1 runs have failed: chase" in text
 
 
-def test_programs_are_told_in_json(hostile_page, capsys):
+def test_programs_get_json(hostile_page, capsys):
     lab, output, _ = hostile_page
     assert cli.main(["report", "tests", "--output", str(output), "--json"], lab) == 0
     said = json.loads(capsys.readouterr().out)
@@ -208,7 +208,7 @@ def drawn(hostile_page):
 def test_bars_have_the_means_and_the_spread_of_the_seeds(drawn):
     bars = drawn["bars"].frame
     cycles = bars[bars["metric"] == "busy cycles"].set_index("series")
-    # Brackets of 105, 115 and 125 cycles less 5; the slower guest 990 more, with one seed.
+    # Brackets of 105, 115 and 125 cycles, minus 5. The slower guest has 990 more, with one seed.
     assert cycles.loc["toy", "value"] == 110
     assert cycles.loc["other", "value"] == 1100
     assert len(cycles.loc["toy", "runs"].split()) == 2
@@ -243,7 +243,7 @@ def test_functions_of_a_run_have_their_cycles():
 
 
 def test_long_names_and_numbers_of_bars_have_room(drawn):
-    """A number is drawn inside its panel, so not over the names of the next one."""
+    """A number is drawn inside its panel, so it does not overlap the next panel's names."""
     bars = drawn["bars"]
     names = {
         "toy": "linux, l1d.write_allocate=true",
@@ -255,7 +255,7 @@ def test_long_names_and_numbers_of_bars_have_room(drawn):
     drawing = ElementTree.fromstring(svg.panel(charts.panels(figure)[0]))
     texts = [one for one in drawing.iter() if one.tag.endswith("text")]
     lines = [one.text for one in drawing.iter() if one.tag.endswith("tspan")]
-    assert " ".join(lines) == names["other"]  # the only one that needs two
+    assert " ".join(lines) == names["other"]  # the only name that needs two lines
     assert len(lines) == 2
     numbers = [text for text in texts if text.text == "12,345,678"]
     width = float(drawing.get("viewBox").split()[2])
@@ -265,7 +265,7 @@ def test_long_names_and_numbers_of_bars_have_room(drawn):
 
 
 def drawn_at(drawing, wanted, at=0.0):
-    """From the left, with all that it is moved by."""
+    """Returns the distance from the left, including all translations."""
     for child in drawing:
         moved = re.match(r"translate\(([-\d.]+)", child.get("transform", ""))
         there = at + (float(moved[1]) if moved else 0)

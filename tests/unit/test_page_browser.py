@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The page of `./p5lab report` in a real browser, Debian's chromium without a window: it loads from
-a file without errors and asks no host for anything; its charts are there and in the right colours
-on a desktop and on a phone, in light and in dark."""
+"""The page of `./p5lab report` in a real browser, Debian's chromium without a window. The page
+loads from a file without errors and without requests to hosts. Its charts have the right colours on
+a desktop and on a phone, in light and in dark mode.
+"""
 
 import json
 import shutil
@@ -24,7 +25,7 @@ SMALLEST = """
     return [boxes.length, Math.min(...boxes.map(one => one.width)),
             Math.min(...boxes.map(one => one.height))];
 """
-# The letters of the charts, as large as they are shown.
+# The sizes of the charts' letters on the screen.
 LETTERS = """
     return Math.min(...[...document.querySelectorAll("svg")].map(one =>
       12 * one.getBoundingClientRect().width / one.viewBox.baseVal.width));
@@ -33,7 +34,7 @@ LETTERS = """
 
 @pytest.fixture(scope="session")
 def chromedriver():
-    """Path of Debian's driver; installs it and the browser where that can be done."""
+    """Returns the path of Debian's driver. Installs the driver and the browser if possible."""
     return debian.program("chromedriver", "chromium", packages=PACKAGES)
 
 
@@ -41,7 +42,7 @@ def chromedriver():
 def browser(chromedriver):
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
-    # Without a sandbox because root has none, without /dev/shm because containers have a small one.
+    # No sandbox, because root has no sandbox. No /dev/shm, because containers have a small one.
     for argument in (
         "--headless=new",
         "--no-sandbox",
@@ -61,7 +62,7 @@ def address(hostile_page):
 
 
 def requested(browser):
-    """Addresses that were asked for since the last call."""
+    """Returns the addresses that the browser has requested since the last call."""
     messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
     return [
         message["params"]["request"]["url"]
@@ -86,9 +87,10 @@ def test_page(browser, address, size, scheme):
     browser.get_log("browser")
     browser.get(address)
 
-    # Nothing was run, nothing asked for but the file and its empty icon, nothing complained.
+    # No script ran. The browser requested only the file and its empty icon. There was no error
+    # message.
     assert browser.title.startswith("tests: ")
-    assert "hacked" in browser.title  # as text, whole
+    assert "hacked" in browser.title  # as whole text
     assert browser.title.endswith("(p5lab)")
     assert set(requested(browser)) <= {address, "data:,"}
     assert browser.get_log("browser") == []
@@ -98,7 +100,7 @@ def test_page(browser, address, size, scheme):
     assert narrowest > 300
     assert lowest > 30
     assert browser.execute_script(LETTERS) > 11.5
-    # No page is wider than its window; wide tables scroll within theirs.
+    # The page is not wider than the window. Wide tables scroll in their own boxes.
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert browser.execute_script(OVERFLOW) == 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The papers' comparisons on tables whose answers are known."""
+"""The papers' comparisons on tables with known results."""
 
 import json
 import math
@@ -17,7 +17,9 @@ TERMS = {run: Terms(operations=2, clock_hz=CLOCK_HZ, clock_vector=48) for run in
 
 
 def rows(run, events, *, iterations=2, **other):
-    """Tidy rows: the same events in each iteration, all in ring 3 but for `kernel`."""
+    """Returns tidy rows. Each iteration has the same events. All events except `kernel` are in ring
+    3.
+    """
     common = {
         "experiment": "core",
         "run": run,
@@ -60,7 +62,9 @@ def value(frame, metric, **where):
 
 @pytest.fixture
 def two_guests():
-    """dup in 900 and 1800 clocks, two of them a bracket; seeds 1 and 2 of the first."""
+    """Returns dup with 900 and 1800 clocks, and two calls in a bracket. The first guest has seeds 1
+    and 2.
+    """
     return papers.measured(
         table(
             rows("a", timed(1000), seed=1),
@@ -77,7 +81,7 @@ def test_measured_is_one_operation_without_the_empty_bracket(two_guests):
     assert set(two_guests["phase"]) == {"call"}
     assert value(two_guests, "busy cycles", run="a") == 450
     assert value(two_guests, "microseconds", run="a") == pytest.approx(5)
-    assert math.isnan(value(two_guests, "data reads", run="a"))  # not counted is not zero
+    assert math.isnan(value(two_guests, "data reads", run="a"))  # not counted, so not zero
     names = [metric.name for metric in compare.metrics(48)]
     assert two_guests[two_guests["run"] == "a"]["metric"].tolist() == names
     with pytest.raises(StatsError, match="run a: no terms"):
@@ -163,7 +167,7 @@ def test_misses_per_reference_as_chen95_defines_them():
     )
     found = papers.misses_per_reference(counts).set_index(["run", "phase", "metric"])["value"]
     found = found.sort_index()
-    # Reads and writes together are the denominator of both.
+    # The denominator of both metrics is the sum of reads and writes.
     assert found["a", "call"].to_dict() == pytest.approx(
         {
             "read misses/reference": 0.06,
@@ -175,7 +179,7 @@ def test_misses_per_reference_as_chen95_defines_them():
     )
     assert found["a", "other", "read misses/reference"] == pytest.approx(54 / 300)
     assert found["b"].isna().all()  # not counted
-    assert math.isnan(found["c", "call", "read misses/reference"])  # nothing referenced
+    assert math.isnan(found["c", "call", "read misses/reference"])  # no references
     assert found["c", "call", "ITLB misses/instruction"] == 0.01
 
 
@@ -192,7 +196,7 @@ def test_misses_per_reference_weighs_iterations_by_their_references():
 @pytest.mark.parametrize(
     ("value", "mips", "base", "bandwidth", "printed"),
     [
-        (11, 18, 207, False, 0.94),  # DS5000, getpid: the paper's own example
+        (11, 18, 207, False, 0.94),  # DS5000, getpid: the example of the paper
         (0.18, 18, 3.66, False, 1.02),  # DS5000, cswitch
         (45, 14, 207, False, 0.30),  # HP835, getpid
         (207, 0.9, 207, False, 1.0),
@@ -219,9 +223,9 @@ def test_relative_speeds_of_a_table(two_guests):
 def test_crossing_of_two_curves():
     flat = pd.Series({1: 5.0, 2: 5, 4: 5, 8: 5})
     rising = pd.Series({8: 9.0, 4: 6, 2: 4, 1: 2})
-    assert papers.crossing(flat, rising) == 3  # 1 above at 2, 1 below at 4
+    assert papers.crossing(flat, rising) == 3  # 1 above at size 2, 1 below at size 4
     assert math.isnan(papers.crossing(rising, flat))  # not below at the end
-    assert math.isnan(papers.crossing(flat - 4, rising))  # below all along
+    assert math.isnan(papers.crossing(flat - 4, rising))  # below at all sizes
     twice = pd.Series({1: 1.0, 2: 6, 4: 5, 8: 3})
     assert papers.crossing(twice, rising) == pytest.approx(2 + 2 * 2 / 3)  # the last one counts
     with pytest.raises(StatsError, match="over the same sizes"):

@@ -24,8 +24,8 @@ def rows(status, *seconds):
     [
         (rows("to run", 10, 20, 30), 1, 60),
         (rows("to run", 10, 20, 30), 2, 30),
-        (rows("to run", 10, 20, 300), 4, 300),  # no faster than the longest
-        (rows("to run", 10, 20, None), 1, 45),  # one like none before takes the mean
+        (rows("to run", 10, 20, 300), 4, 300),  # the longest run is the limit
+        (rows("to run", 10, 20, None), 1, 45),  # a run of a new kind takes the mean
         (rows("to run", None, None), 2, None),
         ([*rows("ok", 100), *rows("failed", 10)], 1, 10),
         (rows("ok", 100), 1, 0),

@@ -17,12 +17,14 @@ from p5lab.execute.runner import Runner
 from p5lab.keep import store
 from p5lab.lab import VARIABLE
 
-COUNTER = REPO / "tests/templates/counter.py"  # it prints the events of the test
+COUNTER = REPO / "tests/templates/counter.py"  # it copies the events of the test
 
 
 @pytest.fixture
 def counter(tmp_path, monkeypatch):
-    """An engine `counter` that is one file in a directory of P5LAB_PATH."""
+    """Returns a laboratory with the engine `counter`, which is one file in a directory of
+    P5LAB_PATH.
+    """
     place = tmp_path / "outside/engines"
     place.mkdir(parents=True)
     shutil.copy(COUNTER, place)
@@ -40,14 +42,14 @@ def test_the_engines_of_the_checkout_are_found():
 
 def test_an_engine_outside_of_the_checkout_is_one_file(lab, counter, capsys):
     assert engine.names() == ["bochs", "counter", "gem5", "native"]
-    lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
+    lab._put("prepared.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
     words = ["run", "tests", "--workload", "call", "--engine", "counter", "--no-build", "--json"]
     assert cli.main(words, lab) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["engine"] for row in rows} == {"counter"}
     (run,) = store.all_runs(lab)
     assert (run.status, run.record["versions"]["counter"]) == ("ok", "1")
-    assert run.record["feedback"] == "off"  # it has no clocks that caches could cost
+    assert run.record["feedback"] == "off"  # this engine has no clocks
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     assert Runner(lab).run_all(asked)[0].reused
     assert engines.targets(lab, asked) == ("build/guests/toy", "build/workloads/toy")
@@ -64,7 +66,7 @@ def test_what_an_engine_does_not_declare_is_refused(lab, counter, capsys):
 
 
 def test_a_record_of_an_engine_that_is_gone_is_still_read(lab, counter, monkeypatch, capsys):
-    lab._put("told.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
+    lab._put("prepared.jsonl", "".join(json.dumps(line) + "\n" for line in call_events()))
     asked = experiment.load(lab, "tests", Filter(engine="counter", workloads=("call",)))
     (result,) = Runner(lab).run_all(asked)
     monkeypatch.delenv(VARIABLE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of the user's own: the programs that are refused before a run, and the guest's job."""
+"""The user's own programs: the programs that p5lab refuses before a run, and the guest's job."""
 
 import shutil
 import struct
@@ -22,7 +22,7 @@ suite = "one"
 
 
 def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_bytes=32):
-    """An ELF file with these program headers, (type, content) each."""
+    """Returns an ELF file with these program headers. Each is (type, content)."""
     offset = 52 + 32 * len(segments)
     headers = body = b""
     for segment, content in segments:
@@ -37,7 +37,7 @@ def elf(*, bits=1, order=1, kind=2, machine=3, segments=((1, b"code"),), entry_b
 
 
 def elf64(*, machine=62, segments=((1, b"code"),)):
-    """The same of 64 bits."""
+    """Returns the same as a 64-bit file."""
     offset = 64 + 56 * len(segments)
     headers = body = b""
     for segment, content in segments:

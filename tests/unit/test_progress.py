@@ -17,7 +17,7 @@ def shown(terminal):
     )
 
 
-def test_a_long_silent_step_is_told_without_a_terminal(monkeypatch):
+def test_a_long_silent_step_is_reported_without_a_terminal(monkeypatch):
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.02)
     stream, plain = shown(False)
     with plain.activity("build") as step:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figure of MIPS-relative speeds, from counts whose answers are known."""
+"""The figure of MIPS-relative speeds, from counts with known results."""
 
 import math
 from types import SimpleNamespace
@@ -14,11 +14,11 @@ from p5stats import papers
 from p5stats.claims import Claim
 
 CLOCK_MHZ = 66
-RATING = 112 / 0.9  # times a Microvax II
+RATING = 112 / 0.9  # speed relative to a Microvax II
 
 
 class Cells:
-    """A comparison of two systems: what of_relative asks of one."""
+    """A comparison of two systems, with the methods that of_relative uses."""
 
     def __init__(self, times):
         self.systems = ["fast", "slow"]
@@ -66,7 +66,7 @@ PUBLISHED = [
     claim("ousterhout90-getpid-relative MVAX2 Ultrix 3.0", 1.0),
     claim("ousterhout90-read-relative MVAX2 Ultrix 3.0", 4.0),
     claim("ousterhout90-read-relative DS3100 Sprite NFS", 9.0),  # not a local disk
-    claim("ousterhout90-select-relative MVAX2 Ultrix 3.0", 7.0),  # nothing here to stand beside
+    claim("ousterhout90-select-relative MVAX2 Ultrix 3.0", 7.0),  # no workload here to compare with
     claim("ousterhout90-getpid MVAX2 Ultrix 3.0", 207.0),
 ]
 TIMES = {
@@ -93,7 +93,7 @@ def test_speeds(figure):
         ("file-read", "fast"): pytest.approx(4),
         ("create-delete memory", "fast"): pytest.approx(4),
         ("create-delete ext2", "fast"): pytest.approx(0.25),
-        # Of 1, 4 and, of two file systems, the 1 between 4 and 1/4.
+        # The mean of 1, 4 and 1. The last 1 is the mean of two file systems with 4 and 1/4.
         (relative_figure.MEAN, "fast"): pytest.approx(4 ** (1 / 3)),
         (relative_figure.MEAN, "slow"): pytest.approx(0.5),
     }
@@ -122,7 +122,7 @@ def test_many_published_values_are_one_line(figure):
 
 
 def test_the_bases_are_those_of_the_relative_speeds():
-    """Each is 1 on the Microvax II itself."""
+    """Each speed is 1 on the Microvax II itself."""
     for base in papers.MVAX2_BASES:
         assert (
             papers.mips_relative(

@@ -19,7 +19,7 @@ from p5lab.present.tables import Grid, times
 
 
 def scaled_chase(factor):
-    """chase_events with this multiple of the cycles."""
+    """Returns chase_events with this multiple of the cycles."""
     lines = chase_events()
     for line in lines:
         for bank in line.get("banks", []):
@@ -29,7 +29,9 @@ def scaled_chase(factor):
 
 @pytest.fixture
 def two(lab):
-    """A second guest, ten times as slow at calls and twice at chases; both have been run."""
+    """Returns a lab with a second guest. Its calls take ten times as long, and its chases twice as
+    long. Both guests have run.
+    """
     directory = lab.guests / "other"
     directory.mkdir()
     (directory / "guest.toml").write_text(
@@ -44,7 +46,7 @@ def two(lab):
 
 
 def without_cycles(lines):
-    """What the engine for x86-64 writes: the same without the events in cycles."""
+    """Returns the events of the x86-64 engine: the same events without the events in cycles."""
     header = lines[0]
     keep = [i for i, unit in enumerate(header["units"]) if unit != "cycles"]
     lines = [
@@ -59,7 +61,7 @@ def without_cycles(lines):
 
 @pytest.fixture
 def wide(lab):
-    """The toy guest and one of x86-64; both have been run."""
+    """Returns a lab with the toy guest and a guest for x86-64. Both guests have run."""
     directory = lab.guests / "wide"
     directory.mkdir()
     (directory / "guest.toml").write_text(
@@ -85,7 +87,7 @@ def p5lab(two, capsys, monkeypatch):
 
 
 def table(out, title):
-    """The lines of one printed table, split into cells."""
+    """Returns the lines of one printed table, split into cells."""
     lines = iter(out.splitlines())
     for line in lines:
         if line.strip().startswith(title):
@@ -113,7 +115,7 @@ def test_the_summary_has_a_line_for_each_benchmark(p5lab):
     assert status == 0
     rows = table(out, "Time of one operation")
     assert row(rows, "call") == ["1.222", "12.22", "110", "1,100", "10.0"]
-    # Of the curve the last point: 8 and 16 cycles a load.
+    # The last point of the curve: 8 and 16 cycles per load.
     assert row(rows, "chase guest, 1 KB") == ["0.08889", "0.1778", "8", "16", "2.00"]
 
 
@@ -133,7 +135,7 @@ def test_each_benchmark_has_its_metrics_beside_the_ratio(p5lab):
 def test_chen95s_event_tables(p5lab):
     _, out, _ = p5lab("run", "tests", "--no-build")
     assert row(table(out, "Segment register loads"), "call") == ["0", "0", "-"]
-    # The tick of the clock is taken out of 0 hardware interrupts of the scripted engine.
+    # The scripted engine has 0 hardware interrupts, and the clock tick is subtracted from them.
     assert row(table(out, "Non-clock interrupts"), "call") == ["-0.3333", "-0.3333", "1.00"]
     for title in several_systems.EVENT_TABLES.values():
         assert title in out
@@ -147,7 +149,7 @@ def test_curves_stand_side_by_side(p5lab):
 
 
 def test_a_workload_that_moves_bytes_has_their_rate(lab, capsys):
-    """4 bytes in 2 and in 8 cycles at 90 MHz; a call moves none."""
+    """4 bytes take 2 and 8 cycles at 90 MHz. A call moves no bytes."""
     path = lab.root / "workloads/micro/chase/workload.toml"
     path.write_text(path.read_text().replace('"loads"\n', '"loads"\nbytes = 4\n'))
     assert cli.main(["run", "tests", "--no-build"], lab) == 0
@@ -260,7 +262,7 @@ def test_csv_has_a_row_for_each_number(p5lab):
     )
     assert (busy["value"], busy["ratio"], busy["unit"]) == ("1100.0", "10.0", "cycles")
     assert (busy["experiment"], busy["parameters"]) == ("tests", "iterations=3")
-    # Nothing to divide by: empty, not zero.
+    # There is no divisor, so the cell is empty and not zero.
     (share,) = (
         one
         for one in rows

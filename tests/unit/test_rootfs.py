@@ -41,7 +41,7 @@ def links():
 
 
 def packed(path, files=SYSTEM, more=(), mode="w", prefix="./", mtime=1_700_000_000):
-    """An archive of files and of other members, these after them."""
+    """Returns an archive of files. Other members follow the files."""
     with tarfile.open(path, mode) as tar:
         for name, content in files.items():
             info = member(prefix + name, size=len(content), mode=0o755, mtime=mtime, uname="me")
@@ -52,7 +52,7 @@ def packed(path, files=SYSTEM, more=(), mode="w", prefix="./", mtime=1_700_000_0
 
 
 def repacked(tmp_path, *, name="in.tar", **options):
-    """What comes out: members by name, and their contents."""
+    """Returns the members of the new archive by name, and their contents."""
     contents = rootfs.repack(packed(tmp_path / name, **options), tmp_path / "out.tar")
     with tarfile.open(tmp_path / "out.tar") as tar:
         members = {info.name: info for info in tar}
@@ -70,7 +70,7 @@ def test_what_a_system_says_of_itself(tmp_path):
     assert (contents.files, contents.bytes) == (5, sum(map(len, SYSTEM.values())))
     assert files == SYSTEM
     assert members["lib64"].linkname == "usr/lib64"
-    assert members["etc/mtab"].linkname == "/../../proc/self/mounts"  # the guest's, not ours
+    assert members["etc/mtab"].linkname == "/../../proc/self/mounts"  # a path of the guest
 
 
 def test_order_time_and_packer_do_not_show(tmp_path):

@@ -276,7 +276,7 @@ def test_failures_are_recorded_with_their_reason_and_logs(lab, behaviour, status
     assert (result.status, result.reason) == (status, reason)
     assert (result.directory / "serial.log").exists()
     assert (result.directory / "engine.out").exists()
-    # The same run succeeds once the cause is gone.
+    # Without the cause of the failure, the same run succeeds.
     lab.behave()
     again, _ = one(lab)
     assert (again.id, again.status) == (result.id, "ok")
@@ -307,7 +307,7 @@ def test_a_missing_product_is_named_before_anything_runs(lab):
     assert not lab.results.exists()
 
 
-# /dev/full answers every write with "no space left": a full disk for one file.
+# /dev/full returns "no space left" for every write, like a full disk for one file.
 @pytest.mark.parametrize("name", ["engine.conf", "counts.parquet.tmp", "setup.bin"])
 def test_disk_full_is_recorded(lab, name):
     result, _ = one(lab)
@@ -353,7 +353,7 @@ def start_command(lab, *arguments):
 def wait_for(what):
     deadline = time.monotonic() + 20
     while not what():
-        assert time.monotonic() < deadline, "it did not happen within 20 s"
+        assert time.monotonic() < deadline, "the condition was not true within 20 s"
         time.sleep(0.05)
 
 
@@ -363,7 +363,7 @@ def test_a_killed_command_leaves_a_run_that_is_seen_to_have_failed(lab):
     wait_for(lab.starts)
     command.kill()
     command.communicate()
-    # The engine is still at it: nobody may start the same run beside it.
+    # The engine is still running, so no other process may start the same run.
     (stored,) = store.all_runs(lab)
     assert stored.status == "running"
     with store.locked(stored.directory) as lock:
@@ -388,7 +388,7 @@ def test_a_stopped_command_ends_its_engines_and_records_it(lab, how):
     assert by_status["failed"].record["reason"] == runner.INTERRUPTED
     assert set(by_status) == {"failed", "queued"}
     with store.locked(by_status["failed"].directory) as lock:
-        assert lock is not None  # the engine has gone too
+        assert lock is not None  # the engine has also ended
 
 
 def test_two_commands_at_once_share_a_run(lab):
@@ -451,7 +451,7 @@ def test_identity_changes_with_the_kernel_and_its_command_line(lab):
     (lab.root / "build/guests/toy/bzImage").write_bytes(kernel)
     names.append(identities(lab))
     guest = lab.guests / "toy/guest.toml"
-    guest.write_text(guest.read_text().replace("quiet", "noisy"))  # of the same length
+    guest.write_text(guest.read_text().replace("quiet", "noisy"))  # a text of the same length
     names.append(identities(lab))
     assert len({tuple(name) for name in names}) == 3
 
@@ -581,22 +581,22 @@ def test_the_longest_runs_begin_first(lab):
 
 
 def test_fail_fast_begins_nothing_after_a_failure(lab):
-    lab.behave(events={"chase": chase_events()})  # call writes none
+    lab.behave(events={"chase": chase_events()})  # call writes no events
     first, second = runner.Runner(lab, fail_fast=True).run_all(experiment.load(lab, "tests"))
     assert (first.status, second.status) == ("failed", "queued")
     assert "--fail-fast" in second.reason
     assert len(lab.starts()) == 1
     assert store.read(second.directory)["status"] == "queued"
-    # Afterwards it is a run like any other.
+    # Afterwards this run is an ordinary run.
     assert [one.status for one in runner.Runner(lab).run_all([second.run])] == ["ok"]
 
 
 def test_a_file_that_has_changed_has_another_digest(tmp_path, monkeypatch):
     disk = tmp_path / "disk.img"
-    for settled in (60, -60):  # seconds: all files count as just changed, or none does
+    for settled in (60, -60):  # seconds: all files count as new, or no file does
         monkeypatch.setattr(store, "SETTLED_SECONDS", settled)
         for content in (b"one", b"two", b"six"):
             disk.write_bytes(content)
             digests = {store.digest(disk), store.digest(disk)}
             assert digests == {hashlib.sha256(content).hexdigest()}
-            time.sleep(0.02)  # longer than the resolution of the time of change
+            time.sleep(0.02)  # longer than the resolution of file times

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The shell's relay, on an engine that is a script: it opens the line it is given and answers."""
+"""The relay of the shell, with a script as engine. The script opens the given serial line and
+answers.
+"""
 
 import os
 import pty
@@ -13,8 +15,8 @@ import time
 import pytest
 from fakelab import REPO
 
-# A guest that says its prompt, echoes as a terminal does, knows a few commands and ends at the end
-# of its input. It notes what it was given.
+# A guest that prints its prompt, echoes like a terminal, has a few commands and ends at the end of
+# its input. It records its input.
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
@@ -63,7 +65,7 @@ def toy(lab):
 
 
 def start(lab, *arguments, **options):
-    """The command in a process of its own, as the launcher starts it."""
+    """Runs the command in its own process, like the launcher."""
     code = (
         "import sys; from pathlib import Path; from p5lab.cli import main as cli; "
         "from p5lab.lab import Lab;"
@@ -154,7 +156,7 @@ class Terminal:
         os.write(self.master, data)
 
     def close(self):
-        """The exit status; the terminal must be as it was."""
+        """Returns the exit status. The terminal must have its old settings."""
         assert self.process.stderr is not None
         status = self.process.wait(timeout=30)
         said = self.process.stderr.read().decode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab test`: the tests that it runs, and that it counts every failure as a failure."""
+"""`./p5lab test`: it runs the right tests and counts every failure."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def test_e(): note(__name__)
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """A checkout with tests of two files and of nothing else."""
+    """Returns a checkout with only two test files."""
     monkeypatch.setattr(testing, "CHECKS", ())
     monkeypatch.setattr(testing, "ENGINE_TESTS", ())
     monkeypatch.setattr(testing, "cores", lambda: 2)
@@ -60,7 +60,7 @@ def write(lab, name, text):
 
 
 def ran(lab):
-    """By file, the processes in which its tests ran."""
+    """Returns by file the processes in which its tests ran."""
     found = {}
     for line in (lab.root / "ran").read_text().splitlines():
         process, name = line.split()
@@ -93,7 +93,7 @@ def test_with_arguments_only_these(lab, capfd):
     [
         "def test_a(): assert False\n",
         "def test_a(: pass\n",
-        "import os\ndef test_a(): os._exit(3)\n",  # begun anew a few times
+        "import os\ndef test_a(): os._exit(3)\n",  # it is restarted a few times
     ],
 )
 def test_what_fails_or_dies_is_counted_and_the_others_run(lab, capfd, text):
@@ -197,7 +197,7 @@ def test_a_name_that_no_test_has_is_a_failure(lab, capfd, part):
 
 @pytest.mark.parametrize(("part", "built"), [("unit", ""), ("e2e", "1"), ("", "1")])
 def test_a_missing_product_fails_only_where_it_was_built(lab, part, built):
-    """unit builds nothing, so a test of a product must be able to tell that it may skip."""
+    """The part `unit` builds nothing. So a test of a product must find out whether it may skip."""
     write(
         lab,
         f"{part or 'unit'}/test_built",
@@ -213,7 +213,7 @@ def program(lab, name, text):
 
 
 def test_a_name_goes_to_the_engine_tests(lab, monkeypatch, capfd):
-    """As doctest has it: test cases that were not selected count as skipped."""
+    """doctest counts the test cases that were not selected as skipped."""
     monkeypatch.setattr(testing, "ENGINE_TESTS", ("one", "two"))
     for name, passed in (("one", 2), ("two", 0)):
         count = f"test cases: {passed} | {passed} passed | 0 failed | 9 skipped"

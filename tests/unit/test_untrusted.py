@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts of a guest or a foreign file are shown, but no terminal or page obeys them."""
+"""Texts of a guest or a foreign file are shown, but they do not control a terminal or a page."""
 
 import io
 import json
@@ -16,13 +16,13 @@ from p5lab.host.progress import Progress
 from p5lab.host.terminal import for_terminal, markup
 from p5lab.present.tables import Grid
 
-# What a terminal, a browser or a reader could be fooled with.
+# Texts that could mislead a terminal, a browser or a reader.
 HOSTILE = (
     "\x1b[2J\x1b[31mred",  # clear the screen, change the colour
     "\x1b]8;;https://example.org/\x1b\\a link\x1b]8;;\x1b\\",  # OSC 8
     "\x1b]52;c;ZWNobyBoaQ==\x07",  # OSC 52: the clipboard
     "\x9b31m\x9d0;title\x9c",  # CSI, OSC and ST of eight bits
-    "failed\rok    ",  # overwrites what stood there
+    "failed\rok    ",  # overwrites the earlier text
     "\x08\x08\x08ok\x7f",
     "user\u202eresu\u202c \u2066x\u2069",  # bidirectional overrides and isolates
     "\u200bhidden\ufeff\U000e0041",  # zero width, tags
@@ -69,7 +69,7 @@ def test_any_text_becomes_harmless_and_loses_no_visible_character(text, lines):
 
 
 def printed(show):
-    """What a colour terminal is sent, without rich's own styles."""
+    """Returns the text that a colour terminal receives, without rich's own styles."""
     out = io.StringIO()
     show(Console(file=out, force_terminal=True, width=1000, color_system=None, highlight=False))
     return out.getvalue()
@@ -93,7 +93,9 @@ def test_tables_and_messages_neutralise(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_every_report_on_a_run_neutralises(lab, capsys, text, monkeypatch):
-    """A guest's last words, an instruction's name, and a record that somebody else has written."""
+    """The hostile texts are a guest's last line, an instruction's name, and a record from another
+    person.
+    """
     monkeypatch.setenv("COLUMNS", "1000")
     end = {"type": "end", "status": "ok", "reason": "", "guest_status": 3, "tsc": 9}
     output = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""configs/claims.toml and `./p5lab validate`, on a laboratory in miniature."""
+"""configs/claims.toml and `./p5lab validate`, on a miniature laboratory."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from p5lab.execute.runner import Runner
 from p5lab.lab import Lab
 from p5stats.claims import PREDICTED
 
-# Of the scripted engine: a chase is 2 cycles a load in 512 B and 8 in 1 KB.
+# On the scripted engine, a chase takes 2 cycles per load in 512 B and 8 cycles in 1 KB.
 CLAIMS = """schema_version = 1
 [chase]
 source = "chen95 section 4.4"
@@ -143,7 +143,7 @@ def test_nothing_is_run_twice(p5lab, lab):
     p5lab()
     p5lab()
     cli.main(["run", "tests", "--no-build"], lab)
-    assert len(lab.starts()) == 2  # the experiment's other run is no claim's
+    assert len(lab.starts()) == 2  # no claim uses the experiment's other run
 
 
 def test_all_shows_the_rest(p5lab):
@@ -153,7 +153,7 @@ def test_all_shows_the_rest(p5lab):
     assert "Untestable:\n- ousterhout90 table 1: another machine" in out
 
 
-def test_strict_tells_by_the_status(p5lab, lab):
+def test_strict_reports_by_the_status(p5lab, lab):
     assert p5lab("--strict")[0] == 1
     change(lab, "value = 5", "value = 8")
     assert p5lab("--strict")[0] == 0
@@ -171,7 +171,7 @@ def test_one_paper(p5lab, lab):
 
 
 def test_a_machine_with_other_settings(p5lab, lab):
-    """`set` asks for runs whose [[run]] has it, on the machine of the claim otherwise."""
+    """With `set`, a claim uses the runs of a [[run]] with this `set`, on the claim's machine."""
     path = lab.experiments / "tests.toml"
     text = path.read_text() + '[[run]]\nworkload = "chase"\nset = { l2.size = "1M" }\n'
     path.write_text(text)
@@ -221,7 +221,7 @@ def test_a_run_that_fails_is_a_failure(p5lab, lab):
 
 
 def test_documents_are_rendered(lab):
-    """Claims about systems have their own document; the other document has only their summary."""
+    """Claims about systems have their own document. The other document has only their summary."""
     asked = published.load(lab)
     found = validate.run(lab, asked, Runner(lab).run_all)
     text = "before\n<!-- ./p5lab validate -->\nwas here\n<!-- end -->\nafter\n"
@@ -327,7 +327,7 @@ def test_the_plateau_of_what_is_no_curve(lab):
 
 
 def test_the_claims_of_the_repository():
-    """Every claim makes sense, has a place in a paper, and asks for runs that exist."""
+    """Every claim is valid, has a place in a paper, and uses existing runs."""
     lab = Lab(REPO)
     found = published.load(lab)
     assert len({claim.id for claim in found}) == len(found)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * p5ctr: the Pentium's two event counters for programs, gates to measure INT and IRET with, and a
- * physically contiguous buffer (interface: p5ctr.h). A kernel for x86-64 has the buffer only: no
- * processor of that kind has these counters, and programs of 64 bits have no use for the gates.
+ * physically contiguous buffer (interface: p5ctr.h). A kernel for x86-64 has the buffer only. No
+ * x86-64 processor has these counters, and 64-bit programs do not use the gates.
  *
- * The counters belong to the CPU, not to a process: two programs that use the device at once
- * disturb each other. No lock: on one CPU without kernel preemption no other process runs between
- * the register accesses of one call, and the first access of STOP freezes both counters at once.
+ * The counters belong to the CPU, not to a process. Two programs that use the device at the same
+ * time disturb each other. There is no lock. On one CPU without kernel preemption, no other process
+ * runs between the register accesses of one call. The first access of STOP freezes both counters at
+ * once.
  */
 #include <linux/fs.h>
 #include <linux/gfp.h>
@@ -40,8 +41,8 @@ struct p5ctr_file {
 #define CESR_CTR1_SHIFT 16
 #define CTR_MASK GENMASK_ULL(39, 0)
 
-/* The kernel's interrupt table is read-only: while a file has the gates, the processor uses a copy
- * of it that has them too.
+/* The kernel's interrupt table is read-only. While a file has the gates, the processor uses a copy
+ * of this table with the gates added.
  */
 static gate_desc gates_idt[IDT_ENTRIES] __page_aligned_bss;
 static struct desc_ptr kernel_idt;
@@ -50,7 +51,7 @@ static const struct p5ctr_file *gates_user;
 void p5ctr_gate_return(void);
 void p5ctr_gate_mark(void);
 
-/* Entered through an interrupt gate: interrupts are off and the data segments are the program's. */
+/* The handlers of interrupt gates: interrupts are off, and the data segments are the program's. */
 asm(".pushsection .text\n"
     "	.balign 32\n"
     "p5ctr_gate_mark:\n"
@@ -176,7 +177,9 @@ static int __init p5ctr_find(void) { return 0; }
 
 #endif
 
-/* The first mapping makes the buffer, in its size; later ones show it again, or a part of it. */
+/* The first mapping makes the buffer with the mapping's size. Later mappings show the same buffer
+ * or a part of it.
+ */
 static int p5ctr_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct p5ctr_file *pf = file->private_data;
@@ -207,7 +210,7 @@ static int p5ctr_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Runs after the last mapping is gone: each mapping holds a reference to the file. */
+/* Runs after the last mapping is gone, because each mapping holds a reference to the file. */
 static int p5ctr_release(struct inode *inode, struct file *file)
 {
 	struct p5ctr_file *pf = file->private_data;

@@ -2,17 +2,17 @@
 /*
  * /dev/p5ctr: the Pentium's two event counters for programs.
  *
- * ioctl P5CTR_CONFIG, then any number of P5CTR_START / P5CTR_STOP pairs, each one system call.
- * mmap() of the device (offset 0, at most P5CTR_BUFFER_MAX bytes) gives a zeroed, cached,
- * physically contiguous buffer that is aligned to its size rounded up to a power of two; one buffer
- * per open file, freed with it. Further mappings of the file show the same buffer. This is all that
- * the device does on x86-64: ioctl() fails with ENOTTY there.
+ * Use ioctl P5CTR_CONFIG, then any number of P5CTR_START / P5CTR_STOP pairs. Each ioctl is one
+ * system call. mmap() of the device (offset 0, at most P5CTR_BUFFER_MAX bytes) gives a zeroed,
+ * cached, physically contiguous buffer. The buffer is aligned to its size, rounded up to a power of
+ * two. Each open file has one buffer, which is freed with the file. Further mappings of the file
+ * show the same buffer. On x86-64 the device has only this buffer, and ioctl() fails with ENOTTY.
  *
- * ioctl P5CTR_GATES makes two interrupt gates for programs, there until the file is closed; EBUSY
- * while another file has them.
+ * ioctl P5CTR_GATES makes two interrupt gates for programs. The gates exist until the file is
+ * closed. The ioctl fails with EBUSY while another file has the gates.
  *
- * Used by the driver and by programs. Register layout: Intel SDM vol. 3B, "Performance Monitoring
- * (Pentium Processors)".
+ * The driver and programs include this file. Register layout: Intel SDM vol. 3B, "Performance
+ * Monitoring (Pentium Processors)".
  */
 #ifndef P5CTR_H
 #define P5CTR_H
@@ -20,8 +20,8 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* What makes a counter count: the CC0 and CC1 fields of CESR. Add P5CTR_CC_CLOCKS to count clocks
- * during which the event holds instead of its occurrences.
+/* The values of the CC0 and CC1 fields of CESR, which select when a counter counts. Add
+ * P5CTR_CC_CLOCKS to count the clocks of an event instead of its occurrences.
  */
 #define P5CTR_CC_OFF 0
 #define P5CTR_CC_KERNEL 1 /* at privilege levels 0 to 2 */
@@ -50,12 +50,12 @@ struct p5ctr_counts {
 
 #define P5CTR_BUFFER_MAX (4 << 20)
 
-/* INT with this vector goes to ring 0 and straight back: the handler is one IRET. */
+/* INT with this vector enters ring 0 and returns at once, because the handler is one IRET. */
 #define P5CTR_GATE_RETURN 0xF0
-/* The same between markers (workloads/lib/marker.h), so that INT and IRET can be told apart. The
- * handler executes CPUID with the caller's registers, then CPUID with EAX = ESI, ECX =
- * P5CTR_MARK_BEGIN, EDX = EDI; it comes back with EAX = ESI, ECX = P5CTR_MARK_END, EDX = EDI, ready
- * for a CPUID of the caller. EBX is lost, ESI, EDI and EBP are kept.
+/* The same between markers (workloads/lib/marker.h), so that INT and IRET are measured separately.
+ * The handler executes CPUID with the caller's registers, then CPUID with EAX = ESI, ECX =
+ * P5CTR_MARK_BEGIN, EDX = EDI. It returns with EAX = ESI, ECX = P5CTR_MARK_END, EDX = EDI, so that
+ * the caller can execute CPUID. EBX is lost. ESI, EDI and EBP keep their values.
  */
 #define P5CTR_GATE_MARK 0xF1
 #define P5CTR_MARK_BEGIN 2

@@ -9,7 +9,7 @@
 
 static mach_port_t reply_port;
 
-/* The reply port is UNIX_REPLY_PORT in programs; the server has one of its own. */
+/* The reply port is UNIX_REPLY_PORT in programs. The server has its own reply port. */
 weak mach_port_t __mach_reply_port = 0;
 
 /* The place of the thread's reply port. Two threads of a server must not wait for answers at the
@@ -24,7 +24,7 @@ mach_port_t mig_get_reply_port(void) {
   return *place;
 }
 
-/* After an error the port may still get an answer. It must not be taken for the next one. */
+/* After an error the port may still receive the old answer. The next call must not receive it. */
 void mig_dealloc_reply_port(mach_port_t port) {
   mach_port_t *place = __mach_reply_place();
   if (port == *place) *place = 0;

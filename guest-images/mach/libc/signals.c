@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Signals in the program: the handlers, the blocked signals, and the calls of the handlers. The
- * server only knows whether a signal is caught; server/signals.c has the other half. The library
- * calls handlers as functions, between two system calls or, in a running program, from
+ * server stores only whether a signal is caught. server/signals.c has the server's part. The
+ * library calls handlers as functions, between two system calls or, in a running program, from
  * i386/signal.S. So there is no frame for sigreturn(), and the handlers get an empty context.
  */
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 #include "traps.h"
 
 #define SIGNALS 65
-#define ALL 0xFFFFFFFFu /* musl blocks all for a moment; no program can do that */
+#define ALL 0xFFFFFFFFu /* musl blocks all signals for a short time; a program cannot do that */
 
 /* The structure that musl passes to the system. */
 struct action {
@@ -27,7 +27,7 @@ struct action {
   unsigned mask[2];
 };
 
-/* Within one page, because the server maps that page. */
+/* This structure lies within one page, because the server maps that page. */
 HIDDEN volatile struct unix_signals __mach_signals __attribute__((aligned(32)));
 HIDDEN int __mach_signals_known;
 static struct action actions[SIGNALS];
@@ -49,7 +49,7 @@ static long set_action(const int *a) {
   struct action before = actions[number], after = new ? *new : before;
   if (new) request[1] = after.handler > 1 ? 2 : (int)after.handler;
   if (request[1] > 1) make_known();
-  /* The server knows the inherited state; the library knows the handlers. */
+  /* The server has the inherited state, and the library has the handlers. */
   if (new || !before.handler) {
     long ignored = __mach_plain_call(SYS_rt_sigaction, request);
     if (ignored < 0) return ignored;
@@ -84,7 +84,7 @@ static long set_mask(const int *a) {
   return 0;
 }
 
-/* Wait with another mask for a signal. */
+/* Wait for a signal with another mask. */
 static long suspend(const int *a) {
   const unsigned *set = (const unsigned *)a[0];
   if (__mach_probe_read(set)) return -EFAULT;
@@ -152,11 +152,11 @@ int __mach_signals_deliver(void) {
     __mach_signals.in_call++;
     again &= run_handlers();
     __mach_signals.in_call--;
-  } while (__mach_signals.pending); /* one came in between */
+  } while (__mach_signals.pending); /* a signal came in between */
   return again;
 }
 
-/* The calls that SA_RESTART repeats; all others return EINTR anyway. */
+/* The calls that SA_RESTART repeats. All other calls return EINTR anyway. */
 int __mach_is_restarted(long number) {
   switch (number) {
     case SYS_poll:
@@ -173,7 +173,7 @@ int __mach_is_restarted(long number) {
   }
 }
 
-/* Called from i386/signal.S, where the server has counted one more call. */
+/* Called from i386/signal.S. The server has then counted one more call. */
 HIDDEN void __mach_signal_caught(void);
 void __mach_signal_caught(void) {
   __mach_signals.in_call = 0;

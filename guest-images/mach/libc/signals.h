@@ -7,7 +7,7 @@
 #include "unix_types.h"
 
 extern HIDDEN volatile struct unix_signals __mach_signals;
-extern HIDDEN int __mach_signals_known; /* whether the server knows of handlers or blocked signals */
+extern HIDDEN int __mach_signals_known; /* the server has the address of __mach_signals */
 
 HIDDEN long __mach_signal_call(long number, const int *arguments);
 /* Call the handlers of pending signals. Returns whether an interrupted call is repeated. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * System calls of a program on guest mach. musl turns POSIX functions into calls by number. Here
- * they become messages to the UNIX server. Calls about memory, time and the thread itself become
+ * they become messages to the UNIX server. Calls for memory, time and the thread itself become
  * calls of the kernel. shape_of() lists the memory of the caller that a call reads and writes.
  */
 #define _GNU_SOURCE
@@ -56,7 +56,7 @@ static mach_port_t self(void) {
   return task ? task : (task = mach_task_self());
 }
 
-/* Length of a string with its NUL; -EFAULT or -ENAMETOOLONG. */
+/* Returns the length of a string with its NUL, or -EFAULT or -ENAMETOOLONG. */
 static long string_length(const char *text) {
   size_t length = 0;
   for (;;) {
@@ -81,8 +81,8 @@ static int probe(const struct shape *shape) {
   return 0;
 }
 
-/* A request that was not sent: the kernel destroyed the right to answer it, and sends a
- * notification to the reply port. Receive it here, so that it is not taken for the next answer.
+/* The request was not sent. The kernel destroyed the right to answer it, and sends a notification
+ * to the reply port. Receive the notification here, so that no call receives it as its answer.
  */
 static long unsent(kern_return_t status) {
   struct {
@@ -109,7 +109,7 @@ static long call(long number, const int *arguments, const struct shape *shape) {
   kern_return_t status = unix_bulk(UNIX_PROCESS_PORT, number, arguments, (char *)shape->in,
                                    shape->in_length, &result, &answer, &count);
   if (status != KERN_SUCCESS) return unsent(status);
-  if (answer != shape->out) { /* it came out of line */
+  if (answer != shape->out) { /* the answer came out of line */
     memcpy(shape->out, answer, count < shape->out_length ? count : shape->out_length);
     syscall_vm_deallocate(self(), (vm_offset_t)answer, count);
   }
@@ -157,7 +157,7 @@ static long map(const int *arguments) {
                      VM_PROT_ALL, VM_INHERIT_COPY))
     return -ENOMEM;
   if (flags & MAP_ANONYMOUS) return (long)address;
-  /* A file: the server writes its pages there. */
+  /* Map a file: the server writes the file's pages there. */
   int request[6] = {(int)address, (int)size, protection, flags, arguments[4], arguments[5]};
   long result = __mach_plain_call(SYS_mmap2, request);
   if (result) syscall_vm_deallocate(self(), address, size);
@@ -174,7 +174,7 @@ static long advise(const int *arguments) {
   switch (arguments[2]) {
     case MADV_DONTFORK: return vm_inherit(self(), address, size, VM_INHERIT_NONE) ? -EINVAL : 0;
     case MADV_DONTNEED: {
-      /* Free the pages; the next touch finds zeros. */
+      /* Free the pages. The next access finds zeros. */
       vm_offset_t again = address;
       if (syscall_vm_deallocate(self(), address, size)) return -EINVAL;
       return syscall_vm_allocate(self(), &again, size, 0) ? -ENOMEM : 0;
@@ -206,7 +206,7 @@ static long clock_time(void *out, int wide) {
   return 0;
 }
 
-/* Sleep by waiting for a message that never comes; in the server if a signal may come. */
+/* Sleep: wait for a message that never comes. If a signal may come, wait in the server instead. */
 static long sleep_ms(int64_t milliseconds) {
   struct {
     mach_msg_header_t header;
@@ -296,7 +296,7 @@ OWN_FRAME static long vector(long number, const int *arguments, int writing) {
     if (!one) one = call(number, one_part, &shape);
     if (one < 0) return done ? done : one;
     done += one;
-    /* A read ends when something has come, because the rest might never come. */
+    /* A read ends as soon as some bytes have come, because the rest might never come. */
     if (!writing || (size_t)one < parts[i].iov_len) break;
   }
   return done;
@@ -323,8 +323,9 @@ OWN_FRAME static long execute(const int *arguments) {
   return call(SYS_execve, request, &(struct shape){.in = words, .in_length = (size_t)total});
 }
 
-/* select(): three sets in, three sets out, and a time in milliseconds or -1. The caller's time has
- * two words, seconds and a fraction in units of 1/`unit`. With `wide` the words have 64 bits.
+/* select(): three input sets, three output sets, and a time in milliseconds or -1. The caller's
+ * time has two words: seconds, and a fraction in units of 1/`unit`. With `wide` the words have 64
+ * bits.
  */
 static long choose(const int *arguments, int wide, int unit) {
   fd_set sets[3];
@@ -353,7 +354,7 @@ static long choose(const int *arguments, int wide, int unit) {
   (shape->in = (const void *)(pointer), shape->in_length = (size_t)(length))
 #define OUT(pointer, length) (shape->out = (void *)(pointer), shape->out_length = (size_t)(length))
 
-/* Controls of a terminal; their numbers do not contain a size. */
+/* Controls of a terminal. Their numbers do not contain a size. */
 static int terminal(const int *a, struct shape *shape) {
   switch (a[1]) {
     case TCGETS: OUT(a[2], 36); return 1;
@@ -453,7 +454,7 @@ OWN_FRAME static long two_paths(long number, const int *a, int first, int second
   return call(number, a, &(struct shape){.in = both, .in_length = (size_t)(one + other)});
 }
 
-/* mount(): device, path and type go as path, device, type. */
+/* mount(): the message has path, device and type in this order. */
 OWN_FRAME static long mount_call(const int *a) {
   char all[3 * PATH_MAX_BYTES];
   size_t used = 0;
@@ -486,7 +487,7 @@ static long with_length(long number, const int *a, int where) {
   return result;
 }
 
-/* sendmsg(), recvmsg(): the bytes only, no control data. */
+/* sendmsg(), recvmsg(): bytes only, without control data. */
 static long message(const int *a, int writing) {
   const struct msghdr *header = (const struct msghdr *)a[1];
   if (__mach_probe_read(header)) return -EFAULT;
@@ -510,7 +511,7 @@ static long perform(long number, const int *a) {
     case SYS_mmap2:
     case SYS_munmap:
     case SYS_mprotect: return map_call(number, a);
-    case SYS_msync: return 0; /* a shared mapping is the file's own memory */
+    case SYS_msync: return 0; /* a shared mapping uses the file's own memory */
     case SYS_madvise: return advise(a);
     case SYS_clock_gettime64: return clock_time((void *)a[1], 1);
     case SYS_clock_gettime32: return clock_time((void *)a[1], 0);

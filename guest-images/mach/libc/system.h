@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internals of the library: requests to the server, and functions with files of their own. */
+/* Internals of the library: requests to the server, and functions that have their own files. */
 #ifndef P5LAB_SYSTEM_H
 #define P5LAB_SYSTEM_H
 
@@ -8,7 +8,9 @@
 #define HIDDEN __attribute__((__visibility__("hidden")))
 
 HIDDEN long __mach_plain_call(long number, const int *arguments);
-/* The same with memory that the call reads and writes; -EFAULT if it is not valid. */
+/* The same, with the memory that the call reads and writes. Returns -EFAULT if the memory is not
+ * valid.
+ */
 HIDDEN long __mach_data_call(long number, const int *arguments, const void *in, size_t in_length,
                              void *out, size_t out_length);
 HIDDEN long __mach_sysv(const int *arguments);

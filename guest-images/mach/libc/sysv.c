@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* System V messages, semaphores and shared memory: Linux has one call for them, ipc(). */
+/* System V messages, semaphores and shared memory. Linux has one call for all of them: ipc(). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "system.h"
 #include "traps.h"
 
-#define DESCRIPTION 256 /* largest size, of a queue, a set of semaphores or a segment */
+#define DESCRIPTION 256 /* largest size of a queue, a set of semaphores or a segment */
 
 /* The number of semaphores in a set. */
 static long set_size(int name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The thread pointer: %gs, with a descriptor in the kernel's table for each thread. */
+/* The thread pointer is %gs, with a descriptor for each thread in the kernel's table. */
 #include <mach/port.h>
 #include <mach/i386/mach_i386_types.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The buffer cache holds the last used blocks of disks. It writes changed blocks on sync, fsync and
- * unmount, and when it needs the place of one. It then writes all dirty blocks, in the order of the
- * disk and neighbours together.
+ * unmount, and when it must replace a changed block. It then writes all changed blocks in disk
+ * order. Neighbouring blocks are written together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void empty(struct buffer *buffer) {
   order.newer = buffer;
 }
 
-/* Set the block size; the cache holds blocks of one size at a time. */
+/* Set the block size. All blocks in the cache have the same size. */
 int cache_start(struct disk *disk, uint32_t block_size) {
   (void)disk;
   if (size == block_size) return 0;
@@ -111,7 +111,7 @@ int cache_write(struct disk *disk) {
   return error;
 }
 
-/* Get a place for a block; its contents are undefined. */
+/* Get a buffer for a block. The buffer's contents are undefined. */
 static struct buffer *place_for(struct disk *disk, uint32_t block) {
   struct buffer *buffer = order.newer;
   if (buffer->dirty && cache_write(buffer->disk)) return NULL;
@@ -142,8 +142,8 @@ struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
 
 int cache_has(struct disk *disk, uint32_t block) { return look_up(disk, block) != NULL; }
 
-/* Read neighbouring blocks at once; none of them is in the cache. It may write others to get
- * places.
+/* Read neighbouring blocks in one transfer. No block of them is in the cache. This function may
+ * write other blocks to get free buffers.
  */
 int cache_fill(struct disk *disk, uint32_t block, uint32_t count) {
   if (count > CLUSTER / size) count = CLUSTER / size;

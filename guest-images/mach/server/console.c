@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's console. When a program first reads it or waits for it, the server sends the kernel
- * a read request; the kernel answers with the typed bytes, and terminal.c makes lines of them.
+ * The kernel's console. When a program first reads from it or waits for it, the server sends the
+ * kernel a read request. The kernel answers with the typed bytes, and terminal.c makes lines from
+ * them.
  */
 #include "device_calls.h"
 #include "device_reply_server.h"
@@ -67,7 +68,7 @@ kern_return_t device_read_reply_inband(mach_port_t port, kern_return_t status,
   return KERN_SUCCESS;
 }
 
-/* The server never requests other answers of devices. */
+/* Other device replies never come, because the server never makes such requests. */
 kern_return_t device_open_reply(mach_port_t port, kern_return_t status, mach_port_t device) {
   (void)port, (void)status, (void)device;
   return KERN_FAILURE;

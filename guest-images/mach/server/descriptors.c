@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Open files: descriptors, reading and writing, pipes, waiting for several. */
+/* Open files: descriptors, reads and writes, pipes, and waiting for several files. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +114,7 @@ static long pipe_read(struct file *file, struct request *request, size_t wanted)
   return (long)count;
 }
 
-/* Write all bytes, in parts if necessary; up to a page goes at once or not at all. */
+/* Write all bytes, in parts if necessary. A write of at most one page is never divided. */
 static long pipe_write(struct file *file, struct request *request) {
   struct pipe *pipe = file->out;
   if (!pipe->readers) return request->done ? (long)request->done : -EPIPE;
@@ -169,7 +169,9 @@ static long node_read(const struct file *file, struct request *request, uint32_t
   return count;
 }
 
-/* Write at `offset`; -1: at the file's end. *behind receives the offset after the last byte. */
+/* Write at `offset`, or at the file's end if it is -1. *behind receives the offset after the last
+ * byte.
+ */
 static long node_write(const struct file *file, const struct request *request, int offset,
                        uint32_t *behind) {
   struct fs_request r = {.operation = FS_WRITE, .node = file->node, .a = offset,
@@ -265,7 +267,7 @@ long list_directory(struct file *file, struct request *request) {
                          .may_replace = request->pages};
   if (file->kind != DIRECTORY) return -ENOTDIR;
   size_t rest = PAGES(request->out_room), used = PAGES(r.out_room);
-  if (request->pages && used < rest) { /* the replaceable pages are the only memory */
+  if (request->pages && used < rest) { /* keep only the pages that the answer may replace */
     pages_free(request->out + used, rest - used);
     request->out_room = r.out_room;
   }
@@ -304,7 +306,7 @@ int file_ready(struct file *file, int events) {
   return ready;
 }
 
-/* Nothing is ready: wait, unless the time is over. */
+/* No file is ready. Wait, unless the time is over. */
 static long not_ready(struct request *request, int milliseconds) {
   if (milliseconds == 0) return 0;
   if (milliseconds > 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * ext2 on a disk, as mke2fs makes it: blocks of 1 to 4 KB, and only the features typed directory
- * entries, sparse superblocks and large files. Files up to 2 GB. All accesses go through the buffer
- * cache. I-nodes in use are nodes.
+ * ext2 on a disk, as mke2fs makes it. It has blocks of 1 to 4 KB and these features only: typed
+ * directory entries, sparse superblocks and large files. Files have at most 2 GB. All accesses go
+ * through the buffer cache. Each i-node in use has a node.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +90,9 @@ static struct disk_inode *inode_of(struct volume *volume, uint32_t number, struc
   return *buffer ? (struct disk_inode *)((*buffer)->bytes + index % volume->size) : NULL;
 }
 
-/* Update the counts of free blocks, free i-nodes and directories, of the group and of the whole. */
+/* Update the counts of free blocks, free i-nodes and directories in the group and in the
+ * superblock.
+ */
 static void account(struct volume *volume, uint32_t number, int blocks, int inodes, int directories) {
   struct buffer *buffer;
   struct group *group = group_of(volume, number, &buffer);
@@ -107,7 +109,9 @@ static void account(struct volume *volume, uint32_t number, int blocks, int inod
   cache_dirty(buffer);
 }
 
-/* Set the first clear bit of a map, searching from `from` and wrapping round. Returns it, or -1. */
+/* Set the first clear bit of a map. The search starts at `from` and wraps round. Returns the bit's
+ * number, or -1.
+ */
 static long take_bit(struct buffer *map, uint32_t bits, uint32_t from) {
   unsigned char *bytes = (unsigned char *)map->bytes;
   for (uint32_t i = 0, bit = from; i < bits; i++, bit = bit + 1 < bits ? bit + 1 : 0) {
@@ -132,7 +136,7 @@ static uint32_t blocks_in(const struct volume *volume, uint32_t group) {
   return rest < volume->blocks_per_group ? rest : volume->blocks_per_group;
 }
 
-/* Take a free block near `goal`; 0: the disk is full. */
+/* Take a free block near `goal`. Returns 0 if the disk is full. */
 static uint32_t take_block(struct volume *volume, uint32_t goal) {
   if (goal < volume->first_block || goal >= volume->blocks) goal = volume->first_block;
   uint32_t begin = (goal - volume->first_block) / volume->blocks_per_group;
@@ -215,7 +219,9 @@ static int fetch(struct volume *volume, uint32_t number, struct node **found) {
   return 0;
 }
 
-/* Choose the group for a new i-node: its directory's; for a directory, the emptiest. */
+/* Choose the group for a new i-node: the group of its directory. A new directory goes to the
+ * emptiest group.
+ */
 static uint32_t group_for(struct volume *volume, const struct node *directory, enum kind kind) {
   uint32_t best = (directory->number - 1) / volume->inodes_per_group, most = 0;
   for (uint32_t i = 0; kind == DIRECTORY && i < volume->groups; i++) {
@@ -272,7 +278,7 @@ static void free_inode(struct node *node) {
 
 /* --- blocks of a file ------------------------------------------------------------------------- */
 
-/* Put a new block of zeros into *slot; returns 0 when the disk is full. */
+/* Put a new block of zeros into *slot. Returns 0 if the disk is full. */
 static uint32_t grow(struct node *node, uint32_t *slot, uint32_t goal) {
   struct volume *volume = VOLUME(node);
   uint32_t block = take_block(volume, goal);
@@ -284,8 +290,8 @@ static uint32_t grow(struct node *node, uint32_t *slot, uint32_t goal) {
   return *slot = block;
 }
 
-/* Find the disk block of the file's block `index`; 0: a hole. `create` fills the hole; 0 then means
- * that the disk is full.
+/* Find the disk block of the file's block `index`. Returns 0 for a hole. With `create`, the
+ * function fills the hole, and 0 means that the disk is full.
  */
 static uint32_t map_block(struct node *node, uint32_t index, int create) {
   struct volume *volume = VOLUME(node);
@@ -385,7 +391,7 @@ static void cut_file(struct node *node, uint32_t keep) {
 /* A short symbolic link is in the place of the block numbers. */
 static int is_inline(const struct node *node) { return node->kind == LINK && !node->disk.sectors; }
 
-/* Read at once the blocks that are neighbours on the disk and not in the cache. */
+/* Read in one transfer the blocks that are neighbours on the disk and not in the cache. */
 static void read_ahead(struct node *node, uint32_t index, uint32_t count) {
   struct volume *volume = VOLUME(node);
   uint32_t first = map_block(node, index, 0), run = 0;
@@ -411,7 +417,7 @@ static long read_bytes(struct node *node, uint32_t offset, char *bytes, size_t s
     size_t part = volume->size - within;
     if (part > size - done) part = size - done;
     uint32_t wanted = (uint32_t)((within + size - done + volume->size - 1) / volume->size);
-    /* A sequential reader gets a cluster. */
+    /* For a sequential reader, read a cluster. */
     if (node->disk.ahead == index) wanted = CLUSTER_BLOCKS;
     read_ahead(node, index, wanted < end - index ? wanted : end - index);
     node->disk.ahead = index + 1;
@@ -534,7 +540,7 @@ static void fill(struct entry *entry, uint32_t number, enum kind kind, const cha
   memcpy(entry->name, name, length);
 }
 
-/* Enter a name where there is room, or at the end. */
+/* Enter a name in free space of a block, or at the end. */
 static int add_name(struct node *directory, const char *name, size_t length, uint32_t number,
                     enum kind kind) {
   uint32_t size = VOLUME(directory)->size, needed = room_of(length);
@@ -722,7 +728,7 @@ long ext2_mount(const char *device, int read_only, struct node **root_node) {
   return 0;
 }
 
-/* Only its root may be in use, by the mount itself. */
+/* Only the root may be in use, by the mount itself. */
 long ext2_unmount(struct node *root_node) {
   struct volume *volume = VOLUME(root_node), **place = &volumes;
   if (volume->nodes != root_node || root_node->disk.next || root_node->references > 1) return -EBUSY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Requests to the file side. They are carried out here, whichever task that is. */
+/* The file side carries out its requests here, in the task that contains the file side. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -81,7 +81,7 @@ long fs_carry_out(struct fs_request *request) {
   }
 }
 
-/* Pages of a file: its own pages if it is in memory, else a copy. */
+/* Pages of a file: a file in memory gives its own pages, and any other file gives a copy. */
 long fs_image_here(int number, uint32_t offset, uint32_t size, struct image *image) {
   struct node *node = node_of(number);
   *image = (struct image){0};

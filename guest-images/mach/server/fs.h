@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The file side of the UNIX server: its requests, and the declarations that its files share. On
- * guest mach it is part of the one server, and fs_call() is a function. On mach-split it is a task
- * of its own, and fs_call() sends a message (split.c).
+ * guest mach the file side is part of the single server, and fs_call() calls it as a function. On
+ * mach-split the file side is a separate task, and fs_call() sends a message (split.c).
  */
 #ifndef P5LAB_FS_H
 #define P5LAB_FS_H
@@ -48,7 +48,7 @@ enum fs_operation {
   FS_SIZE,
   FS_LIST,  /* first position; `more`: next position */
   FS_NAME,  /* path of a directory, from the root */
-  FS_IMAGE, /* offset, size; answer: its pages, some of which may change later (fs_image) */
+  FS_IMAGE, /* offset, size; answer: its pages, which may change later (fs_image) */
   FS_FLUSH, /* write the dirty blocks of this file */
   /* On all files: */
   FS_SYNC,
@@ -56,7 +56,7 @@ enum fs_operation {
   FS_DEBUG,  /* struct fs_debug */
 };
 
-/* `node` names a file. Only the file side knows its meaning, but 0 is the root. */
+/* `node` identifies a file. 0 is the root. Only the file side interprets other values. */
 struct fs_request {
   int operation, node, a, b;
   const char *in;
@@ -79,10 +79,10 @@ struct image {
 };
 
 long fs_call(struct fs_request *request);
-/* Get the file from `offset` on, up to `size` bytes; free them with fs_image_free(). */
+/* Get at most `size` bytes of the file from `offset` on. Free them with fs_image_free(). */
 long fs_image(int node, uint32_t offset, uint32_t size, struct image *image);
 void fs_image_free(struct image *image);
-/* Map the file into a task, so that each side sees the other's writes. */
+/* Map the file into a task. The task and the file then share their writes. */
 long fs_share(int node, mach_port_t task, vm_offset_t address, uint32_t length, uint32_t offset,
               int protection);
 
@@ -97,7 +97,9 @@ struct listing {
   unsigned next; /* position of the next entry */
 };
 
-/* The operations of a file system. Names are never `.` or `..`. Results: 0 or -errno. */
+/* The operations of a file system. Names are never `.` or `..`. Results are 0 or -errno. `held`
+ * means that the returned node has a reference for the caller.
+ */
 struct file_system {
   int (*find)(struct node *directory, const char *name, size_t length, struct node **found); /* held */
   int (*make)(struct node *directory, enum kind kind, mode_t mode, struct node **made);      /* held */

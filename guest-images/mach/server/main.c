@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The UNIX server of guest mach: its start, and the loop that receives requests. Each process has
- * its own port, and one port set contains all of them. A message is a system call (unix.defs) or an
- * exception (mach/exc.defs). One trap sends an answer and receives the next request.
+ * its own port, and one port set contains all these ports. A message is a system call (unix.defs)
+ * or an exception (mach/exc.defs). One trap sends an answer and receives the next request.
  */
 #include <elf.h>
 #include <errno.h>
@@ -28,18 +28,18 @@
 #define WORDS_MAX 64
 #define ANSWER_MAX 65536   /* for a call that does not give a size */
 #define BULK_MAX (1 << 20) /* for a call that does */
-#define VFORK_WAIT 1005    /* wait of vfork() until the child has its own program */
+#define VFORK_WAIT 1005    /* vfork() waits until the child has executed a program */
 
 mach_port_t host_port, device_port, port_set;
 int woken;
-/* The programs of the guest; the linker puts them here (link_server.py). */
+/* The programs of the guest. The linker puts them here (link_server.py). */
 extern const char _binary_archive_cpio_start[], _binary_archive_cpio_end[];
 
 int main(int argc, char **argv);
 int __libc_start_main(int (*)(int, char **), int, char **, void (*)(void), void (*)(void),
                       void (*)(void));
 
-/* Data that musl expects on the stack of a program, and that the kernel does not put there. */
+/* Data that musl expects on a program's stack. The kernel does not put these data there. */
 _Noreturn void server_start(long *stack) {
   static long block[WORDS_MAX];
   long count = stack[0], used = 0;
@@ -60,7 +60,8 @@ void *pages_new(size_t size) {
   return syscall_vm_allocate(mach_task_self(), &address, PAGES(size), 1) ? NULL : (void *)address;
 }
 
-/* Out-of-line data have the same offset in their page as at the sender: the kernel rounds to pages.
+/* Out-of-line data have the same offset in their page as at the sender, because the kernel maps
+ * whole pages.
  */
 void pages_free(void *pages, size_t size) {
   if (pages && size) syscall_vm_deallocate(mach_task_self(), (vm_offset_t)pages, size);
@@ -147,7 +148,8 @@ static void wait_on(struct process *process, struct waiting waiting) {
   first_waiting = process;
 }
 
-/* Keep a call until it can continue. Copy its inline data, which the next message would overwrite.
+/* Keep a call until it can continue. Copy its inline data, because the next message would overwrite
+ * them.
  */
 static void keep(struct process *process, mach_port_t reply, struct request request) {
   if (!request.bulk && request.in_length) {
@@ -171,7 +173,8 @@ static void discard(struct request *request) {
   else if (request->in_length) free(request->in);
 }
 
-/* Carry out a call. After its fork, vfork() waits for the child as VFORK_WAIT. */
+/* Carry out a call. After the fork, vfork() becomes the call VFORK_WAIT, which waits for the child.
+ */
 static long carry_out(struct process *process, struct request *request) {
   if (request->number == VFORK_WAIT) {
     const struct process *child = process_of_pid(request->arguments[0]);
@@ -206,7 +209,7 @@ kern_return_t S_unix_call(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* The largest size of a call's answer; for a read, the available bytes. */
+/* The largest size of a call's answer. For a read, this is the number of available bytes. */
 static size_t room_of(struct process *process, const struct request *request) {
   size_t wanted = (size_t)request->arguments[2];
   const struct file *file;
@@ -226,8 +229,8 @@ static size_t room_of(struct process *process, const struct request *request) {
   }
 }
 
-/* A call with more data, in or out, than fit into a message. Its answer is pages; a short answer is
- * in `brief`, which has room for inline data.
+/* A call with more input or output data than a message can hold. Its answer consists of pages. A
+ * short answer is in `brief`, which can hold the inline data of a message.
  */
 static long carry_out_bulk(struct process *process, struct request *request, char *brief) {
   size_t room = MIN(room_of(process, request), BULK_MAX);
@@ -273,7 +276,7 @@ kern_return_t S_unix_bulk(mach_port_t port, mach_port_t reply, int number,
   return KERN_SUCCESS;
 }
 
-/* Answer a call that has waited; the caller may have ended. */
+/* Answer a call that has waited. Its caller may have ended. */
 static void answer_late(const struct waiting *waiting, long value, const struct request *request) {
   kern_return_t status = MACH_SEND_INVALID_DEST;
   if (value != NO_ANSWER && request->bulk)
@@ -286,7 +289,7 @@ static void answer_late(const struct waiting *waiting, long value, const struct 
   if (request->pages) pages_free(request->out, request->out_length);
 }
 
-/* Try a waiting call again; answer it or let it wait on. */
+/* Try a waiting call again. Answer it, or let it continue to wait. */
 static void again(struct process *process) {
   struct waiting waiting = process->waiting;
   struct request *request = &waiting.request;
@@ -331,7 +334,7 @@ void waiting_drop(struct process *process) {
   discard(&waiting->request);
 }
 
-/* Something has happened: try the waiting calls again, each once a round. */
+/* An event has happened. Try the waiting calls again, each once per round. */
 static void wake(void) {
   static struct process *round[PROCESSES];
   while (woken) {
@@ -339,11 +342,11 @@ static void wake(void) {
     woken = 0;
     for (struct process *one = first_waiting; one; one = one->next_waiting) round[count++] = one;
     while (count--)
-      if (round[count]->waiting.active) again(round[count]); /* the longest waiting first */
+      if (round[count]->waiting.active) again(round[count]); /* the oldest call first */
   }
 }
 
-/* The time when the first of all waiting calls and alarms is due. */
+/* The earliest time at which a waiting call or an alarm is due. */
 static uint64_t deadline(void) {
   uint64_t first = NO_TIME;
   for (const struct process *one = first_waiting; one; one = one->next_waiting)
@@ -366,8 +369,8 @@ static int signal_of(int exception, int code) {
   }
 }
 
-/* Whether the thread was at an instruction that may use a bad address (libc/traps.S). It then
- * continues after the mark.
+/* Whether the thread was at an instruction that may use a bad address (libc/traps.S). If so, make
+ * the thread continue after the bytes that mark this instruction.
  */
 static int was_probe(const struct process *process, mach_port_t task, mach_port_t thread) {
   struct i386_thread_state state;

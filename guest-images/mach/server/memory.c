@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file system in memory: directories are lists, and files are runs of pages, so that the kernel
- * can map them. A file that a program maps for writing moves to memory of several tasks (pager.c).
+ * The file system in memory. Directories are lists. Files are runs of pages, so that the kernel can
+ * map them. If a program maps a file for writing, the file moves to memory that several tasks share
+ * (pager.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 #define SIZE_MAX_BYTES (1u << 28)
 #define SHARED_ROOM (16u << 20) /* largest size of a file that a program has mapped */
 #define LOOK_EVERY (256u << 10) /* bytes of new pages between two checks of the free memory */
-/* Memory that stays for programs. Below 4.8 MB (vm_page: low, twice 600 pages) the kernel tries to
- * page out, and it has no place for the pages.
+/* Memory that stays free for programs. If less than 4.8 MB are free (vm_page: low, twice 600
+ * pages), the kernel tries to page out, but it has no swap area.
  */
 #define MEMORY_KEPT (6u << 20)
 
@@ -147,15 +148,15 @@ static long read_bytes(struct node *node, uint32_t offset, char *bytes, size_t s
   return (long)size;
 }
 
-static size_t unwritten; /* bytes that all files have reserved, but have no page for yet */
+static size_t unwritten; /* bytes that files have reserved, but that have no page yet */
 
 static size_t spare(const struct node *node) {
   return node->memory.shared ? 0 : node->memory.capacity - node->size;
 }
 
-/* Whether the machine has this many more bytes. The kernel allocates a page at its first write; if
- * there is no memory, the writer waits for ever. Reserved bytes therefore count as used. To save
- * calls to the kernel, a small file does not always cause a check.
+/* Whether the machine has this number of further bytes. The kernel allocates a page at the first
+ * write to it. If there is no memory, the writer waits for ever. So reserved bytes count as used.
+ * To save calls to the kernel, a small file does not always cause a check.
  */
 static int is_memory(size_t more) {
   static size_t unseen = LOOK_EVERY;
@@ -166,7 +167,7 @@ static int is_memory(size_t more) {
   return 1;
 }
 
-/* Make room for `size` bytes; the present contents move. */
+/* Make room for `size` bytes. The present contents move. */
 static int make_room(struct node *node, uint32_t size) {
   size_t capacity = node->memory.capacity ? node->memory.capacity : PAGE;
   if (node->memory.shared) return -ENOSPC; /* other tasks have mapped its pages */
@@ -180,7 +181,7 @@ static int make_room(struct node *node, uint32_t size) {
   return 0;
 }
 
-/* Make the file `size` bytes long; new bytes are zero. */
+/* Make the file `size` bytes long. New bytes are zero. */
 static int resize(struct node *node, uint32_t size) {
   if (size > SIZE_MAX_BYTES) return -EFBIG;
   size_t before = spare(node);
@@ -271,7 +272,7 @@ static void device(const char *path, enum kind kind) {
 
 static const char *const disks[] = {"/dev/hd0", "/dev/sd0"};
 
-/* Unpack the archive of programs; a directory comes before its entries. */
+/* Unpack the archive of programs. A directory comes before its entries. */
 void memory_unpack(const char *archive, size_t size) {
   for (const char *at = archive; at + 110 <= archive + size && memcmp(at, "070701", 6) == 0;) {
     size_t bytes = field(at, 6), name_length = field(at, 11);

@@ -58,8 +58,8 @@ enum kind mode_kind(mode_t mode) {
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* The result of a path walk. `directory` and `name` are the place of the last component, whether it
- * exists or not; `node` is NULL if it does not. Both nodes have a reference.
+/* The result of a path walk. `directory` and `name` are the place of the last component. `node` is
+ * this component, or NULL if it does not exist. The two nodes have a reference.
  */
 struct place {
   struct node *node, *directory;
@@ -109,7 +109,7 @@ static int follow_link(struct node *link, char *path, const char *rest) {
   return length ? 0 : -ENOENT;
 }
 
-/* Walk the path. With `follow`, follow a symbolic link at its end too. */
+/* Walk the path. With `follow`, also follow a symbolic link at its end. */
 static int find(struct node *from, const char *text, int follow, struct place *place) {
   char work[WORK_MAX], *path = work;
   int links = 0, error = 0;
@@ -181,7 +181,7 @@ static int find(struct node *from, const char *text, int follow, struct place *p
   return 0;
 }
 
-/* Walk a path whose last component must exist. */
+/* Walk a path. Its last component must exist. */
 static int find_node(struct node *from, const char *path, int follow, struct node **found) {
   struct place place;
   int error = find(from, path, follow, &place);
@@ -197,7 +197,7 @@ static int find_node(struct node *from, const char *path, int follow, struct nod
 static int make(struct place *place, enum kind kind, mode_t mode) {
   struct node *directory = place->directory, *node;
   if (!directory) return -EEXIST;
-  if (!directory->links) return -ENOENT; /* it was removed while a process is still in it */
+  if (!directory->links) return -ENOENT; /* removed, with a process still in it */
   int error = directory->system->make(directory, kind, mode, &node);
   if (error) return error;
   error = directory->system->enter(directory, place->name, place->length, node);
@@ -305,7 +305,7 @@ static int symbolic_link(const struct fs_request *request, struct node *from) {
   return error;
 }
 
-/* Returns the kind; `more` is the node, with a reference for the caller. */
+/* Returns the kind. `more` receives the node, with a reference for the caller. */
 static long open_node(struct fs_request *request, struct node *from) {
   int flags = request->a;
   mode_t mode = (mode_t)request->b;
@@ -414,7 +414,7 @@ static long mount_disk(struct fs_request *request, struct node *from) {
     node_release(where);
     return error;
   }
-  where->mounted = top; /* this holds the references to both from now on */
+  where->mounted = top; /* the mount holds the two references from now on */
   top->covers = where;
   return 0;
 }

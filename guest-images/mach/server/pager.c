@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Memory that several tasks share. Each piece is a memory object, and a thread of this task serves
- * all objects. When a task first touches a page, the kernel requests it from this thread; the
- * thread answers that it has no data, so the page begins as zeros. The thread is separate, because
- * the server touches such pages too and would wait for itself.
+ * all objects. When a task first touches a page, the kernel requests the page from this thread. The
+ * thread answers that it has no data, so the page begins as zeros. The thread is separate because
+ * the server also touches such pages, and would wait for itself.
  */
 #include <errno.h>
 #include <mach/memory_object.h>
@@ -80,7 +80,7 @@ int shared_map(struct shared_memory *memory, mach_port_t task, vm_offset_t *addr
                 VM_INHERIT_SHARE);
 }
 
-/* The kernel sends a message when no task maps the object any more; the object is then freed. */
+/* The kernel sends a message when no task maps the object any more. Then the object is freed. */
 void shared_free(struct shared_memory *memory) {
   struct shared_memory **place = &all;
   while (*place != memory) place = &(*place)->next;
@@ -112,8 +112,8 @@ kern_return_t memory_object_data_request(mach_port_t object, mach_port_t control
   return mach_port_deallocate(mach_task_self(), control);
 }
 
-/* Pages of an object that no task maps any more. There is no place for pages of any other object:
- * the machine has less memory than its programs use.
+/* The kernel pages out. Drop the pages of an object that no task maps any more. Pages of any other
+ * object have no place, so the server stops: programs use more memory than the machine has.
  */
 kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                         vm_offset_t data, mach_msg_type_number_t count,
@@ -125,7 +125,7 @@ kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control,
   return mach_port_deallocate(mach_task_self(), control);
 }
 
-/* Requests that the kernel never makes of such objects. */
+/* The kernel never makes these requests for such objects. */
 kern_return_t memory_object_copy(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                  vm_size_t length, mach_port_t copy) {
   (void)object, (void)control, (void)offset, (void)length, (void)copy;

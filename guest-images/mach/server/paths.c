@@ -79,7 +79,7 @@ static long status_of(struct process *process, struct request *request) {
   return ask(process, request, FS_STATUS, a[0], a[2], 0);
 }
 
-/* The node that this FS_OPEN opens becomes the process's directory. */
+/* Change the process's directory to the node that FS_OPEN opens. */
 long directory_enter(struct process *process, struct fs_request *opening) {
   long kind = fs_call(opening);
   if (kind < 0) return kind;
@@ -96,7 +96,7 @@ static long change_to(struct process *process, const struct request *request) {
   return directory_enter(process, &r);
 }
 
-/* Calls with two paths; the second path has a directory node too. */
+/* Calls with two paths. The second path also has a directory node. */
 static long two(struct process *process, struct request *request, enum fs_operation operation,
                 int from, int to) {
   int second, error = from_of(process, to, &second);
@@ -105,7 +105,9 @@ static long two(struct process *process, struct request *request, enum fs_operat
   return ask(process, request, operation, from, second, 0);
 }
 
-/* mount(device, path, type, flags). All that init.c mounts besides a disk exists from the start. */
+/* mount(device, path, type, flags). Of the file systems that init.c mounts, only the disk does not
+ * exist from the start.
+ */
 static long mount_call(struct process *process, struct request *request) {
   static const char *const known[] = {"proc", "sysfs", "devtmpfs", "tmpfs"};
   if (!has_strings(request, 3)) return -EINVAL;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Processes: each is a task with one thread. fork() copies the task, exec() takes a new one. */
+/* Processes. Each process is a task with one thread. fork() copies the task, and exec() makes a new
+ * task.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +31,7 @@ static int last_pid;
 
 void waiting_drop(struct process *process);
 
-/* A last message may still come from a process that has ended. */
+/* A process that has ended may still have sent a last message. */
 struct process *process_of_port(mach_port_t port) {
   struct process *process = port < PORTS ? by_port[port] : NULL;
   return process && !process->zombie ? process : NULL;
@@ -68,9 +70,7 @@ static void process_free(struct process *process) {
   process->used = 0;
 }
 
-/* Give a task the ports that every task of a process has, under their names, and receive its
- * exceptions.
- */
+/* Give a task the ports of a process under their fixed names, and receive the task's exceptions. */
 static int task_equip(struct process *process, mach_port_t task) {
   kern_return_t status = mach_port_insert_right(task, UNIX_PROCESS_PORT, process->port,
                                                 MACH_MSG_TYPE_MAKE_SEND);
@@ -175,7 +175,7 @@ static int load_segment(mach_port_t task, const struct image *file, const Elf32_
   return status;
 }
 
-/* Check an ELF file; returns its header or NULL. */
+/* Check an ELF file. Returns its header or NULL. */
 static const Elf32_Ehdr *program(const struct image *file) {
   const Elf32_Ehdr *header = (const Elf32_Ehdr *)file->bytes;
   if (file->size < sizeof(*header)) return NULL;
@@ -202,8 +202,9 @@ static int load_program(mach_port_t task, const struct image *file, uint32_t bas
   return 0;
 }
 
-/* The stack of a new program (System V ABI i386): count, arguments, environment, auxiliary vector,
- * and below the top the words that these point to. Returns the stack pointer, 0 when it fails.
+/* The stack of a new program (System V ABI i386): count, arguments, environment and auxiliary
+ * vector. These pointers lead to strings below the top of the stack. Returns the stack pointer, or
+ * 0 on failure.
  */
 static uint32_t make_stack(mach_port_t task, const char *words, size_t length, int arguments,
                            int environment, const uint32_t *auxiliary, size_t auxiliary_words) {
@@ -332,7 +333,7 @@ static long load(struct process *process, const struct programs *programs, const
   return NO_ANSWER;
 }
 
-/* Execute the program `path`; the words are arguments and environment, each with its NUL. */
+/* Execute the program `path`. `words` has the arguments and the environment, each with its NUL. */
 static long process_load(struct process *process, const char *path, const char *words,
                          size_t length, int arguments, int environment) {
   struct programs programs;
@@ -381,7 +382,9 @@ static int reaps_itself(const struct process *parent) {
 
 void process_end(struct process *process, int status) {
   if (process->pid == 1) panic("init ended", status);
-  /* End the task first: a thread whose answer is dropped would be notified and continue. */
+  /* End the task first. Otherwise its thread would be notified of a dropped answer, and would
+   * continue.
+   */
   task_end(process->task, process->thread);
   process->task = process->thread = MACH_PORT_NULL;
   waiting_drop(process);
@@ -405,7 +408,7 @@ void process_end(struct process *process, int status) {
   else if (parent) signal_send(parent, SIGCHLD);
 }
 
-/* Whether wait() for `wanted` is about this child. */
+/* Whether a wait() for `wanted` includes this child. */
 static int is_wanted(const struct process *child, int wanted, int group) {
   if (wanted > 0) return child->pid == wanted;
   return wanted == -1 || child->group == (wanted ? -wanted : group);
@@ -418,13 +421,13 @@ long process_wait(struct process *process, struct request *request) {
     if (!child->used || child->parent != process->pid) continue;
     if (!is_wanted(child, wanted, process->group)) continue;
     children++;
-    int stopped = options & WUNTRACED && child->stopped && !child->told;
+    int stopped = options & WUNTRACED && child->stopped && !child->reported;
     if (!child->zombie && !stopped) continue;
     int status = child->zombie ? child->status : child->stopped << 8 | 0x7F;
     memcpy(request->out, &status, sizeof(int));
     request->out_length = sizeof(int);
     int pid = child->pid;
-    child->told = 1;
+    child->reported = 1;
     if (child->zombie) process_free(child);
     return pid;
   }

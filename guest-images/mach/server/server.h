@@ -36,7 +36,7 @@ struct pipe {
 };
 
 /* An open file, as shared by dup() and fork(). Regular files, directories and devices have a node
- * on the file side; pipes and sockets are here.
+ * on the file side. Pipes and sockets are in this task.
  */
 struct file {
   unsigned references;
@@ -58,7 +58,7 @@ struct request {
   size_t in_length;
   char *out; /* place for the answer */
   size_t out_room, out_length;
-  size_t done; /* bytes done of a call that is carried out in parts */
+  size_t done; /* bytes that a call in parts has already moved */
   uint64_t deadline;
   int bulk;  /* its input is pages */
   int pages; /* `out` is pages */
@@ -81,15 +81,15 @@ struct attached {
 struct process {
   int pid, parent, group, session, used, zombie, orphan;
   int status; /* as wait() gives it */
-  int stopped, told; /* stopped by a signal; whether wait() has reported it */
-  int vfork_of;      /* the process that waits until this one has its own program */
+  int stopped, reported; /* stopped by a signal; whether wait() has reported it */
+  int vfork_of;          /* the process that waits until this process has executed a program */
   mach_port_t task, thread, port;
   struct file *files[OPEN_MAX_FILES];
   unsigned char close_on_exec[OPEN_MAX_FILES];
   int directory; /* a node, held */
   mode_t mask;
   uint32_t ignored, caught, pending; /* signals, from bit 0 on */
-  vm_offset_t signals, entry; /* the library's struct unix_signals and its entry; 0: not known */
+  vm_offset_t signals, entry; /* the library's struct unix_signals and its entry; 0: not set */
   uint64_t alarm, alarm_every;
   struct attached *attached;
   struct waiting waiting;
@@ -111,7 +111,7 @@ long process_group_call(struct process *process, const struct request *request);
 
 enum outcome { NOTHING, ENDED };
 
-/* Send a signal; the process may be gone afterwards. */
+/* Send a signal. The process may no longer exist afterwards. */
 enum outcome signal_send(struct process *process, int signal);
 long signal_call(struct process *process, struct request *request);
 long signal_take(struct process *process, const struct request *request);
@@ -136,7 +136,9 @@ struct file *file_new(enum kind kind, int flags);
 void file_hold(struct file *file);
 void file_release(struct file *file);
 struct file *file_of(struct process *process, int number);
-/* Enter a file at the first free number from `from` on. The table takes over the reference. */
+/* Enter a file at the first free number that is at least `from`. The table takes over the
+ * reference.
+ */
 long descriptor_new(struct process *process, struct file *file, int from, int close_on_exec);
 long descriptor_close(struct process *process, int number);
 int file_ready(struct file *file, int events); /* poll()'s events that are true */

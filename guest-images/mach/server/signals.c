@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Signals. A program's own library knows the handlers. The server knows which signals the program
- * ignores or catches, and which are pending. To deliver a caught signal, the server sets a word in
- * the program's memory (struct unix_signals). Then there are three cases:
+ * Signals. A program's own library stores the handlers. The server stores which signals the program
+ * ignores or catches, and which signals are pending. To deliver a caught signal, the server sets a
+ * word in the program's memory (struct unix_signals). Then there are three cases:
  *
  *   its call waits here     the call returns EINTR, and the library checks the word as it leaves
  *   it is in the library    the library checks the word as it leaves
@@ -89,7 +89,7 @@ static int is_blocked(struct process *process, uint32_t bit) {
   return blocked;
 }
 
-/* Whether a call must not wait, because a signal came while the program was in its library. */
+/* Whether a call must not wait because a signal came while the program was in its library. */
 int signal_waits(struct process *process) {
   struct view view;
   if (!process->pending || !look(process, &view)) return 0;
@@ -98,8 +98,8 @@ int signal_waits(struct process *process) {
   return waits;
 }
 
-static void tell_parent(struct process *process) {
-  process->told = 0;
+static void notify_parent(struct process *process) {
+  process->reported = 0;
   woken = 1;
   struct process *parent = process_of_pid(process->parent);
   if (parent) signal_send(parent, SIGCHLD);
@@ -109,7 +109,7 @@ static void stop(struct process *process, int signal) {
   if (process->stopped) return;
   process->stopped = signal;
   task_suspend(process->task);
-  tell_parent(process);
+  notify_parent(process);
 }
 
 static void go_on(struct process *process) {
@@ -146,7 +146,7 @@ enum outcome signal_send(struct process *process, int signal) {
   return NOTHING;
 }
 
-/* The program caused a fault: it must not continue as if nothing had happened. */
+/* The program caused a fault, so it must not continue after the faulting instruction. */
 void signal_fault(struct process *process, int signal) {
   struct view view;
   uint32_t bit = BIT(signal);
@@ -165,7 +165,8 @@ void signal_fault(struct process *process, int signal) {
 
 /* --- calls about signals --------------------------------------------------------------------- */
 
-/* Take a pending signal that the program does not block; default actions are carried out here. */
+/* Take a pending signal that the program does not block. This function carries out default actions.
+ */
 long signal_take(struct process *process, const struct request *request) {
   uint32_t blocked = (uint32_t)request->arguments[0];
   for (int signal = 1; signal < 32; signal++) {
@@ -225,7 +226,7 @@ static uint64_t milliseconds(const int *time) {
   return (uint64_t)(unsigned)time[0] * 1000 + ((unsigned)time[1] + 999) / 1000;
 }
 
-/* setitimer(ITIMER_REAL), getitimer(): four words of 32 bits, the interval and the value. */
+/* setitimer(ITIMER_REAL), getitimer(): the interval and the value, in four words of 32 bits. */
 static long timer(struct process *process, struct request *request) {
   int *before = (int *)request->out;
   if (request->arguments[0] != ITIMER_REAL) return -EINVAL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Stream sockets of the local domain: two pipes, one each way. A listening socket keeps a queue of
- * connections until a process accepts them. The name of a bound socket is a file of type socket; a
- * connection to that file goes to the socket.
+ * Stream sockets of the local domain. A connection has two pipes, one for each direction. A
+ * listening socket keeps a queue of connections until a process accepts them. The name of a bound
+ * socket is a file of type socket. A connection to that file reaches the socket.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -114,7 +114,7 @@ static long make_pair(struct process *process, struct request *request) {
   return 0;
 }
 
-/* The path of an address; NULL if it is not one. */
+/* The path of an address. NULL if the address has no valid path. */
 static const char *path_of(const struct request *request, char *path) {
   const struct sockaddr_un *name = (const struct sockaddr_un *)request->in;
   size_t begin = offsetof(struct sockaddr_un, sun_path), length = request->in_length;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The way to the file side. On guest mach it is in this task: a request is a function call. On
- * mach-split it is a second task, which this one makes at the start, with the same program at the
- * same addresses. A request is then a message (fs.defs), and its answer another message.
+ * The transport of requests to the file side. On guest mach the file side is in this task, and a
+ * request is a function call. On mach-split the file side is a second task. This task makes it at
+ * the start, with the same program at the same addresses. A request is then a message (fs.defs),
+ * and the answer is another message.
  */
 #include <errno.h>
 #include <mach/mig_errors.h>
@@ -149,7 +150,7 @@ static _Noreturn void file_server(void) {
 
 /* --- the start -------------------------------------------------------------------------------- */
 
-/* Start a thread at `entry` on a stack of its own, with this thread's descriptors. */
+/* Start a thread at `entry` on its own stack, with this thread's descriptors. */
 kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(void), char *stack) {
   struct i386_thread_state state;
   mach_msg_type_number_t count = i386_THREAD_STATE_COUNT;
@@ -171,7 +172,7 @@ kern_return_t thread_begin(mach_port_t task, mach_port_t thread, void (*entry)(v
   return status ? status : thread_resume(thread);
 }
 
-/* Make a task with a copy of this one's memory and the ports that a file server needs. */
+/* Make a task with a copy of this task's memory and with the ports that a file server needs. */
 static void make_file_server(void) {
   static char stack[SERVER_STACK] __attribute__((aligned(PAGE)));
   mach_port_t self = mach_task_self(), task, thread, port;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * System V messages, semaphores and shared memory. Each object is a slot of a table. Its identifier
- * is the slot's number and the number of its uses, so that an old identifier finds nothing.
+ * contains the slot's number and the number of the slot's uses, so that an old identifier finds no
+ * object.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "server.h"
 #include "sysv.h"
 
-#define STATUS 2 /* IPC_STAT without musl's mark of its structures */
+#define STATUS 2 /* IPC_STAT without the flag that musl adds */
 #define SLOTS 128
 #define DESCRIPTION 256 /* at least the size of each structure below */
 #define QUEUE_BYTES 16384u /* size of one queue (Linux, MSGMNB) */
@@ -171,8 +172,8 @@ static long send_message(struct request *request, int name, int flags) {
   return 0;
 }
 
-/* Find the requested message: the first, the first of a type, or the first of the lowest type up to
- * -`type`.
+/* Find the requested message. It is the first message, the first message of a type, or the first
+ * message of the lowest type up to -`type`.
  */
 static struct message **choose(struct slot *slot, int type, int flags) {
   struct message **found = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The terminal on the console (console.c): the kernel delivers raw bytes and echoes nothing. These
+ * The terminal on the console (console.c). The kernel delivers raw bytes and echoes nothing. These
  * settings have an effect: ICRNL, ICANON with VERASE, VKILL and VEOF, ECHO and ECHOE, ISIG with
  * VINTR, VQUIT and VSUSP, VMIN 0. The others are only stored. There is one foreground group and one
  * size.
@@ -17,14 +17,14 @@
 
 #define ROOM 1024 /* bytes that were typed and not read yet */
 
-/* The layout of struct termios in the kernel of Linux. */
+/* The layout of struct termios in the Linux kernel. */
 static struct {
   unsigned input, output, control, local;
   unsigned char line, characters[19];
 } settings = {ICRNL, OPOST | ONLCR, CREAD | CS8 | B115200, ISIG | ICANON | ECHO | ECHOE, 0,
               {3, 28, 127, 21, 4, 0, 1, 0, 17, 19, 26}};
 
-/* A program may read up to `ready`; the rest is the line that is being typed. */
+/* A program may read up to `ready`. The rest is the line that is being typed. */
 static char typed[ROOM];
 static size_t ready, used;
 static int ended;      /* an end of file on an empty line */
@@ -38,7 +38,9 @@ static void echo(const char *text, size_t length) {
   if (settings.local & ECHO) console_write(text, length);
 }
 
-/* A key that sends a signal drops the line that is being typed. Returns whether it was one. */
+/* Handle a key that sends a signal: drop the line that is being typed. Returns whether it was such
+ * a key.
+ */
 static int signal_key(unsigned char byte) {
   static const struct {
     int key, signal;
@@ -89,7 +91,7 @@ void terminal_input(const char *bytes, size_t count) {
 
 int terminal_ready(void) { return ready || ended; }
 
-/* Read a line, or what there is. */
+/* Read a line, or the available bytes. */
 long terminal_read(const struct process *process, const struct file *file, struct request *request,
                    size_t wanted) {
   if (!foreground) foreground = process->group;

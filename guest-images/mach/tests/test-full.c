@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-full: write to a file system until it is full, in one file and in many. Check that the
- * written data are there, that removed files make room again, and that nothing else was damaged.
+ * test-full: fills a file system, first with one file and then with many files. Checks that the
+ * written data are there, that removed files free their space, and that no other file was damaged.
  *
  *   test-full DIRECTORY
  */
@@ -38,7 +38,7 @@ static int is_there(int file, long number) {
          pread(file, back, MARK, end) == MARK && memcmp(back, piece, MARK) == 0;
 }
 
-/* Write one file until it grows no more. Returns its length. */
+/* Write one file until the disk is full. Returns the file's length. */
 static long one_file(const char *path) {
   int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
   long total = 0;
@@ -60,7 +60,7 @@ static long one_file(const char *path) {
   return total;
 }
 
-/* Write many files until there is no room for another, and remove them. */
+/* Write files until the disk has no space for another file, and remove them. */
 static int many_files(const char *directory) {
   char path[300];
   int made = 0, full = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * test-kill: kills processes in every state of a call, early and late. Afterwards their resources
- * must be free, processes that waited for them must have been notified, and calls of the same kinds
- * must work. Prints each state that went wrong.
+ * must be free, other processes that waited for them must have been notified, and calls of the same
+ * kinds must work. Prints each state with an error.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -112,7 +112,9 @@ static void kill_in(enum state state, long microseconds) {
   if (waitpid(child, &status, 0) != child || status != SIGKILL) fail(state, "how it ended");
 }
 
-/* The objects that they waited for still work, and ended processes take nothing from them. */
+/* The objects for which the killed processes waited still work, and the killed processes receive no
+ * data.
+ */
 static void is_well(enum state state) {
   char byte = 'a', got = 0;
   struct sembuf up = {.sem_op = 1}, down = {.sem_op = -1, .sem_flg = IPC_NOWAIT};

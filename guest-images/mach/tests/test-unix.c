@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * test-unix: the functions of a UNIX, and the errors of wrong calls. The same source passes on
- * guest linux (tests/e2e/test_mach.py). It prints a line for each failure; the exit status says
- * whether there was any.
+ * guest linux (tests/e2e/test_mach.py). It prints a line for each failure. The exit status is not 0
+ * if there was a failure.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -306,7 +306,7 @@ static void signals(void) {
         "a sleep that a signal ends");
   finish(child, 0, "who sent it");
 
-  /* A program that makes no call: numbers on both stacks, integer and x87, survive. */
+  /* A program that makes no call: a signal must not change numbers on the stack or in the x87. */
   caught = 0;
   if ((child = fork()) == 0) later(self, SIGUSR1, 30);
   volatile double third = 1.0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Assemble the boot ROM: GNU as and ld, then padding and the ROM checksum.
 
-With `--plain` the source is no ROM: its code is written as it is.
+With `--plain` the source is not a ROM. Its code is written without padding and checksum.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import tempfile
 from pathlib import Path
 
 ROM_SIZE = 2048
-"""Bytes; the BIOS scans for ROMs in steps of this size."""
+"""Bytes. The BIOS searches for ROMs in steps of this size."""
 
 
 def finish_rom(code: bytes) -> bytes:
-    """Pad `code` to ROM_SIZE and set the last byte so that all bytes add up to 0 modulo 256.
+    """Pads `code` to ROM_SIZE. Returns the ROM; its last byte makes the sum of all bytes 0 modulo
+    256.
 
-    Raises ValueError when the code does not carry the option ROM header or does not fit.
+    Raises ValueError if the code has no option ROM header or does not fit.
     """
     if code[:2] != b"\x55\xaa":
         raise ValueError("boot ROM: the code does not start with 55 AA")
@@ -33,7 +34,7 @@ def finish_rom(code: bytes) -> bytes:
 
 
 def assemble(source: Path, assembler: str, linker: str) -> bytes:
-    """Return the flat binary of a 16-bit source linked for offset 0."""
+    """Returns the flat binary of a 16-bit source that is linked for offset 0."""
     with tempfile.TemporaryDirectory() as tmp:
         obj, flat = Path(tmp, "rom.o"), Path(tmp, "rom.bin")
         subprocess.run([assembler, "--32", "-o", obj, source], check=True)
@@ -60,7 +61,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--plain", action="store_true", help="write the code as it is")
+    parser.add_argument("--plain", action="store_true", help="no padding, no checksum")
     parser.add_argument("--as", dest="assembler", default="as")
     parser.add_argument("--ld", dest="linker", default="ld")
     args = parser.parse_args()

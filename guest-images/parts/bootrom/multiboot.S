@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# The last step of a multiboot loader (Multiboot Specification 0.6.96): the boot ROM enters it in
-# real mode as it enters a Linux kernel's setup code; it enters the kernel in protected mode.
+# The last step of a multiboot loader (Multiboot Specification 0.6.96). The boot ROM enters this
+# code in real mode, like the setup code of a Linux kernel. This code enters the kernel in protected
+# mode.
 #
-# The engine has copied kernel, modules and the information structure into memory by now. The four
-# words at `parameters` are filled in by src/p5lab/execute/boot.py. Runs at BASE, with DS = CS.
+# The engine has already copied the kernel, the modules and the information structure into memory.
+# src/p5lab/engines/bochs/boot.py fills in the four words at `parameters`. Runs at BASE, with DS = CS.
 
-        .set    BASE,           0x90000         # src/p5lab/execute/boot.py
+        .set    BASE,           0x90000         # src/p5lab/engines/bochs/boot.py
         .set    LOADER_MAGIC,   0x2BADB002
         .set    CODE,           0x08
         .set    DATA,           0x10

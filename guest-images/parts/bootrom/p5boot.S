@@ -3,10 +3,11 @@
 # p5boot: option ROM that boots a p5lab guest, as the boot ROM of a network card would.
 #
 # The BIOS finds the ROM by its 0x55 0xAA header (scan of C8000-E0000 in steps of 2 KB, after the
-# drives are initialised) and far-calls offset 3. The ROM asks the engine for the guest (marker
-# op 9): the engine copies the guest's files into memory, which takes no modelled time, and answers
-# with the registers to enter it with. Taking over here, not at INT 19h, also skips the BIOS's boot
-# menu wait. Without an engine the ROM returns and the BIOS boots from its own devices.
+# drives are initialised) and far-calls offset 3. The ROM requests the guest from the engine (marker
+# op 9). The engine copies the guest's files into memory, which takes no modelled time. It answers
+# with the register values for the guest's entry. The ROM boots here and not at INT 19h, which also
+# avoids the wait of the BIOS's boot menu. Without an engine the ROM returns, and the BIOS boots
+# from its own devices.
 #
 # Marker ABI: see workloads/lib/marker.h. Assembled for offset 0 of its own segment.
 
@@ -52,8 +53,9 @@ entry:                                          # offset 3, fixed by the ROM con
         movw    %cx, %fs
         movw    %cx, %gs
         pushl   %ebx                            # high word CS, low word IP
-        # A period BIOS has switched the caches on by now (CR0.CD = NW = 0); the emulator's BIOS
-        # leaves them off as after reset, and the kernel would be unpacked uncached.
+        # A BIOS of 1994 has switched the caches on by now (CR0.CD = NW = 0). The emulator's BIOS
+        # leaves them off, as after reset. Without this code the kernel would be unpacked with the
+        # caches off.
         movl    %cr0, %eax
         andl    $0x9FFFFFFF, %eax
         movl    %eax, %cr0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Build busybox for the guests from Debian's source: one static program for a Pentium.
+"""Build busybox for the guests from Debian's source, as one static program for a Pentium.
 
-The compiler is Zig's clang with musl, as for the workloads: run this with the interpreter of the
-environment that has the Python package `ziglang`. What is in it says busybox.config; everything
-else of busybox is off. The product depends on the source, the configuration and the ziglang version
-only.
+The compiler is Zig's clang with musl, as for the workloads. Run this script with a Python
+interpreter that has the package `ziglang`. busybox.config lists the parts that are on. All other
+parts of busybox are off. The product depends on the source, the configuration and the ziglang
+version only.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
-# busybox hands its dependency file to the preprocessor, which zig's driver cannot follow, and asks
-# the linker for warnings and maps that lld does not have.
+# busybox passes the name of its dependency file to the preprocessor, which zig's driver does not
+# support. It also uses linker options for warnings and maps, which lld does not have.
 WRAPPER = """\
 #!/bin/sh
 for argument do
@@ -39,13 +39,13 @@ OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=(.*)| is not set)")
 
 
 def read_options(text: str) -> dict[str, str]:
-    """Option -> value of a configuration file, `n` for those that are not set."""
+    """Returns the values of a configuration file by option. An option that is not set has `n`."""
     matches = (OPTION.fullmatch(line) for line in text.splitlines())
     return {match[1]: match[2] or "n" for match in matches if match}
 
 
 def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
-    """Run make; answer its questions with their defaults."""
+    """Runs make and answers its questions with the defaults."""
     result = subprocess.run(
         ["make", *arguments],
         cwd=tree,
@@ -62,7 +62,9 @@ def make(tree: Path, env: dict[str, str], *arguments: str) -> None:
 
 
 def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:
-    """What is wanted and nothing else; busybox's Kconfig cannot be given a fragment."""
+    """Writes a configuration in which only the wanted options are on. busybox's Kconfig has no
+    fragments.
+    """
     config = tree / ".config"
 
     def write(options: dict[str, str]) -> None:
@@ -94,7 +96,7 @@ def build(args: argparse.Namespace) -> None:
     zig = find_zig()
     with tempfile.TemporaryDirectory(prefix="p5lab-busybox-") as tmp:
         tree = unpack(args.source, Path(tmp))
-        # By a name without a space, which the path of the checkout may have.
+        # Use a name without a space. The path of the checkout may have one.
         plain = Path(tmp) / "ziglang"
         plain.symlink_to(zig.parent)
         wrapper = Path(tmp) / "cc"
@@ -118,7 +120,7 @@ def build(args: argparse.Namespace) -> None:
             "SKIP_STRIP=y",
             "busybox_unstripped",
         )
-        program = tree / "busybox_unstripped"  # -g0 left nothing to strip
+        program = tree / "busybox_unstripped"  # compiled with -g0, so it has nothing to strip
         check_isa(args.check_isa, program)
         keep_program(program, args.output)
 

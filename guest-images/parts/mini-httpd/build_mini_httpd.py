@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Build mini_httpd, a web server with a process for each connection, from Debian's source: one
-static program for a Pentium.
+"""Build mini_httpd, a web server with a process for each connection, from Debian's source.
 
-The compiler is Zig's clang with musl, as for the workloads: run this with the interpreter of the
-environment that has the Python package `ziglang`. Without HTTPS. The product depends on the source
-and the ziglang version only.
+The product is one static program for a Pentium, without HTTPS. The compiler is Zig's clang with
+musl, as for the workloads. Run this script with a Python interpreter that has the package
+`ziglang`. The product depends on the source and the ziglang version only.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
 SOURCES = ("mini_httpd.c", "match.c", "tdate_parse.c")
-# Its own tables, which its makefile turns into headers.
+# mini_httpd's tables. Its makefile makes headers from them.
 TABLES = ("mime_encodings", "mime_types")
 FLAGS = [
     "-target",
@@ -39,13 +38,13 @@ FLAGS = [
 
 
 def header(table: str) -> str:
-    """Lines `extension type`, `#` begins a comment, as initializers of { ext, 0, type, 0 }."""
+    """Returns lines `extension type` as initializers { ext, 0, type, 0 }. `#` begins a comment."""
     lines = (re.sub(r"#.*", "", line).split() for line in table.splitlines())
     return "".join(f'{{ "{words[0]}", 0, "{words[1]}", 0 }},\n' for words in lines if words)
 
 
 def build(args: argparse.Namespace) -> None:
-    find_zig()  # or says that it is missing
+    find_zig()  # reports an error if Zig is missing
     with tempfile.TemporaryDirectory(prefix="p5lab-mini-httpd-") as tmp:
         tree = unpack(args.source, Path(tmp))
         for table in TABLES:

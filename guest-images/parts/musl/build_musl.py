@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Build musl for a Pentium from Debian's source: static and shared library, start files, headers.
+"""Build musl for a Pentium from Debian's source: libraries, start files and headers.
 
-The compiler is Zig's clang from the Python package `ziglang`: run this with the interpreter of the
-environment that has it. libc.so is the dynamic loader as well (/lib/ld-musl-i386.so.1). Beside it
-stands libcompiler_rt.a, what musl and programs need of the compiler's run-time library (64-bit
-division and the like). The products depend on the source and the ziglang version only.
+The compiler is Zig's clang from the Python package `ziglang`. Run this script with a Python
+interpreter that has this package. There is a static and a shared library. libc.so is also the
+dynamic loader (/lib/ld-musl-i386.so.1). libcompiler_rt.a contains the functions of the compiler's
+run-time library that musl and programs need, for example 64-bit division. The products depend on
+the source and the ziglang version only.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from building import (
 
 TARGET = ["-target", "x86-linux-musl"]
 CPU = "pentium"
-# For size: the loader is part of the guest's RAM disk, and its pages are what a program maps.
+# Optimize for size, because the loader is part of the guest's RAM disk, and programs map its pages.
 CONFIGURE = [
     "--target=i586",
     "--prefix=/",
@@ -41,7 +42,7 @@ CONFIGURE = [
     "--disable-wrapper",
 ]
 START_FILES = ["crt1.o", "crti.o", "crtn.o", "Scrt1.o", "rcrt1.o"]
-# As musl's Makefile links it, and in two segments, text and data, as libraries of the nineties had.
+# As in musl's Makefile, but with two segments, text and data, as in libraries of the 1990s.
 LINK = [
     "-m",
     "elf_i386",
@@ -59,12 +60,12 @@ LINK = [
     "norelro",
 ]
 OBJECTS = 1420
-"""Compiler calls, about; for the progress line only."""
+"""Approximate number of compiler calls, for the progress line only."""
 PROGRESS_SECONDS = 10.0
 
 
 def run(step: str, command: list[str | Path], directory: Path, env: dict[str, str]) -> None:
-    """Run one step with its output in a log; its last lines are shown when it fails."""
+    """Runs one step and writes its output to a log. After a failure, prints the last lines."""
     log = directory / f"{step.replace(' ', '-')}.log"
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -75,11 +76,11 @@ def run(step: str, command: list[str | Path], directory: Path, env: dict[str, st
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-        told = time.monotonic()
+        reported = time.monotonic()
         while process.poll() is None:
             time.sleep(0.05)
-            if time.monotonic() - told > PROGRESS_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported > PROGRESS_SECONDS:
+                reported = time.monotonic()
                 if done := log.read_text(errors="replace").count(" -c -o "):
                     print(f"musl: {step}: {done} of about {max(done, OBJECTS)} files", flush=True)
     if process.returncode != 0:
@@ -88,8 +89,8 @@ def run(step: str, command: list[str | Path], directory: Path, env: dict[str, st
 
 
 def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
-    """Configure, compile and link below `tree`; the products are in lib/ and include/ there."""
-    # By a name without a space, which the path of the checkout may have.
+    """Configures, compiles and links below `tree`. The products are in its lib/ and include/."""
+    # Use a name without a space. The path of the checkout may have one.
     plain = tree.parent / "ziglang"
     plain.symlink_to(zig.parent)
     settings = {
@@ -129,7 +130,8 @@ def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
         tree,
         env,
     )
-    # Not by make: zig's driver would add a run-time library that is not position-independent.
+    # make is not used, because zig's driver would add a run-time library that is not
+    # position-independent.
     objects = sorted(str(path.relative_to(tree)) for path in (tree / "obj").rglob("*.lo"))
     for strip, name in ((["-s"], "libc.so"), ([], "libc.symbols")):
         run(

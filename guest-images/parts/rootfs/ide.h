@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Find the disk on the IDE channel; SCSI disks have names of the same kind. */
+/* Find the disk on the IDE channel. SCSI disks have names of the same kind. */
 #ifndef P5LAB_IDE_H
 #define P5LAB_IDE_H
 
@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether the disk of this name is on an IDE channel. The kernel shows that as its vendor. */
+/* Whether the disk of this name is on an IDE channel. The kernel shows this as the disk's vendor.
+ */
 static inline int ide_is(const char *name) {
   char path[64], vendor[3] = "";
   snprintf(path, sizeof(path), "/sys/block/%s/device/vendor", name);
@@ -19,7 +20,7 @@ static inline int ide_is(const char *name) {
   return length == sizeof(vendor) && memcmp(vendor, "ATA", sizeof(vendor)) == 0;
 }
 
-/* The path of the first IDE disk, NULL where there is none. /sys must be mounted. */
+/* The path of the first IDE disk, or NULL if there is no IDE disk. /sys must be mounted. */
 static inline const char *ide_disk(void) {
   static char path[] = "/dev/sda";
   char *const letter = path + sizeof(path) - 2;

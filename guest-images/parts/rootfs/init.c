@@ -57,19 +57,23 @@ static int root_is_disk(void) {
 #endif
 }
 
-/* Mount one file system. If that fails, report it and go on: not every workload needs each. */
+/* Mount one file system. If that fails, report the error and continue, because not every workload
+ * needs every file system.
+ */
 static void mount_one(const char *type, const char *target) {
   if (mount(type, target, type, 0, NULL) != 0)
     fprintf(stderr, "init: mount %s on %s: %s\n", type, target, strerror(errno));
 }
 
-/* The disk of a system that does not report the type of its disks: User-Mode Linux's first one. */
+/* The disk of a system that does not report the type of its disks: the first disk of User-Mode
+ * Linux.
+ */
 #ifndef OTHER_DISK
 #define OTHER_DISK "/dev/ubda"
 #endif
 
-/* Mount the disk, if there is one: the first IDE disk of a PC, or the system's other one.
- * Programs read its directory from P5LAB_DATA.
+/* Mount the disk, if there is one. It is the first IDE disk of a PC, or OTHER_DISK. Programs read
+ * the directory of the disk from P5LAB_DATA.
  */
 static void mount_disk(void) {
   if (root_is_disk()) {
@@ -86,8 +90,8 @@ static void mount_disk(void) {
     fprintf(stderr, "init: mount %s on " DATA ": %s\n", disk, strerror(errno));
 }
 
-/* Apply the placement seed of the kernel parameter p5seed=N. The kernel puts parameters that it
- * does not know into init's environment.
+/* Apply the placement seed of the kernel parameter p5seed=N. The kernel puts unknown parameters
+ * into init's environment.
  */
 static void place_pages(void) {
   const char *seed = getenv("p5seed");
@@ -104,7 +108,7 @@ static int split(char *job, char **arguments) {
   return count;
 }
 
-/* A job: the file `path` and its arguments; the first argument is the job's name. */
+/* A job: the file `path` and its arguments. The first argument is the job's name. */
 struct job {
   char path[JOB_SIZE + 5];
   char *arguments[ARGUMENTS_MAX + 1];
@@ -131,8 +135,8 @@ struct stream {
   char buffer[4096];
 };
 
-/* Read what is there and forward its whole lines only, because the engine records both streams in
- * one file and must not split lines. Returns 0 at the end of the stream.
+/* Read the available bytes and forward whole lines only. The engine records both streams in one
+ * file, so a line must not be divided. Returns 0 at the end of the stream.
  */
 static int forward(struct stream *stream, int pipe) {
   ssize_t length = read(pipe, stream->buffer + stream->used, sizeof(stream->buffer) - stream->used);
@@ -158,7 +162,7 @@ static void forward_output(int out, int err) {
   }
 }
 
-/* Run the job with its output piped to the engine; returns its status. */
+/* Run the job with its output piped to the engine. Returns the job's status. */
 static int run_piped(struct job *job) {
   int out[2], err[2];
   if (pipe(out) != 0 || pipe(err) != 0) return STATUS_NOT_RUN;
@@ -177,7 +181,7 @@ static int run_piped(struct job *job) {
   return status;
 }
 
-/* Run the job with its output on the console; returns its status. */
+/* Run the job with its output on the console. Returns the job's status. */
 static int run_on_console(struct job *job) {
   pid_t child = fork();
   if (child == 0) run_program(job);
@@ -207,8 +211,9 @@ static int fetch_program(void) {
   return close(file) != 0 || offset == 0 ? -1 : 0;
 }
 
-/* Open the terminal behind /dev/console, which itself cannot be a controlling terminal. The kernel
- * lists the consoles in use; the last one is that of /dev/console.
+/* Open the terminal behind /dev/console, because /dev/console itself cannot be a controlling
+ * terminal. The kernel lists the consoles in use. The last console of this list belongs to
+ * /dev/console.
  */
 static int open_console(void) {
   char list[256] = "", path[sizeof(list) + 5];
@@ -230,8 +235,8 @@ static _Noreturn void run_login_shell(void) {
   _exit(STATUS_NOT_RUN);
 }
 
-/* Run a shell on the console, with job control; returns its status. The shell does not lead its
- * session, because the end of a leader hangs the terminal up and loses unsent output.
+/* Run a shell on the console, with job control. Returns the shell's status. The shell does not lead
+ * its session, because the end of a session leader hangs up the terminal and loses unsent output.
  */
 static int run_shell(void) {
   pid_t leader = fork();
@@ -252,7 +257,7 @@ static int run_shell(void) {
   return leader < 0 ? STATUS_NOT_RUN : exit_status(leader);
 }
 
-/* Report to the engine and on the console why there is nothing to run; returns `status`. */
+/* Report to the engine and on the console why there is nothing to run. Returns `status`. */
 static int refuse(const char *what, const char *why, int status) {
   char text[256];
   int length = snprintf(text, sizeof(text), "init: %s: %s\n", what, why);
@@ -261,7 +266,7 @@ static int refuse(const char *what, const char *why, int status) {
   return status;
 }
 
-/* Run the program whose path is the job's first argument; returns its status. */
+/* Run the program at the path in the job's first argument. Returns the program's status. */
 static int run_named(struct job *job, int engine) {
   if (!job->arguments[1]) return refuse("@run", "no program named", STATUS_NO_JOB);
   memmove(job->arguments, job->arguments + 1, sizeof(job->arguments) - sizeof(*job->arguments));
@@ -270,7 +275,7 @@ static int run_named(struct job *job, int engine) {
   return engine ? run_piped(job) : run_on_console(job);
 }
 
-/* Run the job of this text; returns its status. */
+/* Run the job that this text describes. Returns the job's status. */
 static int run_job(char *text, int engine) {
   static struct job job;
   if (split(text, job.arguments) == 0) return refuse("job", "none given", STATUS_NO_JOB);

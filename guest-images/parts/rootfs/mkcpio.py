@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Entry:
-    """One file of the archive. `mode` has type and permissions, `device` is (major, minor)."""
+    """One file of the archive. `mode` has type and permissions. `device` is (major, minor)."""
 
     path: str
     mode: int

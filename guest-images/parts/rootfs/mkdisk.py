@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Write the image of a guest's disk: an empty ext2 file system on the whole disk.
 
-mke2fs makes it, which needs no root and mounts nothing. The bytes are always the same: identity,
-hash seed and time are fixed, and the host's own mke2fs.conf is not read.
+mke2fs makes the file system without root rights and without a mount. The bytes are always the same:
+identity, hash seed and time are fixed, and the host's own mke2fs.conf is not read.
 
 The blocks have 1 KB and the i-nodes 128 bytes, as in an ext2 of this size in 1995. So an update of
-a directory or an i-node writes two sectors, as with the 1 KB fragments of FFS. The only feature
-that is on is file types in directories.
+a directory or an i-node writes two sectors, as with the 1 KB fragments of FFS. The only ext2
+feature in use is file types in directories.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import tempfile
 from pathlib import Path
 
 CYLINDER = 16 * 63 * 512
-"""Bytes: 16 heads of 63 sectors, the largest geometry that a BIOS of the time could address."""
+"""Bytes: 16 heads of 63 sectors, the largest geometry that a BIOS of 1995 could address."""
 
 IDENTITY = "50354c42-0000-4000-8000-000000000001"
 TIME = "788918400"
-"""1995-01-01, also the guest's own date at start (engine/bochs/bochsrc.in)."""
+"""1995-01-01, which is also the guest's date at its start (engine/bochs/bochsrc.in)."""
 
 CONFIG = """\
 [defaults]
@@ -68,7 +68,7 @@ def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: st
 
     Raises DiskError if the program is missing or fails.
     """
-    # On Debian these programs are outside of a user's search path.
+    # On Debian these programs are not in the search path of ordinary users.
     program = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not program:
         raise DiskError(f"{name}: not found; install the package e2fsprogs")

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write the image of a guest's root disk: the files of an archive and programs of ours, in ext2.
+"""Write the image of a guest's root disk: the files of an archive and our own programs, in ext2.
 
-The archive is a root file system from src/p5lab/host/rootfs.py: plain tar of files, directories and
-symbolic links. mke2fs makes the empty file system and debugfs fills it. That needs no root and
-mounts nothing, and the archive's names never become names of host files. The same inputs give the
-same bytes: everything is written in the order of its path, at one time (mkdisk.TIME). (`mke2fs -d`
-would take the owner and the change time of each file from the host.)
+The archive is a root file system from src/p5lab/host/rootfs.py, a plain tar file of files,
+directories and symbolic links. mke2fs makes the empty file system and debugfs fills it. This needs
+no root rights and no mount. The archive's names never become names of host files. The same inputs
+give the same bytes. The program writes all files in the order of their paths, and all files have
+the same time (mkdisk.TIME). (`mke2fs -d` would copy the owner and the change time of each file from
+the host.)
 """
 
 from __future__ import annotations
@@ -47,13 +48,14 @@ OPTIONS = [
     f"hash_seed={IDENTITY},root_owner=0:0",
 ]
 MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
-"""What init.c mounts file systems on."""
+"""Directories on which init.c mounts file systems."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One file of the image. `mode` has type and permissions. A link has a target. A file has the
-    host's file with its content."""
+    """One file of the image. `mode` has type and permissions. `target` is the target of a link.
+    `content` is the host's file with the content of a regular file.
+    """
 
     path: str
     mode: int
@@ -64,7 +66,7 @@ class Node:
 
 
 def read_archive(archive: Path, directory: Path) -> list[Node]:
-    """The nodes of an archive. Contents go to numbered files in `directory`."""
+    """Returns the nodes of an archive. Writes the contents to numbered files in `directory`."""
     nodes = []
     with tarfile.open(archive) as tar:
         for number, member in enumerate(tar):
@@ -96,7 +98,7 @@ def read_archive(archive: Path, directory: Path) -> list[Node]:
 
 
 def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
-    """The nodes, with our programs by their path in the image, and the mount points of init."""
+    """Returns the nodes, our programs by their path in the image, and the mount points of init."""
     found = {node.path: node for node in nodes}
     for path, content in programs.items():
         for parent in reversed(Path(path).parents[:-1]):
@@ -108,7 +110,7 @@ def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
 
 
 def commands(nodes: list[Node]) -> str:
-    """The commands for debugfs. It creates all files with owner root and a fixed time."""
+    """Returns the commands for debugfs, which creates all files with owner root and fixed time."""
     lines = []
     directory = ""
     for node in sorted(nodes, key=lambda node: node.path.split("/")):
@@ -133,23 +135,26 @@ def commands(nodes: list[Node]) -> str:
 
 
 def quoted(word: str) -> str:
-    """A word of a command in quotes. Names come from an archive, and a command of debugfs could
-    write to the host. Raises DiskError for a name that could end the quotes."""
+    """Returns a word of a command in quotes. Names come from an archive, and debugfs has commands
+    that write to the host. So the function raises DiskError for a name that could end the quotes.
+    """
     if not word or not word.isprintable() or '"' in word:
         raise DiskError(f"{word!r}: expected a name of printable characters without quotes")
     return f'"{word}"'
 
 
 def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> None:
-    """Writes the image: `size` bytes, or up to a cylinder less. Raises DiskError if the files do
-    not fit."""
+    """Writes the image. It has `size` bytes, rounded down to whole cylinders. Raises DiskError if
+    the files do not fit.
+    """
     with tempfile.TemporaryDirectory() as tmp:
         image = Path(tmp) / "root.img"
         nodes = with_ours(read_archive(archive, Path(tmp)), programs)
         mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
-        # debugfs continues after an error and still ends with status 0. Its first line is its name.
+        # debugfs continues after an error and still ends with status 0. The first output line is
+        # its name.
         for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
             if "Could not allocate" in line:
                 content = sum(node.content.stat().st_size for node in nodes if node.content)
@@ -168,7 +173,7 @@ def main() -> int:
     parser.add_argument("--archive", type=Path, required=True, help="the root file system, as tar")
     parser.add_argument("--size", type=int, required=True, help="bytes")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("programs", nargs="*", metavar="PATH=FILE", help="also to be in the image")
+    parser.add_argument("programs", nargs="*", metavar="PATH=FILE", help="further file")
     args = parser.parse_args()
     pairs = (pair.partition("=") for pair in args.programs)
     programs = {path.strip("/"): Path(file) for path, _, file in pairs}

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Write the content of a machine's first SCSI disk: two partitions with empty file systems.
 
-Partition 1 is ext2, 200 MB (lai96 made a fresh file system of that size for each benchmark), with
-the blocks and i-nodes of mkdisk.py. Partition 2 is FAT16, 256 MB with an allocation unit of 4 KB
-(chen95). The rest of the disk is not partitioned, whatever its size.
+Partition 1 is ext2 with 200 MB, because lai96 made a fresh file system of that size for each
+benchmark. mkdisk.py sets the sizes of its blocks and i-nodes. Partition 2 is FAT16 with 256 MB and
+an allocation unit of 4 KB (chen95). The rest of the disk is not partitioned.
 
-The output holds only sectors that are not all zero. It is a line "P5DISK1", then extents. An extent
-has the number of its first sector, the number of its sectors (both 64 bits, little-endian) and
-their content.
+The output contains only sectors that are not all zero. It begins with a line "P5DISK1". The extents
+follow. An extent has the number of its first sector and the number of its sectors (64 bits each,
+little-endian), and then the content of its sectors.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ BLOCK = 1 << 20
 
 EXT2_START, EXT2_SECTORS = 64, 200 << 11
 FAT_START, FAT_SECTORS = EXT2_START + EXT2_SECTORS, 256 << 11
-# Of the FAT: sectors of an allocation unit, sectors of a table, files in the root directory.
+# FAT16: sectors per allocation unit, sectors per table, entries of the root directory.
 UNIT, TABLE, ROOT = 8, 256, 512
 HEADS, TRACK = 255, 63
-"""Geometry by which a BIOS would address the disk: the adapter's extended translation."""
+"""The heads and sectors per track that a BIOS would use (the adapter's extended translation)."""
 
 
 def cylinder_head_sector(sector: int) -> bytes:
-    """An address in the form of a partition table."""
+    """Returns the address of a sector in the format of a partition table."""
     track, on_track = divmod(sector, TRACK)
     cylinder, head = divmod(track, HEADS)
     return bytes((head, on_track + 1 | cylinder >> 2 & 0xC0, cylinder & 0xFF))
 
 
 def partition_table() -> bytes:
-    """The first sector of the disk: the two partitions."""
+    """Returns the first sector of the disk, which describes the two partitions."""
     entries = b""
     for kind, start, size in ((0x83, EXT2_START, EXT2_SECTORS), (0x06, FAT_START, FAT_SECTORS)):
         entries += b"\0" + cylinder_head_sector(start)
@@ -54,7 +54,7 @@ def partition_table() -> bytes:
 
 
 def fat() -> dict[int, bytes]:
-    """An empty FAT16 file system: its non-zero sectors by number."""
+    """Returns the non-zero sectors of an empty FAT16 file system by number."""
     boot = b"\xeb\x3c\x90MSDOS5.0" + struct.pack(
         "<HBHBHHBHHHII",
         SECTOR,
@@ -76,7 +76,7 @@ def fat() -> dict[int, bytes]:
 
 
 def extents(image: Path) -> Iterator[tuple[int, bytes]]:
-    """The runs of non-zero sectors of a file."""
+    """Yields the runs of non-zero sectors of a file: first sector and content."""
     number, run = 0, b""
     with image.open("rb") as file:
         while block := file.read(BLOCK):

@@ -2,14 +2,14 @@
 /*
  * The placement seed decides which physical pages later processes get.
  *
- * A kernel that has just booted hands out memory in one long run of neighbouring pages, the best
- * case for a physically indexed cache. A seed of 1 or more makes a history of allocations first. On
- * the same kernel, the same seed gives the same history. The process writes SEED_PAGES pages (4 MB)
- * in order, so that the allocator gives it neighbours. Of each pair of neighbours it frees one,
- * drawn at random, and it takes the pairs in random order. It keeps the other half (2 MB) for the
- * rest of the run, so that the allocator cannot join the free pages to larger blocks. Memory,
- * stacks and files of later processes then come from the scattered half, last freed first. The
- * kernel, its tables and the programs of the RAM disk stay where they are.
+ * A kernel that has just booted allocates memory in one long run of neighbouring pages. This is the
+ * best case for a physically indexed cache. A seed of 1 or more makes a history of allocations
+ * first. On the same kernel, the same seed gives the same history. The process writes SEED_PAGES
+ * pages (4 MB) in order, so that the allocator gives it neighbours. It goes through the pairs of
+ * neighbours in random order, and frees one random page of each pair. It keeps the other half (2
+ * MB) for the rest of the run, so that the allocator cannot join the free pages to larger blocks.
+ * Memory, stacks and files of later processes then use the scattered pages. The last freed page is
+ * used first. The kernel, its tables and the programs of the RAM disk stay where they are.
  *
  * Random numbers are xorshift32 (13, 17, 5; G. Marsaglia, Xorshift RNGs, 2003) from seed *
  * 2654435761.
@@ -30,7 +30,7 @@ static inline uint32_t seed_draw(uint32_t *state) {
   return *state ^= *state << 5;
 }
 
-/* Scatter the free pages as described above; seed 0 changes nothing. Returns 0, or -1 with errno.
+/* Scatter the free pages as described above. Seed 0 changes nothing. Returns 0, or -1 with errno.
  */
 static inline int seed_placement(uint32_t seed) {
   static uint16_t order[SEED_PAGES / 2];
@@ -38,7 +38,7 @@ static inline int seed_placement(uint32_t seed) {
   size_t size = (size_t)SEED_PAGES * SEED_PAGE;
   char *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return -1;
-  /* Children do not inherit these pages; otherwise each fork would cost more. */
+  /* Children do not inherit these pages, because each fork would then cost more. */
   if (madvise(pages, size, MADV_DONTFORK) != 0) return -1;
   for (size_t offset = 0; offset < size; offset += SEED_PAGE) pages[offset] = 1;
 

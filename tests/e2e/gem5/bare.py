@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""gem5 runs this: a processor, two small caches, memory and a port, without operating system.
+"""gem5 runs this script: a processor, two small caches, memory and a port, without operating
+system.
 
-Options choose stock parts or those of the extras, so that a test can compare both.
+Options choose stock parts or parts of the extras, so that a test can compare them.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import m5
 from m5 import objects
 from m5.params import NULL, AddrRange
 
-PORTS = 0x8000000000000000  # where gem5 has the I/O ports among its physical addresses
+PORTS = 0x8000000000000000  # gem5's physical address of the I/O ports
 
 
 def arguments() -> argparse.Namespace:
@@ -45,7 +46,7 @@ def processor(options: argparse.Namespace) -> objects.BaseCPU:
     name = "X86O3CPU" if options.cpu == "O3" else f"X86{options.cpu}SimpleCPU"
     cpu = getattr(objects, name)()
     if options.cpu == "O3":
-        cpu.fetchBufferSize = 32  # of a line
+        cpu.fetchBufferSize = 32  # size of a line
     if options.dtb:
         cpu.mmu.dtb = objects.P5TLB(entry_type="data", **options.dtb)
     if options.itb:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A known number of every event, in rings 0 and 3. test_gem5_extras.py says what each section holds.
-# With ENGINE defined it is for our own engine: tests/e2e/rings.S.
+# A program with a known number of every event, in rings 0 and 3. tests/e2e/rings.py lists the
+# events of each section. With ENGINE defined the program is for our own engine (tests/e2e/rings.S).
         .ifndef ENGINE
         .include "m5.inc"
         .globl  _start
@@ -10,7 +10,7 @@
         .set    USER_STACK, 0x510000
         .set    DATA, 0x600000
         .set    NOT_PRESENT, 0x8000000000
-        .set    TSS_ADDRESS, 0x520000   # as its descriptor says
+        .set    TSS_ADDRESS, 0x520000   # as in its descriptor
         .set    APIC, 0xFEE00000
         .set    PORT, 0x80
 
@@ -27,7 +27,8 @@
         wrmsr
         .endm
 
-        # Entry of the interrupt descriptor table; `type` 0x8E: from ring 0, 0xEE: from all.
+        # Entry of the interrupt descriptor table. `type` is 0x8E for ring 0 only, 0xEE for all
+        # rings.
         .macro  gate vector, type, handler
         leaq    \handler(%rip), %rax
         movw    %ax, idt + 16 * \vector
@@ -52,7 +53,7 @@ program:
         movl    $STACK, %esp
         lgdt    gdt_pointer
         lidt    idt_pointer
-        movq    $STACK, TSS_ADDRESS + 4         # of ring 0
+        movq    $STACK, TSS_ADDRESS + 4         # stack of ring 0
         movw    $TSS, %ax
         ltr     %ax
         gate    0, 0x8E, divide
@@ -80,9 +81,9 @@ program:
         section                                 # 2: aligned operands
 
         movl    DATA + 1, %eax                  # 1 read
-        movw    DATA + 31, %ax                  # 2, over the end of a line
+        movw    DATA + 31, %ax                  # 2 reads, over the end of a line
         movq    %rax, DATA + 4                  # 1 write
-        addl    $1, DATA + 0xFFE                # 2 and 2, over the end of a page
+        addl    $1, DATA + 0xFFE                # 2 reads and 2 writes, over the end of a page
         movups  DATA + 8, %xmm0                 # 2: 8 bytes each
         section                                 # 3: misaligned and long operands
 
@@ -93,7 +94,7 @@ program:
         movl    $4, %ecx
         rep stosq                               # 4 writes
         xorl    %ecx, %ecx
-        rep movsb                               # nothing
+        rep movsb                               # no accesses (ECX is 0)
         section                                 # 4: string instructions
 
         lock incl DATA                          # 1 and 1
@@ -128,7 +129,7 @@ program:
         movq    %rax, %cr3
         andq    $~0x18, %rax
         movq    %rax, %cr3
-        section                                 # 8: CR3: the same value, another, another
+        section                                 # 8: CR3: the same value, two others
 
         iret_frame USER_CODE, USER_FLAT, USER_STACK, user
         iretq
@@ -137,18 +138,18 @@ user:   section                                 # 9: to ring 3
         movl    $100, %ecx
 1:      decl    %ecx
         jnz     1b
-        section                                 # 10: 201 instructions there
+        section                                 # 10: 201 instructions in ring 3
 
         int     $0x80
-        section                                 # 11: INT and back
+        section                                 # 11: INT and return
 
         syscall
-        section                                 # 12: SYSCALL and back
+        section                                 # 12: SYSCALL and return
 
         movabsq $NOT_PRESENT, %rax
-        movl    (%rax), %eax                    # 2 bytes, left out by the handler
+        movl    (%rax), %eax                    # 2 bytes, which the handler skips
         section                                 # 13: page fault
-        divl    %esi                            # by 0; 2 bytes as well
+        divl    %esi                            # by 0; also 2 bytes
         section                                 # 14: division
         hlt
         section                                 # 15: general protection
@@ -160,14 +161,14 @@ back:   addq    $40, %rsp
         .ifndef ENGINE
         movl    $APIC, %ebx
         movl    $0x1FF, 0xF0(%rbx)              # on
-        movl    $0xB, 0x3E0(%rbx)               # counts every clock of the bus
+        movl    $0xB, 0x3E0(%rbx)               # count every clock of the bus
         movl    $0x40, 0x320(%rbx)              # once, vector 0x40
         movl    $200, 0x380(%rbx)
         movl    $0, DATA
         section                                 # 17: timer set
         sti
         hlt
-        section                                 # 18: interrupt of ring 0, and back
+        section                                 # 18: interrupt of ring 0, and return
 
         movl    $200, 0x380(%rbx)
         movl    $0, DATA
@@ -181,7 +182,7 @@ back:   addq    $40, %rsp
 1:      section                                 # 19
 2:      cmpl    $0, DATA
         je      2b
-        section                                 # 20: interrupt of ring 3, and back
+        section                                 # 20: interrupt of ring 3, and return
         .endif
 
         finish
@@ -204,7 +205,7 @@ timer:  movl    $1, DATA
 
         .data
         .balign 16
-gdt:    .quad   0                               # accessed bits are set: gem5 sets none
+gdt:    .quad   0                               # accessed bits set; gem5 sets none
         .quad   0x00209B0000000000              # 64-bit code
         .quad   0x0000930000000000              # data
         .quad   0x0000F30000000000              # the same for ring 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reference of a set-associative cache, from the description in INTEL-DM ch. 2: sets found by
-// division, see set.hh for the rest.
+// Reference model of a set-associative cache, from the description in INTEL-DM ch. 2. A division
+// gives the set. set.hh has the set itself.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct Geometry {
 struct Outcome {
   bool hit = false;
   bool filled = false;
-  bool through = false;               // a write that the next level sees
-  std::optional<uint32_t> displaced;  // address of the line that had to go ...
+  bool through = false;               // a write that also goes to the next level
+  std::optional<uint32_t> displaced;  // address of the displaced line ...
   bool write_back = false;            // ... and whether it was modified
 };
 
@@ -61,7 +61,7 @@ class Cache {
     return entry && entry->dirty;
   }
 
-  // Writes a line back but keeps it; true when there was anything to write.
+  // Writes a line back but keeps it. Returns whether the line was modified.
   bool clean(uint32_t address) {
     const bool was_dirty = dirty(address);
     const uint32_t line = address / geometry_.line;

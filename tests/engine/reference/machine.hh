@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reference of everything the model counts about memory: both L1 caches, the TLBs, page walks and
-// the board's L2, one access after another and without any notion of time. Written from the
-// descriptions in INTEL-DM ch. 2, 3 and 16.
+// Reference model for all memory events that the model counts: both L1 caches, the TLBs, page walks
+// and the board's L2. It executes one access after another, and does not model time. It is written
+// from the descriptions in INTEL-DM ch. 2, 3 and 16.
 #pragma once
 
 #include <cstdint>
@@ -44,13 +44,13 @@ class Machine {
     if (!itlb_.lookup(linear / 4096)) {
       count["itlb_misses"]++;
       walk(linear);
-      itlb_.insert(linear / 4096);  // a 4 MB page too
+      itlb_.insert(linear / 4096);  // also for a 4 MB page
     }
     const uint32_t physical = translate(linear);
     count["code_reads"]++;
     if (l1i_.access(physical, false, true).hit) return;
     count["code_misses"]++;
-    drop_from_data_cache(physical);  // before the line is read, which it may have changed
+    drop_from_data_cache(physical);  // before the read, because L1D may have changed the line
     read_beyond(physical);
   }
 
@@ -65,7 +65,8 @@ class Machine {
         dtlb_.insert(linear >> 12);
       }
     }
-    // Pieces that do not cross 4 bytes (operands up to 4 bytes) or 8 (longer ones).
+    // Returns the pieces of an operand. They do not cross a boundary of 4 bytes (operands up to 4
+    // bytes) or 8 bytes (longer operands).
     const uint32_t limit = bytes <= 4 ? 4 : 8;
     if (linear % limit + bytes > limit) count["misaligned"]++;
     for (uint32_t at = linear; at < linear + bytes; at = (at / limit + 1) * limit) {
@@ -97,7 +98,7 @@ class Machine {
     fetched_line_ = kNoLine;
   }
 
-  // The processor sets an accessed or dirty bit: a locked cycle.
+  // The processor sets an accessed or dirty bit in a locked cycle.
   void mark_page(uint32_t entry) {
     count["locked_cycles"]++;
     drop_from_data_cache(entry);
@@ -116,7 +117,7 @@ class Machine {
  private:
   static constexpr uint32_t kNoLine = ~0u;
 
-  // True for a 4 MB page. The reads go past L1D, which only gives up what it has modified.
+  // Returns true for a 4 MB page. The reads do not fill L1D, which only writes back modified lines.
   bool walk(uint32_t linear) {
     const uint32_t upper = directory_ + linear / (1u << 22) * 4;
     walk_read(upper);

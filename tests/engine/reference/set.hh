@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One set of a set-associative array, for the reference models: written for reading, not for
-// speed, and deliberately unlike the engine's (lists in order of use instead of stamps, a tree of
-// nodes instead of a word of bits, a shift register spelled out bit by bit).
+// One set of a set-associative array, for the reference models. The code is written for readers,
+// not for speed. It differs from the engine's code on purpose: it has lists in order of use instead
+// of stamps, a tree of nodes instead of a word of bits, and a shift register with single bits.
 #pragma once
 
 #include <bitset>
@@ -33,8 +33,8 @@ class ShiftRegister {
   std::bitset<16> bits_{0xACE1};
 };
 
-// The tree of tree-based pseudo-LRU: a leaf for each slot; an inner node remembers in which half
-// the last use was NOT.
+// The tree of tree-based pseudo-LRU. It has a leaf for each slot. An inner node stores the half in
+// which the last use was NOT.
 class UseTree {
  public:
   UseTree(int first, int count) : first_(first), count_(count) {
@@ -59,7 +59,7 @@ class UseTree {
  private:
   int first_, count_;
   std::unique_ptr<UseTree> left_, right_;
-  UseTree* older_ = nullptr;  // null before the first use: left
+  UseTree* older_ = nullptr;  // null before the first use, which means left
 };
 
 struct Entry {
@@ -74,7 +74,7 @@ class Set {
     for (int slot = 0; slot < ways; slot++) free_.insert(slot);
   }
 
-  // Null when absent. Does not count as a use.
+  // Returns null if the number is not in the set. The look-up does not count as a use.
   Entry* find(uint32_t number) {
     for (Entry& entry : entries_) {
       if (entry.number == number) return &entry;
@@ -88,7 +88,7 @@ class Set {
     if (policy_ == "lru") entries_.splice(entries_.begin(), entries_, entry);
   }
 
-  // Inserts `number`; returns the displaced number.
+  // Inserts `number`. Returns the displaced number.
   std::optional<Entry> fill(uint32_t number, ShiftRegister& random) {
     std::optional<Entry> displaced;
     int slot;

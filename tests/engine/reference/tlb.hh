@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reference of a TLB: one array of page numbers; and of the data TLB pair of the P54C, whose
-// arrays of 4 KB and of 4 MB pages are looked up together [INTEL-DM ch. 3].
+// Reference models of a TLB, which is one array of page numbers, and of the two data TLBs of the
+// P54C. The P54C looks up 4 KB and 4 MB pages in these two arrays together [INTEL-DM ch. 3].
 #pragma once
 
 #include <cstdint>

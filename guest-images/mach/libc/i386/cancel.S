@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* musl's cancellation point (src/thread/pthread_cancel.c): a call that does not begin when *cancel is
+/* musl's cancellation point (src/thread/pthread_cancel.c): a call that does not begin if *cancel is
  * set. long __syscall_cp_asm(volatile int *cancel, long number, six arguments).
  */
 	.text
@@ -11,7 +11,7 @@ __syscall_cp_asm:
 __cp_begin:
 	cmpl	$0, (%ecx)
 	jne	__cp_cancel
-	.rept	7			/* each finds the next one where the last was */
+	.rept	7			/* the offset is the same, because each push moves ESP */
 	pushl	32(%esp)
 	.endr
 	call	__mach_syscall

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* long __mach_fork(int number): fork() or vfork(); the child begins at 1 with EAX = 0 on its copy of this stack. */
+/* long __mach_fork(int number): fork() or vfork(). The child begins at label 1 with EAX = 0 on its
+ * copy of this stack.
+ */
 	.set	X87, 108
 
 	.text
@@ -11,7 +13,7 @@ __mach_fork:
 	pushl	%ebx
 	pushl	%esi
 	pushl	%edi
-	subl	$X87, %esp		/* the kernel gives a new thread none of its registers */
+	subl	$X87, %esp		/* the kernel does not copy registers to a new thread */
 	fnsave	(%esp)
 	movl	%esp, %eax
 	subl	$8, %esp

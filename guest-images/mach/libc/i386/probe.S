@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions that may use a bad address: the server finds them by the mark after them
+/* Instructions that may use a bad address. The server recognizes them by the bytes that follow them
  * (unix_types.h).
  */
 	.text
-/* int __mach_probe_read(const void *), int __mach_probe_write(void *): 0, or 1 if there is no
- * memory, or if it is not writable.
+/* int __mach_probe_read(const void *), int __mach_probe_write(void *): return 0, or 1 if the
+ * address has no memory or (write) the memory is not writable.
  */
 	.globl	__mach_probe_read
 	.type	__mach_probe_read, @function

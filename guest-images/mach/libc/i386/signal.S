@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that was running when a signal came continues here: the server enters this code. It
- * saves the program's registers, calls the handlers, and returns to the interrupted code, whose
- * address is the word `resume` of __mach_signals.
+/* If a signal comes while a program is running, the server makes the program continue here. This
+ * code saves the program's registers, calls the handlers and returns to the interrupted code. The
+ * address of that code is the word `resume` of __mach_signals.
  */
 	.set	RESUME, 8
 	.set	X87, 108
@@ -11,7 +11,7 @@
 	.hidden	__mach_signal_entry, __mach_signals, __mach_signal_caught
 	.type	__mach_signal_entry, @function
 __mach_signal_entry:
-	pushl	$0			/* to be the return address */
+	pushl	$0			/* becomes the return address */
 	pushfl
 	pushal
 	cld

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's traps; mach/syscall_sw.h has the numbers. */
+/* The kernel's traps. mach/syscall_sw.h has their numbers. */
 
 	.macro	trap name, number
 	.globl	\name

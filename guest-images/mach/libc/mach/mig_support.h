@@ -8,7 +8,9 @@
 #include <mach/std_types.h>
 #include <string.h>
 
-/* A port right in a message: newer headers of the kernel have this, and newer MIGs expect it. */
+/* A port right in a message. Newer headers of the kernel define this type, and newer versions of
+ * MIG expect it.
+ */
 typedef struct {
   mach_port_t name;
 } mach_port_name_inlined_t;
