@@ -275,7 +275,7 @@ def test_documents_are_rendered(lab):
         ('["512 B"]', '["512 B"], parameters = { size = -1 }', "size: expected a whole number"),
         ('["512 B"]', '["512 B"], statistic = "sum"', "measure: unknown statistic 'sum'"),
         ('["512 B"]', '["512 B"], statistic = "plateau end"', "measure: at: expected a phase"),
-        ('["512 B"]', '["512 B"], statistic = "crossing"', "measure: expected less, and no over"),
+        ('["512 B"]', '["512 B"], statistic = "crossing"', "measure: a crossing: expected `less`"),
         ('["512 B"]', '["512 B"], at = "1 KB"', "measure: at: expected a phase on the plateau"),
         ('["512 B"]', '["512 B"], by = "loads"', "by: unknown parameter that counts KB 'loads'"),
         ('["512 B"]', '["512 B"], less = { phase = 1 }', "less: unknown key 'phase'; did you"),
@@ -283,7 +283,7 @@ def test_documents_are_rendered(lab):
         (
             'tag = "exact"',
             'tag = "flat"',
-            "chase: value: expected none: a curve that is flat",
+            "chase: value: expected none: the tag 'flat' is",
         ),
         (
             'value = 2\ntag = "exact"',
@@ -300,7 +300,7 @@ def test_documents_are_rendered(lab):
         ('["512 B"]', '["512 B"], over = { guest = "minix" }', "over: unknown guest 'minix'"),
         ('["512 B"]', '["512 B"], over = { experiment = "x" }', "over: unknown experiment 'x'"),
         ('["512 B"]', '["512 B"], over = { statistic = "mean" }', "over: unknown key 'statistic'"),
-        ('["512 B"]', '["512 B"], bandwidth = true', "measure: bandwidth: expected with base"),
+        ('["512 B"]', '["512 B"], bandwidth = true', "measure: bandwidth: expected together"),
         ('count = ["cycles.busy"]', "count = []", "measure: count: expected at least one"),
         ("values = { DS3100 = 12", 'values = { DS3100 = "x"', "values: DS3100: expected a number"),
         ('reason = "another machine"', "", "elsewhere: missing key 'reason'"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. They
-are not part of a guest's RAM disk: the engine delivers them."""
+"""Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. These
+programs are not part of a guest's RAM disk. The engine delivers them to the guest."""
 
 import subprocess
 import sys
@@ -62,7 +62,7 @@ def _compile(lab: Lab, run: Run, path: Path) -> None:
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    """The first line that names an error, else the last one."""
+    """The first line that contains an error, or else the last line."""
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line]
     return (errors or lines[-1:] or [f"compiler status {done.returncode}"])[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lines from the logs of a run: the reason of an error, a kernel's panic."""
+"""Finds lines in the logs of a run: the reason for an error, or the panic of a kernel."""
 
 import re
 import signal

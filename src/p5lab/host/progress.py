@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The progress of work for the user: a live line on a terminal, nothing elsewhere. With
-P5LAB_PROGRESS=plain (for logs) it prints a line now and then."""
+"""Shows the progress of work to the user. On a terminal it updates one line. Elsewhere it prints
+nothing, except with P5LAB_PROGRESS=plain, which is for logs: then it prints lines from time to
+time."""
 
 import os
 import threading
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from p5lab.host.terminal import markup
 
-PLAIN_SECONDS = 30  # between two lines about one step without a terminal
+PLAIN_SECONDS = 30  # without a terminal: the time between two lines about one step
 VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
 
 
@@ -25,7 +26,7 @@ class Progress:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a terminal, or a log that somebody reads later."""
+        """Whether progress is shown: on a terminal, or with P5LAB_PROGRESS=plain."""
         return self.console.is_terminal or os.environ.get(VARIABLE) == PLAIN
 
     def note(self, text: str) -> None:
@@ -34,15 +35,14 @@ class Progress:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Prints a line in any case."""
+        """Prints a line, even if progress is not shown."""
         with self._lock:
             self.console.print(markup(text, lines=True), soft_wrap=True)
 
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
-        """Shows one long step for the duration of the block. The caller passes the current action
-        to the function that it yields. A log gets two lines a minute, so that a long step does not
-        look like a hang."""
+        """Shows one long step while the block runs. Yields a function, to which the caller passes
+        the current action. A log gets two lines a minute. They show that a long step still runs."""
         start = time.monotonic()
         detail = "starting"
 
@@ -64,8 +64,8 @@ class Progress:
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
-        """Shows the progress of `total` runs for the duration of the block. `left`: an estimate of
-        the remaining time, empty if unknown."""
+        """Shows the progress of `total` runs while the block runs. `left` returns an estimate of
+        the remaining time, or an empty text if it is unknown."""
         tracker = RunProgress(self, total, left)
         if not self.console.is_terminal:
             yield tracker
@@ -100,7 +100,7 @@ class RunProgress:
         self.progress.note(f"[{number}/{self.total}] {label}: {message}")
 
     def text(self) -> str:
-        """The number of runs done and the runs under way, cut to the terminal's width."""
+        """The number of finished runs, and the current runs, cut to the width of the terminal."""
         with self._lock:
             now = time.monotonic()
             active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]
