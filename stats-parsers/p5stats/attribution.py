@@ -55,7 +55,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Eviction:
-    """`count` conflict misses of the function `loser` in L2, because `winner` had evicted the lines.
+    """`count` conflict misses of `loser` in L2. The function `winner` had evicted the lines.
 
     lost, won: the kind of the evicted line, and the kind of the line that replaced it (code, data
     or page table). colour: the page colour of the two lines.

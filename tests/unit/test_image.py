@@ -255,7 +255,10 @@ def test_a_tarball_that_leads_out(lab, tmp_path):
     [
         (["debain"], "unknown distribution 'debain'; did you mean 'debian'?"),
         (["ubuntu", "--tarball", "{tarball}"], "--tarball: expected together with"),
-        (["ubuntu", "--tarball", "{tarball}", "--sha256", "12"], "--tarball: expected together with"),
+        (
+            ["ubuntu", "--tarball", "{tarball}", "--sha256", "12"],
+            "--tarball: expected together with",
+        ),
         (["ubuntu", "--tarball", "{tarball}", "--sha256", "0" * 64], "has SHA-256 "),
         (["ubuntu", "--tarball", "/not/there", "--sha256", "0" * 64], "/not/there: no such file"),
         (["ubuntu", "--sha256", "0" * 64], "--sha256: expected only with --tarball"),
