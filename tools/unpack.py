@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Unpack an archive of headers into a directory that holds nothing else.
+"""Unpack an archive of headers into a directory that contains nothing else.
 
-The sentinel is one header of the archive. It is written last, so its presence shows that all
-headers are there.
+The sentinel is one header of the archive. Its time is set last, after all headers are written.
 """
 
 import argparse

@@ -120,7 +120,8 @@ def packages(lab: Lab) -> Iterator[Finding]:
         sudo = "" if os.geteuid() == 0 else "sudo "
         yield missing("packages", f"install with: {sudo}apt-get install {' '.join(absent)}")
     else:
-        yield missing("packages", f"install these packages (names of Debian): {' '.join(absent)}")
+        names = " ".join(absent)
+        yield missing("packages", f"install these packages (with Debian's names): {names}")
 
 
 def needs(launcher: str) -> list[tuple[str, str]]:
