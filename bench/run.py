@@ -58,7 +58,7 @@ class Sample:
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`. `below`: words before its command, for a profiler.
+    """Run the engine once in `directory`. `below`: words of a profiler before the engine's command.
 
     Raises UserError if the run fails."""
     engine = engines.get(run.engine)
@@ -111,7 +111,7 @@ def report(name: str, samples: list[Sample]) -> str:
 
 
 # The parts of the engine, and a pattern for the names of each part's functions. A function belongs
-# to the first part with a match.
+# to the first part with a matching pattern.
 PARTS = {
     "Pentium model and its hooks": r"p5::|p5_|\(anonymous namespace\)",
     "kernel of the host": r"\[k\]",

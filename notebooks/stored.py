@@ -59,7 +59,7 @@ alt.renderers.enable("svg")
 
 
 def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
-    """The tidy table of a sample, and the clock in Hz. With `own`, they come from results/."""
+    """The tidy table of a sample, and the clock in Hz. With `own`, both come from results/."""
     if not own:
         return tidy.read(SAMPLE / f"{name}.parquet")
     table, clocks = tidy.load(RESULTS / SAMPLES[name][0])

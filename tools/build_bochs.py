@@ -133,7 +133,7 @@ def main() -> int:
     parser.add_argument("--library", type=Path, required=True)
     parser.add_argument("--include", type=Path, required=True, help="archive of headers")
     options = parser.parse_args()
-    # A fixed date, because Bochs's about text contains __DATE__. The output then never differs.
+    # Bochs's about text contains __DATE__. With a fixed date, the output is always the same.
     os.environ |= {"SOURCE_DATE_EPOCH": "788918400", "LC_ALL": "C"}
     try:
         source = Fetcher.here(Path.cwd()).obtain(read_resolved(options.source))

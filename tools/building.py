@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 class BuildError(Exception):
-    """The build cannot continue. The message gives the reason. The output is already printed."""
+    """The build cannot continue. The message gives the reason. Tool output is printed before."""
 
 
 def find_zig() -> Path:
@@ -87,7 +87,7 @@ def keep(made: Path, output: Path) -> None:
 
 def status_of(name: str, build: Callable[[], None]) -> int:
     """Runs `build` and returns the exit status of the script. The status is 1 if `build` raises
-    BuildError, or if a file or a program fails. An error is one line that begins with `name`."""
+    BuildError, or if a file or program is not usable. The line of an error begins with `name`."""
     try:
         build()
     except (BuildError, OSError, tarfile.TarError, subprocess.CalledProcessError) as error:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Translates the declarations of `engine/` to C++.
 
-The script writes events.hh, policies.hh, declared.hh and declared.cc. It also writes
-declared_NAME.cc for each folder NAME that declares keys.
+The script writes events.hh, policies.hh, declared.hh and declared.cc. For each folder NAME that
+declares keys, the script also writes declared_NAME.cc.
 
 Usage: declare.py ENGINE OUTPUT_DIRECTORY
 """
@@ -147,7 +147,7 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         *(f"  {event.enum},  // {event.counts}" for event in events),
         "  kEventCount",
         "};\n",
-        "// The count of an event depends on the executed program (Program). It may also depend on",
+        "// The count of each event depends on the executed program. Some counts also depend on",
         "// caches and TLBs (Caches), or on clocks or the pipeline (Clocks).",
         "enum class Depends : uint8_t { Program, Caches, Clocks };\n",
         "struct EventInfo {",

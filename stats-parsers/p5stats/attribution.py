@@ -2,7 +2,7 @@
 """attribution.jsonl: counts by function, ring, address space and cause of the entry to the kernel.
 
 With stacks, the counts are also divided by caller. With classes of misses, misses are also divided
-by cause. For each phase, the sum over all nodes is exactly the count of the phase's brackets.
+by cause. In each phase, the sum of the counts of all nodes is exactly the count of the brackets.
 """
 
 from collections import defaultdict
@@ -42,8 +42,8 @@ class Function:
 class Node:
     """A function in a ring of an address space (`cr3`).
 
-    crossing: the reason why execution entered this ring. parent: the node that called this node.
-    It is None if the run did not record stacks, or if the caller is unknown.
+    crossing: the reason why execution entered this ring. parent: the node that called this node, or
+    None if the run did not record stacks or the caller is unknown.
     """
 
     parent: int | None

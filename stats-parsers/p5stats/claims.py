@@ -31,9 +31,9 @@ ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
 BOUNDS = (AT_LEAST, AT_MOST)
-# The shape of a curve, for papers that give no number. Such a claim contains no value. Its modelled
-# number is highest / lowest (flat), last / first (rises, falls), or the share of the variance that
-# a straight line explains (linear).
+# The shape of a curve, for papers that give no number. A claim about a shape contains no value. The
+# modelled number of a shape is highest / lowest (flat), last / first (rises, falls), or the share
+# of the variance that a straight line explains (linear).
 FLAT, RISES, FALLS, LINEAR = "flat", "rises", "falls", "linear"
 SHAPES = (FLAT, RISES, FALLS, LINEAR)
 FLAT_WITHIN, LINEAR_FROM = 0.10, 0.95
@@ -47,7 +47,7 @@ STATISTICS: dict[str, Callable[[pd.Series], float]] = {
     "highest": lambda values: float(values.max()),
 }
 PLATEAU_END, PLATEAU_START = "plateau end", "plateau start"
-PLATEAU_WITHIN = 0.10  # of the value at its reference point
+PLATEAU_WITHIN = 0.10  # the largest relative difference to the value at the phase `at`
 CROSSING = "crossing"  # the size from which one curve stays below another
 MICROSECONDS = "microseconds"  # the name of modelled time as a term of a measure
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
@@ -144,7 +144,7 @@ class Claim:
     """A published number, or the shape of a curve. The `value` of a shape is NaN.
 
     keys: machine keys, or rows of the timing table (`timing.CLASS`). For the role input, these keys
-    contain the number. For the role fitted, they were fitted to the number. An input without a
+    contain the number. For the role fitted, keys were fitted to the number. An input without a
     measure is read from its key. reason: why the claim is untestable or does not hold. note: a
     remark for any verdict.
     """
@@ -185,7 +185,7 @@ def evaluate(
 def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
     """A summary of the claims of one role.
 
-    `claims`: the number of claims with a verdict. `hold`: the number of these that hold. `values`:
+    `claims`: the number of claims with a verdict. `hold`: the number of claims that hold. `values`:
     the number of claims with a value that is not a bound. `mean_error` and `largest_error`: the
     errors of these values in percent, without sign. `bounds`: the number of claims with a bound.
     `kept`: the number of bounds that hold.
@@ -205,7 +205,7 @@ def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
 
 
 def meets(tag: str, published: float, modelled: float) -> bool:
-    """Whether a modelled number agrees with the published one, by the tag of the claim.
+    """Whether a modelled number agrees with the published number, by the tag of the claim.
 
     A bound must be kept. "about" and "up to" allow an error of 10 %, "exact" allows 5 %. For a
     shape, see SHAPES.
@@ -230,7 +230,7 @@ _SIZE = re.compile(rf"([0-9.]+) ({'|'.join(_UNITS)})")
 
 
 def is_size(phase: str) -> bool:
-    """Whether the name of a phase is a size, and the phase therefore a point of a curve."""
+    """Whether the name of a phase is a size. Such a phase is a point of a curve over sizes."""
     return bool(_SIZE.fullmatch(phase))
 
 
@@ -333,7 +333,7 @@ def _measured(
 def _shape(claim: Claim, curve: pd.Series) -> float:
     """The number that decides whether a curve has the claimed shape (see SHAPES).
 
-    It is 1 if the curve should rise but falls at some point, or should fall but rises.
+    The number is 1 if the curve should rise but falls at some point, or should fall but rises.
     """
     sizes, values = curve.index.to_numpy(dtype=float), curve.to_numpy(dtype=float)
     if len(values) < 2:

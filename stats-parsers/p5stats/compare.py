@@ -3,16 +3,16 @@
 
 A bracket itself has a cost. A correction removes this cost:
 
-* chen95 brackets an operation with start() and stop() of a counter device. These are system calls,
-  and the counters count them. The Null benchmark of chen95 measures an empty bracket, and the paper
+* chen95 brackets an operation with start() and stop() of a counter device. The counters also count
+  these two system calls. The Null benchmark of chen95 measures an empty bracket, and the paper
   subtracts its mean from every other result. Counts that a program reads through the device
   (/dev/p5ctr) need the same correction: `correct` with the counts of the `null` workload.
 * Our markers cost no cycles, and the engine does not count them. A count between two markers
   therefore contains no call of the device and needs no Null correction. Beside the operation, it
   contains only the few ordinary instructions that load a marker's registers. Each workload measures
   these instructions by an empty bracket (phase `empty`). `correct` with the counts of that phase
-  removes them. The result is comparable with a Null-corrected result of chen95, because each of
-  them contains only the bracketed operation.
+  removes them. The result is comparable with a Null-corrected result of chen95, because the two
+  results contain only the bracketed operation.
 
 The formula is the same: subtract the baseline from each iteration. A corrected count can be
 slightly negative, because the caches are in another state in the empty bracket. Negative counts are

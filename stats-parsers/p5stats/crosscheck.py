@@ -3,8 +3,8 @@
 
 A program and its kernel make the same accesses on every correct engine. Interrupts differ, because
 they depend on time, and each engine models time in its own way. The comparison therefore selects
-those brackets of a phase that have the fewest interrupts, and uses their median. Like the reports,
-it subtracts the empty bracket.
+those brackets of a phase that have the fewest interrupts, and uses their median. As in reports, the
+empty bracket is subtracted.
 """
 
 import math
@@ -23,7 +23,7 @@ INTERRUPTS = "hw_interrupts"
 INTERRUPT_COUNT = INTERRUPTS.replace("_", " ")  # as a quantity
 ASKED = ["workload", "parameters", "phase"]
 ENGINES = ("first", "second")
-SAVED = 0.25  # the least share of interrupts that the second run must avoid to show their cost
+SAVED = 0.25  # the smallest share of interrupts that must be absent in the second run
 _PAIRS = [*ENGINES, *(f"{engine} again" for engine in ENGINES)]
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
 
@@ -65,9 +65,9 @@ QUANTITIES = (
 def typical(frame: pd.DataFrame) -> pd.DataFrame:
     """The typical bracket of each phase of one engine's runs.
 
-    It is the median of the brackets with the fewest interrupts. Index: ASKED. Columns: the names of
-    QUANTITIES, and `brackets`, the number of brackets in the median. If the engine does not count a
-    quantity, its value is NaN.
+    The typical bracket is the median of the brackets with the fewest interrupts. Index: ASKED.
+    Columns: the names of QUANTITIES, and `brackets`, the number of brackets in the median. If the
+    engine does not count a quantity, its value is NaN.
     """
     counts = compare.without_empty(compare.counts(frame))
     rows = {}
@@ -143,7 +143,7 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
-    """The cost of an interrupt in each phase; NaN if it is unknown."""
+    """The cost of an interrupt in each phase. NaN for an unknown cost."""
     interrupts = phases[f"{engine} interrupts"]
     saved = interrupts - phases[f"{engine} again interrupts"]
     saved = saved.where(saved >= SAVED * interrupts).where(saved > 0)
@@ -169,5 +169,5 @@ def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:
 
 
 def table(runs: list[pd.DataFrame]) -> pd.DataFrame:
-    """Joins the tidy tables of several runs. An empty table for no runs."""
+    """Joins the tidy tables of several runs. Without runs, the result is an empty table."""
     return pd.concat(runs, ignore_index=True) if runs else pd.DataFrame(columns=tidy.COLUMNS)

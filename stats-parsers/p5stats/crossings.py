@@ -3,11 +3,11 @@
 part.
 
 A run with `--trace crossings` writes a line for every change of ring, address space or machine mode
-inside a bracket. Between two lines one part of the system runs. This is a step. The name of a part
-is its role: the program that contains the bracket, a program that this program starts, or the
-kernel in ring 0. The kernel of User-Mode Linux (UML) runs in ring 3. Its calls of ptrace identify
-it. It resumes its programs with PTRACE_SYSEMU. With PTRACE_CONT it resumes its stub, a piece of
-code in the address space of each program, which maps memory there.
+inside a bracket. A step is the execution of one part of the system between two lines. The name of a
+part is its role: the program that contains the bracket, a program that this program starts, or the
+kernel in ring 0. The kernel of User-Mode Linux (UML) runs in ring 3. Calls of ptrace identify the
+UML kernel. The UML kernel resumes its programs with PTRACE_SYSEMU. With PTRACE_CONT, the UML kernel
+resumes its stub, a piece of code in the address space of each program, which maps memory there.
 """
 
 from collections import Counter
@@ -209,7 +209,7 @@ class Bracket:
         return tuple((step.who, step.end) for step in self.steps)
 
     def services(self) -> list[Service]:
-        """The services for the programs, in order. The last one is the end of the bracket."""
+        """The services for the programs, in order. The last service is the end of the bracket."""
         found: list[Service] = []
         for step in self.steps:
             if step.is_program or not found:
@@ -255,7 +255,7 @@ def read(path: Path) -> dict[int, list[Bracket]]:
 
 
 class _Line:
-    """One JSON object of the file. Its getters check type and range."""
+    """One JSON object of the file. The getters check type and range."""
 
     def __init__(self, where: str, data: object) -> None:
         self.where = where

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """events.jsonl of one run: the counter snapshots that the engine wrote at markers.
 
-The file has a header, then markers, reads and notes in the order of virtual time, then one end
-line. Snapshots are cumulative since reset. Each privilege ring and address space (CR3) has its own
-counts. The parser trusts nothing in the file: a malformed line is an error that names the line.
+The file contains a header, then markers, reads and notes in the order of virtual time, then one end
+line. Snapshots are cumulative since reset. The counts of each privilege ring and address space
+(CR3) are separate. The parser checks every line. The error for a malformed line names the line.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class Marker:
 class Read:
     """A value that a guest read by RDTSC or RDMSR, or wrote by WRMSR.
 
-    `banks` has the counters at that instruction.
+    `banks` contains the counters at that instruction.
     """
 
     insn: str
@@ -105,12 +105,12 @@ class Events:
 
     @property
     def ready(self) -> Marker | None:
-        """The ready marker. None if the guest did not reach it."""
+        """The ready marker. None if the guest did not reach this marker."""
         return next((marker for marker in self.markers if marker.op == "ready"), None)
 
 
 class _Line:
-    """One JSON object of the file. Its getters check type and range."""
+    """One JSON object of the file. The getters check type and range."""
 
     def __init__(self, where: str, data: object) -> None:
         if not isinstance(data, dict):
@@ -140,7 +140,7 @@ class _Line:
 def parse(path: Path) -> Events:
     """Parses and checks a file. StatsError names the line of the first error.
 
-    Unbalanced markers are an error too: a count between markers that do not match has no meaning.
+    Unbalanced markers are also an error, because a count between such markers has no meaning.
     """
     lines = _lines(path)
     try:
@@ -231,7 +231,7 @@ def _header(line: _Line) -> dict[str, str]:
         )
     events, units = line.get("events", list), line.get("units", list)
     if len(events) != len(units) or not all(isinstance(text, str) for text in events + units):
-        raise StatsError(f"{line.where}: expected as many units as events, both texts")
+        raise StatsError(f"{line.where}: events, units: expected texts, one unit for each event")
     if len(set(events)) != len(events):
         raise StatsError(f"{line.where}: events: the same name twice")
     if line.count("clock_hz") == 0:
@@ -355,8 +355,8 @@ def _brackets(path: Path, markers: list[Marker], *, cut: bool) -> Iterator[Brack
         if marker.op == "begin":
             if marker.arg in started:
                 raise StatsError(
-                    f"{where}: unbalanced markers: begin({marker.arg}) while the one of line"
-                    f" {started[marker.arg].line} is open"
+                    f"{where}: unbalanced markers: begin({marker.arg}) while the begin marker of"
+                    f" line {started[marker.arg].line} is open"
                 )
             started[marker.arg] = marker
             shadows[marker.arg] = {}

@@ -40,9 +40,8 @@ RINGS = 4
 class Rule:
     """How to get an event: the sum of the matching numbers of a component, without `::total`.
 
-    Without a matching number, this gem5 does not count the event. The rule is different for
-    `nozero` statistics, which gem5 omits while they are zero: gem5 counts the event if the file
-    contains any number of the component.
+    Without a matching number, this gem5 does not count the event. nozero: gem5 omits the statistic
+    while it is zero, so gem5 counts the event if the file contains any number of the component.
     """
 
     event: str

@@ -9,7 +9,7 @@ the engine's brackets in the same iterations. A = R - B is the access. Then
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
-is the error that remains after the correction. It is the sum of four parts:
+is the error that remains after the correction. The error is the sum of four parts:
 
     miscounts   errors of the counters (the reference is the same run without miscounts)
     first       the part of the first iteration of a pass, which runs with cold caches
@@ -48,7 +48,7 @@ class Row:
 
     event: str
     reading: float  # of the counter
-    null: float  # of the counter around Null
+    null: float  # of the counter for Null
     engine: float  # the bracket of the same executions, minus the bracket of Null
     miscounts: float
     first: float
@@ -76,7 +76,7 @@ class Row:
 class Measured:
     """A run with counters: one row for each iteration of all passes.
 
-    readings: the numbers that the guest printed. They are NaN for events of another pass.
+    readings: the numbers that the guest printed. A reading is NaN for an event of another pass.
     operation, with_counters: the counts of the engine in these two phases.
     """
 
@@ -101,7 +101,8 @@ class Measured:
 
 
 def measured(output: str, table: pd.DataFrame) -> Measured:
-    """A run, from the output of the program and the tidy table. StatsError if they do not match."""
+    """A run, from the output of the program and the tidy table. StatsError if the output does not
+    match the table."""
     readings, per_pass = _readings(output)
     operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
     if not len(readings) == len(operation) == len(around):
@@ -171,7 +172,7 @@ def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]
     first, interrupted = (flags[access.index] for flags in (one.first, one.interrupted))
     quiet = access[~first & ~interrupted]
     if quiet.empty:
-        raise StatsError(f"counted: {event}: no iteration without an interrupt but the first")
+        raise StatsError(f"counted: {event}: expected a later iteration without an interrupt")
     excess = (access - quiet.mean()) / len(access)
     return (
         miscounts,

@@ -14,13 +14,13 @@ KERNEL = "cycles.busy.ring0"  # added by p5stats.compare.counts: busy cycles in 
 PAGE_FAULT = "vector.fault.14"
 CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
-LONG_MODE_CHANGES = "mode_changes.64bit"  # of engines whose processor has 64-bit code
+LONG_MODE_CHANGES = "mode_changes.64bit"  # only of engines with 64-bit code
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A derived number. `value` computes it from the mean counts of one operation, and from the
-    clock in Hz."""
+    """A derived number. `value` computes the number from the mean counts of one operation, and from
+    the clock in Hz."""
 
     name: str
     unit: str
@@ -67,7 +67,7 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-# In the order of the report. The name of an event means the row that the event declares.
+# Rows in the order of the report. The name of an event means the row that the event declares.
 _CYCLES = (
     "cycles.busy",
     "cycles.idle",

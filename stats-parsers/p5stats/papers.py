@@ -24,7 +24,7 @@ from p5stats.problems import StatsError
 
 # The columns that identify the system of a measurement. Comparisons compare systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
-# ousterhout90 compares with a Microvax II. Its table 1 rates the Microvax II at 0.9 MIPS
+# ousterhout90 compares with a Microvax II. Table 1 of the paper rates the Microvax II at 0.9 MIPS
 # (VAX-11/780: about 1).
 MVAX2_MIPS = 0.9
 # Microseconds of an operation on a Microvax II under Ultrix (tables 2 and 3).
@@ -206,7 +206,7 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     ]
     twice = each[each.duplicated([*same, "seed"])]
     if len(twice):
-        raise StatsError(f"seed {twice['seed'].iloc[0]} is there twice for one number")
+        raise StatsError(f"seed {twice['seed'].iloc[0]} occurs twice for one number")
     found = each.groupby(same, sort=False)["value"].agg(
         seeds="count", value="mean", deviation="std", lowest="min", highest="max"
     )
@@ -248,8 +248,8 @@ def mips_relative(
     speed.
 
     The value of a Microvax II is 1. value, base: the time here and the time on the Microvax II, in
-    the same unit. With `bandwidth`, they are bandwidths. mips: the machine's rating on the paper's
-    scale (VAX-11/780: about 1), which is an estimate.
+    the same unit. With `bandwidth`, both values are bandwidths. mips: the machine's rating on the
+    paper's scale (VAX-11/780: about 1), which is an estimate.
     """
     speed = value / base if bandwidth else base / value
     return speed / (mips / MVAX2_MIPS)

@@ -5,5 +5,5 @@
 class StatsError(ValueError):
     """A malformed file, or an argument for which there is no answer.
 
-    The message is one line. It contains the place of the fault and what was expected.
+    The message is one line with the place of the fault and the expected content.
     """

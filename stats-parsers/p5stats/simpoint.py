@@ -169,10 +169,10 @@ def cluster(
 ) -> Clustering:
     """Clusters the intervals like SimPoint 3.2 with `-fixedLength off`.
 
-    It normalises the vectors and projects them at random to 15 dimensions. For every k up to max_k,
-    it runs k-means from `seeds` starting points. It then chooses the smallest k with a sufficient
-    BIC score: at least worst score + `threshold` x (best score - worst score). The interval nearest
-    to the centre of a cluster represents the cluster. Equal input gives equal output, because all
+    The vectors are normalised, and projected at random to 15 dimensions. k-means runs for every k
+    up to max_k, from `seeds` starting points. The result uses the smallest k with a sufficient BIC
+    score: at least worst score + `threshold` x (best score - worst score). The interval nearest to
+    the centre of a cluster represents the cluster. Equal input gives equal output, because all
     random numbers have fixed seeds.
     """
     from sklearn.cluster import KMeans  # slow to import, and only one command needs it

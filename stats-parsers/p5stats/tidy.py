@@ -18,7 +18,7 @@ for a shadow, its name |
 | value | count between the begin and the end of that bracket |
 
 If no event happened in a ring of an address space during a bracket, the table contains no rows for
-the ring. Otherwise it contains a row for each event, also if the count is zero.
+the ring. Otherwise the table contains a row for each event, also if the count is zero.
 
 A shadow is a further geometry that counted misses in the same run. The rows of a shadow contain its
 misses, and the run's counts of events that do not depend on a geometry. The `feedback` of a shadow
@@ -43,7 +43,7 @@ from p5stats.problems import StatsError
 SCHEMA_VERSION = 2
 COUNTS, RECORD = "counts.parquet", "run.json"
 YES, NO = "yes", "no"  # values of `feedback`
-VECTOR = "vector."  # begins the names of the counts by interrupt vector
+VECTOR = "vector."  # the beginning of the names of counts by interrupt vector
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
@@ -190,7 +190,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-        raise StatsError(f"{path}: damaged: its SHA-256 is not the one in {RECORD}")
+        raise StatsError(f"{path}: damaged: its SHA-256 differs from the digest in {RECORD}")
     try:
         file = pq.read_table(pa.BufferReader(content))
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -231,9 +231,9 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
     of each run.
 
     A directory also contains the runs of older engines and guests. Several runs may agree in all
-    columns of Origin except `run`. The function then reads only the run that started last. It omits
-    a run with a power cut, because the counts of that run are incomplete. With `all_runs`, it reads
-    all runs. StatsError if there is no table.
+    columns of Origin except `run`. The function then reads only the run that started last. A run
+    with a power cut is omitted, because the counts of such a run are incomplete. With `all_runs`,
+    the function reads all runs. StatsError if there is no table.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob(f"**/{COUNTS}")):

@@ -46,15 +46,15 @@ Executor = Callable[[list[Run]], list[Result]]
 class Explanation:
     """An experiment on both engines.
 
-    settings: the machine keys that the experiment changes. quantities: the counts for which it can
-    remove a difference.
+    settings: the machine keys that the experiment changes. quantities: the counts for which the
+    experiment can remove a difference.
     """
 
     name: str
     title: str
     settings: Mapping[str, str]
     quantities: tuple[str, ...]
-    without_interrupts: bool = False  # compares counts extrapolated to zero interrupts
+    without_interrupts: bool = False  # compare counts after extrapolation to zero interrupts
 
 
 _L1 = ("L1D read misses", "L1D write misses", "L1I misses")
@@ -63,27 +63,27 @@ _TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
 EXPLANATIONS = (
     Explanation(
         "no-ticks",
-        "each count without the cost of interrupts, from a second run at 360 MHz, which has fewer"
-        " clock ticks",
+        "each count minus the cost of interrupts; a second run at 360 MHz, with fewer clock ticks,"
+        " shows this cost",
         {"cpu.clock_mhz": "360", "cpu.bus_mhz": "60"},
         tuple(one.name for one in crosscheck.QUANTITIES if one.name != crosscheck.INTERRUPT_COUNT),
         without_interrupts=True,
     ),
     Explanation(
         "write-allocate",
-        "a write that misses L1D fills its line, as in stock gem5",
+        "a write miss in L1D fills the line, as in stock gem5",
         {"l1d.write_allocate": "true"},
         ("L1D read misses", "L1D write misses", *_BEHIND_L1),
     ),
     Explanation(
         "direct-mapped",
-        "L1 caches with one way, so that replacement has no choice",
+        "L1 caches with one way, so that the replacement policy has no effect",
         {"l1i.ways": "1", "l1d.ways": "1"},
         (*_L1, *_BEHIND_L1),
     ),
     Explanation(
         "large-l1",
-        "L1 caches of 64 KB, which keep their lines: only the first access to a line misses",
+        "L1 caches of 64 KB, in which only the first access to a line misses",
         {"l1i.size": "64K", "l1d.size": "64K"},
         (*_L1, *_BEHIND_L1),
     ),
@@ -102,7 +102,7 @@ EXPLANATIONS = (
     ),
     Explanation(
         "associative-l1",
-        "L1 caches of 32 ways, where the sets of addresses hardly matter",
+        "L1 caches of 32 ways, in which the sets of addresses have almost no effect",
         {"l1i.ways": "32", "l1i.replacement": "lru", "l1d.ways": "32", "l1d.replacement": "lru"},
         (*_L1, *_BEHIND_L1),
     ),
@@ -185,7 +185,7 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 def check(
     lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
 ) -> Check:
-    """Runs both engines and compares their counts, then runs experiments for the differences.
+    """Compares the counts of both engines. Then runs experiments that can explain the differences.
 
     Each experiment runs only the workloads with a difference that the experiment can explain.
     explanations: the experiments to run. None means every experiment that can explain a difference.
@@ -352,7 +352,7 @@ def grids(found: Check) -> list[Grid]:
 
 
 def _few(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows to show. For a curve, these are only its smallest, middle and largest size."""
+    """The rows to show. The rows of a curve are its smallest, middle and largest size."""
     kept, curves = [], _curves(rows)
     for name, group in rows.groupby("workload", sort=False):
         phases = list(dict.fromkeys(group["phase"]))

@@ -24,7 +24,7 @@ from p5stats.crossings import Bracket, Service, Step
 
 Execute = Callable[[list[Run]], list[Result]]
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
-# For a microkernel: the name of a program in a trace, and the name of the server that it is.
+# For a microkernel: the name of a server's program in a trace, and the name of the server.
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
@@ -74,7 +74,7 @@ def services(bracket: Bracket) -> str:
     sums[1] = f"{bracket.clocks:,}"
     rows.append(["**all**", *(f"**{text}**" for text in sums), *["", ""] * user_mode])
     head = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
-    calls = ["Calls from the UML kernel to the host", "Calls from its stub to the host"]
+    calls = ["Calls from the UML kernel to the host", "Calls from the UML stub to the host"]
     return _table(head + calls * user_mode, rows)
 
 

@@ -24,7 +24,7 @@ from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
-FORMS = ("table", "markdown")  # other formats show the engine's counts, as for any experiment
+FORMS = ("table", "markdown")  # other formats show only the engine's counts
 EXACT = "counters.miscounts=false"
 TABLE = re.compile(r"(<!-- method of (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 # The names that people read, with the code of each event.
@@ -68,7 +68,7 @@ NOTES = (
 def applies(runs: Sequence[Stored]) -> bool:
     """Whether these tables can show the runs.
 
-    All runs must be ok and use the same machine, guest and seed. Runs of Null must be among them.
+    All runs must be ok and use the same machine, guest and seed. The runs must include Null.
     """
     asked = {
         (one.record["parameters"]["operation"], one.record["parameters"]["counters"])

@@ -22,7 +22,7 @@ class Evidence:
     """The sources of documents: a checkout, and functions that run experiments in it.
 
     `execute` executes several runs at a time. `one_by_one` executes one run at a time, so that host
-    times are comparable. If several documents need a run, it executes once.
+    times are comparable. A run that several documents need executes only once.
     """
 
     def __init__(self, lab: Lab, execute: Execute, one_by_one: Execute) -> None:
@@ -42,8 +42,8 @@ class Document:
 
     file: its path in the checkout. needs: the experiments that run first, or none if the files of
     the checkout are enough. make: a function that returns the new text from the old text, with the
-    hand-written parts unchanged. gem5: the document needs a gem5. It shows host times, which differ
-    each time.
+    hand-written parts unchanged. gem5: whether the document needs a gem5 and shows host times,
+    which differ each time.
     """
 
     name: str
@@ -154,7 +154,7 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """The reason to skip a document that the user did not name. Empty if there is no reason."""
+    """The reason to skip a document that the user did not name, or an empty text."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
     return "shows host times, which differ each time" if document.gem5 and check else ""

@@ -29,7 +29,7 @@ class Cell:
     """A benchmark on a guest.
 
     runs: the number of runs of the benchmark that the papers' experiments define for this guest.
-    state: "all" if no guest has more runs in any experiment, "some" if another guest has more.
+    state: "all" if no other guest has more runs in any experiment, "some" otherwise.
     "can" means that the guest can run the benchmark, but no experiment includes it. "no" means that
     the guest cannot run the benchmark, for this `reason`.
     """
@@ -116,10 +116,10 @@ def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
 
 LEGEND = (
     "Each number is the number of runs that the papers' experiments define for this guest. These"
-    " runs differ in their parameters. Some experiments name the guests that they use; then other"
-    " guests have fewer runs. For example, an experiment that needs a modelled disk names only"
-    f" `linux`. `{ABLE}` means that we know no reason why the benchmark cannot run on this guest,"
-    " but these experiments do not include it there."
+    " runs differ in their parameters. Some experiments run only on the guests that they name, so"
+    " other guests have fewer runs. For example, an experiment that needs a modelled disk names"
+    f" only `linux`. `{ABLE}` means that we know no reason why the benchmark cannot run on this"
+    " guest, but no experiment of a paper runs the benchmark on this guest."
 )
 
 
@@ -160,5 +160,5 @@ def block(found: Sequence[Cell]) -> str:
 
 
 def render(text: str, found: Sequence[Cell]) -> str:
-    """The document with a new matrix. UserError if the document contains no block for it."""
+    """The document with a new matrix. UserError if the text contains no block for the matrix."""
     return blocks.replace(text, COMMAND, block(found))

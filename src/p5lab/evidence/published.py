@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads the claims of configs/claims.toml (docs/evidence/claims.md).
 
-It checks that the machines, experiments, guests and workloads that a claim names exist.
+The module checks that the machines, experiments, guests and workloads of a claim exist.
 """
 
 import csv
@@ -59,7 +59,7 @@ def load(lab: Lab) -> list[Claim]:
 
 
 class _Loader:
-    """Reads claims. It loads the files of workloads, experiments, guests and machines once."""
+    """Reads claims. Lists of workloads, experiments, guests and machines are loaded once."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -244,11 +244,11 @@ class _Loader:
     def _other(
         self, measure: Table, key: str, own: dict[str, Any], board: Machine
     ) -> Selection | None:
-        """The selection `less`, which is subtracted, or `over`, which is the divisor. None without
-        one.
+        """The selection `less`, which is subtracted, or `over`, which is the divisor. None if the
+        measure does not contain this key.
 
-        The selection inherits the measure's parameters and phases if it names no other workload. It
-        inherits the measure's machine settings if it names no other machine.
+        The selection inherits the measure's parameters and phases if it names no workload. The
+        selection inherits the measure's machine settings if it names no machine.
         """
         if key not in measure.data:
             return None

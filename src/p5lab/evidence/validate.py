@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab validate: published numbers beside modelled ones (docs/evidence/claims.md)."""
+"""./p5lab validate: published numbers beside modelled numbers (docs/evidence/claims.md)."""
 
 import io
 import json
@@ -95,7 +95,7 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
 
 
 def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
-    """The verdicts on the claims. They use only these results."""
+    """The verdicts on the claims, from these results only."""
     tables, clocks = [], {}
     for result in results:
         if result.status == "ok":
@@ -139,7 +139,7 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
 def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     """The table of measured claims.
 
-    With `everything`, it also shows the untestable claims and the inputs from machine files.
+    With `everything`, the table also shows untestable claims and the inputs from machine files.
     """
     grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
     for row in found.to_dict("records"):
@@ -193,10 +193,10 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     if not said["claims"]:
         return ""
     line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
-    if role == INPUT:  # no errors, because inputs are no evidence for the model
+    if role == INPUT:  # without errors, because inputs are no evidence for the model
         plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
         return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
-    if role == SYSTEM:  # no errors, because our system is not the paper's system
+    if role == SYSTEM:  # without errors, because our system is not the paper's system
         return line + "."
     if said["values"]:
         line += (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds the targets that runs need with SCons, if they are not up to date."""
+"""Uses SCons to build the targets that runs need, if these targets are not up to date."""
 
 import fcntl
 import os
@@ -62,10 +62,10 @@ ZIG_FIRST = Cost(45, 0, 100)
 def ensure(
     lab: Lab, progress: Progress, targets: tuple[str, ...] = (), jobs: int | None = None
 ) -> None:
-    """Builds the given targets if they are not up to date. Without targets, it builds everything.
+    """Builds the given targets if they are not up to date. Builds everything without targets.
 
-    It prints a forecast if the build takes long, and shows the current step. All output of the
-    build is written to build/build.log. Raises UserError with the last lines if the build fails.
+    Prints a forecast if the build takes long, and shows the current step. All output of the build
+    is written to build/build.log. Raises UserError with the last lines if the build fails.
     """
     if _is_current(lab, targets):
         return
@@ -117,8 +117,8 @@ def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
 
 
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
-    """Whether scons finds all targets up to date. Also false if scons cannot read the build graph.
-    The build then reports the error."""
+    """Whether scons finds all targets up to date. The result is also false if scons cannot read the
+    build graph. The build then reports the error."""
     return (
         subprocess.run(
             [*_command(), "-q", *targets],
@@ -187,7 +187,7 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
 def _forecast(progress: Progress, planned: str) -> None:
     """Prints the time, the download and the disk space that the planned steps need.
 
-    It prints nothing if the steps take less than 10 seconds. Raises UserError if the disk is too
+    Nothing is printed if the steps take less than 10 seconds. Raises UserError if the disk is too
     small, because the build would otherwise fail after minutes.
     """
     steps = Counter(line.split()[0] for line in planned.splitlines() if line.startswith("  "))

@@ -17,8 +17,8 @@ from p5lab.lab import Lab
 
 
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
-    """Compiles the programs of these runs that are missing. Raises UserError with the compiler's
-    message if a program cannot be compiled, or if it has an instruction that a Pentium lacks."""
+    """Compiles the missing programs of these runs. Raises UserError with the compiler's message if a
+    program cannot be compiled, or if it contains an instruction that a Pentium lacks."""
     needed = {
         run.program.path: run for run in runs if run.workload.delivered and run.program is not None
     }

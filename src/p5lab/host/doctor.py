@@ -125,8 +125,8 @@ def packages(lab: Lab) -> Iterator[Finding]:
 
 
 def needs(launcher: str) -> list[tuple[str, str]]:
-    """The launcher's list of packages. Each pair is a program or file, and the package with it.
-    Raises ValueError if the launcher contains no list."""
+    """The launcher's list of packages, as pairs of a program or file and its package. Raises
+    ValueError if the launcher contains no list."""
     found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
     if not found:
         raise ValueError("p5lab: no list of packages in it")
@@ -149,7 +149,7 @@ def python(lab: Lab) -> Iterator[Finding]:
 
 
 def environment(lab: Lab) -> Iterator[Finding]:
-    """Whether `.venv` exists, is complete and has the packages of requirements.lock."""
+    """Whether `.venv` exists, is complete and contains the packages of requirements.lock."""
     directory = lab.root / ".venv"
     stamp = directory / "p5lab-stamp"
     lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
@@ -260,7 +260,7 @@ def counters(lab: Lab) -> Iterator[Finding]:
 
 
 def _perf() -> str:
-    """Why this process cannot count its own instructions; empty if it can."""
+    """The reason why this process cannot count its own instructions, or an empty text."""
     if platform.machine() != "x86_64":
         return "not an x86-64 host"
     attributes = struct.pack(
@@ -287,7 +287,7 @@ def _perf() -> str:
 
 
 def gem5(lab: Lab) -> Iterator[Finding]:
-    """The gem5 program, which only --engine gem5 uses. The engine itself checks its version."""
+    """The gem5 program, which only --engine gem5 uses. That engine checks the version of gem5."""
     given = os.environ.get("P5LAB_GEM5")
     if not given:
         yield note("gem5", "P5LAB_GEM5 is not set; --engine gem5 needs it (configs/gem5/README.md)")

@@ -2,10 +2,10 @@
 """Downloads the files that `sources.toml` names, and verifies each by its digest.
 
 The files come from the Debian mirror in the host's own apt configuration. apt's own tools download
-them with a private configuration. Its source list, state and cache are below the p5lab cache.
-Downloads therefore do not need root, and the host's package lists do not change. `$P5LAB_DISTDIR`,
-a directory of source files, takes precedence over any download. This module uses only the standard
-library, because the build graph imports it.
+the files with a private configuration. The source list, state and cache of this configuration are
+below the p5lab cache. Downloads therefore do not need root, and the host's package lists do not
+change. `$P5LAB_DISTDIR`, a directory of source files, takes precedence over any download. This
+module uses only the standard library, because the build graph imports it.
 """
 
 import argparse
@@ -64,8 +64,8 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Moving:
-    """A Debian package with a range of accepted versions. Its digest comes from the package
-    index."""
+    """A Debian package with a range of accepted versions. The package index contains the digest of
+    each version."""
 
     name: str
     package: str
@@ -90,7 +90,7 @@ Source = Pinned | Moving
 
 @dataclass(frozen=True)
 class Resolved:
-    """One exact file. It contains no host, path or date, so it can be part of a build's key."""
+    """One exact file. The fields name no host, path or date, so they can be part of a build key."""
 
     name: str
     version: str
@@ -110,7 +110,7 @@ class Archive:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). They suffice to order the
+    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). Such numbers suffice to order the
     versions of one Debian package."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
@@ -224,8 +224,8 @@ def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 
 def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Archive]:
-    """The archives in an apt configuration directory that have one of the `known` suites. Each is
-    listed once, in the order of the configuration."""
+    """The archives in an apt configuration directory that have one of the `known` suites. Each
+    archive is listed once, in the order of the configuration."""
     files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
     found: dict[Archive, None] = {}
     for path in files:
@@ -285,7 +285,7 @@ class Fetcher:
         return self.local(source) or self._newest_on_mirror(source)
 
     def local(self, source: Moving) -> Resolved | None:
-        """The newest accepted file on this host, which needs no download. None if there is none."""
+        """The newest accepted file on this host, which needs no download. None without a file."""
         return self._newest_local(source, self.distdir) or self._newest_local(
             source, self.cache / "dist"
         )
@@ -546,7 +546,8 @@ class Fetcher:
             "Dir::State": str(directory / "state"),
             "Dir::State::status": str(directory / "state/status"),
             "Dir::Cache": str(directory / "cache"),
-            # No binary caches of the index: they need four times its size, and one second to make.
+            # No binary caches of the index, because they need four times the space of the index,
+            # and one second to make.
             "Dir::Cache::pkgcache": "",
             "Dir::Cache::srcpkgcache": "",
             "APT::Sandbox::User": "",
@@ -609,8 +610,8 @@ def _megabytes(size: int) -> str:
 
 
 def _say(line: str) -> None:
-    """Prints a line of progress. It begins with `fetch:`. The line of an error begins with
-    `p5lab:`, so that src/p5lab/host/build.py can distinguish the two."""
+    """Prints a line of progress, which begins with `fetch:`. The line of an error begins with
+    `p5lab:`, so that src/p5lab/host/build.py can distinguish the two kinds of lines."""
     print(f"fetch: {line}", file=sys.stderr, flush=True)
 
 

@@ -74,8 +74,8 @@ def check(lab: Lab, system: Guest) -> None:
 
 
 def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
-    """Makes the archive and its record. On failure it raises UserError, and the old archive and
-    record stay."""
+    """Makes the archive and its record. Raises UserError on failure. The old archive and record are
+    then unchanged."""
     known = guests(lab)
     if request.distribution not in known:
         raise unknown("distribution", request.distribution, known)
@@ -179,9 +179,9 @@ def _bootstrap(
 
 
 def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: Path | None) -> str:
-    """The mirror as a line of sources.list(5). Without `mirror`, it is the first mirror in the
-    host's apt configuration. apt verifies its signatures with `keyring`, if that is given. Raises
-    UserError if there is no mirror."""
+    """The mirror as a line of sources.list(5). Without `mirror`, the function uses the first mirror
+    in the host's apt configuration. If `keyring` is given, apt verifies the mirror's signatures
+    with this keyring. Raises UserError if there is no mirror."""
     fetcher = Fetcher.here(lab.root)
     if mirror:
         if not re.fullmatch(r"(https?|file|copy|ftp)://?\S+", mirror):
@@ -204,11 +204,11 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
 
 
 def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
-    """The command line of mmdebstrap. It installs only the essential packages of the distribution.
+    """The command line of mmdebstrap, for only the essential packages of the distribution.
 
     mmdebstrap chooses one of several methods: root, user namespaces or fakechroot. All methods
-    produce the same bytes. It writes the archive to standard output, because some methods have no
-    permission to write to our directories.
+    produce the same bytes. mmdebstrap writes the archive to standard output, because some methods
+    have no permission to write to our directories.
     """
     settings = [f"--aptopt={line}" for line in fetch.host_settings() if _is_about_access(line)]
     return [

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shows the progress of work to the user. On a terminal it updates one line. Elsewhere it prints
-nothing, except with P5LAB_PROGRESS=plain, which is for logs: then it prints lines from time to
-time."""
+"""Shows the progress of work to the user. On a terminal, one line shows the progress. Without a
+terminal, progress is shown only with P5LAB_PROGRESS=plain, as lines from time to time for a log."""
 
 import os
 import threading
@@ -42,7 +41,7 @@ class Progress:
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
-        the current action. A log gets two lines a minute. They show that a long step still runs."""
+        the current action. A log gets two lines a minute, which show that the step still runs."""
         start = time.monotonic()
         detail = "starting"
 
@@ -76,7 +75,7 @@ class Progress:
 
 
 class RunProgress:
-    """Counts runs. Several threads may call it at the same time."""
+    """Counts runs. Several threads may call the methods at the same time."""
 
     def __init__(self, progress: Progress, total: int, left: Callable[[], str]) -> None:
         self.progress = progress

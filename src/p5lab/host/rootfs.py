@@ -2,8 +2,8 @@
 """Converts an archive of a distribution's root file system to the archive from which p5lab makes
 the disk of a guest.
 
-The result is a plain tar archive. It contains directories, files and symbolic links in the order of
-their paths, all with the same time. It omits files that a guest with one program never reads. Equal
+The result is a plain tar archive of directories, files and symbolic links in the order of their
+paths, all with the same time. Files that a guest with one program never reads are omitted. Equal
 files give equal bytes, whichever program packed the input. The input is checked member by member
 and never unpacked.
 """
@@ -143,7 +143,7 @@ def _opened(archive: Path) -> tarfile.TarFile:
 
 
 def _path(name: str, where: str) -> str:
-    """The path of a member from the root, without a leading slash. Empty for the root itself.
+    """The path of a member from the root, without a leading slash. The path of the root is empty.
     Raises UserError for a path that leads out of the archive."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
@@ -189,7 +189,7 @@ def _member(
         info.linkname = _printable(given.linkname, where)  # any target in the guest is allowed
         return _Member(info)
     info.type = tarfile.REGTYPE
-    if given.islnk():  # a hard link becomes a file of its own
+    if given.islnk():  # a hard link becomes a separate file
         target = members.get(_path(given.linkname, where))
         if target is None or not target.info.isreg():
             raise UserError(
@@ -269,7 +269,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _packages(status: str) -> dict[str, str]:
-    """The version of each package in a status file of dpkg. Empty for an empty text."""
+    """The version of each package in the text of dpkg's status file, which may be empty."""
     stanzas = (
         dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
         for stanza in status.split("\n\n")

@@ -137,8 +137,9 @@ def _side_by_side(places: Sequence[str]) -> list[str]:
 def _selection(lab: Lab, choice: Choice) -> list[str]:
     """The arguments of pytest that select the tests of a part by name.
 
-    pytest imports every given file, and this takes longer than one test. It therefore gets only the
-    files with the name in their file name or text. If there is no such file, it gets all files.
+    pytest imports every given file, and this takes longer than one test. pytest therefore gets only
+    the files with the name in their file name or text. If there is no such file, pytest gets all
+    files.
     """
     if not choice.part:
         return list(choice.arguments)
@@ -157,7 +158,7 @@ def _selection(lab: Lab, choice: Choice) -> list[str]:
 
 
 def failed_checks(lab: Lab, environment: Mapping[str, str]) -> list[str]:
-    """Runs the checks of style and types. Returns the names of those that fail."""
+    """Runs the checks of style and types. Returns the names of the checks that fail."""
     commands = [([sys.executable, "-m", *one], " ".join(one[:2])) for one in CHECKS]
     if files := cxx_files(lab):
         program = Path(sys.executable).with_name("clang-format")

@@ -6,7 +6,7 @@
     for section in sections("m5out/stats.txt"):  # or stats.json, stats.h5, stats.txt.gz
         print(section["simTicks"], section.total("system.cpu.dcache.overallMisses"))
 
-This package does not depend on the rest of the laboratory. For HDF5 it needs the package h5py.
+This package does not depend on the rest of the laboratory. Only HDF5 needs another package, h5py.
 `python -m p5stats.gem5 --help` describes the same functions on the command line. The module `names`
 converts names of older releases of gem5.
 """
@@ -24,10 +24,9 @@ __all__ = ["Number", "Section", "StatsError", "sections"]
 def sections(path: Path | str, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
     """Yields the dumps of a file in order. The content of the file determines the format.
 
-    `wanted` gets the full name of a number, `component.statistic::element`. It returns whether the
-    sections shall contain the number. The parser keeps one part of a file in memory, except for
-    JSON, which contains only one dump. StatsError, after all complete sections, if the file is
-    malformed or incomplete.
+    `wanted` gets the full name of a number, `component.statistic::element`, and returns whether the
+    sections contain the number. Only a JSON file, which contains one dump, is completely in memory.
+    StatsError, after all complete sections, if the file is malformed or incomplete.
     """
     path = Path(path)
     try:

@@ -2,8 +2,8 @@
 """gem5's HDF5 format (gem5 src/base/stats/hdf5.cc).
 
 The file contains a group for each object of the simulation. Each statistic of the object is a
-dataset in the group. The first dimension of a dataset is the dump. Its attributes are the
-description, the names of the elements, and the equation of a formula. gem5 does not write
+dataset in the group. The first dimension of a dataset is the dump. The attributes of a dataset are
+the description, the names of the elements, and the equation of a formula. gem5 does not write
 distributions, histograms, units and totals. The parser gives numbers the same names as in the text
 format.
 """
@@ -21,7 +21,7 @@ from p5stats.problems import StatsError
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # offset of the two sizes, by the version of the superblock
 HEAP = b"GCOL\1"  # signature and version of a heap
-LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")  # of a heap; index and size
+LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")  # of a heap; of an object
 CHUNK = 10  # dumps in a chunk, by gem5's default
 
 
@@ -153,7 +153,7 @@ def _elements(name: str, elements: list[str]) -> list[str | None]:
 
 
 def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN401
-    """The names of the elements in the file. If the file contains no names, numbers from 0.
+    """The names of the elements in the file. If the file contains no names, numbers are the names.
 
     Some names in the file can be empty or missing.
     """

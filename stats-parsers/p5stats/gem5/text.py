@@ -117,7 +117,8 @@ def _add(section: Section, number: int, text: str) -> None:
 
 @cache
 def _comment(text: str) -> tuple[str, str]:
-    """The description and the unit. They are the same in each section, so they are cached."""
+    """The description and the unit in a comment. Comments are the same in each section, so the
+    results are cached."""
     match = _COMMENT.fullmatch(text)
     return (match[1], match[2] or "") if match else (text, "")
 
