@@ -2,7 +2,7 @@
 """Measures the speed of the engine on this host.
 
 There are two loads (configs/experiments/bench.toml). `boot` runs from reset to the end of a program
-that makes one system call. `forkexec` boots in the same way, and then executes fork, exec, exit and
+that makes one system call. `forkexec` boots the same guest, and then executes fork, exec, exit and
 wait 2000 times. Each load runs with the model on and with the model off. The model contains caches,
 TLBs and the clocks of instructions, and its cycles determine virtual time. With the model off, each
 instruction takes one clock, and there are no caches, TLBs or stalls. Only the emulator and its

@@ -2,7 +2,7 @@
 """Loads the counts for the notebooks, and sets the form of their figures.
 
 `sample/` contains small results, so that every notebook runs at once on any host. With `own=True`,
-a notebook instead reads the results of the same experiment in this checkout's results/.
+a notebook reads this checkout's results/ of the same experiment and not the sample.
 `python notebooks/stored.py` writes the samples again from results/. The comments in SAMPLES are the
 commands that make these results.
 """
@@ -59,7 +59,7 @@ alt.renderers.enable("svg")
 
 
 def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
-    """The tidy table of a sample, and the clock in Hz. With `own`, both come from results/."""
+    """The tidy table of a sample, and the clock in Hz. With `own`, the table comes from results/."""
     if not own:
         return tidy.read(SAMPLE / f"{name}.parquet")
     table, clocks = tidy.load(RESULTS / SAMPLES[name][0])

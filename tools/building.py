@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Functions that several build scripts use. They find Zig, unpack a source, check the instructions
-of a product, copy products, and print an error as one line.
+"""Functions that several build scripts use: to find Zig, unpack a source, check the instructions of
+a product, copy products, and print an error as one line.
 
 The product of a script that imports this module also depends on this module.
 """

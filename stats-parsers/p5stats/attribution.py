@@ -248,7 +248,7 @@ def _node(
     if parent is not None and parent not in found.nodes:
         raise ValueError(f"no node {parent} before this one")
     ring = int(record["ring"])
-    # A program in ring 3 has no cause of entry.
+    # The cause of an entry to the kernel has no meaning for a program in ring 3.
     crossing = "" if ring == USER_RING else crossings[record["entrance"]]
     return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing)
 

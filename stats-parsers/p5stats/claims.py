@@ -101,7 +101,7 @@ class Measure:
 
     A term of `count` or `per` is an event, MICROSECONDS, or a numeric parameter of the workload.
     `less` selects brackets for a second number, which is subtracted. `over` selects brackets for a
-    number that is the divisor. Both numbers are computed in the same way as the first number. The
+    number that is the divisor. The formula is the same for these numbers and the first number. The
     end (start) of a plateau is the largest (smallest) array for which the number is still within
     PLATEAU_WITHIN of the number at the phase `at`. A crossing is the size from which the curve
     stays below the curve of `less`. With `base`, the number is a time in microseconds, or a rate if

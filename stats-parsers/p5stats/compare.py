@@ -10,13 +10,13 @@ A bracket itself has a cost. A correction removes this cost:
 * Our markers cost no cycles, and the engine does not count them. A count between two markers
   therefore contains no call of the device and needs no Null correction. Beside the operation, it
   contains only the few ordinary instructions that load a marker's registers. Each workload measures
-  these instructions by an empty bracket (phase `empty`). `correct` with the counts of that phase
-  removes them. The result is comparable with a Null-corrected result of chen95, because the two
-  results contain only the bracketed operation.
+  these instructions by an empty bracket (phase `empty`). `correct` with the counts of phase `empty`
+  removes these instructions. The result is comparable with a Null-corrected result of chen95,
+  because the two results contain only the bracketed operation.
 
-The formula is the same: subtract the baseline from each iteration. A corrected count can be
-slightly negative, because the caches are in another state in the empty bracket. Negative counts are
-not changed to zero.
+The two corrections use the same formula: subtract the baseline from each iteration. A corrected
+count can be slightly negative, because the caches are in another state in the empty bracket.
+Negative counts are not changed to zero.
 """
 
 import math
@@ -64,8 +64,8 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
     keys = [*KEYS, "iteration"]
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
-    # Most of the twelve keys have one value in a run. Without these keys the pivot takes less time,
-    # because its time is proportional to the number of keys.
+    # Most of the twelve keys have one value in a run. Such keys are not part of the pivot, because
+    # the time of the pivot is proportional to the number of keys.
     same = {key: frame[key].iloc[0] for key in keys if (frame[key] == frame[key].iloc[0]).all()}
     differ = [key for key in keys if key not in same] or ["iteration"]
     wide = frame.pivot_table(index=differ, columns="event", values="value", aggfunc="sum")
@@ -103,9 +103,9 @@ def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
 def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
     """Subtracts the empty bracket of the same SOURCE from all other phases.
 
-    Runs without an empty bracket do not change. The cost is the median of the empty brackets,
-    because two things are not part of the cost of a marker: the first empty bracket runs with cold
-    caches, and the clock may tick during another empty bracket.
+    Runs without an empty bracket do not change. The cost is the median of the empty brackets. The
+    first empty bracket runs with cold caches, and the clock may tick in another empty bracket. Cold
+    caches and clock ticks are not part of the cost of a marker, and have no effect on the median.
     """
     parts = []
     for _, run in values.groupby(level=SOURCE, sort=False):

@@ -383,7 +383,7 @@ def _end(crossing: Crossing, names: "_Names", stub: bool) -> str:
 
 @dataclass(frozen=True)
 class _Names:
-    """The names of the address spaces, by CR3. A name says which program runs in the space."""
+    """The name of each address space, by CR3. The name comes from the program in the space."""
 
     spaces: dict[int, str]
     kernel: str

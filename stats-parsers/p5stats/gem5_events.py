@@ -250,8 +250,8 @@ def _end(last: _Marker, tsc: int) -> dict[str, Any]:
 
 
 def _counts(section: Section) -> dict[Ring, float]:
-    """The counts of one dump. A value that is not finite counts as zero. Such values occur if no
-    time passed since the previous dump."""
+    """The counts of one dump. A value that is not finite counts as zero. gem5 writes such values if
+    no time passed since the previous dump."""
     counts: defaultdict[Ring, float] = defaultdict(float)
     for statistic, element, number in section:
         if math.isfinite(number.value):

@@ -3,13 +3,13 @@
 
 For an operation, the paper would print the mean of the counter readings minus the mean of the
 readings around an empty operation (Null). The engine brackets the operation within the same start
-and stop. The counters also count the access: the code from the instruction that starts the counters
-to the instruction that freezes them, without the operation. R is the mean reading. B is the mean of
+and stop. The counters also count the access. The access is the code from the instruction that starts the
+counters to the instruction that freezes the counters, without the operation. R is the mean reading. B is the mean of
 the engine's brackets in the same iterations. A = R - B is the access. Then
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
-is the error that remains after the correction. The error is the sum of four parts:
+is the error that remains after the correction with Null. This error is the sum of four parts:
 
     miscounts   errors of the counters (the reference is the same run without miscounts)
     first       the part of the first iteration of a pass, which runs with cold caches
@@ -54,7 +54,7 @@ class Row:
     first: float
     interrupts: float
     access: float
-    undisturbed: float  # the same difference of brackets in runs that do not use the counters
+    undisturbed: float  # like `engine`, from runs that do not use the counters
 
     @property
     def method(self) -> float:

@@ -175,7 +175,7 @@ def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
     Columns: KEYS, metric, value, misses, references. There is one row for each run, phase and
     ratio. `value` is all misses of a phase / all references of the phase, so a long iteration has
     more weight. A write miss does not fill a line, so each of several writes to an absent line is a
-    miss. Therefore the sum of the two data ratios is not a waiting time. A ratio times the cost of
+    miss. The sum of the two data ratios is therefore not a waiting time. A ratio times the cost of
     a miss is not a waiting time either.
     """
     totals = values.groupby(level=KEYS, sort=False).sum(min_count=1)

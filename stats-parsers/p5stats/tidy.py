@@ -219,7 +219,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
 def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
     """Reads the table of a run directory, and the clock in Hz.
 
-    StatsError if the table does not have the digest in the run's record.
+    StatsError if the digest of the table differs from the digest in the run's record.
     """
     path = directory / RECORD
     known = record.counts_digest(record.read(path)) if path.exists() else None

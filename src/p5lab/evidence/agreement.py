@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """./p5lab cross-check: compares the counts of two engines for the same guest, programs and machine.
 
-The models of the two engines differ in some features. An experiment changes the machine so that one
-of these features has no effect, and runs both engines again. If a difference disappears, this
-experiment explains the difference. docs/evidence/cross-check.md shows the result.
+The models of the two engines differ in some features. An experiment runs both engines again on a
+machine on which one such feature has no effect. If a difference between counts then disappears, the
+experiment explains this difference. docs/evidence/cross-check.md shows the result.
 """
 
 import io
@@ -185,7 +185,7 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 def check(
     lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
 ) -> Check:
-    """Compares the counts of both engines. Then runs experiments that can explain the differences.
+    """Compares the counts of both engines, and runs experiments that can explain the differences.
 
     Each experiment runs only the workloads with a difference that the experiment can explain.
     explanations: the experiments to run. None means every experiment that can explain a difference.
@@ -292,7 +292,7 @@ def _deviations(result: Result) -> list[str]:
 
 
 def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
-    """The differences that an experiment can explain and that have no explanation yet."""
+    """The unexplained differences that an experiment can explain."""
     own = _beyond(_own(rows))
     return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
 
@@ -401,7 +401,7 @@ def _differing(own: pd.DataFrame) -> Grid:
 
 
 def _experiments(rows: pd.DataFrame) -> Grid:
-    """The effect of each experiment on the differences that it should explain."""
+    """The effect of each experiment on the differences that the experiment should explain."""
     grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
     before = {_key(row): row["difference"] for _, row in _beyond(_own(rows)).iterrows()}
     for _, row in rows[rows["explanation"] != ""].iterrows():

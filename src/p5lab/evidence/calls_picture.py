@@ -35,7 +35,7 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """The system with its clocks, ring crossings and CR3 loads."""
+        """The name of the system, with the clocks, ring crossings and CR3 loads of the bracket."""
         crossed = sum(step.crosses for step in self.bracket.steps)
         switched = sum(step.switches for step in self.bracket.steps)
         return (

@@ -310,7 +310,7 @@ def _points(workload: Workload) -> list[str]:
 
 
 def _value(table: Table, tag: str) -> float:
-    """The published number. NaN for a shape, because a shape has no number."""
+    """The published number of a claim. NaN for a claim about a shape."""
     if tag not in SHAPES:
         return _number(table, "value")
     if "value" in table.data:

@@ -221,7 +221,7 @@ def published(row: dict[str, object]) -> str:
 
 
 def _error(row: dict[str, object]) -> str:
-    """The error in percent. A dash if there is no error, for example for a bound that holds."""
+    """The error in percent. A claim without an error, such as a bound that holds, has a dash."""
     error = float(str(row["error"]))
     kept = row["tag"] in claims.BOUNDS and row["verdict"] == HOLDS
     return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"

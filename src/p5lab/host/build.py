@@ -64,8 +64,8 @@ def ensure(
 ) -> None:
     """Builds the given targets if they are not up to date. Builds everything without targets.
 
-    Prints a forecast if the build takes long, and shows the current step. All output of the build
-    is written to build/build.log. Raises UserError with the last lines if the build fails.
+    Prints a forecast for a long build, and shows the current step. All output of the build is
+    written to build/build.log. Raises UserError with the last lines if the build fails.
     """
     if _is_current(lab, targets):
         return
@@ -100,7 +100,7 @@ def _build(
 
 @contextmanager
 def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
-    """Holds the lock of the build: two builds in one checkout would write the same files."""
+    """Holds the build's lock, because two builds in one checkout would write the same files."""
     with (lab.root / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,8 +111,8 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
 
 
 def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
-    """The steps that scons would execute. scons has already copied the products that the cache
-    contains, so these are not in the plan."""
+    """The steps that scons would execute. Cached products are not in the plan, because scons has
+    already copied them from the cache."""
     return "".join(_scons(lab, ("-n", *targets)))
 
 

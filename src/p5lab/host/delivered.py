@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. These
-programs are not part of a guest's RAM disk. The engine delivers them to the guest."""
+programs are not part of a guest's RAM disk. The engine delivers the programs to the guest."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ from p5lab.lab import Lab
 
 
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
-    """Compiles the missing programs of these runs. Raises UserError with the compiler's message if a
-    program cannot be compiled, or if it contains an instruction that a Pentium lacks."""
+    """Compiles the missing programs of these runs. Raises UserError with the compiler's message if
+    a program cannot be compiled, or if a program contains an instruction that a Pentium lacks."""
     needed = {
         run.program.path: run for run in runs if run.workload.delivered and run.program is not None
     }

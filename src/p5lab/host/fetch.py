@@ -110,8 +110,8 @@ class Archive:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). Such numbers suffice to order the
-    versions of one Debian package."""
+    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). The versions of one Debian
+    package have the same order as these numbers."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
@@ -198,8 +198,8 @@ def _one_line_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 
 def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
-    """The entries of a deb822 `.sources` file. Each paragraph has lines `Field: value`. Indented
-    lines continue a value."""
+    """The entries of a deb822 `.sources` file. Each paragraph contains lines `Field: value`.
+    Indented lines continue a value."""
     for paragraph in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         key = ""
@@ -525,7 +525,7 @@ class Fetcher:
         """An archive in the form of sources.list(5)."""
         options = []
         for key, value in entry.options:
-            if key == "signed-by" and "\n" in value:  # the value is the key itself, not its path
+            if key == "signed-by" and "\n" in value:  # the value is a key, not the path of a key
                 self._apt_directory.mkdir(parents=True, exist_ok=True)
                 key_file = self._apt_directory / f"{hashlib.sha256(value.encode()).hexdigest()}.asc"
                 key_file.write_text("\n".join("" if x == "." else x for x in value.split("\n")))
@@ -535,7 +535,7 @@ class Fetcher:
         return f"deb {bracket}{entry.uri} {suite} main\n"
 
     def _environment(self) -> dict[str, str]:
-        """The environment in which apt uses our directories and none of the host's hooks."""
+        """The environment in which apt uses our directories, and does not run the host's hooks."""
         directory = self._apt_directory
         directory.mkdir(parents=True, exist_ok=True)
         settings = {

@@ -74,8 +74,8 @@ def check(lab: Lab, system: Guest) -> None:
 
 
 def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
-    """Makes the archive and its record. Raises UserError on failure. The old archive and record are
-    then unchanged."""
+    """Makes the archive and its record. On failure, raises UserError and does not change the old
+    archive and record."""
     known = guests(lab)
     if request.distribution not in known:
         raise unknown("distribution", request.distribution, known)

@@ -17,7 +17,7 @@ VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
 
 
 class Progress:
-    """Prints progress on stderr, so that stdout holds only results."""
+    """Prints progress on stderr, so that stdout contains only results."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False)
@@ -86,12 +86,12 @@ class RunProgress:
         self._active: dict[str, float] = {}
 
     def started(self, label: str) -> None:
-        """Notes that a run has started."""
+        """Records that a run has started."""
         with self._lock:
             self._active[label] = time.monotonic()
 
     def finished(self, label: str, message: str) -> None:
-        """Notes that a run has ended and prints a line about it."""
+        """Records that a run has ended, and prints a line about the run."""
         with self._lock:
             self._active.pop(label, None)
             self.done += 1

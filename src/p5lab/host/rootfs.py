@@ -23,7 +23,7 @@ from typing import IO
 from p5lab.errors import UserError
 
 TIME = 788918400
-"""1995-01-01, the guest's date at its start. So no file has a date in the guest's future."""
+"""1995-01-01, the date in the guest at its start. No file has a later date."""
 
 GLIBC = "2.31"
 """The oldest C library that our programs run with (workloads/SConscript compiles them for it)."""
@@ -47,8 +47,8 @@ EMPTIED = (
     "usr/share/locale",
     "usr/share/man",
 )
-"""Directories that are emptied: mount points, caches, documentation, translations, and records of
-the packing, which name the mirror."""
+"""Directories that are emptied: mount points, caches, documentation, translations, and records that
+name the mirror."""
 LEFT_OUT = (
     "etc/hostname",
     "etc/machine-id",
@@ -75,7 +75,7 @@ UNREADABLE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError)
 
 @dataclass(frozen=True)
 class Contents:
-    """The facts that a root file system contains about itself. `packages`: versions by name."""
+    """Facts about a root file system, from its own files. `packages`: versions by name."""
 
     os_release: dict[str, str]
     glibc: str
@@ -193,7 +193,7 @@ def _member(
         target = members.get(_path(given.linkname, where))
         if target is None or not target.info.isreg():
             raise UserError(
-                f"{where}: {path}: a link to {given.linkname}: expected a file before it"
+                f"{where}: {path}: a link to {given.linkname}: expected this file before the link"
             )
         info.size = target.info.size
         return _Member(info, target.offset)

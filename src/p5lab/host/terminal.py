@@ -7,9 +7,9 @@ output to a terminal uses one of these functions: tables (tables.py), progress (
 error messages (cli.py). HTML output uses html.escape. JSON output is ASCII with JSON's own escapes.
 Records and logs contain the text byte for byte.
 
-The console of `./p5lab shell` is the guest's own terminal. It shows the guest's output unchanged,
-as on a serial line, because full-screen programs need control sequences. If you do not trust a
-guest, read serial.log.
+The console of `./p5lab shell` is the guest's own terminal. The console shows the guest's output
+unchanged, as on a serial line, because full-screen programs need control sequences. If you do not
+trust a guest, read serial.log.
 """
 
 from rich.markup import escape
@@ -20,6 +20,6 @@ __all__ = ["for_terminal", "markup"]
 
 
 def markup(text: str, *, lines: bool = False) -> str:
-    """The text in a form that rich prints without styles. `for_terminal` has replaced unsafe
+    """The text in a form that rich prints without styles, after `for_terminal` has replaced unsafe
     characters."""
     return escape(for_terminal(text, lines=lines))

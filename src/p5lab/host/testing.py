@@ -99,10 +99,10 @@ def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
     """Runs the chosen tests, and continues after failures. Returns 0 if all tests pass.
 
     `full` sets P5LAB_FULL=1, so that tests use full counts instead of reduced counts. P5LAB_BUILT=1
-    means that everything is built. A test then fails, and does not skip, if a product is missing.
+    means that everything is built: a test fails, and is not skipped, if a product is missing.
     pytest uses one process for each processor. All tests of a file run in the same process, because
-    they share results. The long files start first. Tests that measure time run alone at the end. If
-    a name or arguments select tests, one process runs them.
+    these tests share results. The long files start first. Tests that measure time run alone at the
+    end. If a name or arguments select tests, one process runs the selected tests.
     """
     environment = {
         **os.environ,

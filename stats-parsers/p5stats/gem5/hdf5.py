@@ -87,7 +87,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _check(path: Path) -> None:
-    """Refuses a file with a damaged heap of texts: its free space has size 0.
+    """Refuses a file with a damaged heap of texts, in which the free space has size 0.
 
     HDF5's library (2.0) would read such a heap in an endless loop. The layout is in the HDF5 File
     Format Specification 3.0, II.A and III.E.
@@ -136,7 +136,7 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
 
 
 def _columns(dataset: Any, name: str) -> list[str | None]:  # noqa: ANN401
-    """The names of a dump's numbers. As in text, a vector with one element has no element name."""
+    """The names of a dump's numbers. The name of a vector with one element has no element part."""
     if dataset.ndim == 1 or dataset.shape[1:] == (1,):
         return [name]
     if dataset.ndim == 2:
