@@ -59,7 +59,7 @@ alt.renderers.enable("svg")
 
 
 def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
-    """The tidy table of a sample, and the clock in Hz. With `own`, the table comes from results/."""
+    """The tidy table of a sample, or with `own` the table of results/, and the clock in Hz."""
     if not own:
         return tidy.read(SAMPLE / f"{name}.parquet")
     table, clocks = tidy.load(RESULTS / SAMPLES[name][0])

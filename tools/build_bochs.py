@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build one library and one archive of headers from Bochs, without the last link of its build.
+"""Build one library and one archive of headers from Bochs, without Bochs's last link step.
 
 The script unpacks the source, applies our patches, adds our instrumentation headers, configures and
 compiles. The engine is then linked from the library and from our own objects. Our objects are

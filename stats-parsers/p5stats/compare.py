@@ -105,7 +105,7 @@ def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
 
     Runs without an empty bracket do not change. The cost is the median of the empty brackets. The
     first empty bracket runs with cold caches, and the clock may tick in another empty bracket. Cold
-    caches and clock ticks are not part of the cost of a marker, and have no effect on the median.
+    caches and clock ticks are not part of the cost of a marker, and hardly change the median.
     """
     parts = []
     for _, run in values.groupby(level=SOURCE, sort=False):

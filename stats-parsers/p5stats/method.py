@@ -3,9 +3,10 @@
 
 For an operation, the paper would print the mean of the counter readings minus the mean of the
 readings around an empty operation (Null). The engine brackets the operation within the same start
-and stop. The counters also count the access. The access is the code from the instruction that starts the
-counters to the instruction that freezes the counters, without the operation. R is the mean reading. B is the mean of
-the engine's brackets in the same iterations. A = R - B is the access. Then
+and stop. The counters also count the access. The access is the code from the instruction that
+starts the counters to the instruction that freezes the counters, without the operation. R is the
+mean reading. B is the mean of the engine's brackets in the same iterations. A = R - B is the
+access. Then
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 

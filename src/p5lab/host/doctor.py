@@ -287,7 +287,7 @@ def _perf() -> str:
 
 
 def gem5(lab: Lab) -> Iterator[Finding]:
-    """The gem5 program, which only --engine gem5 uses. `doctor` does not check the version of gem5."""
+    """The gem5 program, which only --engine gem5 uses. A run checks the version of gem5."""
     given = os.environ.get("P5LAB_GEM5")
     if not given:
         yield note("gem5", "P5LAB_GEM5 is not set; --engine gem5 needs it (configs/gem5/README.md)")

@@ -21,7 +21,8 @@ from p5stats.problems import StatsError
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # offset of the two sizes, by the version of the superblock
 HEAP = b"GCOL\1"  # signature and version of a heap
-LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")  # of a heap; of an object
+# The length of a heap, and the index and size of an object in the heap.
+LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")
 CHUNK = 10  # dumps in a chunk, by gem5's default
 
 

@@ -27,7 +27,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
         raise StatsError(
             f"{path}, line {error.lineno}: not JSON, or cut short: {error.msg}"
         ) from None
-    except (ValueError, RecursionError):  # no text, nested too deep, a number without end
+    except (ValueError, RecursionError):  # for example bytes that are not text, or deep nesting
         raise StatsError(f"{path}: not JSON") from None
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
