@@ -331,7 +331,7 @@ def test_the_status_says_whether_they_agree(p5lab, engines):
     status, out, _ = p5lab("--explain", "write-allocate")
     assert status == 0
     assert "Experiments" in out
-    assert "Experiment write-allocate: a write that misses L1D fills its line" in out
+    assert "Experiment write-allocate: a write miss in L1D fills the line" in out
 
 
 def test_for_programs(p5lab, engines):
