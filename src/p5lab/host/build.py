@@ -158,8 +158,9 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
 
 @contextmanager
 def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
-    """Starts scons in its own process group. If the block ends early, the whole group is
-    interrupted. Build scripts then remove their temporary files, and no process remains."""
+    """Starts scons in its own process group. If the block ends before scons ends, the whole process
+    group is interrupted. Build scripts then remove their temporary files, and no process
+    remains."""
     process = subprocess.Popen(
         [*_command(), *arguments],
         cwd=lab.root,
