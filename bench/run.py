@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Speed of the engine on this host.
+"""Measures the speed of the engine on this host.
 
-It runs two loads of configs/experiments/bench.toml. `boot` runs from reset to the end of a program
-that makes one system call. `forkexec` runs the same boot and then 2000 times fork, exec, exit and
-wait. Each load runs with the model on (caches, TLBs, instruction clocks, modelled cycles driving
-virtual time) and with the model off (one clock an instruction, no caches, TLBs or stalls: only the
-emulator and its hooks remain).
+There are two loads (configs/experiments/bench.toml). `boot` runs from reset to the end of a program
+that makes one system call. `forkexec` boots the same guest, and then executes fork, exec, exit and
+wait 2000 times. Each load runs with the model on and with the model off. The model contains caches,
+TLBs and the clocks of instructions, and its cycles determine virtual time. With the model off, each
+instruction takes one clock, and there are no caches, TLBs or stalls. Only the emulator and its
+hooks then run.
 
-guest MIPS        guest instructions (a repeated string instruction is one) per second of the
-                  engine's user CPU time
+guest MIPS        million guest instructions per second of the engine's user CPU time; a repeated
+                  string instruction counts as one
 real-time factor  modelled seconds per second of host time; 2 means twice as fast as the machine
 """
 
@@ -37,8 +38,8 @@ LOADS = {"getpid": "boot", "forkexec": "forkexec"}
 
 @dataclass(frozen=True)
 class Sample:
-    """One run. The instructions and modelled seconds are the guest's; the other times are the
-    host's, in seconds."""
+    """One run. `instructions` and `modelled_seconds` are counts of the guest. The other times are
+    seconds of the host."""
 
     instructions: int
     modelled_seconds: float
@@ -57,7 +58,7 @@ class Sample:
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`, with the words `below` in front of its command.
+    """Run the engine once in `directory`. `below`: words of a profiler before the engine's command.
 
     Raises UserError if the run fails."""
     engine = engines.get(run.engine)
@@ -96,7 +97,7 @@ def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ..
 
 
 def report(name: str, samples: list[Sample]) -> str:
-    """One row of the table: best and median, by user CPU time and by wall time."""
+    """One row of the table, with the best and the median value of each quantity."""
     mips = [sample.mips for sample in samples]
     factor = [sample.factor for sample in samples]
     user = [sample.user_seconds for sample in samples]
@@ -109,7 +110,8 @@ def report(name: str, samples: list[Sample]) -> str:
     )
 
 
-# The part that a function belongs to, by its name. The first match wins.
+# The parts of the engine, and a pattern for the names of each part's functions. A function belongs
+# to the first part with a matching pattern.
 PARTS = {
     "Pentium model and its hooks": r"p5::|p5_|\(anonymous namespace\)",
     "kernel of the host": r"\[k\]",
@@ -121,8 +123,8 @@ FUNCTIONS = 15
 def shares(report: str) -> tuple[dict[str, float], list[tuple[float, str]]]:
     """Read the text of `perf report -F overhead,symbol`.
 
-    Returns the percentage of samples for each part of PARTS, and (percentage, name) for each
-    function, the largest first."""
+    Returns the percentage of samples for each part of PARTS, and a pair (percentage, name) for each
+    function. The largest percentage is first."""
     functions = [
         (float(match[1]), match[2].strip())
         for match in re.finditer(r"^ *([0-9.]+)% +(\[.\] .*)$", report, re.MULTILINE)
@@ -134,7 +136,7 @@ def shares(report: str) -> tuple[dict[str, float], list[tuple[float, str]]]:
 
 
 def profile(lab: Lab, run: experiment.Run) -> str:
-    """Run once under the host's `perf` and return where the engine's time goes, as text.
+    """Run once under the host's `perf`. Return a table of the engine's time by part and function.
 
     Raises UserError if the host has no `perf`."""
     perf = shutil.which("perf")
@@ -165,7 +167,9 @@ def main() -> None:
     )
     parser.add_argument("-n", type=int, default=3, help="runs of each kind (default: 3)")
     parser.add_argument(
-        "--profile", action="store_true", help="show where `forkexec, on` spends its time (by perf)"
+        "--profile",
+        action="store_true",
+        help="show the time of `forkexec, on` by function (needs perf)",
     )
     options = parser.parse_args()
     if options.n < 1:
@@ -190,7 +194,7 @@ def main() -> None:
         for run in experiment.load(lab, "bench", choice):
             samples = []
             for _ in range(options.n):
-                # Below the checkout, because the engine gets relative paths.
+                # The directory is below the checkout, because the engine gets relative paths.
                 with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
                     samples.append(measure(lab, run, Path(d)))
             name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"

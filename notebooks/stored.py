@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Load the notebooks' counts, and set how the notebooks draw.
+"""Loads the counts for the notebooks, and sets the form of their figures.
 
-`sample/` holds small results, so that every notebook runs at once on any host. With `own=True` a
-notebook reads the results of the same experiment in this checkout's results/ instead.
-`python notebooks/stored.py` writes the samples again from results/. SAMPLES names the commands that
-make those results.
+`sample/` contains small results, so that every notebook runs at once on any host. With `own=True`,
+a notebook reads this checkout's results/ of the same experiment and not the sample.
+`python notebooks/stored.py` writes the samples again from results/. The comments in SAMPLES are the
+commands that make these results.
 """
 
 import argparse
@@ -25,11 +25,12 @@ HERE = Path(__file__).resolve().parent
 SAMPLE, RESULTS = HERE / "sample", HERE.parent / "results"
 OUTPUT = "output.log"  # the output of a run's program
 METHOD = ("null", "getpid", "dup", "exec")  # operations of the sample of chen95-method
-# Name of a sample -> its experiment, and a filter for the runs. The comment gives the command.
+# The experiment of each sample, and a filter for its runs. Each comment is the sample's command.
 SAMPLES: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
     # ./p5lab run smoke
     "smoke": ("smoke", lambda run: True),
-    # ./p5lab run chen95-core --sweep parameters.iterations=8; cached-read and create with 2
+    # ./p5lab run chen95-core --sweep parameters.iterations=8
+    # For the workloads cached-read and create: --sweep parameters.iterations=2
     "chen95-core": (
         "chen95-core",
         lambda run: run["guest"]["name"] != "linux64" and _iterations(run) in (2, 8),
@@ -52,12 +53,13 @@ SAMPLES: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
     ),
 }
 
-# Drawings are made here and not in the reader's browser, which needs no script and no network then.
+# Figures are drawn here and not in the reader's browser. The browser then needs no script and no
+# network.
 alt.renderers.enable("svg")
 
 
 def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
-    """The tidy table of a sample, and the clock in Hz; with `own`, those of results/."""
+    """The tidy table of a sample, or with `own` the table of results/, and the clock in Hz."""
     if not own:
         return tidy.read(SAMPLE / f"{name}.parquet")
     table, clocks = tidy.load(RESULTS / SAMPLES[name][0])
@@ -73,7 +75,7 @@ def output(name: str, run: str, own: bool = False) -> str:
 
 def save(name: str, results: Path) -> Path:
     """Write a sample from the directory `results`, and return its path. If several runs have the
-    same inputs, it takes the one that was started last."""
+    same inputs, the sample contains the run that started last."""
     experiment, wanted = SAMPLES[name]
     newest: dict[str, tuple[str, Path]] = {}
     for path in sorted((results / experiment).glob("*/run.json")):
@@ -86,7 +88,7 @@ def save(name: str, results: Path) -> Path:
     (clock_hz,) = {clock for _, clock in read}
     path = SAMPLE / f"{name}.parquet"
     tidy.write(path, pd.concat([table for table, _ in read], ignore_index=True), clock_hz=clock_hz)
-    # The file of tidy.write again, with stronger compression.
+    # Write the file again, with stronger compression than tidy.write.
     pq.write_table(pq.read_table(path), path, compression="zstd", compression_level=19)
     return path
 

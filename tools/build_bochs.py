@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Build Bochs, without its last link, into one library and one archive of headers.
+"""Build one library and one archive of headers from Bochs, without Bochs's last link step.
 
-Unpacks the source, applies our patches, adds our instrumentation headers, configures, compiles.
-The engine is then linked from the library and from our own objects, which are compiled against
-the headers: a change of ours that Bochs does not see leaves this step alone. The products depend
-on the inputs and the compiler only, not on paths, user or time.
+The script unpacks the source, applies our patches, adds our instrumentation headers, configures and
+compiles. The engine is then linked from the library and from our own objects. Our objects are
+compiled with the headers. If we change a file that Bochs does not include, Bochs is therefore not
+built again. The products depend only on the inputs and the compiler, not on paths, user or time.
 """
 
 import argparse
@@ -22,7 +22,8 @@ from p5lab.errors import UserError
 from p5lab.host.fetch import Fetcher, read_resolved
 
 CXXFLAGS = "-O3 -std=c++17 -w"
-# Compiler calls of the configuration in configure.flags, for the progress line only.
+# The number of compiler calls with the configuration in configure.flags. Only the progress line
+# uses it.
 OBJECTS = 302
 PROGRESS_SECONDS = 10.0
 
@@ -38,16 +39,16 @@ def say(line: str) -> None:
 
 
 def run(step: str, command: list[str], tree: Path, log: Path) -> None:
-    """Run one step with its output in a log; its last lines are shown when it fails."""
+    """Run one step and write its output to a log. If the step fails, print the end of the log."""
     with log.open("w") as output:
         process = subprocess.Popen(
             command, cwd=tree, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
-        told = time.monotonic()
+        reported = time.monotonic()
         while process.poll() is None:
             time.sleep(0.05)
-            if time.monotonic() - told > PROGRESS_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported > PROGRESS_SECONDS:
+                reported = time.monotonic()
                 if done := log.read_text(errors="replace").count(" -c "):
                     say(f"{step}: {done} of about {max(done, OBJECTS)} files")
     if process.returncode != 0:
@@ -61,7 +62,7 @@ def configure_flags(paths: list[Path]) -> list[str]:
 
 
 def member(directory: Path, name: str) -> Path:
-    """The object file that became a member of a library; some come from directories below."""
+    """The object file of a member of a library. Some object files are in subdirectories."""
     direct = directory / name
     found = [direct] if direct.exists() else list(directory.rglob(name))
     if len(found) != 1:
@@ -70,7 +71,7 @@ def member(directory: Path, name: str) -> Path:
 
 
 def linked_objects(arguments: list[str], tree: Path) -> list[Path]:
-    """The object files of Bochs's own link line, libraries replaced by their members."""
+    """The object files in Bochs's own link command. Libraries are replaced by their members."""
     objects: list[Path] = []
     for argument in arguments:
         path = tree / argument
@@ -105,7 +106,7 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
         work / "configure.log",
     )
     say("Bochs: compiling")
-    # Bochs links through libtool: in its place stands a script that keeps the arguments.
+    # Bochs links with libtool. This script replaces libtool and records the arguments.
     link = tree / "record-link"
     link.write_text('printf "%s\\n" "$@" >link-line\n')
     run(
@@ -116,7 +117,7 @@ def build(options: argparse.Namespace, source: Path, work: Path) -> None:
     )
     objects = linked_objects((tree / "link-line").read_text().splitlines(), tree)
     library = work / "libbochs.a"
-    # q, not r: two directories may have objects of the same name.
+    # q, not r, because two directories may contain objects with the same name.
     run("archive", ["ar", "qcsD", str(library), *map(str, objects)], tree, work / "archive.log")
     shutil.copyfile(library, options.library)
     write_headers(tree, options.include, without="instrument")
@@ -132,7 +133,7 @@ def main() -> int:
     parser.add_argument("--library", type=Path, required=True)
     parser.add_argument("--include", type=Path, required=True, help="archive of headers")
     options = parser.parse_args()
-    # The same compiler output at any time of any day (__DATE__ in Bochs's about text).
+    # Bochs's about text contains __DATE__. With a fixed date, the output is always the same.
     os.environ |= {"SOURCE_DATE_EPOCH": "788918400", "LC_ALL": "C"}
     try:
         source = Fetcher.here(Path.cwd()).obtain(read_resolved(options.source))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Build the TCP/IP stack lwIP into one library and one archive of its headers.
 
-Only its IPv4 core is compiled, with our options (engine/devices/ne2000/lwip/lwipopts.h), without
-threads and
-without its own sockets: the network of the engine calls it.
+Only lwIP's IPv4 core is compiled, with our options (engine/devices/ne2000/lwip/lwipopts.h), without
+threads and without lwIP's sockets. The network code of the engine calls lwIP.
 """
 
 import argparse

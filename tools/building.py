@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What several build scripts do: find Zig, unpack a source, check the instructions of a product,
-keep products, and end with one line when something is wrong.
+"""Functions that several build scripts use: to find Zig, unpack a source, check the instructions of
+a product, copy products, and print an error as one line.
 
-A script that imports this module names it among the dependencies of its product.
+The product of a script that imports this module also depends on this module.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from pathlib import Path
 
 
 class BuildError(Exception):
-    """The build cannot go on. The message says why; the end of the output came before."""
+    """The build cannot continue. The message gives the reason. Tool output is printed before."""
 
 
 def find_zig() -> Path:
-    """The compiler in the package `ziglang`; its Python wrapper would double the time of a call."""
+    """The path of the compiler in the package `ziglang`. Scripts call the compiler directly,
+    because the package's Python wrapper would double the time of a call."""
     spec = find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise BuildError("the Python package ziglang is missing")
@@ -29,8 +30,8 @@ def find_zig() -> Path:
 
 
 def zig_caches(cache: Path, local: Path | None = None) -> dict[str, str]:
-    """The environment variables that tell Zig where its caches are. local: what only one build
-    needs; by default it stands beside the other."""
+    """The environment variables with the directories of Zig's caches. cache: the global cache.
+    local: the cache for one build; by default it is below the global cache."""
     cache = cache.resolve()
     return {
         "ZIG_GLOBAL_CACHE_DIR": str(cache),
@@ -39,7 +40,7 @@ def zig_caches(cache: Path, local: Path | None = None) -> dict[str, str]:
 
 
 def unpack(archive: Path, directory: Path) -> Path:
-    """Unpacks a source archive into a directory, which is made; the one directory that is in it."""
+    """Unpacks a source archive into a new directory. Returns the only directory in the archive."""
     directory.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as tar:
         tar.extractall(directory, filter="data")
@@ -50,8 +51,8 @@ def unpack(archive: Path, directory: Path) -> Path:
 
 
 def write_headers(directory: Path, output: Path, without: str = "") -> None:
-    """Packs all headers below a directory, with nothing in the archive that could vary. without: a
-    directory below it that is left out."""
+    """Packs all headers below a directory into an archive. Equal headers give equal bytes. without:
+    the name of a subdirectory that is omitted."""
 
     def plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
         info.uid = info.gid = info.mtime = 0
@@ -66,14 +67,14 @@ def write_headers(directory: Path, output: Path, without: str = "") -> None:
 
 
 def check_isa(script: Path, *files: Path, exceptions: Path | None = None) -> None:
-    """Runs check_isa.py. BuildError when there is an instruction that a Pentium does not have."""
+    """Runs check_isa.py. BuildError if a file contains an instruction that a Pentium lacks."""
     listed = ["--exceptions", exceptions] if exceptions else []
     if subprocess.run([sys.executable, script, *listed, *files], check=False).returncode != 0:
-        raise BuildError("code that a Pentium does not have")
+        raise BuildError("the code contains instructions that a Pentium does not have")
 
 
 def keep_program(made: Path, output: Path) -> None:
-    """Copies a program to its place, where it can be executed."""
+    """Copies a program to its place and makes it executable."""
     keep(made, output)
     output.chmod(0o755)
 
@@ -85,8 +86,8 @@ def keep(made: Path, output: Path) -> None:
 
 
 def status_of(name: str, build: Callable[[], None]) -> int:
-    """The exit status of a build script: 1, with one line that begins with `name`, when `build`
-    raises BuildError or a file or a program cannot be had."""
+    """Runs `build` and returns the exit status of the script. The status is 1 if `build` raises
+    BuildError, or if a file or program is not usable. The line of an error begins with `name`."""
     try:
         build()
     except (BuildError, OSError, tarfile.TarError, subprocess.CalledProcessError) as error:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Compare the events of two checkouts' runs byte by byte, to show whether both count the same.
+"""Compare the events of runs in two checkouts byte by byte, to show whether the counts are equal.
 
     usage: python tools/compare_events.py BEFORE/results AFTER/results
 
 Runs match if they have the same experiment, engine, machine, changed keys, guest, workload,
-parameters, feedback and seed. Run ids play no part, because they change with the engine's binary.
-If one side has several such runs, they are compared as a set.
+parameters, feedback and seed. Run ids are ignored, because they change with the engine's binary.
+If several runs of one checkout match, they are compared as a set.
 
 Exit status: 0 if every run has the same events on both sides, 1 if some differ, failed or are
 missing on one side, 2 for bad input.
@@ -28,7 +28,7 @@ SAME, DIFFERENT, ONLY_BEFORE, ONLY_AFTER, NOT_OK = (
     "only after",
     "NOT OK",
 )
-ORDER = (SAME, DIFFERENT, NOT_OK, ONLY_BEFORE, ONLY_AFTER)  # of the last line
+ORDER = (SAME, DIFFERENT, NOT_OK, ONLY_BEFORE, ONLY_AFTER)  # the order in the last line
 HEADS = ("experiment", "machine", "guest", "workload", "parameters", "seed")
 SHOWN = 16  # hexadecimal digits of a digest in the table
 
@@ -39,7 +39,7 @@ class BadInput(Exception):
 
 @dataclass(frozen=True, order=True)
 class Asked:
-    """The properties by which two runs match. All fields are text, as the table shows them."""
+    """Two runs match if these properties are equal. All fields are texts, as in the table."""
 
     experiment: str
     machine: str
@@ -51,7 +51,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """A run on both sides: the SHA-256 of each side's events (sorted), and the verdict."""
+    """The matching runs of the two sides: the sorted SHA-256 digests of each side's events, and the
+    verdict."""
 
     asked: Asked
     before: tuple[str, ...]
@@ -107,7 +108,7 @@ def _asked(record: dict) -> Asked:
 def compare(
     before: dict[Asked, list[tuple[str, str]]], after: dict[Asked, list[tuple[str, str]]]
 ) -> list[Row]:
-    """A row for each run of either side, in the order of experiment, machine and guest."""
+    """A row for each run on at least one side, in the order of experiment, machine and guest."""
     rows = []
     for asked in sorted({*before, *after}):
         sides = [side.get(asked, []) for side in (before, after)]
@@ -152,10 +153,10 @@ def main(words: Sequence[str] | None = None) -> int:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("before", type=Path, help="results/ of the checkout before a change")
-    parser.add_argument("after", type=Path, help="results/ of the checkout after it")
-    parser.add_argument("--format", choices=("text", "csv"), default="text", help="how to print")
+    parser.add_argument("after", type=Path, help="results/ of the checkout after the change")
+    parser.add_argument("--format", choices=("text", "csv"), default="text", help="output format")
     parser.add_argument(
-        "--common", action="store_true", help="leave out runs that only one side has"
+        "--common", action="store_true", help="omit runs that are missing on one side"
     )
     given = parser.parse_args(words)
     try:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Translates the declarations of `engine/` to C++: events.hh, policies.hh, declared.hh and .cc, and
-declared_NAME.cc for each folder NAME that declares keys.
+"""Translates the declarations of `engine/` to C++.
+
+The script writes events.hh, policies.hh, declared.hh and declared.cc. For each folder NAME that
+declares keys, the script also writes declared_NAME.cc.
 
 Usage: declare.py ENGINE OUTPUT_DIRECTORY
 """
@@ -40,7 +42,8 @@ OPERATORS = {
     ast.GtE: ">=",
 }
 FORMS = {"integer": "kInteger", "real": "kReal", "flag": "kFlag", "text": "kText"}
-# The C++ name of each function, and the type of its value. All others are in a device's own header.
+# The C++ name of each function, and the type of its value. All other functions are in the header of
+# a device.
 FUNCTIONS = {
     "abs": ("std::fabs", "real"),
     "round": ("std::nearbyint", "real"),
@@ -62,8 +65,8 @@ def class_name(directory: str) -> str:
 
 
 class Translator:
-    """Translates the expressions of a part to C++. `keys`: all keys. `namespace`: that of the
-    part's own functions."""
+    """Translates the expressions of a part to C++. `keys`: the keys of all parts. `namespace`: the
+    namespace of the part's own functions."""
 
     def __init__(self, keys: Known, namespace: str) -> None:
         self.keys = keys
@@ -71,7 +74,7 @@ class Translator:
 
     def cpp(self, expression: Expression) -> tuple[str, str]:
         """The C++ text of an expression, and its type: integer, real, flag or text. Raises
-        UserError for types that do not go together."""
+        UserError for types that cannot be combined."""
         return self._node(expression.tree, expression)
 
     def _node(self, node: ast.expr, whole: Expression) -> tuple[str, str]:
@@ -90,7 +93,9 @@ class Translator:
                 pair = self._node(left, whole), self._node(right, whole)
                 (a, first), (b, second) = pair
                 if (first == "text") != (second == "text"):
-                    raise UserError(f"{whole.where}: {ast.unparse(node)!r} compares unlike values")
+                    raise UserError(
+                        f"{whole.where}: {ast.unparse(node)!r} compares a text with another type"
+                    )
                 return f"({a} {OPERATORS[type(op)]} {b})", "flag"
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 called, form = FUNCTIONS.get(name) or (f"{self.namespace}::{name}", OWN[name])
@@ -131,7 +136,7 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
     )
     lines = [
         HEAD.format(sources="the [events] of engine/p5/events.toml and engine/devices/*"),
-        "// What is counted. Each event is kept per address space (CR3) and privilege ring.",
+        "// The events. The engine counts each event per address space (CR3) and privilege ring.",
         "#pragma once\n",
         "#include <cstdint>\n",
         "namespace p5 {\n",
@@ -142,8 +147,8 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         *(f"  {event.enum},  // {event.counts}" for event in events),
         "  kEventCount",
         "};\n",
-        "// What the number of an event depends on: only what is executed, also caches and TLBs,",
-        "// also clocks and the pipeline.",
+        "// The count of each event depends on the executed program. Some counts also depend on",
+        "// caches and TLBs (Caches), or on clocks or the pipeline (Clocks).",
         "enum class Depends : uint8_t { Program, Caches, Clocks };\n",
         "struct EventInfo {",
         "  const char* name;  // data_reads",
@@ -162,12 +167,13 @@ def events_header(parts: list[str], events: list[Event], shadowed: list[Event]) 
         "};\n",
         "inline const char* event_name(uint32_t event) { return kEvents[event].name; }",
         "inline const char* event_unit(uint32_t event) { return kEvents[event].unit; }\n",
-        "// What a geometry beside the machine's own counts by itself (Depends::Caches), and what",
-        "// the run counts for all geometries (Depends::Program), in the order of events.jsonl.",
+        "// The events that each further geometry counts separately (Depends::Caches), and the",
+        "// events that the run counts for all geometries (Depends::Program). The order of both",
+        "// lists is the order in events.jsonl.",
         f"constexpr Event kMissEvents[] = {{{', '.join(event.enum for event in shadowed)}}};",
         f"constexpr Event kStreamEvents[] = {{{', '.join(event.enum for event in program)}}};\n",
-        "// Which events a code (ES) of the counter registers counts [INTEL-DM table 16-24]; of a",
-        "// code that stands here twice, their sum.",
+        "// The event that a counter counts for each code (ES) in its register [INTEL-DM table",
+        "// 16-24]. For a code with two entries here, the counter counts the sum of both events.",
         "struct EventCode {",
         "  uint8_t code;",
         "  Event event;",
@@ -185,7 +191,7 @@ def _flag(value: object) -> str:
 
 
 def policies_header(policies: list[Policy]) -> str:
-    """policies.hh: the list of replacement policies, by their directories."""
+    """policies.hh: the list of replacement policies. Each policy has its own directory."""
     lines = [HEAD.format(sources="the directories of engine/p5/replacement"), "#pragma once\n"]
     lines += [f'#include "replacement/{policy.name}/policy.hh"' for policy in policies]
     lines += ['#include "replacement/policy_list.hh"']
@@ -198,7 +204,7 @@ def policies_header(policies: list[Policy]) -> str:
             "};",
         ]
     names = ", ".join(class_name(policy.name) for policy in policies)
-    lines += ["", "// The policies there are.", f"using Policies = PolicyList<{names}>;", ""]
+    lines += ["", "// All policies.", f"using Policies = PolicyList<{names}>;", ""]
     return "\n".join([*lines, "}  // namespace p5"]) + "\n"
 
 
@@ -217,7 +223,7 @@ def declared_header(parts: list[Part]) -> str:
 
 
 def declared_source(parts: list[Part]) -> str:
-    """declared.cc: all declarations by their part."""
+    """declared.cc: a function that returns the declaration of a part."""
     names = ", ".join(f"&declared::{part.name}" for part in parts)
     return (
         HEAD.format(sources="keys.toml and device.toml below engine/")
@@ -229,7 +235,7 @@ def declared_source(parts: list[Part]) -> str:
 
 
 def part_source(part: Part, keys: Known) -> str:
-    """declared_NAME.cc: those keys and rules of a part that the engine checks."""
+    """declared_NAME.cc: the keys of a part that the engine checks, and the rules of the part."""
     header, namespace = part.functions
     lines = [
         HEAD.format(sources=f"the {part.path.name} of {part.name}"),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Record the inputs of a product: {"digest": ..., "inputs": {name: SHA-256 or text}}.
 
-The digest covers the name and content of all inputs. So two builds can be compared without their
-products. The record has no path outside the tree, no host and no date.
+The digest covers the name and content of all inputs. Two builds can therefore be compared without
+their products. The record contains no path outside the tree, no host and no date.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Print the lengths of files and functions: median and largest of each part of a checkout.
+"""Print the median and the largest length of files and functions in each part of a checkout.
 
     usage: python tools/sizes.py [CHECKOUT]
 
@@ -23,7 +23,7 @@ ENDINGS = (".cc", ".hh", ".h", ".py")
 
 @dataclass(frozen=True)
 class Function:
-    """A function and its place. Lines count from 1."""
+    """A function, its file, and the numbers of its first and last line. Line numbers begin at 1."""
 
     path: Path
     name: str

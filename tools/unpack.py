@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Unpack an archive of headers into a directory that holds nothing else.
+"""Unpack an archive of headers into a directory that contains nothing else.
 
-The sentinel is one header of the archive. It is written last, so its presence shows that all
-headers are there.
+The sentinel is one header of the archive. The script sets the time of the sentinel last, after all
+headers are written.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Replaces the directory by the archive's headers. Returns the exit status."""
+    """Replaces the content of the directory with the archive's headers. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("archive", type=Path)
     parser.add_argument("sentinel", type=Path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Take single files out of a Debian package that `sources.toml` names."""
+"""Copy single files from a Debian package that `sources.toml` names."""
 
 import argparse
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run a build command with a downloaded source: `@SOURCE@` in it becomes the verified file.
+"""Run a build command with a downloaded source. The path of the verified file replaces `@SOURCE@`.
 
 with_source.py build/sources/linux.json PROGRAM ... @SOURCE@ ...
 """

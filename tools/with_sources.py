@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Run a build command with several downloaded sources: `@NAME@` in it becomes the verified file.
+"""Run a build command with downloaded sources. The path of a verified file replaces `@NAME@`.
 
-with_sources.py PROGRAM ... @musl@ ...     (build/sources/musl.json says which file that is)
+with_sources.py PROGRAM ... @musl@ ...     (build/sources/musl.json names the file)
 """
 
 import re

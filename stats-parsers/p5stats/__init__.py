@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""p5stats: from the files that an engine wrote to one tidy table, and to comparisons of tables.
+"""p5stats converts the files that an engine wrote to one tidy table, and compares such tables.
 
 declared     the events that the engine's sources declare
 events       reads events.jsonl of one run and checks it line by line
-tidy         one row per run, phase, iteration, ring, address space and event
+tidy         the table: one row per run, phase, iteration, ring, address space and event
 compare      counts per operation, corrections, and the metrics of the reports
-papers       comparisons as the papers make them, from tidy tables to tidy tables
-gem5         reads the statistics of gem5 in any of its formats
+papers       makes the comparisons of the papers from tidy tables
+gem5         reads the statistics of gem5 in any of gem5's formats
 gem5_events  converts the statistics of a run of configs/gem5 to events
 crosscheck   compares the counts of two engines for the same brackets
 """

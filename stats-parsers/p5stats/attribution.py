@@ -2,7 +2,7 @@
 """attribution.jsonl: counts by function, ring, address space and cause of the entry to the kernel.
 
 With stacks, the counts are also divided by caller. With classes of misses, misses are also divided
-by cause. The counts of all nodes of a phase add up exactly to the counts of its brackets.
+by cause. In each phase, the sum of the counts of all nodes is exactly the count of the brackets.
 """
 
 from collections import defaultdict
@@ -24,15 +24,15 @@ VDSO, NO_MODULE = "vdso", "[unknown]"
 COLUMNS = ["phase", "function", "module", "ring", "space", "crossing", "event", "count"]
 
 
-LIMIT = 1 << 53  # counts are smaller, so that their sums fit the frame
+LIMIT = 1 << 53  # counts must be smaller, so that their sums fit into the data frame
 _TEXTS = ("type", "name", "module", "kind", "lost", "won")
 _LISTS = ("counts",)
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of a guest. `module`: the program, library or kernel that contains it. A name in
-    brackets stands for code without a symbol."""
+    """A function of a guest. `module`: the program, library or kernel that contains the function. A
+    name in brackets means code without a symbol."""
 
     name: str
     module: str
@@ -42,8 +42,8 @@ class Function:
 class Node:
     """A function in a ring of an address space (`cr3`).
 
-    crossing: why that ring was entered. parent: the node that called this one; None if the run did
-    not record stacks or the caller is unknown.
+    crossing: the reason why execution entered this ring. parent: the node that called this node, or
+    None if the run did not record stacks or the caller is unknown.
     """
 
     parent: int | None
@@ -55,10 +55,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Eviction:
-    """`count` conflict misses of `loser` in L2, on lines that `winner` had evicted.
+    """`count` conflict misses of `loser` in L2. The function `winner` had evicted the lines.
 
-    lost, won: the kind of the evicted and of the new line (code, data, page table). colour: the
-    page colour of both lines.
+    lost, won: the kind of the evicted line, and the kind of the line that replaced it (code, data
+    or page table). colour: the page colour of the two lines.
     """
 
     loser: Function
@@ -71,7 +71,8 @@ class Eviction:
 
 @dataclass
 class Attribution:
-    """The attribution of one run. `counts`: by phase and node, in the order of `events`."""
+    """The attribution of one run. `counts`: the counts by phase and node, in the order of
+    `events`."""
 
     events: list[str]
     stacks: bool
@@ -82,8 +83,8 @@ class Attribution:
     def spaces(self) -> dict[int, str]:
         """The name of each address space, by CR3: the program with the most instructions in ring 3.
 
-        A library gives its name only if no program ran there. A space without code in ring 3 has
-        its CR3 as name.
+        The name is a library's name only if no program ran in the address space. If no code ran in
+        ring 3, the name is the value of CR3.
         """
         executed: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         instructions = self.events.index(INSTRUCTIONS)
@@ -106,9 +107,9 @@ class Attribution:
         return names
 
     def frame(self) -> pd.DataFrame:
-        """A row for each count that is not zero, summed over brackets of a phase and callers.
+        """A row for each count that is not zero. Counts are sums over brackets and callers.
 
-        Columns: COLUMNS. `phase`, `ring` and `count` are integers, the others are texts.
+        Columns: COLUMNS. `phase`, `ring` and `count` are integers, the other columns are texts.
         """
         spaces = self.spaces()
         sums: dict[tuple[Any, ...], int] = defaultdict(int)
@@ -157,7 +158,7 @@ def _is_library(module: str) -> bool:
 
 
 def read(path: Path) -> Attribution:
-    """Reads an attribution. StatsError when the file is malformed or was cut short."""
+    """Reads an attribution. StatsError if the file is malformed or incomplete."""
     found: Attribution | None = None
     functions: dict[int, Function] = {}
     crossings = {0: UNKNOWN}
@@ -208,7 +209,8 @@ def read(path: Path) -> Attribution:
 
 
 def _check(record: dict[str, Any]) -> None:
-    """ValueError unless all fields have their type and numbers are integers from 0 below LIMIT."""
+    """Checks a record. ValueError if a field has a wrong type, or a number is not from 0 to
+    LIMIT - 1."""
     for key, value in record.items():
         if key in _TEXTS:
             fits = isinstance(value, str) or (key == "kind" and value is None)
@@ -246,7 +248,7 @@ def _node(
     if parent is not None and parent not in found.nodes:
         raise ValueError(f"no node {parent} before this one")
     ring = int(record["ring"])
-    # A program in ring 3 has no cause of entry.
+    # The cause of an entry to the kernel has no meaning for a program in ring 3.
     crossing = "" if ring == USER_RING else crossings[record["entrance"]]
     return Node(parent, functions[record["function"]], int(record["cr3"]), ring, crossing)
 
@@ -264,7 +266,7 @@ def _add_counts(found: Attribution, record: dict[str, Any]) -> None:
 
 
 def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
-    """Why a ring was entered: the name of a Linux system call, a fault or an interrupt."""
+    """The reason why execution entered a ring: a Linux system call, a fault or an interrupt."""
     if kind == "int" and vector == SYSTEM_CALL:
         return CALLS.get(number, f"system call {number}")
     if kind == "gate":
@@ -281,8 +283,9 @@ def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
 def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.DataFrame:
     """The largest counts of an event, largest first.
 
-    Columns: `by`, `count`, and `share`, the part of the total (0 to 1). If there are more than
-    `rows`, a last row `(others)` has their sum. StatsError if the event has no count.
+    Columns: `by`, `count`, and `share`, the part of the total (0 to 1). The table shows at most
+    `rows` counts. A last row `(others)` contains the sum of all other counts. StatsError if there
+    is no count of the event.
     """
     chosen = frame[frame["event"] == event]
     if chosen.empty:
@@ -303,8 +306,8 @@ def speedscope(found: Attribution, event: str, name: str) -> dict[str, Any]:
     """The stacks of a run in the JSON format of speedscope.
 
     Each phase is a profile of type `sampled`. Each stack is one sample, and the counts of the event
-    are the weights; the order in time is lost. A count below zero corrects a charge to another
-    function, and is left out.
+    are the weights. The profile does not show the order in time. A count below zero corrects a
+    count of another function, and is omitted.
     """
     frames: dict[Function, int] = {}
     profiles = []

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Published numbers beside modelled ones: `evaluate` turns claims into rows with verdicts.
+"""Compares published numbers with modelled numbers: `evaluate` converts claims to rows with
+verdicts.
 
-A claim has the source of a published number, the precision of its statement (tag), its part in the
-model (role), and the way to get the same quantity from the tidy table (measure). Validation,
-reports and tests all use `evaluate`. The claims are data (configs/claims.toml,
-docs/evidence/claims.md).
+A claim contains the source of a published number, the precision of the published statement (tag),
+the part of the number in the model (role), and how to get the same quantity from the tidy table
+(measure). Validation, reports and tests all use `evaluate`. The claims are data
+(configs/claims.toml, docs/evidence/claims.md).
 """
 
 import math
@@ -26,13 +27,13 @@ ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
     "system",
     "untestable",
 )
-# The largest error in percent with which a published value holds. "up to" is the peak of a curve.
+# The largest error, in percent, at which a claim holds. "up to" is the peak of a curve.
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
 BOUNDS = (AT_LEAST, AT_MOST)
-# The shape of a curve, where a paper gives no number. Such a claim has no value. Its modelled
-# number is highest / lowest (flat), last / first (rises, falls), or the share of the variance that
-# a straight line explains (linear).
+# The shape of a curve, for papers that give no number. A claim about a shape contains no value. The
+# modelled number of a shape is highest / lowest (flat), last / first (rises, falls), or the share
+# of the variance that a straight line explains (linear).
 FLAT, RISES, FALLS, LINEAR = "flat", "rises", "falls", "linear"
 SHAPES = (FLAT, RISES, FALLS, LINEAR)
 FLAT_WITHIN, LINEAR_FROM = 0.10, 0.95
@@ -46,9 +47,9 @@ STATISTICS: dict[str, Callable[[pd.Series], float]] = {
     "highest": lambda values: float(values.max()),
 }
 PLATEAU_END, PLATEAU_START = "plateau end", "plateau start"
-PLATEAU_WITHIN = 0.10  # of the value at its reference point
+PLATEAU_WITHIN = 0.10  # the largest relative difference to the value at the phase `at`
 CROSSING = "crossing"  # the size from which one curve stays below another
-MICROSECONDS = "microseconds"  # a term beside events and workload parameters: modelled time
+MICROSECONDS = "microseconds"  # the name of modelled time as a term of a measure
 _BYTES = {"B": 1, "KB": 1 << 10, "MB": 1 << 20}
 _COUNTED = {"process": 1, "processes": 1}
 COLUMNS = (
@@ -73,10 +74,10 @@ COLUMNS = (
 class Selection:
     """The brackets of a workload that a measure uses.
 
-    parameters: of the runs, as texts of the tidy table. phases: of the brackets; empty means all.
-    geometry: the overlay of the machine, as in the tidy table. Any other field that is given
-    replaces the field of the measure: the other side of a ratio may be of another workload, guest
-    or machine, and be measured in another way.
+    parameters: the workload parameters of the runs, as texts of the tidy table. phases: the phases
+    of the brackets; empty means all phases. geometry: the overlay of the machine, as in the tidy
+    table. All other fields are optional, and replace the same field of the measure. The two sides
+    of a ratio can therefore use different workloads, guests, machines and terms.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -99,13 +100,14 @@ class Measure:
     iterations. `statistic` combines these numbers.
 
     A term of `count` or `per` is an event, MICROSECONDS, or a numeric parameter of the workload.
-    `less` is measured in the same way and subtracted; `over` is measured in the same way and is the
-    divisor. The end or start of a plateau is the largest or smallest array whose number is still
-    that of the phase `at`. A crossing is the size from which the curve stays below the curve of
-    `less`. With `base` the number is a time in microseconds or, with `bandwidth`, a rate; the
-    result is its MIPS-relative speed (papers.mips_relative) against `base` on a Microvax II. `by`
-    names a parameter that counts KB. Its values ("2 MB") are then the points of the curve, instead
-    of the phases.
+    `less` selects brackets for a second number, which is subtracted. `over` selects brackets for a
+    number that is the divisor. The formula is the same for these numbers and the first number. The
+    end (start) of a plateau is the largest (smallest) array for which the number is still within
+    PLATEAU_WITHIN of the number at the phase `at`. A crossing is the size from which the curve
+    stays below the curve of `less`. With `base`, the number is a time in microseconds, or a rate if
+    `bandwidth` is true. The result is then the MIPS-relative speed (papers.mips_relative) against
+    `base` on a Microvax II. `by` names a parameter that counts KB. The values of this parameter
+    ("2 MB") are then the points of the curve, instead of the phases.
     """
 
     experiment: str
@@ -124,7 +126,7 @@ class Measure:
     by: str = ""
 
     def of(self, selection: Selection) -> "Measure":
-        """The measure of one side: this measure with the fields that `selection` gives."""
+        """The measure of one side: this measure, with the fields that `selection` replaces."""
         return replace(
             self,
             select=selection,
@@ -139,11 +141,12 @@ class Measure:
 
 @dataclass(frozen=True)
 class Claim:
-    """A published number, or the shape of a curve, whose `value` is NaN.
+    """A published number, or the shape of a curve. The `value` of a shape is NaN.
 
-    keys: the machine keys or rows of the timing table (`timing.CLASS`) that have the number (role
-    input), or that were fitted to it (role fitted). An input without a measure is read from its
-    key. reason: why the claim is untestable or does not hold. note: a remark for any verdict.
+    keys: machine keys, or rows of the timing table (`timing.CLASS`). For the role input, these keys
+    contain the number. For the role fitted, keys were fitted to the number. An input without a
+    measure is read from its key. reason: why the claim is untestable or does not hold. note: a
+    remark for any verdict.
     """
 
     id: str
@@ -168,10 +171,11 @@ def evaluate(
 ) -> pd.DataFrame:
     """One row for each claim, with COLUMNS.
 
-    table, clocks: tidy rows, and the clock of each run in Hz, as `tidy.load` returns them; the
-    table may be empty. machines: values of the machine keys, by the machine's name. `error` is
-    signed, in percent of the published value; NaN if there is no value. `runs` has the ids of the
-    measured runs. StatsError when a claim does not fit the table.
+    table, clocks: tidy rows, and the clock of each run in Hz, as `tidy.load` returns them. The
+    table may be empty. machines: values of the machine keys, by the machine's name. The column
+    `error` is the signed error in percent of the published value, or NaN without a value. The
+    column `runs` contains the ids of the measured runs. StatsError if a claim does not fit the
+    table.
     """
     counts = compare.without_empty(compare.counts(table)) if len(table) else None
     rows = [_row(claim, counts, clocks, machines) for claim in claims]
@@ -181,9 +185,10 @@ def evaluate(
 def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
     """A summary of the claims of one role.
 
-    `claims`: the number of claims with a verdict; `hold`: how many hold. `values`: the number of
-    claims with a value, not a bound; `mean_error` and `largest_error`: their errors in percent,
-    without sign. `bounds`: the number of claims with a bound; `kept`: how many hold.
+    `claims`: the number of claims with a verdict. `hold`: the number of claims that hold. `values`:
+    the number of claims with a value that is not a bound. `mean_error` and `largest_error`: the
+    errors of these values in percent, without sign. `bounds`: the number of claims with a bound.
+    `kept`: the number of bounds that hold.
     """
     judged = results[(results["role"] == role) & results["verdict"].isin((HOLDS, FAILS))]
     is_bound = judged["tag"].isin(BOUNDS)
@@ -200,7 +205,7 @@ def headline(results: pd.DataFrame, role: str = PREDICTED) -> dict[str, float]:
 
 
 def meets(tag: str, published: float, modelled: float) -> bool:
-    """Whether a modelled number agrees with the published one, by the tag of the claim.
+    """Whether a modelled number agrees with the published number, by the tag of the claim.
 
     A bound must be kept. "about" and "up to" allow an error of 10 %, "exact" allows 5 %. For a
     shape, see SHAPES.
@@ -225,7 +230,7 @@ _SIZE = re.compile(rf"([0-9.]+) ({'|'.join(_UNITS)})")
 
 
 def is_size(phase: str) -> bool:
-    """Whether a phase is a point of a curve over sizes."""
+    """Whether the name of a phase is a size. Such a phase is a point of a curve over sizes."""
     return bool(_SIZE.fullmatch(phase))
 
 
@@ -308,7 +313,7 @@ def _what_is_missing(claim: Claim, runs: str) -> str:
 def _measured(
     claim: Claim, measure: Measure, counts: pd.DataFrame, clocks: Mapping[str, int]
 ) -> tuple[float, str]:
-    """The number (NaN if no run has it) and the ids of the measured runs."""
+    """The measured number and the ids of the measured runs. The number is NaN without a run."""
     selections = {"select": measure.select, "less": measure.less, "over": measure.over}
     sides = {name: measure.of(one) for name, one in selections.items() if one}
     parts = {name: _select(counts, side, claim.machine) for name, side in sides.items()}
@@ -326,9 +331,9 @@ def _measured(
 
 
 def _shape(claim: Claim, curve: pd.Series) -> float:
-    """The number that decides about a shape (see SHAPES).
+    """The number that decides whether a curve has the claimed shape (see SHAPES).
 
-    It is 1 for a curve that should rise or fall but turns.
+    The number is 1 if the curve should rise but falls at some point, or should fall but rises.
     """
     sizes, values = curve.index.to_numpy(dtype=float), curve.to_numpy(dtype=float)
     if len(values) < 2:
@@ -400,7 +405,7 @@ def _each(
 
 
 def _curve(values: pd.Series) -> pd.Series:
-    """Mean over the runs, by phase."""
+    """The mean over the runs, for each phase."""
     return values.groupby(level="phase").mean()
 
 

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""From the tidy table to the numbers that the papers print.
+"""Computes the numbers that the papers print from the tidy table.
 
-A bracket has a cost of its own, which a correction removes:
+A bracket itself has a cost. A correction removes this cost:
 
-* chen95 brackets an operation with start() and stop() of a counter device. These are system calls,
-  and the counters count them. The Null benchmark of chen95 measures a bracket around nothing, and
-  the paper subtracts its mean from every other result. Counts that a program reads through the
-  device (/dev/p5ctr) need the same correction: `correct` with the counts of the `null` workload.
+* chen95 brackets an operation with start() and stop() of a counter device. The counters also count
+  these two system calls. The Null benchmark of chen95 measures an empty bracket, and the paper
+  subtracts its mean from every other result. Counts that a program reads through the device
+  (/dev/p5ctr) need the same correction: `correct` with the counts of the `null` workload.
 * Our markers cost no cycles, and the engine does not count them. A count between two markers
-  therefore contains no call of the device and needs no Null correction. It contains only the few
-  ordinary instructions that load a marker's registers. Each workload measures them by an empty
-  bracket (phase `empty`), and `correct` with that phase removes them. The result is comparable with
-  a Null-corrected result of chen95: both contain the bracketed operation and nothing else.
+  therefore contains no call of the device and needs no Null correction. Beside the operation, it
+  contains only the few ordinary instructions that load a marker's registers. Each workload measures
+  these instructions by an empty bracket (phase `empty`). `correct` with the counts of phase `empty`
+  removes these instructions. The result is comparable with a Null-corrected result of chen95,
+  because the two results contain only the bracketed operation.
 
-The formula is the same: subtract the baseline from each iteration. A corrected count can be
-slightly negative, because the caches are in another state in the empty bracket. It stays negative.
+The two corrections use the same formula: subtract the baseline from each iteration. A corrected
+count can be slightly negative, because the caches are in another state in the empty bracket.
+Negative counts are not changed to zero.
 """
 
 import math
@@ -45,8 +47,8 @@ KEYS = [
     "parameters",
     "phase",
 ]
-SOURCE = ["run", "geometry", "feedback"]  # of KEYS: the counters that a row comes from
-# Engines that report neither the vectors of interrupts nor the ring of a cycle.
+SOURCE = ["run", "geometry", "feedback"]  # the KEYS that identify the counters of a row
+# Engines that report no vectors of interrupts, and do not divide cycles by ring.
 UNDIVIDED = ("gem5",)
 
 
@@ -54,16 +56,16 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
     """Counts of each bracket, summed over all rings and address spaces.
 
     Index: KEYS and iteration. Columns: events. chen95 reports all rings together, because systems
-    differ in the code that runs in ring 0. The column KERNEL has the busy cycles of ring 0. An
-    event that an engine does not count is NaN in its runs, never zero. The column VECTOR is NaN for
-    runs of `undivided` engines, which report no vectors and no rings. StatsError if the table is
-    empty.
+    differ in the code that runs in ring 0. The column KERNEL contains the busy cycles of ring 0. If
+    an engine does not count an event, the event is NaN in the engine's runs, never zero. The column
+    VECTOR is NaN for runs of `undivided` engines, which report no vectors and no rings. StatsError
+    if the table is empty.
     """
     keys = [*KEYS, "iteration"]
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
-    # Most of the twelve keys have one value in a run, and each key of the pivot costs the same
-    # time.
+    # Most of the twelve keys have one value in a run. Such keys are not part of the pivot, because
+    # the time of the pivot is proportional to the number of keys.
     same = {key: frame[key].iloc[0] for key in keys if (frame[key] == frame[key].iloc[0]).all()}
     differ = [key for key in keys if key not in same] or ["iteration"]
     wide = frame.pivot_table(index=differ, columns="event", values="value", aggfunc="sum")
@@ -83,7 +85,7 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
         events = set(by_source[source])
         if rows.index.get_level_values("engine")[0] not in undivided:
             events |= {KERNEL} if "cycles.busy" in events else set()
-            # A vector has rows only where it was taken.
+            # A vector has rows only in brackets with an interrupt of this vector.
             events |= set(vectors) if "hw_interrupts" in events else set()
         missing = [event for event in rows.columns[rows.isna().any()] if event in events]
         parts.append(rows.fillna(dict.fromkeys(missing, 0)) if missing else rows)
@@ -91,7 +93,7 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
 
 
 def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
-    """Subtracts a cost per event from each iteration of `values`, a table of `counts`.
+    """Subtracts the cost of each event from each iteration of `values`, a table of `counts`.
 
     chen95's Null correction is `correct(values, null.mean())`.
     """
@@ -101,9 +103,9 @@ def correct(values: pd.DataFrame, cost: pd.Series) -> pd.DataFrame:
 def without_empty(values: pd.DataFrame, empty: str = "empty") -> pd.DataFrame:
     """Subtracts the empty bracket of the same SOURCE from all other phases.
 
-    Runs without an empty bracket stay as they are. The cost is the median of the empty brackets:
-    the first one runs on cold caches, and the clock may tick in another one; neither belongs to
-    the cost of a marker.
+    Runs without an empty bracket do not change. The cost is the median of the empty brackets. The
+    first empty bracket runs with cold caches, and the clock may tick in another empty bracket. Cold
+    caches and clock ticks are not part of the cost of a marker, and hardly change the median.
     """
     parts = []
     for _, run in values.groupby(level=SOURCE, sort=False):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which counts of two engines agree, for the same brackets.
+"""Compares the counts of two engines for the same brackets.
 
-A program and its kernel make the same accesses on every correct engine. Interrupts differ: they
-depend on time, and each engine has its own clock. The comparison therefore uses the brackets of a
-phase with the fewest interrupts, and the median of these. It subtracts the empty bracket, as
-reports do.
+A program and its kernel make the same accesses on every correct engine. Interrupts differ, because
+they depend on time, and each engine models time in its own way. The comparison therefore selects
+those brackets of a phase that have the fewest interrupts, and uses their median. The counts of the
+empty bracket are subtracted, as in the reports.
 """
 
 import math
@@ -15,15 +15,15 @@ import pandas as pd
 from p5stats import compare, tidy
 
 ARCHITECTURAL, L1, MODELLED = "architectural", "L1", "modelled"
-# The allowed difference, relative to the larger count. The engines model MODELLED counts in
-# different ways, so these have no limit.
+# The allowed difference, relative to the larger count. MODELLED counts have no limit, because the
+# engines model them in different ways.
 ALLOWED = {ARCHITECTURAL: 0.01, L1: 0.05, MODELLED: math.nan}
 AGREES, DIFFERS, UNBOUND, ABSENT = "agrees", "differs", "no bound", "absent"
 INTERRUPTS = "hw_interrupts"
 INTERRUPT_COUNT = INTERRUPTS.replace("_", " ")  # as a quantity
 ASKED = ["workload", "parameters", "phase"]
 ENGINES = ("first", "second")
-SAVED = 0.25  # the part of its interrupts that a phase must save to show the cost of one
+SAVED = 0.25  # the smallest share of interrupts that must be absent in the second run
 _PAIRS = [*ENGINES, *(f"{engine} again" for engine in ENGINES)]
 COLUMNS = [*ASKED, "quantity", "kind", "first", "second", "difference", "allowed", "verdict"]
 
@@ -65,9 +65,9 @@ QUANTITIES = (
 def typical(frame: pd.DataFrame) -> pd.DataFrame:
     """The typical bracket of each phase of one engine's runs.
 
-    It is the median of the brackets with the fewest interrupts. Index: ASKED. Columns: the names
-    of QUANTITIES, and `brackets`, the number of brackets in the median. A quantity that the engine
-    does not count is NaN.
+    The typical bracket is the median of the brackets with the fewest interrupts. Index: ASKED.
+    Columns: the names of QUANTITIES, and `brackets`, the number of brackets in the median. If the
+    engine does not count a quantity, its value is NaN.
     """
     counts = compare.without_empty(compare.counts(frame))
     rows = {}
@@ -84,9 +84,9 @@ def typical(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """A row for each quantity of each phase that both tables have.
+    """A row for each quantity of each phase. Phases that are missing in one table are omitted.
 
-    Columns: COLUMNS. `difference` is (second - first) / larger of the two.
+    Columns: COLUMNS. `difference` is (second - first) / the larger count.
     """
     one, other = typical(first), typical(second)
     rows = []
@@ -102,12 +102,13 @@ def differences(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     """Extrapolates counts to zero interrupts, from two tables of `differences`.
 
-    `one` has more interrupts than `other`; the programs are the same. The result is the value at
-    zero interrupts of the line through both counts. If a phase saved too few interrupts to show
-    their cost, the cost comes from the other phases of the workload, or else from the other
-    engine, which runs the same code. A phase without interrupts keeps the counts of `one`. If an
-    engine does not count interrupts, the result is NaN. `difference` is relative to the larger
-    count before the extrapolation, because the subtracted part is no more exact.
+    The programs are the same, but `one` has more interrupts than `other`. A straight line through
+    the two counts gives the count at zero interrupts. If the numbers of interrupts of a phase are
+    almost equal, they do not show the cost of an interrupt. This cost then comes from the other
+    phases of the workload, or else from the other engine, which runs the same code. A phase without
+    interrupts keeps the counts of `one`. If an engine does not count interrupts, the result is NaN.
+    `difference` is relative to the larger count before the extrapolation, because the subtraction
+    does not make the result more exact.
     """
     both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
     interrupts = both[both["quantity"] == INTERRUPT_COUNT]
@@ -142,7 +143,7 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def _costs(phases: pd.DataFrame, engine: str) -> pd.Series:
-    """The cost of an interrupt in each phase; NaN if it is unknown."""
+    """The cost of an interrupt in each phase. NaN for an unknown cost."""
     interrupts = phases[f"{engine} interrupts"]
     saved = interrupts - phases[f"{engine} again interrupts"]
     saved = saved.where(saved >= SAVED * interrupts).where(saved > 0)
@@ -168,5 +169,5 @@ def judge(kind: str, first: float, second: float) -> tuple[float, float, str]:
 
 
 def table(runs: list[pd.DataFrame]) -> pd.DataFrame:
-    """Joins the tidy tables of several runs; an empty table for no runs."""
+    """Joins the tidy tables of several runs. Without runs, the result is an empty table."""
     return pd.concat(runs, ignore_index=True) if runs else pd.DataFrame(columns=tidy.COLUMNS)

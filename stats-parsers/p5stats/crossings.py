@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""crossings.jsonl: the parts of the system that ran in a bracket, and what ended each of them.
+"""crossings.jsonl: the parts of the system that ran in a bracket, and the event that ended each
+part.
 
 A run with `--trace crossings` writes a line for every change of ring, address space or machine mode
-inside a bracket. One part of the system runs between two lines: a step. A part has the name of its
-function: the program that contains the bracket, the programs that it starts, the kernel in ring 0.
-User-Mode Linux is a kernel in ring 3; its calls of ptrace identify it. It resumes its programs with
-PTRACE_SYSEMU. With PTRACE_CONT it resumes its own stub in their address spaces, which maps memory
-there.
+inside a bracket. A step is the execution of one part of the system between two lines. The name of a
+part is its role: the program that contains the bracket, a program that this program starts, or the
+kernel in ring 0. The kernel of User-Mode Linux (UML) runs in ring 3. Calls of ptrace identify the
+UML kernel. The UML kernel resumes its programs with PTRACE_SYSEMU. With PTRACE_CONT, the UML kernel
+resumes its stub, a piece of code in the address space of each program, which maps memory there.
 """
 
 from collections import Counter
@@ -134,7 +135,7 @@ PTRACE_REQUESTS = {
 
 @dataclass(frozen=True)
 class Crossing:
-    """One line of the trace. `ring` and `cr3` are those before and after."""
+    """One line of the trace. `ring` and `cr3` are pairs: the value before and the value after."""
 
     kind: str
     vector: int | None
@@ -148,12 +149,12 @@ class Crossing:
 
     @property
     def is_call(self) -> bool:
-        """Whether it is a system call by INT 80h."""
+        """Whether the crossing is a system call by INT 80h."""
         return self.kind == "int" and self.vector == SYSTEM_CALL
 
     @property
     def call(self) -> str:
-        """The name of the system call; of ptrace, the name of its request too."""
+        """The name of the system call. For ptrace, also the name of the request."""
         if self.eax == PTRACE:
             return f"ptrace {PTRACE_REQUESTS.get(self.ebx, self.ebx)}"
         return CALLS.get(self.eax, f"system call {self.eax}")
@@ -170,7 +171,7 @@ class Step:
     switches: bool  # the end is a load of CR3
     is_call: bool = False  # the end is a system call
     is_program: bool = False
-    counts: dict[str, int] = field(default_factory=dict)  # misses in it; empty: not recorded
+    counts: dict[str, int] = field(default_factory=dict)  # misses in the step; empty: not recorded
 
     @property
     def is_interrupt(self) -> bool:
@@ -180,11 +181,11 @@ class Step:
 
 @dataclass
 class Service:
-    """The work between the stop of a program (call, fault) and the next step of a program."""
+    """The work from an event that stops a program (call, fault) to the next step of a program."""
 
     event: str
     who: str
-    clocks: int = 0  # of all parts but the program itself
+    clocks: int = 0  # of all parts except the program itself
     crossings: int = 0
     switches: int = 0  # loads of CR3
     calls: Counter[str] = field(default_factory=Counter)  # from the UML kernel to the host
@@ -204,11 +205,11 @@ class Bracket:
 
     @property
     def shape(self) -> tuple[tuple[str, str], ...]:
-        """The steps without their clocks: who ran, and what ended it."""
+        """The steps without clocks: for each step, its part of the system and its end."""
         return tuple((step.who, step.end) for step in self.steps)
 
     def services(self) -> list[Service]:
-        """The services for the programs, in order. The last one is the end of the bracket."""
+        """The services for the programs, in order. The last service is the end of the bracket."""
         found: list[Service] = []
         for step in self.steps:
             if step.is_program or not found:
@@ -225,7 +226,7 @@ class Bracket:
 
 
 def read(path: Path) -> dict[int, list[Bracket]]:
-    """Brackets by phase; StatsError when the file is not what the engine writes."""
+    """Brackets by phase. StatsError if the file is malformed or incomplete."""
     brackets: dict[int, list[Bracket]] = {}
     begin: _Line | None = None
     inside: list[Crossing] = []
@@ -254,7 +255,7 @@ def read(path: Path) -> dict[int, list[Bracket]]:
 
 
 class _Line:
-    """One JSON object of the file; its getters check type and range."""
+    """One JSON object of the file. The getters check type and range."""
 
     def __init__(self, where: str, data: object) -> None:
         self.where = where
@@ -296,7 +297,7 @@ class _Line:
 
 
 def typical(brackets: Iterable[Bracket]) -> Bracket:
-    """The first bracket of the most frequent shape, among those with the fewest interrupts.
+    """The first bracket of the most frequent shape, among the brackets with the fewest interrupts.
 
     StatsError if there is no bracket.
     """
@@ -382,7 +383,7 @@ def _end(crossing: Crossing, names: "_Names", stub: bool) -> str:
 
 @dataclass(frozen=True)
 class _Names:
-    """The names of address spaces, by the program that runs in them."""
+    """The name of each address space, by CR3. The name comes from the program in the space."""
 
     spaces: dict[int, str]
     kernel: str

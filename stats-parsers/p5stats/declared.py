@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The events that engine/p5/events.toml and the device.toml of each device declare.
 
-engine/p5/events.toml explains the fields. This package reads the files of the checkout in place, so
-the engine, the parsers and the reports share one list of events.
+engine/p5/events.toml explains the fields. This module reads the files of the checkout, so the
+engine, the parsers and the reports share one list of events.
 """
 
 import tomllib
@@ -33,9 +33,10 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Event:
-    """One event. `part` is the directory that declares it ("p5" or a device's name); `isa`: the
-    only engine that counts it, or empty if all do. `codes`: the chip's event codes. `report`: the
-    name of its row in reports, or empty."""
+    """One event. `part`: the directory that declares the event ("p5" or the name of a device).
+    `isa`: the instruction set of the only engine that counts the event, or empty if all engines
+    count it. `codes`: the chip's event codes. `report`: the name of the event's row in reports, or
+    empty."""
 
     name: str
     enum: str
@@ -52,7 +53,7 @@ class Event:
 
 @cache
 def events(engine: Path = ENGINE) -> dict[str, Event]:
-    """All events by name, in the order of events.jsonl: the chip's, then those of the devices.
+    """All events by name, in the order of events.jsonl: events of the chip, then of the devices.
 
     StatsError names the file and the event of the first mistake.
     """
@@ -111,7 +112,7 @@ def _event(where: str, name: str, part: str, fields: Any) -> Event:  # noqa: ANN
 
 
 def of_geometries(engine: Path = ENGINE) -> list[Event]:
-    """The events that each geometry of a run counts for itself, in the order of events.jsonl."""
+    """The events that each geometry of a run counts separately, in the order of events.jsonl."""
     found = [event for event in events(engine).values() if event.depends == "caches"]
     for event in [event for event in found if event.shadow_after]:
         found.remove(event)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """events.jsonl of one run: the counter snapshots that the engine wrote at markers.
 
-The file has a header, then markers, reads and notes in the order of virtual time, then one end
-line. Snapshots are cumulative since reset. Each privilege ring and address space (CR3) has its own
-counts. The parser trusts nothing in the file: a malformed line is an error that names the line.
+The file contains a header, then markers, reads and notes in the order of virtual time, then one end
+line. Snapshots are cumulative since reset. The counts of each privilege ring and address space
+(CR3) are separate. The parser checks every line. The error for a malformed line names the line.
 """
 
 from collections.abc import Iterator
@@ -14,24 +14,23 @@ from typing import Any
 from p5stats import jsonl
 from p5stats.problems import StatsError
 
-POWER_CUT = "power cut"  # the reason of a run that a power cut ended begins with it
+POWER_CUT = "power cut"  # if a power cut ended a run, the run's reason begins with these words
 SCHEMA_VERSION = 1
 OPS = ("ready", "begin", "end", "abort", "exit")
 STATUSES = ("ok", "failed", "timeout")
 VECTOR_KINDS = ("irq", "fault", "soft")
-LIMIT = 1 << 63  # numbers are smaller, to fit the tidy table
+LIMIT = 1 << 63  # numbers must be smaller, so that they fit into the tidy table
 
 Bank = tuple[int, int]  # address space (CR3), ring
 Vector = tuple[int, int, str, int]  # address space, ring, kind, vector
-ByShadow = dict[Bank, list[list[int]]]  # for each shadow a count of each of its events
+ByShadow = dict[Bank, list[list[int]]]  # for each shadow, the counts of its events
 
 
 @dataclass(frozen=True)
 class Marker:
     """One marker, with the counters at that instruction.
 
-    Missing values of a bank are zero. `shadows`: the counts of each shadow since the previous
-    marker.
+    Missing values of a bank are zero. shadows: the counts of each shadow since the previous marker.
     """
 
     op: str
@@ -47,7 +46,7 @@ class Marker:
 class Read:
     """A value that a guest read by RDTSC or RDMSR, or wrote by WRMSR.
 
-    `banks` has the counters at that instruction.
+    `banks` contains the counters at that instruction.
     """
 
     insn: str
@@ -59,7 +58,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Bracket:
-    """A begin marker and its end; `iteration` counts the brackets of one phase from 0."""
+    """A begin marker and its end marker. `iteration` numbers the brackets of a phase from 0."""
 
     phase: int
     iteration: int
@@ -72,8 +71,8 @@ class Bracket:
 class Shadows:
     """Further geometries that counted misses in the same run.
 
-    names: of the geometries. events: those that each geometry counts. stream: events of the run
-    that are equal for all geometries.
+    names: the names of the geometries. events: the events that each geometry counts. stream: the
+    events with the same counts for all geometries.
     """
 
     names: tuple[str, ...] = ()
@@ -83,7 +82,7 @@ class Shadows:
 
 @dataclass(frozen=True)
 class Events:
-    """One parsed file. `units` gives the unit of every event, in the order of the snapshots."""
+    """One parsed file. `units` contains the unit of every event, in the order of the snapshots."""
 
     engine: str
     clock_hz: int
@@ -101,17 +100,17 @@ class Events:
 
     @property
     def as_brackets(self) -> list[Bracket]:
-        """The intervals, each as a bracket of its own phase."""
+        """Each interval as a bracket. The phase of the bracket is the number of the interval."""
         return [Bracket(number, 0, *pair) for number, pair in self.intervals.items()]
 
     @property
     def ready(self) -> Marker | None:
-        """The ready marker; None if the guest did not get there."""
+        """The ready marker. None if the guest did not reach this marker."""
         return next((marker for marker in self.markers if marker.op == "ready"), None)
 
 
 class _Line:
-    """One JSON object of the file; its getters check type and range."""
+    """One JSON object of the file. The getters check type and range."""
 
     def __init__(self, where: str, data: object) -> None:
         if not isinstance(data, dict):
@@ -141,7 +140,7 @@ class _Line:
 def parse(path: Path) -> Events:
     """Parses and checks a file. StatsError names the line of the first error.
 
-    Unbalanced markers are an error too: a count between markers that do not match has no meaning.
+    Unbalanced markers are also an error, because a count between such markers has no meaning.
     """
     lines = _lines(path)
     try:
@@ -195,9 +194,9 @@ def parse(path: Path) -> Events:
 
 
 def end_line(path: Path) -> tuple[str, str] | None:
-    """The status and reason of the end line; None if the file has no valid end line.
+    """The status and reason of the end line. None if the file has no valid end line.
 
-    The lines before it are not checked, so it also works on an incomplete file.
+    The content of all other lines is not checked.
     """
     last = None
     try:
@@ -219,10 +218,10 @@ def _lines(path: Path) -> Iterator[_Line]:
 
 
 def _header(line: _Line) -> dict[str, str]:
-    """Checks the header; returns the unit of every event.
+    """Checks the header and returns the unit of every event.
 
-    Other schema versions: older files would be migrated here, but version 1 is the first. Newer
-    files are refused, because their meaning is unknown.
+    Files with a newer schema version are refused, because their meaning is unknown. Version 1 is
+    the first version. Files of older versions would be migrated here.
     """
     line.one_of("type", ("header",))
     version = line.count("schema_version")
@@ -232,7 +231,7 @@ def _header(line: _Line) -> dict[str, str]:
         )
     events, units = line.get("events", list), line.get("units", list)
     if len(events) != len(units) or not all(isinstance(text, str) for text in events + units):
-        raise StatsError(f"{line.where}: expected as many units as events, both texts")
+        raise StatsError(f"{line.where}: events, units: expected texts, one unit for each event")
     if len(set(events)) != len(events):
         raise StatsError(f"{line.where}: events: the same name twice")
     if line.count("clock_hz") == 0:
@@ -329,7 +328,7 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
 
 
 def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
-    """Adds a snapshot to its interval: the begin first, then the end."""
+    """Adds a snapshot to its interval. The begin must come first, then the end."""
     found = intervals.setdefault(snapshot.arg, [])
     expected = ("begin", "end")[len(found) : len(found) + 1]
     if snapshot.op not in expected:
@@ -342,9 +341,9 @@ def _counts(values: list[Any]) -> bool:
 
 
 def _brackets(path: Path, markers: list[Marker], *, cut: bool) -> Iterator[Bracket]:
-    """Pairs begin and end markers by phase; different phases may nest or overlap.
+    """Pairs begin and end markers by phase. Different phases may nest or overlap.
 
-    If the power was `cut`, only the complete brackets count.
+    cut: a power cut ended the run. Brackets without an end are then omitted.
     """
     started: dict[int, Marker] = {}
     shadows: dict[int, ByShadow] = {}
@@ -356,8 +355,8 @@ def _brackets(path: Path, markers: list[Marker], *, cut: bool) -> Iterator[Brack
         if marker.op == "begin":
             if marker.arg in started:
                 raise StatsError(
-                    f"{where}: unbalanced markers: begin({marker.arg}) while the one of line"
-                    f" {started[marker.arg].line} is open"
+                    f"{where}: unbalanced markers: begin({marker.arg}) while the begin marker of"
+                    f" line {started[marker.arg].line} is open"
                 )
             started[marker.arg] = marker
             shadows[marker.arg] = {}

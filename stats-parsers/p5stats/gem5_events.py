@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Converts a gem5 run of configs/gem5 to events.jsonl (table in docs/reference/gem5-events.md).
 
-gem5 dumps and resets its statistics at each marker. A section of the statistics therefore has the
-counts since the previous marker, and events.jsonl has their sums. The header leaves out an event
-that this gem5 does not count. The events of P5Tracer (configs/gem5/extras) are divided by ring. All
-other counts of gem5 are not divided, and stand in ring 3. There is one address space, 0.
+gem5 dumps and resets its statistics at each marker. A section of the statistics therefore contains
+the counts since the previous marker, and events.jsonl contains their sums. The header omits an
+event that this gem5 does not count. The events of P5Tracer (configs/gem5/extras) are divided by
+ring. All other counts of gem5 are not divided by ring, and are written for ring 3. There is one
+address space, 0.
 
 `python -m p5stats.gem5_events m5out` prints the tidy table of such a run as CSV.
 """
@@ -28,10 +29,10 @@ from p5stats.problems import StatsError
 
 SCHEMA_VERSION = 1  # of markers.jsonl
 MARKERS = "markers.jsonl"
-STATISTICS = ("stats.txt", "stats.txt.gz", "stats.h5")  # JSON has the last dump only
+STATISTICS = ("stats.txt", "stats.txt.gz", "stats.h5")  # not JSON: it contains only the last dump
 ENGINE = "gem5"
-TIMELESS = ("atomic",)  # CPU models whose cycles are instructions
-UNDIVIDED = 3  # the ring of what gem5 does not split
+TIMELESS = ("atomic",)  # CPU models that count an instruction as a cycle
+UNDIVIDED = 3  # the ring of counts that gem5 does not divide by ring
 RINGS = 4
 
 
@@ -39,8 +40,8 @@ RINGS = 4
 class Rule:
     """How to get an event: the sum of the matching numbers of a component, without `::total`.
 
-    Without a matching number the event is unknown. gem5 omits `nozero` statistics while they are
-    zero; for these, any number of the component makes the event known.
+    Without a matching number, this gem5 does not count the event. nozero: gem5 omits the statistic
+    while it is zero, so gem5 counts the event if the file contains any number of the component.
     """
 
     event: str
@@ -80,7 +81,7 @@ RULES = (
     Rule("dram_reads", _MEMORY, "numReads", True),
     Rule("dram_writes", _MEMORY, "numWrites", True),
 )
-# The events that P5Tracer counts by ring. In gem5's names an underscore replaces the dot.
+# The events that P5Tracer counts by ring. gem5's names contain an underscore instead of the dot.
 TRACED = (
     "instructions",
     "data_reads",
@@ -117,14 +118,15 @@ _TRACER = re.compile(
 )
 _BY_TRACER_NAME = {event.replace(".", "_"): event for event in TRACED}
 _CLOCK = "simFreq"  # ticks a second
-TICKS = 10**12  # where gem5 did not write it
+TICKS = 10**12  # the value for files without simFreq
 
-Ring = tuple[str, int | None]  # an event and its ring; None: gem5 does not split it
+Ring = tuple[str, int | None]  # an event and its ring; None: gem5 does not divide it by ring
 
 
 @dataclass(frozen=True)
 class _Meaning:
-    """The meaning of a number's name: the events that it makes known, and those that it adds to."""
+    """The meaning of a number's name. known: the events that gem5 counts if this number exists.
+    counts: the events to which the number is added."""
 
     known: frozenset[Ring]
     counts: frozenset[Ring]
@@ -171,7 +173,7 @@ def convert(m5out: Path, path: Path) -> None:
 
 
 def lines(m5out: Path) -> list[dict[str, Any]]:
-    """The lines of events.jsonl as dictionaries. StatsError as `convert`."""
+    """The lines of events.jsonl as dictionaries. StatsError names a missing or malformed file."""
     header, markers = _markers(m5out / MARKERS)
     statistics = next((m5out / name for name in STATISTICS if (m5out / name).exists()), None)
     if statistics is None:
@@ -248,7 +250,8 @@ def _end(last: _Marker, tsc: int) -> dict[str, Any]:
 
 
 def _counts(section: Section) -> dict[Ring, float]:
-    """The counts of one dump. Values that are not finite (in a span of no time) count as zero."""
+    """The counts of one dump. A value that is not finite counts as zero. gem5 writes such values if
+    no time passed since the previous dump."""
     counts: defaultdict[Ring, float] = defaultdict(float)
     for statistic, element, number in section:
         if math.isfinite(number.value):
@@ -291,7 +294,7 @@ def _markers(path: Path) -> tuple[dict[str, Any], list[_Marker]]:
         if not all(type(value) is int and value >= 0 for value in (arg, tick, dump)):
             raise StatsError(f"{where}: arg, tick, dump: expected whole numbers from 0")
         last = markers[-1].dump if markers else -1
-        # Markers of one tick share a section: gem5 writes no more than one.
+        # Markers in the same tick share a section, because gem5 writes one section for a tick.
         if dump not in (last, last + 1) or dump < 0:
             raise StatsError(f"{where}: dump: expected {last + 1}, found {dump}")
         markers.append(_Marker(row["op"], row["arg"], row["tick"], row["dump"], where))
@@ -308,7 +311,10 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the tidy table of an m5out as CSV. Returns 0, 1 for a bad file, 2 for wrong usage."""
+    """Prints the tidy table of an m5out as CSV.
+
+    Returns the exit status: 0 for success, 1 for a bad file, 2 for wrong usage.
+    """
     from p5stats import tidy
 
     if len(arguments) != 1 or arguments[0].startswith("-"):

@@ -11,7 +11,7 @@ from p5stats.problems import StatsError
 def read(path: Path) -> Iterator[tuple[str, object]]:
     """Yields the place (`file:number`) and the value of each line.
 
-    StatsError at a line that is cut short or is not JSON, and when the file cannot be read.
+    StatsError if a line is incomplete or is not JSON, or if the file cannot be read.
     """
     try:
         with path.open("rb") as file:

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The method of chen95 against the counts of the engine, for runs of the workload `counted`.
+"""Compares the method of chen95 with the counts of the engine, for runs of the workload `counted`.
 
-For an operation the paper would print the mean of the counter readings minus the mean of the
-readings around nothing (Null). The engine brackets the operation within the same start and stop.
-The difference is what the counters counted besides the operation: the access, from the instruction
-that starts the counters to the instruction that freezes them. With R a mean reading, B the mean of
-the brackets of the same iterations, and A = R - B the access,
+For an operation, the paper would print the mean of the counter readings minus the mean of the
+readings around an empty operation (Null). The engine brackets the operation within the same start
+and stop. The counters also count the access. The access is the code from the instruction that
+starts the counters to the instruction that freezes the counters, without the operation. R is the
+mean reading. B is the mean of the engine's brackets in the same iterations. A = R - B is the
+access. Then
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
-is the error that remains after the correction. It is the sum of four parts:
+is the error that remains after the correction with Null. This error is the sum of four parts:
 
     miscounts   errors of the counters (the reference is the same run without miscounts)
-    first       the part of the first iteration of a pass, which finds cold caches
+    first       the part of the first iteration of a pass, which runs with cold caches
     interrupts  the part of iterations with an interrupt during the access
-    access      the part of all other iterations: start and stop cost more, or less, around an
-                operation than around nothing
+    access      the part of all other iterations: the cost of start and stop around an operation
+                differs from their cost around an empty operation
 
-The same operation without any call of the device shows how the device disturbs it: the calls
-displace data in the caches, the TLBs and the branch target buffer.
+A run of the same operation without calls of the device shows how the device disturbs the operation.
+The calls replace data in the caches, the TLBs and the branch target buffer.
 """
 
 from collections.abc import Sequence
@@ -48,13 +49,13 @@ class Row:
 
     event: str
     reading: float  # of the counter
-    null: float  # of the counter around nothing
-    engine: float  # the bracket of the same executions, minus the bracket around nothing
+    null: float  # of the counter for Null
+    engine: float  # the bracket of the same executions, minus the bracket of Null
     miscounts: float
     first: float
     interrupts: float
     access: float
-    undisturbed: float  # the bracket without use of the counters, minus that around nothing
+    undisturbed: float  # like `engine`, from runs that do not use the counters
 
     @property
     def method(self) -> float:
@@ -68,7 +69,7 @@ class Row:
 
     @property
     def disturbance(self) -> float:
-        """The change of the operation itself by the calls of the device."""
+        """The change of the operation's count that the calls of the device cause."""
         return self.engine - self.undisturbed
 
 
@@ -76,8 +77,8 @@ class Row:
 class Measured:
     """A run with counters: one row for each iteration of all passes.
 
-    readings: the numbers that the guest printed; NaN for events of another pass. operation,
-    with_counters: the counts of the engine.
+    readings: the numbers that the guest printed. A reading is NaN for an event of another pass.
+    operation, with_counters: the counts of the engine in these two phases.
     """
 
     readings: pd.DataFrame
@@ -101,7 +102,8 @@ class Measured:
 
 
 def measured(output: str, table: pd.DataFrame) -> Measured:
-    """A run from the program's output and the tidy table. StatsError if these do not match."""
+    """A run, from the output of the program and the tidy table. StatsError if the output does not
+    match the table."""
     readings, per_pass = _readings(output)
     operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
     if not len(readings) == len(operation) == len(around):
@@ -129,9 +131,9 @@ def rows(
 ) -> list[Row]:
     """A row for each event.
 
-    undisturbed, undisturbed_null: `engine_counts` without counters. exact, exact_null: the same
-    runs with counters that do not miscount. Without these the miscounts are zero, and their share
-    is part of the access.
+    undisturbed, undisturbed_null: `engine_counts` of runs that do not use the counters. exact,
+    exact_null: the runs of `operation` and `null` again, with counters that do not miscount.
+    Without these two runs, `miscounts` is zero, and the miscounts are part of `access`.
     """
     result = []
     for event in EVENTS:
@@ -157,7 +159,7 @@ def rows(
 
 
 def _bracket(one: Measured, event: str) -> float:
-    """The engine's mean count of the iterations in which a counter was set to this event."""
+    """The engine's mean count over the iterations in which a counter counts this event."""
     return float(one.operation[event][one.readings[event].notna()].mean())
 
 
@@ -171,7 +173,7 @@ def _parts(one: Measured, event: str, exact: Measured | None) -> Sequence[float]
     first, interrupted = (flags[access.index] for flags in (one.first, one.interrupted))
     quiet = access[~first & ~interrupted]
     if quiet.empty:
-        raise StatsError(f"counted: {event}: no iteration without an interrupt but the first")
+        raise StatsError(f"counted: {event}: expected a later iteration without an interrupt")
     excess = (access - quiet.mean()) / len(access)
     return (
         miscounts,

@@ -14,12 +14,13 @@ KERNEL = "cycles.busy.ring0"  # added by p5stats.compare.counts: busy cycles in 
 PAGE_FAULT = "vector.fault.14"
 CROSSINGS = ("crossings.int", "crossings.gate", "crossings.far", "crossings.iret")
 MODE_CHANGES = ("mode_changes.real", "mode_changes.v86", "mode_changes.16bit", "mode_changes.32bit")
-LONG_MODE_CHANGES = "mode_changes.64bit"  # of engines whose processor has 64-bit code
+LONG_MODE_CHANGES = "mode_changes.64bit"  # only of engines with 64-bit code
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A derived number. `value` takes the mean counts of one operation and the clock in Hz."""
+    """A derived number. `value` computes the number from the mean counts of one operation, and from
+    the clock in Hz."""
 
     name: str
     unit: str
@@ -38,7 +39,7 @@ class Counts:
 
     def __getitem__(self, event: str) -> float:
         if event.startswith(VECTOR) and event not in self._values:
-            # A vector has a column only if its interrupt was taken.
+            # A vector has a column only if an interrupt of this vector occurred.
             return 0 * self["hw_interrupts"] + self._values.get(VECTOR, 0)
         return float(self._values.get(event, float("nan")))
 
@@ -47,16 +48,16 @@ class Counts:
         return not math.isnan(self._values.get(event, math.nan))
 
     def total(self, *events: str) -> float:
-        """The sum of several events; NaN if the engine does not count one of them."""
+        """The sum of several events. NaN if the engine does not count one of these events."""
         return sum(self[event] for event in events)
 
     def ratio(self, above: float, below: float) -> float:
-        """above / below; NaN if `below` is zero, because then there is no ratio."""
+        """above / below. NaN if `below` is zero, because there is no ratio then."""
         return above / below if below else float("nan")
 
     @property
     def references(self) -> float:
-        """chen95's denominator of the data side: data reads and writes together."""
+        """chen95's denominator for data misses: data reads and writes together."""
         return self.total("data_reads", "data_writes")
 
 
@@ -66,14 +67,14 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-# In the order of the report. The name of an event stands for the row of its declaration.
+# Rows in the order of the report. The name of an event means the row that the event declares.
 _CYCLES = (
     "cycles.busy",
     "cycles.idle",
     Metric(
         "microseconds",
         "us",
-        "busy and idle time by the machine's clock; on a host, by the host's clock",
+        "busy and idle time by the machine's clock, or by the host's clock for a run on the host",
         _microseconds,
     ),
 )
@@ -104,8 +105,8 @@ _MEMORY = (
     Metric(
         "write misses/reference",
         "misses/access",
-        "L1D write misses per data reference; a write miss fills no line, so each of several"
-        " writes to one absent line is a miss",
+        "L1D write misses per data reference. A write miss does not fill a line, so each of several"
+        " writes to an absent line is a miss",
         lambda c, hz: c.ratio(c["data_write_misses"], c.references),
     ),
     "code_misses",
@@ -120,7 +121,7 @@ _MEMORY = (
     Metric(
         "L2 misses",
         "misses",
-        "reads and writes that the board cache did not hold",
+        "reads and writes that miss in the board cache",
         lambda c, hz: c.total("l2_read_misses", "l2_write_misses"),
     ),
     "segment_loads",
@@ -218,7 +219,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
     """The rows of the report, in the order of the report.
 
     clock_vector: interrupt vector of the guest's clock. operation_bytes: bytes that one operation
-    moves. Events that declare a row without a place in this list come last.
+    moves. If an event declares a row that is not in this list, the row comes last.
     """
     order: tuple[str | Metric, ...] = (
         *_CYCLES,
@@ -236,7 +237,7 @@ def metrics(clock_vector: int | None, operation_bytes: int = 0) -> tuple[Metric,
 
 
 def _row_of(name: str) -> Metric:
-    """The row of one event, as its declaration has it."""
+    """The row that an event declares."""
     event = events()[name]
     return Metric(event.report, event.report_unit, event.counts, lambda c, hz: c[name])
 
@@ -249,11 +250,11 @@ def evaluate(
     operation_bytes: int = 0,
     wanted: Container[str] | None = None,
 ) -> dict[str, float]:
-    """All metrics of one operation, or only those in `wanted`, by name.
+    """All metrics of one operation by name, or only the metrics in `wanted`.
 
     means: mean counts of one bracket. operations: the number of operations in a bracket.
-    operation_bytes: bytes that each operation moves, 0 for none. StatsError if `operations` is less
-    than 1.
+    operation_bytes: the bytes that each operation moves, or 0 if it moves none. StatsError if
+    `operations` is less than 1.
     """
     if operations < 1:
         raise StatsError(f"operations: expected at least 1, found {operations}")

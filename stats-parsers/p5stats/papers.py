@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Comparisons as the papers make them. Input and output are tidy tables.
+"""Makes the comparisons of the papers. Input and output are tidy tables.
 
     table, terms = papers.load(Path("results/chen95-core"))
     each = papers.measured(table, terms)          # one row for each run, phase and metric
     papers.against(papers.spread(each), guest="linux")
 
-This module needs only the directories of results, not p5lab. docs/start/analysis.md has examples.
+This module needs only the directories of results, not p5lab. docs/start/analysis.md contains
+examples.
 """
 
 import math
@@ -23,7 +24,8 @@ from p5stats.problems import StatsError
 
 # The columns that identify the system of a measurement. Comparisons compare systems.
 SYSTEM = ["engine", "machine", "geometry", "feedback", "guest"]
-# ousterhout90 scales to a Microvax II, which its table 1 rates at 0.9 MIPS (VAX-11/780: about 1).
+# ousterhout90 compares with a Microvax II. Table 1 of the paper rates the Microvax II at 0.9 MIPS
+# (VAX-11/780: about 1).
 MVAX2_MIPS = 0.9
 # Microseconds of an operation on a Microvax II under Ultrix (tables 2 and 3).
 MVAX2 = {"getpid": 207.0, "cswitch": 3660.0}
@@ -33,7 +35,8 @@ MVAX2 = {"getpid": 207.0, "cswitch": 3660.0}
 class Base:
     """A result of ousterhout90 on the Microvax II under Ultrix, with a local disk.
 
-    value: microseconds, or MB/s with `bandwidth`. phase: of our workload. table: of the paper.
+    value: microseconds, or MB/s with `bandwidth`. phase: the phase of our workload. table: the
+    number of the table in the paper.
     """
 
     workload: str
@@ -51,7 +54,7 @@ MVAX2_BASES = (
     Base("open-close", "foo", 2900, 9),
     Base("create-delete", "no data", 100_000, 10),
 )
-# An estimate: Intel rated the Pentium of 66 MHz at 112 MIPS; we scale by the clock.
+# An estimate. Intel rated the Pentium of 66 MHz at 112 MIPS. We scale this value by the clock.
 PENTIUM_MIPS_PER_HZ = 112 / 66e6
 MICROSECONDS = "microseconds"
 Number = TypeVar("Number", float, pd.Series)
@@ -61,8 +64,9 @@ Number = TypeVar("Number", float, pd.Series)
 class Terms:
     """The numbers that convert the counts of a run.
 
-    operations: in a bracket. clock_hz: clock of the machine in Hz. clock_vector: interrupt vector
-    of the guest's clock, None if it has none. operation_bytes: bytes that an operation moves.
+    operations: the number of operations in a bracket. clock_hz: the clock of the machine in Hz.
+    clock_vector: the interrupt vector of the guest's clock, or None if the guest has no clock.
+    operation_bytes: the bytes that an operation moves.
     """
 
     operations: int
@@ -72,9 +76,9 @@ class Terms:
 
 
 def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, Terms]]:
-    """The table of `tidy.load`, and the terms of each run, from its record run.json.
+    """The table of `tidy.load`, and the terms of each run, from the run's record run.json.
 
-    StatsError if there is no table or a record lacks a needed value.
+    StatsError if there is no table, or if a record does not contain a needed value.
     """
     table, clocks = tidy.load(directory, all_runs=all_runs)
     records = {path.parent.name: path for path in directory.glob("**/run.json")}
@@ -101,10 +105,10 @@ def measured(
 ) -> pd.DataFrame:
     """Every metric of `compare.metrics` for one operation, after subtraction of the empty bracket.
 
-    Columns: KEYS, iterations, metric, unit, value; one row for each run, phase, geometry and
-    metric. `value` comes from the mean counts over the iterations; a ratio is the ratio of means.
-    It is NaN if the engine does not count an event or the divisor is zero. StatsError for a run
-    without terms.
+    Columns: KEYS, iterations, metric, unit, value. There is one row for each run, phase, geometry
+    and metric. `value` is computed from the mean counts over the iterations, so a ratio is a ratio
+    of means. `value` is NaN if the engine does not count an event, or if the divisor is zero.
+    StatsError for a run without terms.
     """
     counts = compare.without_empty(compare.counts(table), empty)
     rows: list[dict[str, object]] = []
@@ -136,11 +140,11 @@ def measured(
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
     """chen95's Null correction: subtracts the mean bracket of Null from each bracket of `values`.
 
-    Both tables come from `compare.counts`; Null must be of the same SYSTEM and seed. Both brackets
-    contain a start and a stop of the counter device; those of `values` also contain an operation.
-    A count between two markers without the device needs another correction
-    (`compare.without_empty`). The paper does not print its formula; means are the obvious reading.
-    Negative results stay. StatsError if a Null is missing.
+    Both tables come from `compare.counts`. Null must have the same SYSTEM and seed. All brackets
+    contain a start and a stop of the counter device, and the brackets of `values` also contain an
+    operation. A count between two markers without the device needs another correction
+    (`compare.without_empty`). The paper does not print its formula, so the use of means is our
+    interpretation. Negative results stay negative. StatsError if a Null is missing.
     """
     same = [*SYSTEM, "seed"]
     costs = {keys: rows.mean() for keys, rows in null.groupby(level=same)}
@@ -153,8 +157,8 @@ def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-# chen95's denominators. For data, references are reads and writes together. For code the paper says
-# "per reference" only; instructions are the obvious reading.
+# chen95's denominators. For data, references are reads and writes together. For code, the paper
+# prints only "per reference". We interpret a reference to code as an instruction.
 _DATA, _CODE = ("data_reads", "data_writes"), ("instructions",)
 _MISSES = {
     "read misses/reference": ("data_read_misses", _DATA),
@@ -166,12 +170,13 @@ _MISSES = {
 
 
 def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
-    """The miss ratios of chen95's figures, from counts as `compare.counts` gives them.
+    """The miss ratios of chen95's figures, from the counts of `compare.counts`.
 
-    Columns: KEYS, metric, value, misses, references; one row for each run, phase and ratio. `value`
-    is all misses of a phase / all its references, so a long iteration has more weight. A write miss
-    fills no line, so each of several writes to one absent line is a miss. Therefore neither the sum
-    of the two data ratios nor a ratio times the cost of a miss is a waiting time.
+    Columns: KEYS, metric, value, misses, references. There is one row for each run, phase and
+    ratio. `value` is all misses of a phase / all references of the phase, so a long iteration has
+    more weight. A write miss does not fill a line, so each of several writes to an absent line is a
+    miss. The sum of the two data ratios is therefore not a waiting time. A ratio times the cost of
+    a miss is not a waiting time either.
     """
     totals = values.groupby(level=KEYS, sort=False).sum(min_count=1)
     parts = []
@@ -190,18 +195,18 @@ def misses_per_reference(values: pd.DataFrame) -> pd.DataFrame:
 def spread(each: pd.DataFrame) -> pd.DataFrame:
     """The spread of each number over the placement seeds.
 
-    each: rows with `seed` and `value`, such as those of `measured`. Columns: the columns that
-    identify a row, without `run` and `seed`; `seeds`, their number; `value`, the mean; `deviation`,
-    the standard deviation of the sample (NaN for one seed); `lowest`; `highest`; `width`, which is
-    (highest - lowest) / mean. StatsError if a number has the same seed twice: select the runs
-    before.
+    each: rows with `seed` and `value`, such as the rows of `measured`. Returns the columns that
+    identify a row, without `run` and `seed`, and these columns: `seeds`, the number of seeds;
+    `value`, the mean; `deviation`, the standard deviation of the sample (NaN for one seed);
+    `lowest`; `highest`; `width`, which is (highest - lowest) / mean. StatsError if there are two
+    values of one number with the same seed. To avoid this, select the runs first.
     """
     same = [
         name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")
     ]
     twice = each[each.duplicated([*same, "seed"])]
     if len(twice):
-        raise StatsError(f"seed {twice['seed'].iloc[0]} is there twice for one number")
+        raise StatsError(f"seed {twice['seed'].iloc[0]} occurs twice for one number")
     found = each.groupby(same, sort=False)["value"].agg(
         seeds="count", value="mean", deviation="std", lowest="min", highest="max"
     )
@@ -213,9 +218,10 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
     """Adds a reference to each number, as in `against(table, guest="linux")`.
 
     numbers: rows of `measured`, `misses_per_reference` or `spread`. reference: columns and their
-    values in the reference rows. All other columns of KEYS except `run`, and `metric`, must agree.
-    Adds the columns `reference` and `ratio` (value / reference), which is NaN if the reference is
-    missing or zero. StatsError for an unknown column or an ambiguous reference.
+    values in the reference rows. A row and its reference row must agree in `metric` and in all
+    other columns of KEYS except `run`. Adds the columns `reference` and `ratio` (value /
+    reference). The ratio is NaN if the reference is missing or zero. StatsError for an unknown
+    column or an ambiguous reference.
     """
     unknown = [name for name in reference if name not in numbers]
     if unknown or not reference:
@@ -238,18 +244,19 @@ def against(numbers: pd.DataFrame, **reference: object) -> pd.DataFrame:
 def mips_relative(
     value: Number, mips: Number | float, base: Number | float, *, bandwidth: bool = False
 ) -> Number:
-    """ousterhout90's MIPS-relative speed: the speed of an operation relative to its processor's.
+    """ousterhout90's MIPS-relative speed: the speed of an operation relative to the processor's
+    speed.
 
-    A Microvax II has 1. value, base: the time here and on the Microvax II in the same unit, or with
-    `bandwidth` the bandwidths. mips: the machine's rating on the paper's scale (VAX-11/780: about
-    1), which is an estimate.
+    The value of a Microvax II is 1. value, base: the time here and the time on the Microvax II, in
+    the same unit. With `bandwidth`, both values are bandwidths. mips: the machine's rating on the
+    paper's scale (VAX-11/780: about 1), which is an estimate.
     """
     speed = value / base if bandwidth else base / value
     return speed / (mips / MVAX2_MIPS)
 
 
 def pentium_mips(clock_hz: float) -> float:
-    """The MIPS rating of a Pentium, scaled by its clock: a rough estimate."""
+    """A rough estimate of the MIPS rating of a Pentium, proportional to its clock."""
     return clock_hz * PENTIUM_MIPS_PER_HZ
 
 
@@ -258,10 +265,11 @@ def relative_speeds(
 ) -> pd.DataFrame:
     """The MIPS-relative speed of every time in a table.
 
-    each: rows of `measured` or `spread`. mips: rating by machine. base: microseconds on the
-    Microvax II by workload; other workloads are left out. Returns the rows of the metric
-    `microseconds` with the columns `mips`, `base` and `relative`. Ratios of `relative` between
-    systems of one machine do not depend on its rating. StatsError if a machine has no rating.
+    each: rows of `measured` or `spread`. mips: the rating of each machine. base: microseconds on
+    the Microvax II for each workload. Workloads without a base are omitted. Returns the rows of the
+    metric `microseconds` with the columns `mips`, `base` and `relative`. The ratio of `relative`
+    between two systems on the same machine does not depend on the machine's rating. StatsError if a
+    machine has no rating.
     """
     times = each[(each["metric"] == MICROSECONDS) & each["workload"].isin(list(base))]
     unrated = sorted(set(times["machine"]) - set(mips))
@@ -278,9 +286,9 @@ def relative_speeds(
 def crossing(one: pd.Series, other: pd.Series) -> float:
     """The size from which the curve `one` stays below the curve `other`.
 
-    Both curves have values at the same sizes, in any order, and are straight between two sizes.
-    NaN if `one` is below from the first size on, or is not below at the last size. StatsError if
-    the sizes differ.
+    Both curves must have values at the same sizes, in any order. Between two sizes, the curves are
+    interpolated linearly. NaN if `one` is below `other` at all sizes, or is not below `other` at
+    the last size. StatsError if the sizes differ.
     """
     if not one.index.equals(other.index) and set(one.index) != set(other.index):
         raise StatsError("crossing: expected two curves over the same sizes")

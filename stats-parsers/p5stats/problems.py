@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The one exception of p5stats, for bad files and impossible questions."""
+"""The only exception class of p5stats, for bad files and wrong arguments."""
 
 
 class StatsError(ValueError):
-    """A malformed file or an impossible question.
+    """A malformed file, or an argument for which there is no answer.
 
-    The message is one line: where the fault is, and what was expected.
+    The message is one line with the place of the fault and the expected content.
     """

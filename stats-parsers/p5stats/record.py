@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""run.json, the record of a run, and the check that it is intact.
+"""Reads run.json, the record of a run, and checks that the record is intact.
 
-A record contains its own SHA-256 (`sha256`, of the record without this field). The digest shows
-whether a disk fault or an editor has changed the record. Records of older versions have none.
+A record contains its own SHA-256 in the field `sha256`. The digest covers all other fields, and
+shows whether a disk fault or an editor has changed the record. Records of older versions contain no
+digest.
 """
 
 import hashlib
@@ -23,7 +24,10 @@ def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The record of a run, without its digest. StatsError if it is no record or was changed."""
+    """The record of a run, without its digest.
+
+    StatsError if the file is not a record, or if the record was changed.
+    """
     try:
         record = json.loads(path.read_bytes())
     except OSError as error:
@@ -46,7 +50,7 @@ def _digest(record: dict[str, Any]) -> str:
 
 
 def counts_digest(record: Mapping[str, Any]) -> str | None:
-    """The SHA-256 of counts.parquet in a record; None if the record has none."""
+    """The SHA-256 of counts.parquet in a record. None if the record does not contain it."""
     digests = record.get("digests")
     found = digests.get("counts.parquet") if isinstance(digests, dict) else None
     return found if isinstance(found, str) else None

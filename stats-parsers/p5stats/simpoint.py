@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint: chooses intervals that represent a run, and estimates the run from them.
+"""SimPoint: chooses intervals that represent a run, and estimates the counts of the run from them.
 
-The file formats are those of SimPoint 3.2 (its README, section V). A frequency vector file, here of
-basic blocks, has one line for each interval of execution,
+The file formats come from SimPoint 3.2 (section V of SimPoint's README). A frequency vector file
+contains one line for each interval of execution. The ids are basic blocks:
 
     T:id:count :id:count ...
 
-where `count` is the number of executions of the block times its instructions. The counts of a line
-thus add up to the instructions of its interval. Ids begin at 1; lines that do not begin with T are
-comments. gem5's SimPoint probe and our own engine both write it, gem5 compressed.
+`count` is the number of executions of the block times the number of its instructions. The sum of
+the counts in a line is therefore the number of instructions in the interval. Ids begin at 1. Lines
+that do not begin with T are comments. gem5's SimPoint probe and our own engine write this format.
+gem5 compresses the file.
 
-A `.simpoints` file has a line `interval cluster` for each cluster. A `.weights` file has a line
-`weight cluster`: the chosen interval represents that share of the run.
+A `.simpoints` file contains a line `interval cluster` for each cluster. A `.weights` file contains
+a line `weight cluster` for each cluster. The chosen interval represents this share of the run.
 """
 
 import gzip
@@ -31,8 +32,8 @@ from p5stats.problems import StatsError
 # The defaults of SimPoint 3.2.
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9
 PROJECTION_SEED = 2042712918
-# The smallest variance of normalised vectors. A cluster with less is a point: an interval has some
-# million instructions, and the share of a block cannot be finer.
+# The smallest variance of normalised vectors. A cluster with less variance counts as one point. An
+# interval contains some million instructions, so the share of a block cannot be finer.
 POINT = 1e-12
 _COUNT = re.compile(r"[0-9]{1,18}")
 _GZIP = b"\x1f\x8b"
@@ -63,8 +64,8 @@ class Point:
 class Clustering:
     """The result of `cluster`.
 
-    points: in the order of the run. labels: the cluster of each interval. scores: the BIC score of
-    k clusters is scores[k - 1].
+    points: the chosen intervals, in the order of the run. labels: the cluster of each interval.
+    scores: scores[k - 1] is the BIC score of k clusters.
     """
 
     points: tuple[Point, ...]
@@ -76,7 +77,7 @@ class Clustering:
 
 
 def read_vectors(path: Path) -> Vectors:
-    """Reads a frequency vector file, compressed or not; StatsError names the first wrong line."""
+    """Reads a frequency vector file, compressed or not. StatsError names the first wrong line."""
     intervals: list[dict[int, int]] = []
     for where, line in _lines(path):
         if not line.startswith("T"):
@@ -124,7 +125,10 @@ def write_points(points: Sequence[Point]) -> tuple[str, str]:
 
 
 def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, ...]:
-    """Reads both files of a run with this number of intervals. StatsError if they do not match."""
+    """The chosen intervals of a run from its two files. intervals: the number of intervals.
+
+    StatsError if a file is malformed, or if the two files do not match.
+    """
     chosen, shares = _pairs(simpoints, int), _pairs(weights, float)
     if chosen.keys() != shares.keys():
         raise StatsError(f"{weights}: expected the clusters of {simpoints.name}")
@@ -134,13 +138,13 @@ def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, 
     total = sum(shares.values())
     if not math.isclose(total, 1, abs_tol=1e-3) or min(shares.values()) < 0:
         raise StatsError(f"{weights}: expected weights that add up to 1, found {total:g}")
-    # SimPoint prints six digits.
+    # SimPoint prints six digits, so the sum may differ slightly from 1.
     found = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
     return tuple(sorted(found, key=lambda point: point.interval))
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
-    """The lines `value cluster` of a file, by cluster."""
+    """The values in the lines `value cluster` of a file, by cluster."""
     found: dict[int, float] = {}
     for where, line in _lines(path):
         try:
@@ -165,13 +169,13 @@ def cluster(
 ) -> Clustering:
     """Clusters the intervals like SimPoint 3.2 with `-fixedLength off`.
 
-    It normalises the vectors and projects them at random to 15 dimensions. For every k up to max_k
-    it runs k-means from `seeds` starting points. It then takes the smallest k whose BIC score
-    reaches `threshold` of the way from the worst to the best score. The interval nearest to the
-    centre of a cluster represents the cluster. Equal input gives equal output, because all random
-    numbers have fixed seeds.
+    The vectors are normalised, and projected at random to 15 dimensions. k-means runs for every k
+    up to max_k, from `seeds` starting points. The result uses the smallest k with a sufficient BIC
+    score: at least worst score + `threshold` x (best score - worst score). The interval nearest to
+    the centre of a cluster represents the cluster. Equal input gives equal output, because all
+    random numbers have fixed seeds.
     """
-    from sklearn.cluster import KMeans  # slow to import, and needed by one command
+    from sklearn.cluster import KMeans  # slow to import, and only one command needs it
 
     weights = np.asarray(vectors.lengths, dtype=float)
     points = _project(vectors) / weights[:, np.newaxis]
@@ -183,7 +187,7 @@ def cluster(
     scores = [_bic(points, weights, run.labels_, run.cluster_centers_) for run in runs]
     chosen = runs[_smallest(scores, threshold)]
     distances = ((points - chosen.cluster_centers_[chosen.labels_]) ** 2).sum(axis=1)
-    # Clusters get numbers in order of appearance, not those of k-means.
+    # Clusters are numbered in order of appearance. The numbers of k-means are not used.
     number = {label: new for new, label in enumerate(dict.fromkeys(chosen.labels_))}
     found = []
     for label in number:
@@ -199,7 +203,8 @@ def cluster(
 
 
 def _project(vectors: Vectors) -> np.ndarray:
-    """Random linear projection to 15 dimensions. With fewer blocks, each block is a dimension."""
+    """A random linear projection to 15 dimensions. With at most 15 blocks, each block is a
+    dimension."""
     column = {block: i for i, block in enumerate(sorted(set().union(*vectors.intervals)))}
     places = (
         np.random.default_rng(PROJECTION_SEED).uniform(-1, 1, (len(column), DIMENSIONS))
@@ -241,7 +246,7 @@ INSTRUCTIONS, BUSY, IDLE = "instructions", "cycles.busy", "cycles.idle"
 
 
 def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, int]]:
-    """The begin and end of each chosen interval, in instructions from the begin of the run."""
+    """The begin and end of each chosen interval, in instructions since the begin of the run."""
     ends = list(accumulate(vectors.lengths))
     return {
         p.interval: (ends[p.interval] - vectors.lengths[p.interval], ends[p.interval])
@@ -250,9 +255,9 @@ def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, in
 
 
 def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str, int]:
-    """The counts of all events inside the brackets of a run, or of one interval of it.
+    """The counts of all events inside the brackets of a run, or of one interval of the run.
 
-    Nested brackets count once. Brackets of the phase `empty` do not count.
+    Events in nested brackets are counted once. Brackets of the phase `empty` are ignored.
     """
     counts = dict.fromkeys(parsed.units, 0)
     begin, end = parsed.intervals[interval] if interval is not None else (None, None)
@@ -272,13 +277,16 @@ def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str
 
 
 def elapsed(parsed: Events, empty: int) -> int:
-    """Clocks from the begin of the first bracket to the end of the last, without phase `empty`."""
+    """Clocks from the begin of the first bracket to the end of the last bracket.
+
+    Brackets of the phase `empty` are ignored.
+    """
     clocks = [bracket for bracket in parsed.brackets if bracket.phase != empty]
     return max(one.end.tsc for one in clocks) - min(one.begin.tsc for one in clocks)
 
 
 def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[str, int]:
-    """The counts between two snapshots, over all rings and address spaces."""
+    """The counts between two snapshots, as sums over all rings and address spaces."""
 
     def total(marker: Marker, index: int) -> int:
         return sum(bank[index] for bank in marker.banks.values() if index < len(bank))
@@ -289,8 +297,9 @@ def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[st
 def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:
     """Estimates events per instruction of the whole run from its chosen intervals.
 
-    parsed: the run that simulated these intervals in detail. The estimate is the mean of the
-    intervals' rates, weighted by their shares of the run. StatsError if an interval is missing.
+    parsed: the run that simulated these intervals in detail. The estimate is the weighted mean of
+    the intervals' rates. The weights are the shares of the run that the intervals represent.
+    StatsError if an interval is missing.
     """
     rates = dict.fromkeys(parsed.units, 0.0)
     for point in points:

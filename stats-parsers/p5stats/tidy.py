@@ -5,7 +5,7 @@
 |---|---|
 | experiment, run, engine, machine, guest, workload | names; run is the run's id |
 | geometry | machine overlay, `key=value` separated by spaces; empty for the machine as described; \
-the name of a shadow |
+for a shadow, its name |
 | feedback | `yes`: caches, TLBs and bus influence time; `no`: they only count |
 | seed | placement seed |
 | parameters | workload parameters, `key=value` separated by spaces |
@@ -17,12 +17,12 @@ the name of a shadow |
 | event, unit | the engine's event name and unit; `vector.irq.48` and the like count by vector |
 | value | count between the begin and the end of that bracket |
 
-If nothing happened in a ring and address space during a bracket, there are no rows for them. If
-anything happened, there is a row for each event, also for zeros.
+If no event happened in a ring of an address space during a bracket, the table contains no rows for
+the ring. Otherwise the table contains a row for each event, also if the count is zero.
 
-A shadow is a further geometry that counted misses in the same run. It has its own rows: its misses,
-and the run's counts of events that depend on no geometry. Its `feedback` is `no`. Cycles, stalls
-and all other events that depend on time have no rows for a shadow.
+A shadow is a further geometry that counted misses in the same run. The rows of a shadow contain its
+misses, and the run's counts of events that do not depend on a geometry. The `feedback` of a shadow
+is `no`. A shadow has no rows for cycles, stalls and all other events that depend on time.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ from p5stats.problems import StatsError
 SCHEMA_VERSION = 2
 COUNTS, RECORD = "counts.parquet", "run.json"
 YES, NO = "yes", "no"  # values of `feedback`
-VECTOR = "vector."  # begins the names of the counts by interrupt vector
+VECTOR = "vector."  # the beginning of the names of counts by interrupt vector
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
@@ -92,10 +92,11 @@ class Origin:
 
 
 def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataFrame:
-    """The tidy table of a run: the difference from begin to end of every bracket.
+    """The tidy table of a run. Each value is the count at the end of a bracket minus the count at
+    its begin.
 
-    phases: names by number; a phase without a name keeps its number. StatsError if a count goes
-    backwards.
+    phases: the name of each phase, by number. A phase without a name keeps its number. StatsError
+    if a count decreases.
     """
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
 
@@ -129,7 +130,7 @@ def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataF
 def _misses(
     bracket: Bracket, events: Events, shadow: int, banks: set[tuple[int, str]]
 ) -> Iterator[Row]:
-    """The rows of the events that a shadow counts itself."""
+    """The rows of the events that a shadow itself counts."""
     nothing = [[0] * len(events.shadows.events)] * len(events.shadows.names)
     counts = {
         (ring, f"0x{space:08x}"): values[shadow]
@@ -165,7 +166,7 @@ def _differences(bracket: Bracket, units: Mapping[str, str]) -> Iterator[Row]:
 def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
     """Writes a Parquet file, completely or not at all.
 
-    Its metadata has the schema version and the clock.
+    The metadata of the file contains the schema version and the clock.
     """
     schema = SCHEMA.with_metadata(
         {_METADATA: json.dumps({"schema_version": SCHEMA_VERSION, "clock_hz": clock_hz}).encode()}
@@ -189,7 +190,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-        raise StatsError(f"{path}: damaged: its SHA-256 is not the one in {RECORD}")
+        raise StatsError(f"{path}: damaged: its SHA-256 differs from the digest in {RECORD}")
     try:
         file = pq.read_table(pa.BufferReader(content))
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -206,7 +207,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
     try:
-        # The schema is enough; the notes of other programs for pandas are not needed.
+        # pandas needs only the schema. Notes of other programs in the metadata are not needed.
         frame = file.replace_schema_metadata(None).to_pandas()
     except (ValueError, pa.ArrowException):
         raise StatsError(f"{path}: damaged: its columns cannot be read") from None
@@ -218,7 +219,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
 def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
     """Reads the table of a run directory, and the clock in Hz.
 
-    StatsError if the table does not have the digest in the run's record.
+    StatsError if the digest of the table differs from the digest in the run's record.
     """
     path = directory / RECORD
     known = record.counts_digest(record.read(path)) if path.exists() else None
@@ -229,10 +230,10 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
     """The runs below a directory (results/ or results/EXPERIMENT) as one table, and the clock in Hz
     of each run.
 
-    A directory keeps the runs of older engines and guests too. Several runs may agree in all
-    columns of Origin except `run`; then only the run that started last is read. A run with a power
-    cut is left out, because its counts are incomplete. `all_runs` reads all of them. StatsError if
-    there is no table.
+    A directory also contains the runs of older engines and guests. Several runs may agree in all
+    columns of Origin except `run`. The function then reads only the run that started last. A run
+    with a power cut is omitted, because the counts of such a run are incomplete. With `all_runs`,
+    the function reads all runs. StatsError if there is no table.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob(f"**/{COUNTS}")):
@@ -243,7 +244,7 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
         if frame.empty:
             continue
         asks = tuple(frame[name].iloc[0] for name in _NAMES if name != "run" or all_runs)
-        # ISO 8601, UTC: texts in order are times in order.
+        # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
         if asks not in found or started > found[asks][0]:
             found[asks] = (started, frame, clock_hz)
@@ -254,5 +255,5 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
 
 
 def _facts(path: Path) -> dict[str, Any]:
-    """The record of a run; empty if there is none."""
+    """The record of a run. Empty if there is no record."""
     return record.read(path) if path.exists() else {}

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Text from an unknown author, such as the output of a guest or a file from elsewhere.
+"""Makes text from an unknown author safe, such as the output of a guest or a file from elsewhere.
 
-A terminal obeys control sequences. Such a sequence can change the title of a window, write to the
-clipboard (OSC 52), hide a line, or answer as if the user had typed. A carriage return overwrites
-the line. A bidirectional override (Trojan Source, CVE-2021-42574) shows words in another order. The
-functions here therefore replace each invisible character by an escape with its number. No
-information is lost: every such character has its own escape.
+A terminal obeys control sequences. A control sequence can change the title of a window, write to
+the clipboard (OSC 52), hide a line, or make the terminal send input as if the user had typed it. A
+carriage return overwrites the line. A bidirectional override (Trojan Source, CVE-2021-42574) shows
+words in another order. The functions here therefore replace each invisible character with an escape
+that contains the character's number. No information is lost, because every such character has its
+own escape.
 """
 
 import unicodedata

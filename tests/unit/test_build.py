@@ -63,7 +63,7 @@ def test_a_long_build_is_forecast_and_a_second_call_says_nothing(lab, progress, 
     build.ensure(lab, progress)
     said = output.getvalue()
     assert "To build: 2 steps, about " in said
-    assert "at most 140 MB to download; 1650 MB of disk while it works" in said
+    assert "at most 140 MB to download; 1650 MB of disk during the build" in said
     assert "Built in " in said
     output.truncate(0)
     build.ensure(lab, progress)

@@ -290,7 +290,8 @@ def test_of_a_curve_three_sizes_are_shown():
     found = agreement.Check(frame, pd.DataFrame(columns=["workload", "parameters", "seed"]))
     (grid,) = agreement.grids(found)
     assert [row[0] for row in grid.rows] == ["curve, 512 B", "curve, 2 KB", "curve, 1 MB", "call"]
-    assert "curve: three of 9 sizes are shown; --format csv has all." in agreement.notes(found)
+    note = "curve: the tables show three of 9 sizes; --format csv prints all sizes."
+    assert note in agreement.notes(found)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -333,7 +334,7 @@ def test_the_status_says_whether_they_agree(p5lab, engines):
     status, out, _ = p5lab("--explain", "write-allocate")
     assert status == 0
     assert "Experiments" in out
-    assert "Experiment write-allocate: a write that misses L1D fills its line" in out
+    assert "Experiment write-allocate: a write miss in L1D fills the line" in out
 
 
 def test_for_programs(p5lab, engines):

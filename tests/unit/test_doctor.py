@@ -92,7 +92,7 @@ def test_the_launchers_own_list_is_what_is_looked_for():
             lambda lab: (lab.root / ".venv/bin/python").unlink(),
             ".venv",
             "note",
-            "interpreter is gone",
+            "interpreter was removed",
         ),
         (lambda lab: (lab.root / ".venv/p5lab-stamp").write_text("x"), ".venv", "note", "unfini"),
         (lambda lab: (lab.root / "requirements.lock").unlink(), "environment", "missing", "could"),
@@ -115,7 +115,7 @@ def test_disks(healthy, monkeypatch):
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: usage._replace(free=10_000_000))
     assert found(healthy)["checkout"] == ("missing", f"{healthy.root}: 10 MB free; expected 200 MB")
     monkeypatch.setattr(doctor, "_not_writable", lambda path: "Read-only file system")
-    assert "cannot be written: Read-only file system" in found(healthy)["cache"][1]
+    assert "not writable: Read-only file system" in found(healthy)["cache"][1]
 
 
 def test_a_cache_with_a_space_is_refused(healthy, monkeypatch, tmp_path):

@@ -140,7 +140,7 @@ BEGIN = snapshot("begin", 0, [1], [1])
         ([END], "type: expected one of header"),
         ([changed(HEADER, schema_version=2), END], "schema_version: expected 1, found 2"),
         ([changed(HEADER, clock_hz=0), END], "clock_hz: expected more than zero"),
-        ([changed(HEADER, units=[]), END], "as many units as events"),
+        ([changed(HEADER, units=[]), END], "expected texts, one unit for each event"),
         ([changed(HEADER, events=["a", "a"], units=["x", "x"]), END], "the same name twice"),
         ([HEADER], "no end line"),
         ([HEADER, END, END], ":3: expected nothing after the end line"),

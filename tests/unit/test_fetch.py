@@ -406,7 +406,7 @@ def test_unknown_source(fetcher):
         ),
         (
             f'schema_version = 1\n[a]\nsize = 1\npath = "../x"\nsha256 = "{"0" * 64}"\n',
-            "a: path: expected one below the mirror",
+            "a: path: expected a path below the mirror",
         ),
         ("schema_version = 1\n[a]\nsize = 1\n", "a: missing key 'package'"),
     ],

@@ -268,7 +268,7 @@ def test_missing_packages_without_apt(host):
     status, _, err = host.run("list")
     assert status == 1
     assert err == (
-        "p5lab: missing packages (names of Debian): flex bison; install them and try again\n"
+        "p5lab: missing packages (with Debian's names): flex bison; install them and try again\n"
     )
 
 

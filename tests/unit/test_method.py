@@ -136,7 +136,7 @@ def test_output_and_brackets_must_agree():
 
 def test_only_interrupted_iterations():
     busy = run(70, 33, interrupted=range(PER_PASS))
-    with pytest.raises(StatsError, match="data_reads: no iteration without an interrupt"):
+    with pytest.raises(StatsError, match="data_reads: expected a later iteration without"):
         rows(busy, run(5, 30), run(70, 0), run(5, 0))
 
 

@@ -98,7 +98,7 @@ def test_spread_over_seeds(two_guests):
     assert (uml["seeds"], uml["width"]) == (1, 0)
     assert math.isnan(uml["deviation"])
     assert not {"run", "seed"} & set(found.columns)
-    with pytest.raises(StatsError, match="seed 1 is there twice"):
+    with pytest.raises(StatsError, match="seed 1 occurs twice"):
         papers.spread(pd.concat([two_guests, two_guests[two_guests["run"] == "a"]]))
 
 

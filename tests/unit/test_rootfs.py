@@ -134,7 +134,7 @@ def test_owners_and_permissions_stay(tmp_path):
         (member("lib64/evil"), "lib64/evil: lies below lib64, which is no directory"),
         (member("usr/bin/sort/evil"), "lies below usr/bin/sort"),
         (member("usr/l", tarfile.LNKTYPE, linkname="../../etc/passwd"), "leads out of the archive"),
-        (member("usr/l", tarfile.LNKTYPE, linkname="not-there"), "expected a file before it"),
+        (member("usr/l", tarfile.LNKTYPE, linkname="not-there"), "expected this file before"),
         (member("usr/disk", tarfile.BLKTYPE, devmajor=8), "usr/disk: expected a file"),
         (member("usr/pipe", tarfile.FIFOTYPE), "usr/pipe: expected a file"),
     ],

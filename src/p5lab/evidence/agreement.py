@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab cross-check: the same guest, programs and machine on two engines.
+"""./p5lab cross-check: compares the counts of two engines for the same guest, programs and machine.
 
-An experiment explains a difference if it removes the difference. Both engines then run again, on a
-machine where one way in which their models differ has no effect. docs/evidence/cross-check.md has
-the result.
+The models of the two engines differ in some features. An experiment runs both engines again on a
+machine on which one such feature has no effect. If a difference between counts then disappears, the
+experiment explains this difference. docs/evidence/cross-check.md shows the result.
 """
 
 import io
@@ -36,7 +36,7 @@ from p5stats.crosscheck import AGREES, ARCHITECTURAL, ASKED, DIFFERS, L1
 from p5stats.gem5 import sections
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab cross-check"  # the document's block of tables begins with it
+COMMAND = "./p5lab cross-check"  # begins the block of tables in the document
 BOCHS, GEM5 = ENGINES = ("bochs", "gem5")
 EXPERIMENT, GUEST, MACHINE = "chen95-core", "linux64", "p90-premiere2"
 Executor = Callable[[list[Run]], list[Result]]
@@ -46,14 +46,15 @@ Executor = Callable[[list[Run]], list[Result]]
 class Explanation:
     """An experiment on both engines.
 
-    settings: the changed keys of the machine. quantities: the differences that it can remove.
+    settings: the machine keys that the experiment changes. quantities: the counts for which the
+    experiment can remove a difference.
     """
 
     name: str
     title: str
     settings: Mapping[str, str]
     quantities: tuple[str, ...]
-    without_interrupts: bool = False  # compares counts extrapolated to zero interrupts
+    without_interrupts: bool = False  # compare counts after extrapolation to zero interrupts
 
 
 _L1 = ("L1D read misses", "L1D write misses", "L1I misses")
@@ -62,27 +63,27 @@ _TLBS = ("ITLB misses", "DTLB misses", "page-table reads")
 EXPLANATIONS = (
     Explanation(
         "no-ticks",
-        "each count without the cost of interrupts, from a second run at 360 MHz, which has fewer"
-        " clock ticks",
+        "each count minus the cost of interrupts; a second run at 360 MHz, with fewer clock ticks,"
+        " shows this cost",
         {"cpu.clock_mhz": "360", "cpu.bus_mhz": "60"},
         tuple(one.name for one in crosscheck.QUANTITIES if one.name != crosscheck.INTERRUPT_COUNT),
         without_interrupts=True,
     ),
     Explanation(
         "write-allocate",
-        "a write that misses L1D fills its line, as in stock gem5",
+        "a write miss in L1D fills the line, as in stock gem5",
         {"l1d.write_allocate": "true"},
         ("L1D read misses", "L1D write misses", *_BEHIND_L1),
     ),
     Explanation(
         "direct-mapped",
-        "L1 caches with one way, so that replacement has no choice",
+        "L1 caches with one way, so that the replacement policy has no effect",
         {"l1i.ways": "1", "l1d.ways": "1"},
         (*_L1, *_BEHIND_L1),
     ),
     Explanation(
         "large-l1",
-        "L1 caches of 64 KB, which keep their lines: only the first access to a line misses",
+        "L1 caches of 64 KB, in which only the first access to a line misses",
         {"l1i.size": "64K", "l1d.size": "64K"},
         (*_L1, *_BEHIND_L1),
     ),
@@ -101,13 +102,14 @@ EXPLANATIONS = (
     ),
     Explanation(
         "associative-l1",
-        "L1 caches of 32 ways, where the sets of addresses hardly matter",
+        "L1 caches of 32 ways, in which the sets of addresses have almost no effect",
         {"l1i.ways": "32", "l1i.replacement": "lru", "l1d.ways": "32", "l1d.replacement": "lru"},
         (*_L1, *_BEHIND_L1),
     ),
     Explanation(
         "no-l2",
-        "no board cache: gem5's passes a modified line to L1D, and L1D then writes it back",
+        "no board cache (gem5's board cache passes a modified line to L1D, which then writes the"
+        " line back)",
         {"l2.present": "false"},
         ("L1D write-backs",),
     ),
@@ -116,7 +118,10 @@ EXPLANATIONS = (
 
 @dataclass(frozen=True)
 class Ask:
-    """The guest, machine, workloads, seeds and experiment to compare; no workload means all."""
+    """The guest, machine, workloads, seeds and experiment to compare.
+
+    If `workloads` is empty, all workloads of the experiment are compared.
+    """
 
     guest: str = GUEST
     machine: str = MACHINE
@@ -129,9 +134,10 @@ class Ask:
 class Check:
     """The result of a cross-check.
 
-    rows: the columns of `p5stats.crosscheck.differences`, and two more. `explanation` names the
-    experiment of a row; it is empty for the unchanged machine. `explained_by` names the experiment
-    that explains a difference. hosts: the host time of each run.
+    rows: a table with the columns of `p5stats.crosscheck.differences` and two more columns.
+    `explanation` names the experiment of a row, and is empty for the unchanged machine.
+    `explained_by` names the experiment that explains the difference of a row, and is empty if no
+    experiment explains it. hosts: the host time of each run.
     """
 
     rows: pd.DataFrame
@@ -179,10 +185,10 @@ def choose(names: Sequence[str]) -> list[Explanation]:
 def check(
     lab: Lab, ask: Ask, execute: Executor, explanations: Sequence[Explanation] | None = ()
 ) -> Check:
-    """Runs both engines and compares their counts, then runs experiments for the differences.
+    """Compares the counts of both engines, and runs experiments that can explain the differences.
 
-    Each experiment runs only the workloads with a difference that it can explain. explanations:
-    the experiments to run; None for all.
+    Each experiment runs only the workloads with a difference that the experiment can explain.
+    explanations: the experiments to run. None means every experiment that can explain a difference.
     """
     found = _compare(lab, ask, execute, {})
     if explanations is None:
@@ -246,7 +252,7 @@ def _host(result: Result) -> tuple[object, ...]:
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
     if run.engine == GEM5:
-        # gem5 keeps the host time between two dumps; the first one is the ready marker's.
+        # gem5 writes the host time between two dumps. The first dump belongs to the ready marker.
         spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
     return (
@@ -261,7 +267,10 @@ def _host(result: Result) -> tuple[object, ...]:
 
 
 def _instructions(path: Path) -> float:
-    """Instructions between the ready marker and the last marker; NaN if they are not counted."""
+    """The number of instructions between the ready marker and the last marker.
+
+    NaN if the engine does not count instructions.
+    """
     parsed = events.parse(path)
     if "instructions" not in parsed.units or not parsed.markers:
         return math.nan
@@ -283,7 +292,7 @@ def _deviations(result: Result) -> list[str]:
 
 
 def _open(rows: pd.DataFrame, explanation: Explanation) -> pd.DataFrame:
-    """The differences that an experiment can explain and that have no explanation yet."""
+    """The unexplained differences that an experiment can explain."""
     own = _beyond(_own(rows))
     return own[own["quantity"].isin(explanation.quantities) & (own["explained_by"] == "")]
 
@@ -294,12 +303,12 @@ def _own(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _beyond(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows whose difference is above the limit; rows without a limit use the one of L1."""
+    """The rows with a difference above the limit. A row without a limit uses the limit of L1."""
     return rows[rows["difference"].abs() > rows["allowed"].fillna(crosscheck.ALLOWED[L1])]
 
 
 def _explain(rows: pd.DataFrame, explanation: Explanation) -> None:
-    """Marks the open differences that are within their limit in the experiment."""
+    """Marks the unexplained differences that are within their limit in the experiment."""
     again = rows[rows["explanation"] == explanation.name]
     left = {_key(row) for _, row in _beyond(again).iterrows()}
     asked = {_key(row) for _, row in again.dropna(subset=["difference"]).iterrows()}
@@ -326,15 +335,16 @@ SHOWN = {
     "L1I misses": "L1I\nmisses",
 }
 NOTE = (
-    "Difference between the counts of gem5 and bochs in one bracket, relative to the larger count."
-    " A count is the median of the brackets of a phase with the fewest interrupts, minus the empty"
-    " bracket. Architectural counts may differ by 1 %, misses of L1 by 5 %. A star marks a larger"
-    " difference. A dash: not counted."
+    "The first table shows the difference between the counts of gem5 and bochs in one bracket,"
+    " relative to the larger count. A count is a median, minus the count of the empty bracket. The"
+    " median is over those brackets of a phase that have the fewest interrupts. Architectural"
+    " counts may differ by 1 %, and L1 misses by 5 %. A star marks a larger difference. A dash"
+    " means that an engine does not count the event."
 )
 
 
 def grids(found: Check) -> list[Grid]:
-    """The tables for people; a table without rows is left out."""
+    """The tables for people. A table without rows is omitted."""
     rows = _few(found.rows)
     own = _own(rows)
     result = [_overview(own), _differing(own), _experiments(rows), _times(found.hosts)]
@@ -342,7 +352,7 @@ def grids(found: Check) -> list[Grid]:
 
 
 def _few(rows: pd.DataFrame) -> pd.DataFrame:
-    """All rows, but only the smallest, middle and largest size of a curve."""
+    """The rows to show. The rows of a curve are its smallest, middle and largest size."""
     kept, curves = [], _curves(rows)
     for name, group in rows.groupby("workload", sort=False):
         phases = list(dict.fromkeys(group["phase"]))
@@ -354,13 +364,13 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(rows: pd.DataFrame) -> dict[str, int]:
-    """The number of sizes of each workload that is a curve."""
+    """The number of sizes of each workload that measures a curve over sizes."""
     names = rows.drop_duplicates(["workload", "phase"]).groupby("workload", sort=False)["phase"]
     return {name: len(phases) for name, phases in names if phases.map(is_size).all()}
 
 
 def _label(row: Mapping[str, Any] | pd.Series) -> str:
-    """The name of a workload, and of its phase if that differs."""
+    """The name of a workload, followed by the name of the phase if the two names differ."""
     name, phase = str(row["workload"]), str(row["phase"])
     return name if phase in (name, "") else f"{name}, {phase}"
 
@@ -391,7 +401,7 @@ def _differing(own: pd.DataFrame) -> Grid:
 
 
 def _experiments(rows: pd.DataFrame) -> Grid:
-    """The effect of each experiment on the differences that it should explain."""
+    """The effect of each experiment on the differences that the experiment should explain."""
     grid = Grid("Experiments", ["", "", "experiment", "before", *ENGINES, "after"])
     before = {_key(row): row["difference"] for _, row in _beyond(_own(rows)).iterrows()}
     for _, row in rows[rows["explanation"] != ""].iterrows():
@@ -453,7 +463,7 @@ def notes(found: Check) -> list[str]:
     own = _own(found.rows)
     bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
     lines = [
-        f"{name}: three of {count} sizes are shown; --format csv has all."
+        f"{name}: the tables show three of {count} sizes; --format csv prints all sizes."
         for name, count in _curves(own).items()
     ]
     for kind in (ARCHITECTURAL, L1):
@@ -494,14 +504,14 @@ def markdown(found: Check) -> str:
 
 
 def as_csv(found: Check) -> str:
-    """CSV with a row for each phase, quantity and experiment; missing values are empty."""
+    """CSV with a row for each phase, quantity and experiment. Missing values are empty."""
     text = io.StringIO()
     found.rows.to_csv(text, index=False, lineterminator="\n")
     return text.getvalue()
 
 
 def as_json(found: Check) -> str:
-    """JSON with the same rows and the host times in seconds; missing values are null."""
+    """JSON with the rows of `as_csv` and the host times in seconds. Missing values are null."""
 
     def records(frame: pd.DataFrame) -> list[dict[str, object]]:
         return frame.astype(object).where(frame.notna(), None).to_dict("records")
@@ -527,5 +537,5 @@ def as_json(found: Check) -> str:
 
 
 def render(text: str, found: Check) -> str:
-    """The document with new tables. UserError if it has no block for them."""
+    """The document with new tables. UserError if the document contains no block for the tables."""
     return blocks.replace(text, COMMAND, markdown(found))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The cost of a call in ring crossings and address space switches, from traced runs.
+"""The ring crossings and address space switches of a call, from traced runs.
 
-It makes tables for documents, and a picture of one call on several systems.
+This module makes tables for documents, and a picture of one call on several systems.
 p5lab.evidence.documents lists the documents.
 """
 
@@ -24,15 +24,15 @@ from p5stats.crossings import Bracket, Service, Step
 
 Execute = Callable[[list[Run]], list[Result]]
 SHOWN = ("linux", "linux-uml", "mach", "mach-split")
-# The names of a microkernel's servers, by the names that a trace gives to programs.
+# For a microkernel: the name of a server's program in a trace, and the name of the server.
 SERVERS = {"new program": "server", "program 2": "server", "program 3": "file server"}
 TABLE = re.compile(r"(<!-- (steps|services) of (\S+) on (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def of_run(directory: Path) -> str:
-    """A traced run in Markdown: the services and the steps of each phase's typical bracket.
+    """A traced run in Markdown: the services and steps of the typical bracket of each phase.
 
-    UserError if the run has no trace of crossings.
+    UserError if the directory of the run contains no trace of crossings.
     """
     if not (directory / CROSSINGS).is_file():
         raise UserError(f"{directory}: no {CROSSINGS}: expected a run with --trace crossings")
@@ -44,7 +44,7 @@ def of_run(directory: Path) -> str:
 
 
 def steps(bracket: Bracket) -> str:
-    """A Markdown table of every step of a bracket, with clocks and sums."""
+    """A Markdown table of all steps of a bracket, with their clocks and the sums."""
     rows = [[step.who, f"{step.clocks:,}", step.end] for step in bracket.steps]
     total = sum(step.crosses for step in bracket.steps)
     switches = sum(step.switches for step in bracket.steps)
@@ -55,7 +55,7 @@ def steps(bracket: Bracket) -> str:
 
 
 def services(bracket: Bracket) -> str:
-    """A Markdown table of the services for a bracket's programs, in order of first use."""
+    """A Markdown table of the services that a bracket's programs use, in order of first use."""
     merged: dict[tuple[str, bool], list[Service]] = {}
     for service in bracket.services():
         if service.event != crossings.END:
@@ -74,7 +74,8 @@ def services(bracket: Bracket) -> str:
     sums[1] = f"{bracket.clocks:,}"
     rows.append(["**all**", *(f"**{text}**" for text in sums), *["", ""] * user_mode])
     head = ["Event", "Times", "Clocks", "Ring crossings", "CR3 loads"]
-    return _table(head + ["The UML kernel calls the host", "Its stub does"] * user_mode, rows)
+    calls = ["Calls from the UML kernel to the host", "Calls from the UML stub to the host"]
+    return _table(head + calls * user_mode, rows)
 
 
 def _sums(found: list[Service], user_mode: bool) -> list[str]:
@@ -102,8 +103,8 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
     """A document with new tables, from runs of one experiment.
 
-    `execute` runs the workloads of the tables. The text between the tables stays. UserError if a
-    run fails.
+    `execute` runs the workloads of the tables. The text between the tables does not change.
+    UserError if a run fails.
     """
     wanted = {(workload, guest) for _, _, workload, guest, _, _ in TABLE.findall(text)}
     found = brackets(lab, experiment_name, wanted, execute)
@@ -117,7 +118,7 @@ def render(lab: Lab, text: str, experiment_name: str, execute: Execute) -> str:
 
 
 def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
-    """A dup() on all systems, as SVG; see `render`."""
+    """The picture of a dup() on the systems of SHOWN, as SVG. UserError if a run fails."""
     found = brackets(lab, experiment_name, {("dup", guest) for guest in SHOWN}, execute)
     return draw([Panel(guest, found["dup", guest]) for guest in SHOWN])
 
@@ -125,7 +126,7 @@ def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
 def brackets(
     lab: Lab, experiment_name: str, wanted: set[tuple[str, str]], execute: Execute
 ) -> dict[tuple[str, str], Bracket]:
-    """The typical bracket of each workload on each guest, traced."""
+    """The typical bracket of each wanted pair of workload and guest, from traced runs."""
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in wanted})),
         guests=tuple(sorted({guest for _, guest in wanted})),
@@ -141,7 +142,7 @@ def brackets(
         if result.status != "ok":
             raise UserError(f"{result.run.label}: {result.status}: {result.reason}", status=1)
         traced = crossings.read(result.directory / CROSSINGS)
-        bracket = crossings.typical(traced[min(traced)])  # the operation itself has phase 0
+        bracket = crossings.typical(traced[min(traced)])  # phase 0 is the operation itself
         if result.run.guest.structure == "microkernel":
             bracket = Bracket([_named(step) for step in bracket.steps])
         found[result.run.workload.name, result.run.guest.name] = bracket
@@ -149,7 +150,7 @@ def brackets(
 
 
 def _named(step: Step) -> Step:
-    """The step with the names of SERVERS."""
+    """The step, with the server names of SERVERS instead of the trace's names."""
     who, end = SERVERS.get(step.who, step.who), step.end
     for before, after in SERVERS.items():
         if end.endswith(f" {before}"):

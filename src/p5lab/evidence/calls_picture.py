@@ -13,9 +13,10 @@ SERVER = "#f3d9b5"
 LINE, SPACE, TEXT = "#444444", "#b02020", "#202020"
 STYLE = "font-family: sans-serif; font-size: 12px"
 LEGEND = (
-    "A box is a step without interruption; its number is its clocks, and its width is not to scale."
-    " Below the dashed line is ring 0.",
-    "From lane to lane: a change of ring. Red: a load of CR3, another address space.",
+    "A box is a step without interruption, with its clocks. The width of a box is not to scale."
+    " Ring 0 is below the dashed line.",
+    "A line between lanes is a change of ring. A red line is a load of CR3, which selects an"
+    " address space.",
 )
 
 
@@ -28,13 +29,13 @@ class Panel:
 
     @property
     def lanes(self) -> list[str]:
-        """The names of the parts that run, from ring 3 down to ring 0."""
+        """The names of the parts that run. Parts in ring 3 come first, then kernels in ring 0."""
         found = list(dict.fromkeys(step.who for step in self.bracket.steps))
         return [who for who in found if who not in KERNELS] + [w for w in found if w in KERNELS]
 
     @property
     def title(self) -> str:
-        """The system with its clocks, ring crossings and CR3 loads."""
+        """The name of the system, with the clocks, ring crossings and CR3 loads of the bracket."""
         crossed = sum(step.crosses for step in self.bracket.steps)
         switched = sum(step.switches for step in self.bracket.steps)
         return (
@@ -97,7 +98,7 @@ def _box(x: int, y: int, step: Step) -> list[str]:
 
 
 def _passes_on(x: int, y: int, other: int, step: Step) -> str:
-    """The line between two boxes: along the side of both, or a bar where they meet."""
+    """The line between two boxes. A load of CR3 is a wide line along both boxes."""
     colour = SPACE if step.switches else LINE
     low, high = sorted((y, other))
     end = high + LANE - 4 if step.switches else high + 4

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The output of `./p5lab run chen95-method`: the method of chen95 beside the engine's own counts.
 
-A document has the same tables (p5lab.evidence.documents).
+docs/evidence/chen95-method.md contains the same tables (p5lab.evidence.documents).
 """
 
 import re
@@ -24,10 +24,10 @@ from p5stats import method, tidy
 from p5stats.method import Measured, Row
 
 EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
-FORMS = ("table", "markdown")  # other formats show the engine's counts, as for any experiment
+FORMS = ("table", "markdown")  # other formats show only the engine's counts
 EXACT = "counters.miscounts=false"
 TABLE = re.compile(r"(<!-- method of (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-# Names for people, with the code of the event.
+# The names that people read, with the code of each event.
 EVENTS = {
     "cycles": "cycles (RDTSC)",
     "data_reads": "data reads (00)",
@@ -56,19 +56,19 @@ HEADS = [
     "dis-\nturbed",
 ]
 NOTES = (
-    "Mean of one operation. method = start-stop - Null, the number that chen95 would print; engine:"
-    " the bracket of the same executions, minus the bracket around nothing; left over = method -"
-    " engine, in four parts: first iterations, interrupts during the access, the access itself,"
-    " miscounts.",
-    "undisturbed: the engine's bracket without use of the counters; disturbed = engine -"
-    " undisturbed.",
+    "Each number is the mean of one operation. method = start-stop - Null is the number that chen95"
+    " would print. engine is the engine's count for the same executions, minus its count for Null."
+    " left over = method - engine is the sum of four parts: first iterations, interrupts during the"
+    " access, the access itself, and miscounts.",
+    "undisturbed is the engine's count when the program does not use the counters. disturbed ="
+    " engine - undisturbed.",
 )
 
 
 def applies(runs: Sequence[Stored]) -> bool:
     """Whether these tables can show the runs.
 
-    The runs must be ok, of one machine, guest and seed, and include Null.
+    All runs must be ok and use the same machine, guest and seed. The runs must include Null.
     """
     asked = {
         (one.record["parameters"]["operation"], one.record["parameters"]["counters"])
@@ -94,7 +94,7 @@ def applies(runs: Sequence[Stored]) -> bool:
 
 
 def rows(runs: Sequence[Stored]) -> dict[str, list[Row]]:
-    """The rows of each operation whose needed runs are all present, by operation."""
+    """The rows by operation. An operation is omitted if one of its runs is missing."""
     found = {
         (
             one.record["parameters"]["operation"],
@@ -170,7 +170,7 @@ def show(console: Console, runs: Sequence[Stored], form: str) -> None:
 
 
 def render(lab: Lab, text: str, execute: Callable[[list[Run]], list[Result]]) -> str:
-    """A document with new tables; the text between them stays.
+    """A document with new tables. The text between the tables does not change.
 
     `execute` runs the experiment. UserError if a run fails.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs`: the generated documents, their files, and the functions that make them."""
+"""`./p5lab docs`: the generated documents, with their files and the functions that make them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ UP_TO_DATE, OUT_OF_DATE, WRITTEN, SKIPPED = "up to date", "out of date", "writte
 class Evidence:
     """The sources of documents: a checkout, and functions that run experiments in it.
 
-    `execute` runs several runs at a time. `one_by_one` runs them alone, for host times. Runs that
-    several documents need run once.
+    `execute` executes several runs at a time. `one_by_one` executes one run at a time, so that host
+    times are comparable. A run that several documents need executes only once.
     """
 
     def __init__(self, lab: Lab, execute: Execute, one_by_one: Execute) -> None:
@@ -40,9 +40,10 @@ class Evidence:
 class Document:
     """A generated document.
 
-    file: its path in the checkout. needs: the experiments that run first; none if the files of the
-    checkout are enough. make: returns the new text from the old one, and keeps the hand-written
-    parts. gem5: the document needs a gem5 and shows host times, which differ each time.
+    file: its path in the checkout. needs: the experiments that run first, or none if the files of
+    the checkout are enough. make: a function that returns the new text from the old text, with the
+    hand-written parts unchanged. gem5: whether the document needs a gem5 and shows host times,
+    which differ each time.
     """
 
     name: str
@@ -122,7 +123,10 @@ def _all_ok(failed: Sequence[Result]) -> None:
 
 
 def choose(names: Sequence[str]) -> list[Document]:
-    """The documents with these names; all for no name. UserError for an unknown name."""
+    """The documents with these names, or all documents without a name.
+
+    UserError for an unknown name.
+    """
     for name in names:
         if name not in BY_NAME:
             raise unknown("document", name, BY_NAME, where="docs")
@@ -139,7 +143,10 @@ def read(lab: Lab, document: Document) -> str:
 
 
 def render(evidence: Evidence, document: Document, text: str) -> str:
-    """The new text of the document. UserError, with its file, if the text lacks a block."""
+    """The new text of the document.
+
+    UserError names the document's file if a block is missing in the text.
+    """
     try:
         return document.make(evidence, text)
     except UserError as error:
@@ -147,7 +154,7 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """Why a document is skipped unless the user names it; empty if it is not skipped."""
+    """The reason to skip a document that the user did not name, or an empty text."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
     return "shows host times, which differ each time" if document.gem5 and check else ""
@@ -156,8 +163,8 @@ def why_not(document: Document, *, check: bool) -> str:
 def update(evidence: Evidence, document: Document, *, check: bool) -> str:
     """Generates a document and returns its state: UP_TO_DATE or WRITTEN.
 
-    With `check` it writes nothing, and the state is UP_TO_DATE or OUT_OF_DATE. UserError if the
-    file cannot be read or written.
+    With `check`, the file does not change, and the state is UP_TO_DATE or OUT_OF_DATE. UserError if
+    the file cannot be read or written.
     """
     before = read(evidence.lab, document)
     now = render(evidence, document, before)

@@ -19,7 +19,7 @@ from p5lab.lab import Lab
 from p5lab.present.tables import Grid
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab matrix"  # the document's block begins with it
+COMMAND = "./p5lab matrix"  # begins the block in the document
 ALL, SOME, ABLE, NO = "all", "some", "can", "no"
 COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experiments")
 
@@ -28,9 +28,10 @@ COLUMNS = ("benchmark", "source", "guest", "state", "reason", "runs", "experimen
 class Cell:
     """A benchmark on a guest.
 
-    state: "all" or "some" if the guest runs all or some of the runs that the papers' experiments
-    define; "can" if it is able but no such experiment includes it; "no" if it is not able, with the
-    `reason`. runs: the number of these runs on the guest.
+    runs: the number of runs of the benchmark that the papers' experiments define for this guest.
+    state: "all" if no other guest has more runs in any experiment, "some" otherwise.
+    "can" means that the guest can run the benchmark, but no experiment includes it. "no" means that
+    the guest cannot run the benchmark, for this `reason`.
     """
 
     benchmark: str
@@ -43,7 +44,7 @@ class Cell:
 
 
 def cells(lab: Lab) -> list[Cell]:
-    """A cell for each benchmark of a paper and each guest, benchmarks by paper and name."""
+    """A cell for each benchmark of a paper and each guest, sorted by paper and benchmark."""
     asked = _asked(lab)
     systems = [guests.load(lab, name) for name in guests.names(lab)]
     result = []
@@ -82,7 +83,7 @@ def _is_of_a_paper(source: str) -> bool:
 
 
 def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
-    """The number of runs by experiment of a paper, benchmark and guest.
+    """The number of runs in the papers' experiments, by experiment, benchmark and guest.
 
     Runs that differ only in machine, overlay or seed count once.
     """
@@ -97,7 +98,7 @@ def _asked(lab: Lab) -> dict[tuple[str, str, str], int]:
 
 
 def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
-    """The table, and the reasons for its numbers in parentheses."""
+    """The table and the reasons. The table refers to a reason by its number in parentheses."""
     names = list(dict.fromkeys(cell.guest for cell in found))
     table = Grid("", ["", *names, "source"])
     reasons: dict[str, int] = {}
@@ -114,11 +115,11 @@ def grid(found: Sequence[Cell]) -> tuple[Grid, list[str]]:
 
 
 LEGEND = (
-    "A number is the number of runs that the papers' experiments define for this guest; these runs"
-    " differ in their parameters. It is smaller than on another guest where an experiment names the"
-    " guests that it is for. An experiment that needs a modelled disk names `linux`."
-    f" `{ABLE}`: nothing is known to keep the benchmark from running there, but none of these"
-    " experiments asks for it."
+    "Each number is the number of runs that the papers' experiments define for this guest. These"
+    " runs differ in their parameters. Some experiments run only on the guests that they name, so"
+    " other guests have fewer runs. For example, an experiment that needs a modelled disk names"
+    f" only `linux`. `{ABLE}` means that we know no reason why the benchmark cannot run on this"
+    " guest, but no experiment of a paper runs the benchmark on this guest."
 )
 
 
@@ -159,5 +160,5 @@ def block(found: Sequence[Cell]) -> str:
 
 
 def render(text: str, found: Sequence[Cell]) -> str:
-    """The document with a new matrix. UserError if it has no block for it."""
+    """The document with a new matrix. UserError if the text contains no block for the matrix."""
     return blocks.replace(text, COMMAND, block(found))

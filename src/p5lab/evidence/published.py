@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Claims: configs/claims.toml, checked against machines, experiments and workloads
-(docs/evidence/claims.md)."""
+"""Reads the claims of configs/claims.toml (docs/evidence/claims.md).
+
+The module checks that the machines, experiments, guests and workloads of a claim exist.
+"""
 
 import csv
 import math
@@ -41,23 +43,23 @@ from p5stats.claims import (
 SCHEMA_VERSION = 1
 PAPERS = ("chen95", "lai96", "talagala97", "ousterhout90", "wpi92")
 GUEST = "linux"
-TIMING = "timing."  # prefix of a row of the timing table in `keys`
+TIMING = "timing."  # prefix in `keys` for a row of the timing table
 _PLACE = re.compile(r"(section|table|figure) [0-9]+(\.[0-9]+)*|appendix( [A-Z][0-9]+)?")
 _COMMON = ("source", "quantity", "tag", "unit", "role")
-_OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over may change
+_OF_SELECTION = ("parameters", "phases", "set")  # keys of a measure that less and over can change
 _WHERE = ("experiment", "guest", "workload")
 _HOW = (*_OF_SELECTION, "count", "per", "times")
 
 
 def load(lab: Lab) -> list[Claim]:
-    """All claims, in the order of the file. UserError names the claim and the key of an error."""
+    """All claims, in the order of the file. UserError names the claim and the key with an error."""
     table = tomlfile.load(lab.claims, schema_version=SCHEMA_VERSION)
     loader = _Loader(lab)
     return [claim for name in table.data for claim in loader.claims(name, table.table(name))]
 
 
 class _Loader:
-    """Reads claims; it loads the files that claims refer to once."""
+    """Reads claims. Lists of workloads, experiments, guests and machines are loaded once."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -73,7 +75,7 @@ class _Loader:
         if paper not in PAPERS or not _PLACE.fullmatch(place):
             raise UserError(
                 f"{table.where}: source: expected a paper ({', '.join(PAPERS)}) and a section,"
-                f" table, figure or appendix of it; found {source!r}"
+                f" table, figure or appendix; found {source!r}"
             )
         role = table.choice("role", ROLES)
         common = {
@@ -106,13 +108,16 @@ class _Loader:
         if claim.measure is None and (role != INPUT or len(claim.keys) != 1):
             raise UserError(f"{table.where}: expected a measure, or role input and one key")
         if claim.measure is None and claim.keys[0].startswith(TIMING):
-            raise UserError(f"{table.where}: expected a measure: the clocks of a row depend on use")
+            raise UserError(
+                f"{table.where}: expected a measure: the clocks of a row in the timing table depend"
+                " on its use"
+            )
         if claim.tag in SHAPES and claim.measure is None:
             raise UserError(f"{table.where}: expected a measure: a shape needs a curve")
         return [claim]
 
     def _untestable(self, name: str, table: Table, common: dict[str, Any]) -> list[Claim]:
-        """The claims of an untestable table; `values` are several numbers by name."""
+        """The claims of an untestable table. `values` contains several numbers by name."""
         table.only([*_COMMON, "value", "values", "machine", "reason"])
         reason = table.text("reason")
         if "values" not in table.data:
@@ -142,9 +147,9 @@ class _Loader:
         keys = tuple(table.texts("keys", []))
         where = f"{table.where}: keys"
         if keys and role in (PREDICTED, SYSTEM):
-            raise UserError(f"{where}: expected none: a {role} number has no key of its own")
+            raise UserError(f"{where}: expected none: a {role} number does not come from a key")
         if not keys and role == FITTED:
-            raise UserError(f"{where}: expected the machine keys that were chosen to meet it")
+            raise UserError(f"{where}: expected the machine keys that were fitted to this number")
         for key in keys:
             if key.startswith(TIMING):
                 rows = self._timing_rows(machine)
@@ -179,29 +184,33 @@ class _Loader:
             raise unknown("statistic", statistic, known, where=where)
         if plateau != ("at" in table.data):
             raise UserError(
-                f"{where}: at: expected with, and only with, the end or start of a"
-                " plateau: a phase on it"
+                f"{where}: at: expected a phase on the plateau, and only if the statistic is the"
+                " end or start of a plateau"
             )
         if plateau:
             _check_phases(workload, [table.text("at")], f"{where}: at", sizes=True, known=not by)
         if by and len(table.texts("phases", [])) != 1:
-            raise UserError(f"{where}: phases: expected one, with by")
+            raise UserError(f"{where}: phases: expected one phase, because `by` is given")
         if statistic == CROSSING:
             if "less" not in table.data or "over" in table.data:
                 raise UserError(
-                    f"{where}: expected less, and no over, with a crossing: the other curve"
+                    f"{where}: a crossing: expected `less` for the other curve, and no `over`"
                 )
             _check_phases(workload, [] if by else _points(workload), where, sizes=True)
         if shape:
             if {"statistic", "less", "over"} & set(table.data):
-                raise UserError(f"{where}: expected one curve and no statistic: its shape is asked")
+                raise UserError(
+                    f"{where}: expected one curve and no statistic, because the tag is a shape"
+                )
             chosen = [] if by else table.texts("phases", []) or _points(workload)
             _check_phases(workload, chosen, where, sizes=True)
         counted = table.texts("count")
         if not counted:
             raise UserError(f"{where}: count: expected at least one event or parameter")
         if "bandwidth" in table.data and "base" not in table.data:
-            raise UserError(f"{where}: bandwidth: expected with base, a Microvax II's")
+            raise UserError(
+                f"{where}: bandwidth: expected together with base, the bandwidth of a Microvax II"
+            )
         own: dict[str, Any] = {key: table.data[key] for key in _OF_SELECTION if key in table.data}
         board = machines.load(self._lab, machine)
         return Measure(
@@ -222,7 +231,7 @@ class _Loader:
         )
 
     def _where(self, table: Table, asked: str, guest: str, name: str) -> Workload:
-        """The workload; UserError if the workload, the experiment or the guest is unknown."""
+        """The workload. UserError if the workload, the experiment or the guest is unknown."""
         for kind, one, known in (
             ("experiment", asked, self._experiments),
             ("guest", guest, self._guests),
@@ -235,10 +244,11 @@ class _Loader:
     def _other(
         self, measure: Table, key: str, own: dict[str, Any], board: Machine
     ) -> Selection | None:
-        """The selection to subtract or to divide by; None if the measure has none.
+        """The selection `less`, which is subtracted, or `over`, which is the divisor. None if the
+        measure does not contain this key.
 
-        It inherits parameters and phases from the same workload, and settings from the same
-        machine.
+        The selection inherits the measure's parameters and phases if it names no workload. The
+        selection inherits the measure's machine settings if it names no machine.
         """
         if key not in measure.data:
             return None
@@ -300,11 +310,11 @@ def _points(workload: Workload) -> list[str]:
 
 
 def _value(table: Table, tag: str) -> float:
-    """The published number; a shape has none."""
+    """The published number of a claim. NaN for a claim about a shape."""
     if tag not in SHAPES:
         return _number(table, "value")
     if "value" in table.data:
-        raise UserError(f"{table.where}: value: expected none: a curve that is {tag} has no number")
+        raise UserError(f"{table.where}: value: expected none: the tag {tag!r} is a shape")
     return math.nan
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./p5lab validate: published numbers beside modelled ones (docs/evidence/claims.md)."""
+"""./p5lab validate: published numbers beside modelled numbers (docs/evidence/claims.md)."""
 
 import io
 import json
@@ -35,9 +35,9 @@ from p5stats.claims import (
 )
 
 SCHEMA_VERSION = 1
-COMMAND = "./p5lab validate"  # the block of a document begins with it
+COMMAND = "./p5lab validate"  # begins the block in a document
 OTHER = "claims-systems.md"  # the document about systems, in the same folder
-WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # of the verdicts
+WORDS = {HOLDS: "yes", FAILS: "no", NOT_RUN: NOT_RUN, UNTESTABLE: MISSING}  # verdicts in tables
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Validation:
 
 
 def select(lab: Lab, source: str | None) -> list[Claim]:
-    """The claims of one paper, or all for None. UserError for an unknown paper."""
+    """The claims of one paper, or of all papers for None. UserError for an unknown paper."""
     if source is not None and source not in claim_file.PAPERS:
         raise unknown("paper", source, claim_file.PAPERS, where="--source")
     return [
@@ -60,7 +60,7 @@ def select(lab: Lab, source: str | None) -> list[Claim]:
 
 
 def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
-    """The runs that the claims need, each once, on the machine of the claim."""
+    """The runs that the claims need, on the machines of the claims. Each run is listed once."""
     found: dict[tuple[str, ...], Run] = {}
     expanded: dict[tuple[str, str, str], list[Run]] = {}
     for claim in asked:
@@ -95,7 +95,7 @@ def runs(lab: Lab, asked: Sequence[Claim]) -> list[Run]:
 
 
 def evaluate(lab: Lab, asked: Sequence[Claim], results: Sequence[Result]) -> Validation:
-    """The verdicts on the claims, from these runs only."""
+    """The verdicts on the claims, from these results only."""
     tables, clocks = [], {}
     for result in results:
         if result.status == "ok":
@@ -116,7 +116,10 @@ def misses(found: pd.DataFrame) -> bool:
 
 
 def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool = False) -> None:
-    """Prints the verdicts; `everything`: see `grids` (programs get every row)."""
+    """Prints the verdicts. form: "table", "csv", "json" or "markdown".
+
+    everything: as in `grids`. The formats for programs, csv and json, always contain all rows.
+    """
     if form == "csv":
         print(as_csv(found), end="")
     elif form == "json":
@@ -136,7 +139,7 @@ def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool =
 def grids(found: pd.DataFrame, *, everything: bool = False) -> list[Grid]:
     """The table of measured claims.
 
-    With `everything` it also has inputs from machine files and untestable claims.
+    With `everything`, the table also shows untestable claims and the inputs from machine files.
     """
     grid = Grid("", ["", "published", "modelled", "error", "role", "holds", "source"])
     for row in found.to_dict("records"):
@@ -165,7 +168,7 @@ def notes(found: pd.DataFrame, *, everything: bool = False) -> list[str]:
     for verdict, heading in ((FAILS, "What does not hold:"), (NOT_RUN, "Not run:")):
         rows = found[found["verdict"] == verdict].to_dict("records")
         lines += [_list(heading, [f"{_named(row)}: {row['reason']}" for row in rows])]
-    noted: dict[str, list[str]] = {}  # several claims may have the same
+    noted: dict[str, list[str]] = {}  # several claims may share a note
     for row in found[found["note"].ne("") & found["verdict"].ne(NOT_RUN)].to_dict("records"):
         noted.setdefault(row["note"], []).append(_named(row))
     lines += [_list("Notes:", [f"{'; '.join(names)}: {note}" for note, names in noted.items()])]
@@ -190,10 +193,10 @@ def _headline(found: pd.DataFrame, role: str) -> str:
     if not said["claims"]:
         return ""
     line = f"{role.capitalize()}: {said['hold']} of {said['claims']} hold"
-    if role == INPUT:  # inputs are no evidence for the model
+    if role == INPUT:  # without errors, because inputs are no evidence for the model
         plain = found[(found["role"] == INPUT) & (found["runs"] == "")]
         return line + (f", {len(plain)} of them by the machine files." if len(plain) else ".")
-    if role == SYSTEM:  # nor are errors of another system than the paper's
+    if role == SYSTEM:  # without errors, because our system is not the paper's system
         return line + "."
     if said["values"]:
         line += (
@@ -210,7 +213,7 @@ def _measured(row: dict[str, object]) -> bool:
 
 
 def published(row: dict[str, object]) -> str:
-    """The published value of a claim with tag and unit, or its shape."""
+    """The published value of a claim with its tag and unit. For a shape, the name of the shape."""
     if row["tag"] in claims.SHAPES:
         return str(row["tag"])
     tag = "" if row["tag"] == "exact" else f"{row['tag']} "
@@ -218,7 +221,7 @@ def published(row: dict[str, object]) -> str:
 
 
 def _error(row: dict[str, object]) -> str:
-    """The error in percent; a dash if there is none, as for a bound that holds."""
+    """The error in percent. A claim without an error, such as a bound that holds, has a dash."""
     error = float(str(row["error"]))
     kept = row["tag"] in claims.BOUNDS and row["verdict"] == HOLDS
     return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
@@ -228,14 +231,14 @@ def _error(row: dict[str, object]) -> str:
 
 
 def as_csv(found: pd.DataFrame) -> str:
-    """CSV with a row for each claim; missing values are empty."""
+    """CSV with a row for each claim. Missing values are empty."""
     text = io.StringIO()
     found.to_csv(text, index=False, lineterminator="\n")
     return text.getvalue()
 
 
 def as_json(found: pd.DataFrame) -> str:
-    """JSON with the same rows and the summary; missing values are null."""
+    """JSON with a row for each claim, and the summary. Missing values are null."""
     rows = found.astype(object).where(found.notna(), None).to_dict("records")
     said = claims.headline(found)
     return json.dumps(
@@ -254,7 +257,7 @@ def as_json(found: pd.DataFrame) -> str:
 
 
 def block(found: pd.DataFrame, *, everything: bool = False) -> str:
-    """The verdicts in Markdown; `everything`: see `grids`."""
+    """The verdicts in Markdown. everything: as in `grids`."""
     paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
     paragraphs += notes(found, everything=everything)
     return "\n\n".join(paragraphs) + "\n"
@@ -263,8 +266,8 @@ def block(found: pd.DataFrame, *, everything: bool = False) -> str:
 def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
     """The document with a new table of the claims about hardware, or about `systems`.
 
-    The document about hardware also has the number of claims about systems that hold, and a link
-    to the other document. UserError if the text has no block for the table.
+    The document about hardware also contains the number of claims about systems that hold, and a
+    link to the document about systems. UserError if the text contains no block for the table.
     """
     of_systems = found["role"] == SYSTEM
     shown = block(found[of_systems if systems else ~of_systems])
@@ -277,6 +280,6 @@ def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
 def run(
     lab: Lab, asked: Sequence[Claim], executor: Callable[[list[Run]], list[Result]]
 ) -> Validation:
-    """Runs the needed experiments by `executor` and returns the verdicts."""
+    """Runs the needed experiments with `executor` and returns the verdicts."""
     needed = runs(lab, asked)
     return evaluate(lab, asked, executor(needed) if needed else [])

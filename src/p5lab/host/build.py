@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asks SCons whether the targets that runs need are up to date, and builds those that are not."""
+"""Uses SCons to build the targets that runs need, if these targets are not up to date."""
 
 import fcntl
 import os
@@ -22,8 +22,8 @@ from p5lab.lab import Lab
 
 LOG = "build/build.log"
 LOCK = "build/build.lock"
-PATIENCE_SECONDS = 20  # for an interrupted build to remove its temporary files
-# A build script that fails prints a line that begins like this and gives the reason.
+PATIENCE_SECONDS = 20  # the time that an interrupted build gets to remove its temporary files
+# When a build script fails, it prints the reason on a line with one of these beginnings.
 REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
@@ -32,7 +32,8 @@ NO_SPACE = re.compile(r"No space left on device|disk full")
 class Cost:
     """The cost of one build step: seconds of one core, MB downloaded, MB of disk while it runs.
 
-    Measured on 2 cores, Debian 12, gcc 12. The forecast is the sum, divided by the number of cores.
+    The numbers were measured on 2 cores with Debian 12 and gcc 12. The forecast of the time is the
+    sum of the seconds, divided by the number of cores.
     """
 
     cpu_seconds: float
@@ -52,7 +53,7 @@ COSTS = {
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),
 }
-# The step that finds the exact file of a source.
+# The line that SCons prints for the step that finds the exact file of a source.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
@@ -61,10 +62,10 @@ ZIG_FIRST = Cost(45, 0, 100)
 def ensure(
     lab: Lab, progress: Progress, targets: tuple[str, ...] = (), jobs: int | None = None
 ) -> None:
-    """Builds the given targets (none: everything) that are not up to date.
+    """Builds the given targets if they are not up to date. Builds everything without targets.
 
-    It prints a forecast if the build takes long, and shows the current step. All output goes to
-    build/build.log. Raises UserError with the last lines if the build fails.
+    Prints a forecast for a long build, and shows the current step. All output of the build is
+    written to build/build.log. Raises UserError with the last lines if the build fails.
     """
     if _is_current(lab, targets):
         return
@@ -99,7 +100,7 @@ def _build(
 
 @contextmanager
 def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
-    """Holds the lock of the build: two builds in one checkout would write the same files."""
+    """Holds the build's lock, because two builds in one checkout would write the same files."""
     with (lab.root / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,14 +111,14 @@ def _alone(lab: Lab, progress: Progress) -> Iterator[None]:
 
 
 def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
-    """The steps that scons would execute. Products in the cache are already taken from it and are
-    not in the plan."""
+    """The steps that scons would execute. Cached products are not in the plan, because scons has
+    already copied them from the cache."""
     return "".join(_scons(lab, ("-n", *targets)))
 
 
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
-    """Whether scons finds all targets up to date. Also false if it cannot read the build graph; the
-    build then reports the error."""
+    """Whether scons finds all targets up to date. The result is also false if scons cannot read the
+    build graph. The build then reports the error."""
     return (
         subprocess.run(
             [*_command(), "-q", *targets],
@@ -134,7 +135,7 @@ def _command() -> list[str]:
 
 
 def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
-    """The lines that scons prints. Raises UserError with the last of them if it fails."""
+    """The lines that scons prints. Raises UserError with the last lines if scons fails."""
     last: deque[str] = deque(maxlen=15)
     with _process(lab, arguments) as process:
         assert process.stdout is not None
@@ -157,8 +158,9 @@ def _scons(lab: Lab, arguments: tuple[str, ...]) -> Iterator[str]:
 
 @contextmanager
 def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[str]]:
-    """scons in a process group of its own. At the end of the block the whole group is interrupted,
-    so that build scripts remove their temporary files and no process remains."""
+    """Starts scons in its own process group. If the block ends before scons ends, the whole process
+    group is interrupted. Build scripts then remove their temporary files, and no process
+    remains."""
     process = subprocess.Popen(
         [*_command(), *arguments],
         cwd=lab.root,
@@ -184,9 +186,10 @@ def _process(lab: Lab, arguments: tuple[str, ...]) -> Iterator[subprocess.Popen[
 
 
 def _forecast(progress: Progress, planned: str) -> None:
-    """Prints what the planned steps will take, unless that is a few seconds.
+    """Prints the time, the download and the disk space that the planned steps need.
 
-    Raises UserError if the disk is too small for them: better now than after minutes.
+    Nothing is printed if the steps take less than 10 seconds. Raises UserError if the disk is too
+    small, because the build would otherwise fail after minutes.
     """
     steps = Counter(line.split()[0] for line in planned.splitlines() if line.startswith("  "))
     costs = [cost for label, cost in COSTS.items() for _ in range(steps[label])]
@@ -207,7 +210,7 @@ def _forecast(progress: Progress, planned: str) -> None:
         )
     progress.note(
         f"To build: {sum(steps.values())} steps, about {_minutes(seconds)} on {cores} cores; at"
-        f" most {download:.0f} MB to download; {disk:.0f} MB of disk while it works"
+        f" most {download:.0f} MB to download; {disk:.0f} MB of disk during the build"
         f" ({free:.0f} MB free in {cache}). Later builds make only what changed. Log: {LOG}"
     )
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. They
-are not part of a guest's RAM disk: the engine delivers them."""
+"""Compiles workloads from outside of the checkout (P5LAB_PATH) for the guests that run them. These
+programs are not part of a guest's RAM disk. The engine delivers the programs to the guest."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ from p5lab.lab import Lab
 
 
 def ensure(lab: Lab, runs: Iterable[Run], progress: Progress) -> None:
-    """Compiles the programs of these runs that are missing. Raises UserError with the compiler's
-    message if a program cannot be compiled, or if it has an instruction that a Pentium lacks."""
+    """Compiles the missing programs of these runs. Raises UserError with the compiler's message if
+    a program cannot be compiled, or if a program contains an instruction that a Pentium lacks."""
     needed = {
         run.program.path: run for run in runs if run.workload.delivered and run.program is not None
     }
@@ -62,7 +62,7 @@ def _compile(lab: Lab, run: Run, path: Path) -> None:
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    """The first line that names an error, else the last one."""
+    """The first line that contains an error, or else the last line."""
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line]
     return (errors or lines[-1:] or [f"compiler status {done.returncode}"])[0]

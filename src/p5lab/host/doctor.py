@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab doctor`: the state of this host and checkout, and what is missing.
 
-It uses only the standard library, so it works without `.venv` and with a broken one. The exit
-status is 1 if something is missing that p5lab cannot work without.
+This module uses only the standard library, so it also works if `.venv` is missing or broken. The
+exit status is 1 if something that p5lab needs is missing.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from p5lab.host.fetch import Fetcher, Pinned
 from p5lab.lab import Lab
 
 PYTHONS = ((3, 11), (3, 15))  # from, below
-VENV_MB, BUILD_MB, WORK_MB = 1500, 2500, 200  # disk that each use needs, with room to spare
+VENV_MB, BUILD_MB, WORK_MB = 1500, 2500, 200  # disk space that each use needs, with a reserve
 MEMORY_MB, CORES = 2000, 2
 SYS_PERF_EVENT_OPEN = 298  # x86-64
 PERF_ATTR_BYTES = 64  # PERF_ATTR_SIZE_VER0
@@ -38,8 +38,8 @@ PERF_COUNT_HW_INSTRUCTIONS, PERF_EXCLUDE_KERNEL_AND_HV = 1, 3 << 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. `missing`: p5lab needs it. `note`: p5lab works, but the user may want
-    to know it."""
+    """One line of the report. The state `missing` means that p5lab cannot work. The state `note`
+    means that p5lab works, but with a limitation or with work still to do."""
 
     state: str  # ok, note, missing
     subject: str
@@ -47,17 +47,17 @@ class Finding:
 
 
 def ok(subject: str, text: str) -> Finding:
-    """A finding that all is well."""
+    """A finding without a problem."""
     return Finding("ok", subject, text)
 
 
 def note(subject: str, text: str) -> Finding:
-    """A finding that p5lab can work with."""
+    """A finding that does not prevent p5lab from working."""
     return Finding("note", subject, text)
 
 
 def missing(subject: str, text: str) -> Finding:
-    """A finding that p5lab cannot work with."""
+    """A finding that prevents p5lab from working."""
     return Finding("missing", subject, text)
 
 
@@ -90,7 +90,7 @@ def host(lab: Lab) -> Iterator[Finding]:
         yield missing("host", f"{system} on {machine}; expected Linux on x86-64")
     cores = len(os.sched_getaffinity(0))
     say = ok if cores >= CORES else note
-    yield say("cores", f"{cores}" + ("" if cores >= CORES else ": runs go one after another"))
+    yield say("cores", f"{cores}" + ("" if cores >= CORES else ": one run executes at a time"))
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1_000_000
     if total >= MEMORY_MB:
         yield ok("memory", f"{total} MB")
@@ -120,12 +120,13 @@ def packages(lab: Lab) -> Iterator[Finding]:
         sudo = "" if os.geteuid() == 0 else "sudo "
         yield missing("packages", f"install with: {sudo}apt-get install {' '.join(absent)}")
     else:
-        yield missing("packages", f"install these packages (names of Debian): {' '.join(absent)}")
+        names = " ".join(absent)
+        yield missing("packages", f"install these packages (with Debian's names): {names}")
 
 
 def needs(launcher: str) -> list[tuple[str, str]]:
-    """The launcher's list as pairs of program or file, and package. Raises ValueError without a
-    list."""
+    """The launcher's list of packages, as pairs of a program or file and its package. Raises
+    ValueError if the launcher contains no list."""
     found = re.search(r"^needs='\n(.*?)^'$", launcher, re.M | re.S)
     if not found:
         raise ValueError("p5lab: no list of packages in it")
@@ -140,7 +141,7 @@ def python(lab: Lab) -> Iterator[Finding]:
     version = sys.version_info[:2]
     shown = f"Python {platform.python_version()} ({sys.executable})"
     if not PYTHONS[0] <= version < PYTHONS[1]:
-        yield missing("python", f"{shown}; expected 3.11 to 3.14; set P5LAB_PYTHON to one")
+        yield missing("python", f"{shown}; expected 3.11 to 3.14; set P5LAB_PYTHON to its path")
     elif not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         yield missing("python", f"{shown} cannot make environments: apt-get install python3-venv")
     else:
@@ -148,16 +149,16 @@ def python(lab: Lab) -> Iterator[Finding]:
 
 
 def environment(lab: Lab) -> Iterator[Finding]:
-    """Whether `.venv` exists, is complete and has the packages of requirements.lock."""
+    """Whether `.venv` exists, is complete and contains the packages of requirements.lock."""
     directory = lab.root / ".venv"
     stamp = directory / "p5lab-stamp"
     lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
     if not directory.is_dir():
         yield note(".venv", "not made yet; the first command makes it (1 GB, about 1 minute)")
     elif not (directory / "bin/python").exists():
-        yield note(".venv", "its interpreter is gone; the next command makes it again")
+        yield note(".venv", "its interpreter was removed; the next command makes .venv again")
     elif not stamp.is_file() or stamp.read_text().strip() != f"{lock} {lab.root}":
-        yield note(".venv", "unfinished, moved or outdated; the next command makes it again")
+        yield note(".venv", "unfinished, moved or outdated; the next command makes .venv again")
     else:
         yield ok(".venv", "Python packages of requirements.lock")
 
@@ -176,7 +177,7 @@ def places(lab: Lab) -> Iterator[Finding]:
         reason = _not_writable(there)
         free = shutil.disk_usage(there).free / 1e6
         if reason:
-            yield missing(subject, f"{directory}: cannot be written: {reason}")
+            yield missing(subject, f"{directory}: not writable: {reason}")
         elif free < least:
             yield missing(subject, f"{directory}: {free:.0f} MB free; expected {least} MB")
         else:
@@ -207,13 +208,14 @@ def _bytes(directory: Path) -> int:
 
 
 def sources(lab: Lab) -> Iterator[Finding]:
-    """The sources that are on this host, and whether the mirrors of the others answer."""
+    """The sources that are on this host, and whether the mirrors of the missing sources answer."""
     fetcher = Fetcher.here(lab.root)
     absent = [name for name in fetcher.sources if not _is_here(fetcher, name)]
     have = len(fetcher.sources) - len(absent)
     if fetcher.distdir:
         say = ok if fetcher.distdir.is_dir() else missing
-        yield say("P5LAB_DISTDIR", f"{fetcher.distdir}" + ("" if say is ok else ": not there"))
+        absence = "" if say is ok else ": no such directory"
+        yield say("P5LAB_DISTDIR", f"{fetcher.distdir}{absence}")
     if not absent:
         yield ok("sources", f"all {have} are here; no download is needed")
         return
@@ -252,13 +254,13 @@ def counters(lab: Lab) -> Iterator[Finding]:
     """The hardware counters, which only --engine native uses."""
     reason = _perf()
     if reason:
-        yield note("perf", f"--engine native has times but no hardware counters: {reason}")
+        yield note("perf", f"--engine native measures times but no hardware counters: {reason}")
     else:
         yield ok("perf", "hardware counters for --engine native")
 
 
 def _perf() -> str:
-    """Why this process cannot count its own instructions; empty if it can."""
+    """The reason why this process cannot count its own instructions, or an empty text."""
     if platform.machine() != "x86_64":
         return "not an x86-64 host"
     attributes = struct.pack(
@@ -280,12 +282,12 @@ def _perf() -> str:
     if number in (errno.EACCES, errno.EPERM):
         return "not permitted (sysctl kernel.perf_event_paranoid=2 permits it)"
     if number in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP):
-        return "this processor shows none (a virtual machine?)"
+        return "this processor offers no counters (a virtual machine?)"
     return os.strerror(number)
 
 
 def gem5(lab: Lab) -> Iterator[Finding]:
-    """The gem5 program, which only --engine gem5 uses. The engine itself checks its version."""
+    """The gem5 program, which only --engine gem5 uses. A run checks the version of gem5."""
     given = os.environ.get("P5LAB_GEM5")
     if not given:
         yield note("gem5", "P5LAB_GEM5 is not set; --engine gem5 needs it (configs/gem5/README.md)")
@@ -298,7 +300,7 @@ def gem5(lab: Lab) -> Iterator[Finding]:
 def main(arguments: list[str] | None = None, lab: Lab | None = None) -> int:
     """Runs the checks and prints the findings. Returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="p5lab doctor", description="Reports what this host has and what is missing."
+        prog="p5lab doctor", description="Reports the state of this host and what is missing."
     )
     parser.add_argument(
         "--json", action="store_true", help="print JSON for programs (docs/reference/formats.md)"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Downloads the files that `sources.toml` names, and verifies each by its digest.
 
-They come from the Debian mirror in the host's own apt configuration. apt's own tools download them
-with a private configuration: source list, state and cache are below the p5lab cache. So no root is
-needed, and the host's lists stay as they are. `$P5LAB_DISTDIR`, a directory of source files, takes
-precedence over any download. Only the standard library is used, because the build graph imports
-this module.
+The files come from the Debian mirror in the host's own apt configuration. apt's own tools download
+the files with a private configuration. The source list, state and cache of this configuration are
+below the p5lab cache. Downloads therefore do not need root, and the host's package lists do not
+change. `$P5LAB_DISTDIR`, a directory of source files, takes precedence over any download. This
+module uses only the standard library, because the build graph imports it.
 """
 
 import argparse
@@ -45,7 +45,7 @@ KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until", "allow-insecure")
 
 
 class FetchError(UserError):
-    """A source is not available. The message names it and the remedy."""
+    """A source is not available. The message names the source and the remedy."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, status=STATUS_FAILED)
@@ -64,8 +64,8 @@ class Pinned:
 
 @dataclass(frozen=True)
 class Moving:
-    """A Debian package with a range of accepted versions. Its digest comes from the package
-    index."""
+    """A Debian package with a range of accepted versions. The package index contains the digest of
+    each version."""
 
     name: str
     package: str
@@ -90,7 +90,7 @@ Source = Pinned | Moving
 
 @dataclass(frozen=True)
 class Resolved:
-    """One exact file. It has no host, path or date, so it can be part of a build's key."""
+    """One exact file. The fields name no host, path or date, so they can be part of a build key."""
 
     name: str
     version: str
@@ -101,7 +101,8 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Archive:
-    """One entry of the host's apt configuration: a Debian archive and its options of trust."""
+    """One entry of the host's apt configuration: an archive, and the options that decide whether
+    apt trusts it."""
 
     uri: str
     security: bool
@@ -109,7 +110,8 @@ class Archive:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """`6.1.192-2` as (6, 1, 192, 2). That suffices to order the versions of one Debian package."""
+    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). The versions of one Debian
+    package have the same order as these numbers."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
@@ -129,7 +131,9 @@ def _source(name: str, entry: tomlfile.Table) -> Source:
             raise UserError(f"{entry.where}: sha256: expected 64 hexadecimal digits")
         place = entry.text("path")
         if place.startswith("/") or ".." in place.split("/"):
-            raise UserError(f"{entry.where}: path: expected one below the mirror, found {place!r}")
+            raise UserError(
+                f"{entry.where}: path: expected a path below the mirror, found {place!r}"
+            )
         return Pinned(name, entry.text("version"), place, size, sha256)
     tested = entry.table("tested", {})
     return Moving(
@@ -194,8 +198,8 @@ def _one_line_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 
 def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
-    """The entries of a deb822 `.sources` file: paragraphs of `Field: value`, continued by indented
-    lines."""
+    """The entries of a deb822 `.sources` file. Each paragraph contains lines `Field: value`.
+    Indented lines continue a value."""
     for paragraph in re.split(r"\n\s*\n", text):
         fields: dict[str, str] = {}
         key = ""
@@ -221,7 +225,7 @@ def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Archive]:
     """The archives in an apt configuration directory that have one of the `known` suites. Each
-    stands once, in the order of the configuration."""
+    archive is listed once, in the order of the configuration."""
     files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
     found: dict[Archive, None] = {}
     for path in files:
@@ -250,7 +254,7 @@ def host_settings() -> list[str]:
 
 @dataclass
 class Fetcher:
-    """Finds and downloads sources. Tests give it directories and a mirror of their own."""
+    """Finds and downloads sources. Tests use their own directories and their own mirror."""
 
     sources: Mapping[str, Source]
     cache: Path = field(default_factory=cache_directory)
@@ -268,8 +272,9 @@ class Fetcher:
         )
 
     def resolve(self, name: str) -> Resolved:
-        """The exact file of a source. Downloads the index for a moving package, else nothing.
-        Raises UserError for an unknown name and FetchError if no accepted version is available."""
+        """The exact file of a source. For a package with a range of versions, it may download the
+        package index. Raises UserError for an unknown name, and FetchError if no accepted version
+        is available."""
         if name not in self.sources:
             raise unknown("source", name, self.sources, where="sources.toml")
         source = self.sources[name]
@@ -280,14 +285,14 @@ class Fetcher:
         return self.local(source) or self._newest_on_mirror(source)
 
     def local(self, source: Moving) -> Resolved | None:
-        """The file that is used without a network; None if there is none."""
+        """The newest accepted file on this host, which needs no download. None without a file."""
         return self._newest_local(source, self.distdir) or self._newest_local(
             source, self.cache / "dist"
         )
 
     def mirrors_reached(self, seconds: float = 20) -> dict[str, str]:
-        """The mirrors that a download would try, by address: an empty text if the mirror answers,
-        else the reason. `seconds` is the time limit for each."""
+        """Tests the mirrors that a download would try. The result by address is an empty text if
+        the mirror answers, or else the reason. `seconds` is the time limit for each mirror."""
         if not APT_HELPER.exists():
             return {"apt": "this host has no apt; set P5LAB_DISTDIR to a directory of source files"}
         suites = {source.suite for source in self.sources.values() if isinstance(source, Moving)}
@@ -318,7 +323,7 @@ class Fetcher:
 
     def obtain(self, wanted: Resolved) -> Path:
         """The path of the verified file: from $P5LAB_DISTDIR, from the cache, or downloaded. Raises
-        FetchError if it is not available or has another digest."""
+        FetchError if the file is not available or has a wrong digest."""
         if self.distdir and (local := self.distdir / wanted.file).is_file():
             self._check_digest(local, wanted, "in P5LAB_DISTDIR")
             return local
@@ -328,7 +333,7 @@ class Fetcher:
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
             with self._lock(f"another p5lab that downloads; {wanted.file} comes next"):
-                # The other process may have downloaded it meanwhile.
+                # The other process may have downloaded the file in the meantime.
                 if not (kept.is_file() and sha256_of(kept) == wanted.sha256):
                     self._download(wanted, kept)
         except OSError as error:
@@ -369,7 +374,7 @@ class Fetcher:
         if not offered:
             raise FetchError(
                 f"{source.package} is not on the mirror of this host's apt configuration "
-                f"(suite {source.suite}){reason}; set P5LAB_DISTDIR to a directory that holds it"
+                f"(suite {source.suite}){reason}; set P5LAB_DISTDIR to a directory that contains it"
             )
         accepted = [version for version in offered if source.accepts(version)]
         if not accepted:
@@ -387,7 +392,7 @@ class Fetcher:
         )
 
     def _uris(self, wanted: Resolved) -> list[str]:
-        """The addresses of a file, best first."""
+        """The addresses of a file, in the order in which a download tries them."""
         source = self.sources[wanted.name]
         if isinstance(source, Pinned):
             return [f"{archive.uri}/{source.path}" for archive in self._mirrors(security=False)]
@@ -409,7 +414,7 @@ class Fetcher:
         if not APT_HELPER.exists():
             raise FetchError(
                 f"cannot download {wanted.file}: this host has no apt; "
-                "set P5LAB_DISTDIR to a directory that holds it"
+                "set P5LAB_DISTDIR to a directory that contains it"
             )
         uris = self._uris(wanted)
         _check_space(kept.parent, wanted.size + (16 << 20), wanted.file)
@@ -426,7 +431,7 @@ class Fetcher:
 
     def _download_one(self, uri: str, wanted: Resolved, partial: Path) -> str:
         """Downloads one file. Returns an empty text, or the reason of the failure."""
-        # For file: apt only links to the local file; copy: makes a copy.
+        # With `file:`, apt only links to the local file. With `copy:`, apt makes a copy.
         uri = re.sub(r"^file:", "copy:", uri)
         _say(f"downloading {wanted.file} ({_megabytes(wanted.size)} MB)")
         process = subprocess.Popen(
@@ -468,7 +473,7 @@ class Fetcher:
         found = [entry for entry in host_archives(self.etc) if entry.security == security]
         if not found and not security:
             raise FetchError(
-                f"no Debian mirror in {self.etc}: set P5LAB_MIRROR to the address of one, "
+                f"no Debian mirror in {self.etc}: set P5LAB_MIRROR to the address of a mirror, "
                 "or P5LAB_DISTDIR to a directory of the files that sources.toml names"
             )
         return found
@@ -490,12 +495,12 @@ class Fetcher:
     def _update_index(self, source: Moving) -> str:
         """Updates the package index. Returns an empty text, or apt's complaint.
 
-        A complaint is not yet an error: one suite of several may be missing.
+        A complaint is not always an error, because one of several suites may be missing.
         """
         if shutil.which("apt-get") is None:
             raise FetchError(
                 f"cannot look up {source.package}: this host has no apt; "
-                "set P5LAB_DISTDIR to a directory that holds it"
+                "set P5LAB_DISTDIR to a directory that contains it"
             )
         suites = [(entry, source.suite) for entry in self._mirrors(security=False)]
         suites += [(entry, f"{source.suite}-security") for entry in self._mirrors(security=True)]
@@ -508,7 +513,7 @@ class Fetcher:
             (directory / "sources.list").write_text("".join(lines))
         except OSError as error:
             raise disk_error(error, directory) from error
-        # apt itself would wait for ever on a full disk.
+        # On a full disk, apt itself would wait for ever.
         _check_space(directory, INDEX_BYTES, "the package index")
         _say(f"looking up {source.package} in the mirror's package index")
         with self._lock("another p5lab that reads the package index"):
@@ -520,7 +525,7 @@ class Fetcher:
         """An archive in the form of sources.list(5)."""
         options = []
         for key, value in entry.options:
-            if key == "signed-by" and "\n" in value:  # the value is the key itself, not its path
+            if key == "signed-by" and "\n" in value:  # the value is a key, not the path of a key
                 self._apt_directory.mkdir(parents=True, exist_ok=True)
                 key_file = self._apt_directory / f"{hashlib.sha256(value.encode()).hexdigest()}.asc"
                 key_file.write_text("\n".join("" if x == "." else x for x in value.split("\n")))
@@ -530,7 +535,7 @@ class Fetcher:
         return f"deb {bracket}{entry.uri} {suite} main\n"
 
     def _environment(self) -> dict[str, str]:
-        """The environment in which apt uses our directories and none of the host's hooks."""
+        """The environment in which apt uses our directories, and does not run the host's hooks."""
         directory = self._apt_directory
         directory.mkdir(parents=True, exist_ok=True)
         settings = {
@@ -541,13 +546,14 @@ class Fetcher:
             "Dir::State": str(directory / "state"),
             "Dir::State::status": str(directory / "state/status"),
             "Dir::Cache": str(directory / "cache"),
-            # No binary forms of the index: they take four times its size and a second to make.
+            # No binary caches of the index, because they need four times the space of the index,
+            # and one second to make.
             "Dir::Cache::pkgcache": "",
             "Dir::Cache::srcpkgcache": "",
             "APT::Sandbox::User": "",
             "Acquire::Languages": "none",
         }
-        # Proxies, certificates and time-outs remain those of the host.
+        # The host's settings of proxies, certificates and time-outs still apply.
         kept = [
             line
             for line in host_settings()
@@ -569,7 +575,7 @@ class Fetcher:
 
     @contextlib.contextmanager
     def _lock(self, what: str) -> Iterator[None]:
-        if self._holds_lock:  # a download that needs the package index first
+        if self._holds_lock:  # a download has the lock and updates the package index first
             yield
             return
         self.cache.mkdir(parents=True, exist_ok=True)
@@ -604,15 +610,15 @@ def _megabytes(size: int) -> str:
 
 
 def _say(line: str) -> None:
-    """Prints a line of progress. It begins with `fetch:`, an error with `p5lab:`;
-    src/p5lab/host/build.py distinguishes them by that."""
+    """Prints a line of progress, which begins with `fetch:`. The line of an error begins with
+    `p5lab:`, so that src/p5lab/host/build.py can distinguish the two kinds of lines."""
     print(f"fetch: {line}", file=sys.stderr, flush=True)
 
 
 def read_resolved(path: Path) -> Resolved:
-    """The file that `resolve --output` wrote. Raises UserError if it is damaged."""
+    """The record that `resolve --output` wrote. Raises UserError if the record is damaged."""
     try:
-        return Resolved(**read_json(path, "remove it, and it is fetched again"))
+        return Resolved(**read_json(path, "remove it, and the next build makes it again"))
     except TypeError:
         raise UserError(f"{path}: not the record of a source; remove it") from None
 

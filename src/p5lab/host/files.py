@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Careful reading and writing of files. Only the standard library is used: gem5's Python and the
-build graph import this module."""
+"""Reads and writes files safely. This module uses only the standard library, because gem5's Python
+and the build graph import it."""
 
 import hashlib
 import json
@@ -19,8 +19,8 @@ def sha256_of(path: Path) -> str:
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
-    """The object in a JSON file. Raises UserError if the file cannot be read or holds no object;
-    `remedy` then ends the message."""
+    """The object in a JSON file. Raises UserError if the file cannot be read or contains no object.
+    The message about a file without an object ends with `remedy`."""
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:
@@ -33,7 +33,7 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
 
 
 def last_lines(path: Path) -> list[str]:
-    """The lines in the last 64 KB of a log, unprintable characters included; none if there is no
+    """The lines in the last 64 KB of a log, with unprintable characters. Empty if there is no
     log."""
     try:
         return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
@@ -42,8 +42,8 @@ def last_lines(path: Path) -> list[str]:
 
 
 def replace_json(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a file in one step: a reader sees the old content or the new one, never a part. That
-    also holds after a crash of the host. Raises OSError if it cannot be written."""
+    """Writes a record to a JSON file in one step. A reader sees the complete old content or the
+    complete new content, even after a crash of the host. Raises OSError on failure."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         with temporary.open("w", encoding="utf-8") as file:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """`./p5lab image DISTRIBUTION`: the root file system of a guest that is a distribution.
 
-mmdebstrap makes it from a mirror, or the user has it as a tarball. p5lab.host.rootfs turns both
-into the same kind of archive, in build/images/GUEST. The build graph adds our init and programs and
-makes the disk's image (guest-images/parts/rootfs/mkrootfs.py). The mirror is that of the host's own
-apt configuration, or the user names one. No record keeps its name.
+mmdebstrap makes the file system from a mirror, or the user provides it as a tarball. In both cases
+p5lab.host.rootfs writes an archive of the same form to build/images/GUEST. The build graph adds our
+init and programs, and makes the disk image (guest-images/parts/rootfs/mkrootfs.py). The mirror
+comes from the host's own apt configuration, or the user names a mirror. No record contains the
+mirror's name.
 """
 
 import json
@@ -28,7 +29,7 @@ from p5lab.lab import Lab
 
 SCHEMA_VERSION = 1
 DEFAULT_SIZE = 128 << 20
-SIZES = (32 << 20, 2 << 30)  # smallest and largest, limited by ext2 with these i-nodes and by IDE
+SIZES = (32 << 20, 2 << 30)  # smallest and largest; the i-nodes of ext2 and IDE set these limits
 LOG = "mmdebstrap.log"
 _SIZE = re.compile(r"([0-9]{1,6})([MG])")
 
@@ -73,7 +74,8 @@ def check(lab: Lab, system: Guest) -> None:
 
 
 def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
-    """Makes the archive and its record, both or none. Raises UserError if that fails."""
+    """Makes the archive and its record. On failure, raises UserError and does not change the old
+    archive and record."""
     known = guests(lab)
     if request.distribution not in known:
         raise unknown("distribution", request.distribution, known)
@@ -123,18 +125,18 @@ def parse_size(text: str) -> int:
 
 
 def _check(request: Request) -> None:
-    """Raises UserError for options that do not go together."""
+    """Raises UserError for options that contradict each other."""
     if not request.tarball:
         if request.sha256:
-            raise UserError("--sha256: expected with --tarball FILE, whose digest it is")
+            raise UserError("--sha256: expected only with --tarball FILE; it is the file's digest")
         return
     for option in ("suite", "mirror", "keyring"):
         if getattr(request, option):
-            raise UserError(f"--{option}: expected without --tarball, which takes its place")
+            raise UserError(f"--{option}: expected without --tarball")
     if not re.fullmatch(r"[0-9a-f]{64}", request.sha256):
         raise UserError(
-            "--tarball: expected with --sha256 and the 64 hexadecimal digits that its"
-            " publisher gives"
+            "--tarball: expected together with --sha256 and the 64 hexadecimal digits that the"
+            " publisher of the file states"
         )
     if not request.tarball.is_file():
         raise UserError(f"--tarball {request.tarball}: no such file")
@@ -151,7 +153,7 @@ def _check(request: Request) -> None:
 def _bootstrap(
     lab: Lab, request: Request, image: Image, output: Path, log: Path, step: Callable[[str], None]
 ) -> dict[str, Any]:
-    """Lets mmdebstrap write the archive. Returns the facts for its record."""
+    """Runs mmdebstrap, which writes the archive. Returns the facts for the archive's record."""
     if not shutil.which("mmdebstrap"):
         raise UserError(
             f"image {request.distribution}: mmdebstrap is not installed; install it with `apt-get"
@@ -159,7 +161,7 @@ def _bootstrap(
             status=STATUS_FAILED,
         )
     suite = request.suite or image.suite
-    # The keyring needs a directory that everybody can enter: apt reads it as another user.
+    # apt reads the keyring as another user, so all users need access to its directory.
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         keyring = None
@@ -177,8 +179,9 @@ def _bootstrap(
 
 
 def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: Path | None) -> str:
-    """The mirror as a line of sources.list(5), signed by `keyring` or as the host's own entry.
-    Raises UserError if the host names none."""
+    """The mirror as a line of sources.list(5). Without `mirror`, the function uses the first mirror
+    in the host's apt configuration. If `keyring` is given, apt verifies the mirror's signatures
+    with this keyring. Raises UserError if there is no mirror."""
     fetcher = Fetcher.here(lab.root)
     if mirror:
         if not re.fullmatch(r"(https?|file|copy|ftp)://?\S+", mirror):
@@ -191,8 +194,8 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
         found = fetcher.archives_of(distribution)
         if not found:
             raise UserError(
-                f"image {distribution}: this host's apt configuration names no mirror of it;"
-                " expected --mirror URL, or --tarball FILE with --sha256 DIGEST"
+                f"image {distribution}: this host's apt configuration names no mirror of this"
+                " distribution; expected --mirror URL, or --tarball FILE with --sha256 DIGEST"
             )
         entry = found[0]
     if keyring:
@@ -201,10 +204,11 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
 
 
 def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
-    """The command line of mmdebstrap. It installs only the essential packages of the distribution.
+    """The command line of mmdebstrap, for only the essential packages of the distribution.
 
-    mmdebstrap chooses its own way (as root, user namespaces, fakechroot); the bytes are the same.
-    It writes the archive to standard output, because not every way may write to our directories.
+    mmdebstrap chooses one of several methods: root, user namespaces or fakechroot. All methods
+    produce the same bytes. mmdebstrap writes the archive to standard output, because some methods
+    have no permission to write to our directories.
     """
     settings = [f"--aptopt={line}" for line in fetch.host_settings() if _is_about_access(line)]
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lines from the logs of a run: the reason of an error, a kernel's panic."""
+"""Finds lines in the logs of a run: the reason for an error, or the panic of a kernel."""
 
 import re
 import signal
@@ -17,13 +17,13 @@ def printable(text: str) -> str:
 
 
 def last_line(path: Path) -> str:
-    """The last line of a log that is not empty, or "it printed nothing"."""
+    """The last line with text in a log. "it printed nothing" for a log without text."""
     texts = [text for line in last_lines(path) if (text := printable(line))]
     return texts[-1] if texts else "it printed nothing"
 
 
 def panic(path: Path) -> str:
-    """The first line of a log that reports a kernel's panic or oops; empty if there is none."""
+    """The first line in a log about a kernel's panic or oops. Empty if there is no such line."""
     for line in last_lines(path):
         if match := _PANIC.search(line):
             return printable(match[0])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The progress of work for the user: a live line on a terminal, nothing elsewhere. With
-P5LAB_PROGRESS=plain (for logs) it prints a line now and then."""
+"""Shows the progress of work to the user. On a terminal, one line shows the progress. Without a
+terminal, progress is shown only with P5LAB_PROGRESS=plain, as lines from time to time for a log."""
 
 import os
 import threading
@@ -12,12 +12,12 @@ from rich.console import Console
 
 from p5lab.host.terminal import markup
 
-PLAIN_SECONDS = 30  # between two lines about one step without a terminal
+PLAIN_SECONDS = 30  # without a terminal: the time between two lines about one step
 VARIABLE, PLAIN = "P5LAB_PROGRESS", "plain"
 
 
 class Progress:
-    """Prints progress on stderr, so that stdout holds only results."""
+    """Prints progress on stderr, so that stdout contains only results."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False)
@@ -25,7 +25,7 @@ class Progress:
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a terminal, or a log that somebody reads later."""
+        """Whether progress is shown: on a terminal, or with P5LAB_PROGRESS=plain."""
         return self.console.is_terminal or os.environ.get(VARIABLE) == PLAIN
 
     def note(self, text: str) -> None:
@@ -34,15 +34,14 @@ class Progress:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Prints a line in any case."""
+        """Prints a line, even if progress is not shown."""
         with self._lock:
             self.console.print(markup(text, lines=True), soft_wrap=True)
 
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
-        """Shows one long step for the duration of the block. The caller passes the current action
-        to the function that it yields. A log gets two lines a minute, so that a long step does not
-        look like a hang."""
+        """Shows one long step while the block runs. Yields a function, to which the caller passes
+        the current action. A log gets two lines a minute, which show that the step still runs."""
         start = time.monotonic()
         detail = "starting"
 
@@ -64,8 +63,8 @@ class Progress:
 
     @contextmanager
     def runs(self, total: int, left: Callable[[], str] = str) -> Iterator["RunProgress"]:
-        """Shows the progress of `total` runs for the duration of the block. `left`: an estimate of
-        the remaining time, empty if unknown."""
+        """Shows the progress of `total` runs while the block runs. `left` returns an estimate of
+        the remaining time, or an empty text if it is unknown."""
         tracker = RunProgress(self, total, left)
         if not self.console.is_terminal:
             yield tracker
@@ -76,7 +75,7 @@ class Progress:
 
 
 class RunProgress:
-    """Counts runs. Several threads may call it at the same time."""
+    """Counts runs. Several threads may call the methods at the same time."""
 
     def __init__(self, progress: Progress, total: int, left: Callable[[], str]) -> None:
         self.progress = progress
@@ -87,12 +86,12 @@ class RunProgress:
         self._active: dict[str, float] = {}
 
     def started(self, label: str) -> None:
-        """Notes that a run has started."""
+        """Records that a run has started."""
         with self._lock:
             self._active[label] = time.monotonic()
 
     def finished(self, label: str, message: str) -> None:
-        """Notes that a run has ended and prints a line about it."""
+        """Records that a run has ended, and prints a line about the run."""
         with self._lock:
             self._active.pop(label, None)
             self.done += 1
@@ -100,7 +99,7 @@ class RunProgress:
         self.progress.note(f"[{number}/{self.total}] {label}: {message}")
 
     def text(self) -> str:
-        """The number of runs done and the runs under way, cut to the terminal's width."""
+        """The number of finished runs, and the current runs, cut to the width of the terminal."""
         with self._lock:
             now = time.monotonic()
             active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Root file systems of distributions: turns any archive into the one that a guest is made from.
+"""Converts an archive of a distribution's root file system to the archive from which p5lab makes
+the disk of a guest.
 
-The result is plain tar: directories, files and symbolic links in the order of their paths, all with
-one time. It leaves out files that a guest with one program never reads. The same files give the
-same bytes, whoever packed them. The input is checked member by member and never unpacked.
+The result is a plain tar archive of directories, files and symbolic links in the order of their
+paths, all with the same time. Files that a guest with one program never reads are omitted. Equal
+files give equal bytes, whichever program packed the input. The input is checked member by member
+and never unpacked.
 """
 
 import fnmatch
@@ -21,7 +23,7 @@ from typing import IO
 from p5lab.errors import UserError
 
 TIME = 788918400
-"""1995-01-01, the guest's date at its start: no file has a date in the guest's future."""
+"""1995-01-01, the date in the guest at its start. No file has a later date."""
 
 GLIBC = "2.31"
 """The oldest C library that our programs run with (workloads/SConscript compiles them for it)."""
@@ -45,8 +47,8 @@ EMPTIED = (
     "usr/share/locale",
     "usr/share/man",
 )
-"""Directories that are emptied: mount points, caches, documentation, translations, and records of
-the packing, which name the mirror."""
+"""Directories that are emptied: mount points, caches, documentation, translations, and records that
+name the mirror."""
 LEFT_OUT = (
     "etc/hostname",
     "etc/machine-id",
@@ -55,8 +57,9 @@ LEFT_OUT = (
     "var/lib/dpkg/[!s]*",
     "var/lib/dpkg/status-*",
 )
-"""Files of the packing host, previous versions, and the files of the package manager except its
-list of packages. A pattern also matches everything below."""
+"""Files that are omitted: files of the host that made the archive, previous versions of files, and
+files of the package manager except its list of packages. A pattern for a directory also matches
+everything below the directory."""
 
 LOADER = re.compile(r"(?:usr/)?lib64/ld-linux-x86-64\.so\.2|(?:usr/)?lib/x86_64-linux-gnu/ld-.*")
 LIBC = re.compile(r"(?:usr/)?lib/x86_64-linux-gnu/libc(?:-2\.\d+\.so|\.so\.6)")
@@ -65,14 +68,14 @@ OS_RELEASE = ("usr/lib/os-release", "etc/os-release")
 NAMES = {"ID": True, "PRETTY_NAME": True, "VERSION_ID": False, "VERSION_CODENAME": False}
 """The fields of os-release(5) that are recorded, and whether each is required."""
 PLAIN = re.compile(r"[\w .,:;/()+~-]+", re.ASCII)
-"""The form of their values, which go into a command line of the build."""
+"""The form of the values of these fields. The build writes the values into a command line."""
 DPKG_STATUS = "var/lib/dpkg/status"
 UNREADABLE = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The facts that a root file system contains about itself. `packages`: versions by name."""
+    """Facts about a root file system, from its own files. `packages`: versions by name."""
 
     os_release: dict[str, str]
     glibc: str
@@ -93,10 +96,10 @@ _Members = dict[str, _Member]  # by path
 
 
 def repack(archive: Path, output: Path) -> Contents:
-    """Writes the archive that images are made from.
+    """Writes the archive from which disk images are made.
 
-    Raises UserError if the given archive is no root file system for amd64 with glibc, or if it has
-    members that such an archive does not have.
+    Raises UserError if the given archive is not a root file system for amd64 with glibc, or if it
+    contains members that such an archive must not contain.
     """
     where = str(archive)
     with tempfile.TemporaryFile() as spool:
@@ -114,7 +117,7 @@ def repack(archive: Path, output: Path) -> Contents:
 
 
 def _read(archive: Path, where: str, spool: IO[bytes]) -> _Members:
-    """All members, read from front to back: a compressed archive allows no other way."""
+    """All members. The archive is read from front to back, because it may be compressed."""
     members: _Members = {}
     try:
         with _opened(archive) as tar:
@@ -135,13 +138,13 @@ def _read(archive: Path, where: str, spool: IO[bytes]) -> _Members:
 def _opened(archive: Path) -> tarfile.TarFile:
     try:
         return tarfile.open(archive, "r|*")
-    except TypeError:  # tarfile, of a file that ends within gzip's header
+    except TypeError:  # tarfile raises it for a file that ends within gzip's header
         raise tarfile.ReadError("cut short") from None
 
 
 def _path(name: str, where: str) -> str:
-    """A member's path from the root, without a leading slash; empty for the root itself. Raises
-    UserError for a path that leads out of the archive."""
+    """The path of a member from the root, without a leading slash. The path of the root is empty.
+    Raises UserError for a path that leads out of the archive."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise UserError(f"{where}: {name}: leads out of the archive; expected paths below its root")
@@ -149,8 +152,8 @@ def _path(name: str, where: str) -> str:
 
 
 def _printable(name: str, where: str) -> str:
-    """The name of a file or the target of a link, if a command of debugfs can hold it
-    (guest-images/parts/rootfs/mkrootfs.py). Raises UserError if not."""
+    """Returns the name of a file or the target of a link unchanged. Raises UserError if the name
+    cannot be part of a command of debugfs (guest-images/parts/rootfs/mkrootfs.py)."""
     if not name.isprintable() or '"' in name:
         raise UserError(f"{where}: {name!r}: expected printable characters without quotes")
     return name
@@ -186,11 +189,11 @@ def _member(
         info.linkname = _printable(given.linkname, where)  # any target in the guest is allowed
         return _Member(info)
     info.type = tarfile.REGTYPE
-    if given.islnk():  # a hard link becomes a file of its own
+    if given.islnk():  # a hard link becomes a separate file
         target = members.get(_path(given.linkname, where))
         if target is None or not target.info.isreg():
             raise UserError(
-                f"{where}: {path}: a link to {given.linkname}: expected a file before it"
+                f"{where}: {path}: a link to {given.linkname}: expected this file before the link"
             )
         info.size = target.info.size
         return _Member(info, target.offset)
@@ -245,7 +248,7 @@ def _contents(members: _Members, where: str, spool: IO[bytes]) -> Contents:
 
 
 def _assignments(text: str, where: str) -> dict[str, str]:
-    """The lines NAME=value of os-release(5); values are often in quotes."""
+    """The fields of os-release(5) by name, from lines NAME=value. Values are often in quotes."""
     found = {}
     for line in text.splitlines():
         name, _, value = line.partition("=")
@@ -266,7 +269,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _packages(status: str) -> dict[str, str]:
-    """The versions by package in a status file of dpkg; empty without such a file."""
+    """The version of each package in the text of dpkg's status file, which may be empty."""
     stanzas = (
         dict(re.findall(r"^(Package|Version): (.+)$", stanza, re.M))
         for stanza in status.split("\n\n")

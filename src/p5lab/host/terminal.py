@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Makes text from a guest, or from a file of others, safe to show.
+"""Makes text from a guest, or from a file of unknown origin, safe to show.
 
-`for_terminal` neutralises characters that a terminal would obey (p5stats.untrusted lists them with
-the reasons). `markup` also neutralises text that rich would read as a style. Every output uses one
-of them: tables (tables.py), progress (progress.py), the line of an error (cli.py). HTML has
-html.escape. JSON is ASCII with escapes of its own. Records and logs keep the text byte for byte.
+`for_terminal` replaces characters that a terminal would obey (p5stats.untrusted lists these
+characters with the reasons). `markup` also escapes text that rich would read as a style. Every
+output to a terminal uses one of these functions: tables (tables.py), progress (progress.py) and
+error messages (cli.py). HTML output uses html.escape. JSON output is ASCII with JSON's own escapes.
+Records and logs contain the text byte for byte.
 
-The console of `./p5lab shell` is the guest's own terminal. It gets the guest's output unchanged, as
-on a serial line, because full-screen programs need that. If you do not trust a guest, read
-serial.log.
+The console of `./p5lab shell` is the guest's own terminal. The console shows the guest's output
+unchanged, as on a serial line, because full-screen programs need control sequences. If you do not
+trust a guest, read serial.log.
 """
 
 from rich.markup import escape
@@ -19,6 +20,6 @@ __all__ = ["for_terminal", "markup"]
 
 
 def markup(text: str, *, lines: bool = False) -> str:
-    """The text in a form that rich prints unchanged, except the characters that `for_terminal`
-    replaces."""
+    """The text in a form that rich prints without styles, after `for_terminal` has replaced unsafe
+    characters."""
     return escape(for_terminal(text, lines=lines))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab test`: checks of style and types, C++ tests of the engine, Python and end-to-end
-tests."""
+"""`./p5lab test`: runs the checks of style and types, the C++ tests of the engine, the Python unit
+tests and the end-to-end tests."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from p5lab.errors import STATUS_FAILED, UserError
 from p5lab.host.processors import cores
 from p5lab.lab import Lab
 
-# Modules of Python with their arguments; each must end with status 0.
+# Python modules with their arguments. Each must end with status 0.
 CHECKS: tuple[tuple[str, ...], ...] = (
     ("ruff", "check"),
     ("ruff", "format", "--check"),
@@ -27,21 +27,21 @@ CHECKS: tuple[tuple[str, ...], ...] = (
 FORMATTED = ("engine", "tests/engine")
 CXX = ("*.cc", "*.hh", "*.h")
 TESTS = ("tests/e2e", "tests/unit")
-MOST = 8  # processes at most; each keeps some booted guests
+MOST = 8  # the largest number of processes; each process keeps some booted guests
 _DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
 ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
-# The parts that can run alone, each with the targets that must be built before: None is nothing, an
-# empty list is everything.
+# The parts that can run alone, and the targets that must be built before each part. None means
+# nothing, and an empty tuple means everything.
 UNIT, ENGINE, E2E = "unit", "engine", "e2e"
 PARTS: dict[str, tuple[str, ...] | None] = {UNIT: None, ENGINE: ("build/tests",), E2E: ()}
 
 
 @dataclass(frozen=True)
 class Tally:
-    """The numbers of passed, failed and skipped tests. A suite that dies without numbers counts as
-    one failure."""
+    """The numbers of passed, failed and skipped tests. A test program that ends without these
+    numbers counts as one failure."""
 
     passed: int = 0
     failed: int = 0
@@ -59,8 +59,8 @@ class Tally:
 
 @dataclass(frozen=True)
 class Choice:
-    """The tests to run: all of them, a part, or the tests of a part that NAME selects. `arguments`
-    are for pytest (for doctest if the part is `engine`)."""
+    """The tests to run: all tests, the tests of a part, or those tests of a part that `name`
+    selects. `arguments` are for pytest, or for doctest if the part is `engine`."""
 
     part: str = ""
     name: str = ""
@@ -88,7 +88,7 @@ class Choice:
 
     @property
     def targets(self) -> tuple[str, ...] | None:
-        """The targets to build first: None is nothing, an empty tuple is everything."""
+        """The targets to build first. None means nothing, and an empty tuple means everything."""
         return PARTS[self.part] if self.part else ()
 
 
@@ -98,11 +98,11 @@ EVERYTHING = Choice()
 def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
     """Runs the chosen tests, and continues after failures. Returns 0 if all tests pass.
 
-    `full` sets P5LAB_FULL=1, for tests with a reduced and a full count. P5LAB_BUILT=1 means that
-    everything is built; a missing product is then a failure, not a skip. pytest has one process for
-    each processor. Each test file goes to one process, because its tests share results; the long
-    files go first. Tests that measure time run alone at the end. If a name or arguments select
-    tests, one process runs them.
+    `full` sets P5LAB_FULL=1, so that tests use full counts instead of reduced counts. P5LAB_BUILT=1
+    means that everything is built: a test fails, and is not skipped, if a product is missing.
+    pytest uses one process for each processor. All tests of a file run in the same process, because
+    these tests share results. The long files start first. Tests that measure time run alone at the
+    end. If a name or arguments select tests, one process runs the selected tests.
     """
     environment = {
         **os.environ,
@@ -137,8 +137,9 @@ def _side_by_side(places: Sequence[str]) -> list[str]:
 def _selection(lab: Lab, choice: Choice) -> list[str]:
     """The arguments of pytest that select the tests of a part by name.
 
-    pytest imports every given file, which takes longer than one test. So it gets only files with
-    the name in their own name or text; all files if there is none.
+    pytest imports every given file, and this takes longer than one test. pytest therefore gets only
+    the files with the name in their file name or text. If there is no such file, pytest gets all
+    files.
     """
     if not choice.part:
         return list(choice.arguments)
@@ -157,7 +158,7 @@ def _selection(lab: Lab, choice: Choice) -> list[str]:
 
 
 def failed_checks(lab: Lab, environment: Mapping[str, str]) -> list[str]:
-    """Runs the checks of style and types. Returns the names of those that fail."""
+    """Runs the checks of style and types. Returns the names of the checks that fail."""
     commands = [([sys.executable, "-m", *one], " ".join(one[:2])) for one in CHECKS]
     if files := cxx_files(lab):
         program = Path(sys.executable).with_name("clang-format")
@@ -185,7 +186,7 @@ def cxx_files(lab: Lab) -> list[str]:
 
 
 def _engine(lab: Lab, choice: Choice, environment: Mapping[str, str]) -> Tally:
-    """Runs all C++ test programs; with a name only the test cases that contain it."""
+    """Runs all C++ test programs. With a name, only test cases that contain the name run."""
     arguments = list(choice.arguments)
     if choice.name:
         arguments.append(f"--test-case=*{choice.name}*")
@@ -226,8 +227,8 @@ def _engine_tests(
 
 
 class _Pytest:
-    """A running pytest. `held`: finish() prints its output. `maybe_none`: it is no failure if the
-    arguments select no test."""
+    """A running pytest. `held`: finish() prints the output of pytest. `maybe_none`: arguments that
+    select no test are not a failure."""
 
     NO_TESTS = 5  # pytest's exit status
 
@@ -259,7 +260,7 @@ class _Pytest:
         status = self._process.wait()
         tally = read_junit(self._report) if self._report.exists() else Tally()
         self._directory.cleanup()
-        # A run that found no test, or was stopped, is a failure too.
+        # A pytest that was stopped, or found no test, also counts as a failure.
         return tally if status in self._good or tally.failed else tally + Tally(failed=1)
 
 

@@ -6,9 +6,9 @@
     for section in sections("m5out/stats.txt"):  # or stats.json, stats.h5, stats.txt.gz
         print(section["simTicks"], section.total("system.cpu.dcache.overallMisses"))
 
-This package needs no other part of the laboratory. Of other packages it needs only h5py, for HDF5.
-`python -m p5stats.gem5 --help` offers the same on the command line. `names` has the names of older
-releases of gem5.
+This package does not depend on the rest of the laboratory. Only HDF5 needs another package, h5py.
+`python -m p5stats.gem5 --help` describes the same functions on the command line. The module `names`
+converts names of older releases of gem5.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ __all__ = ["Number", "Section", "StatsError", "sections"]
 
 
 def sections(path: Path | str, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """Yields the dumps of a file in order; the content determines the format.
+    """Yields the dumps of a file in order. The content of the file determines the format.
 
     `wanted` gets the full name of a number, `component.statistic::element`, and returns whether the
-    sections contain it. Only JSON, which has one dump, is completely in memory. StatsError, after
-    all complete sections, if the file is cut short or malformed.
+    sections contain the number. Only a JSON file, which contains one dump, is completely in memory.
+    StatsError, after all complete sections, if the file is malformed or incomplete.
     """
     path = Path(path)
     try:

@@ -21,14 +21,17 @@ Row = tuple[int, str, str, Number]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status: 0 done, 1 the file is cut short or makes no sense, 2 a wrong option."""
+    """Returns the exit status: 0 for success, 1 for a malformed or incomplete file.
+
+    A wrong option ends the process with status 2.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m p5stats.gem5",
         description="Prints statistics that gem5 wrote: stats.txt (also .gz), stats.json or HDF5.",
         epilog="Example: python -m p5stats.gem5 m5out/stats.txt '*.dcache.*' --format csv",
     )
     parser.add_argument("file", type=Path)
-    parser.add_argument("pattern", nargs="*", help="only names like these; * stands for anything")
+    parser.add_argument("pattern", nargs="*", help="only names that match; * matches any text")
     parser.add_argument(
         "--section",
         type=int,
@@ -40,9 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--format",
         choices=FORMATS,
         default="text",
-        help="csv: a row each number; json: a line each dump (default: text)",
+        help="csv: a row for each number; json: a line for each dump (default: text)",
     )
-    parser.add_argument("--modern", action="store_true", help="older releases' names as in gem5 24")
+    parser.add_argument(
+        "--modern", action="store_true", help="convert names of older releases to gem5 24"
+    )
     args = parser.parse_intermixed_args(argv)
     try:
         FORMATS[args.format](_chosen(args))
@@ -67,7 +72,7 @@ def _chosen(args: argparse.Namespace) -> Iterator[tuple[int, list[Row]]]:
             missing.discard(section.number)
             yield section.number, list(_rows(section, rename))
     if missing:
-        raise StatsError(f"{args.file}: no section {min(missing)}: it has {section.number + 1}")
+        raise StatsError(f"{args.file}: no section {min(missing)}: expected 0 to {section.number}")
 
 
 def _rows(section: Section, rename: Callable[[str], str]) -> Iterator[Row]:
@@ -93,7 +98,7 @@ def _csv(dumps: Iterator[tuple[int, list[Row]]]) -> None:
 
 
 def _json(dumps: Iterator[tuple[int, list[Row]]]) -> None:
-    """The value for JSON: null instead of nan and inf."""
+    """Prints a line of JSON for each dump. A value of nan or inf is null."""
     for section, rows in dumps:
         values = {
             full_name(statistic, element): number.value if math.isfinite(number.value) else None

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """gem5's HDF5 format (gem5 src/base/stats/hdf5.cc).
 
-Each statistic is a dataset, in a group for each object of the simulation. Its first dimension is
-the dump. Its attributes are the description, the names of the elements, and the equation of a
-formula. gem5 does not write distributions, histograms, units and totals. The parser gives numbers
-the same names as in the text format.
+The file contains a group for each object of the simulation. Each statistic of the object is a
+dataset in the group. The first dimension of a dataset is the dump. The attributes of a dataset are
+the description, the names of the elements, and the equation of a formula. gem5 does not write
+distributions, histograms, units and totals. The parser gives numbers the same names as in the text
+format.
 """
 
 import struct
@@ -18,18 +19,19 @@ from p5stats.gem5.section import SEPARATOR, Number, Section, whole
 from p5stats.problems import StatsError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # where they stand, by the version of the superblock
+SIZES = {0: 13, 1: 13, 2: 9, 3: 9}  # offset of the two sizes, by the version of the superblock
 HEAP = b"GCOL\1"  # signature and version of a heap
-LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")  # of a heap; index and size
-CHUNK = 10  # dumps that gem5 packs together unless it is told otherwise
+# The length of a heap, and the index and size of an object in the heap.
+LENGTH, OBJECT = struct.Struct("<3xQ"), struct.Struct("<H6sQ")
+CHUNK = 10  # dumps in a chunk, by gem5's default
 
 
 @dataclass(frozen=True)
 class _Series:
     """A statistic with the full names of its columns.
 
-    A name is None if the column is not wanted, or if gem5 gave the element no name; gem5 then also
-    omits it from the text format.
+    A name is None if the column is not wanted, or if gem5 gave the element no name. gem5 omits
+    elements without a name from the text format too.
     """
 
     dataset: Any
@@ -42,7 +44,7 @@ class _Series:
 
 
 def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """Yields the dumps of a file in order; one chunk of each statistic is in memory."""
+    """Yields the dumps of a file in order. Only one chunk of each statistic is in memory."""
     try:
         import h5py
     except ImportError:
@@ -86,10 +88,10 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _check(path: Path) -> None:
-    """Refuses a damaged heap of texts, whose free space has size 0.
+    """Refuses a file with a damaged heap of texts, in which the free space has size 0.
 
-    HDF5's library (2.0) would read such a heap for ever. Layout: HDF5 File Format Specification
-    3.0, II.A and III.E.
+    HDF5's library (2.0) would read such a heap in an endless loop. The layout is in the HDF5 File
+    Format Specification 3.0, II.A and III.E.
     """
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         sizes = SIZES.get(data[len(SIGNATURE)])
@@ -126,7 +128,7 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
         if isinstance(node, h5py.Group):
             _collect(path, node, f"{name}.", found, h5py)
             continue
-        # gem5 writes doubles; Python has no number for wider ones.
+        # gem5 writes doubles. Python's float cannot represent wider numbers.
         if not 1 <= node.ndim <= 3 or node.dtype.kind not in "fiu" or node.dtype.itemsize > 8:
             raise StatsError(
                 f"{path}: {node.name}: expected numbers of up to 64 bits in one to three dimensions"
@@ -135,7 +137,7 @@ def _collect(path: Path, group: Any, prefix: str, found: list[_Series], h5py: An
 
 
 def _columns(dataset: Any, name: str) -> list[str | None]:  # noqa: ANN401
-    """The names of a dump's numbers; as in text, a vector with one element has no element name."""
+    """The names of a dump's numbers. The name of a vector with one element has no element part."""
     if dataset.ndim == 1 or dataset.shape[1:] == (1,):
         return [name]
     if dataset.ndim == 2:
@@ -152,9 +154,9 @@ def _elements(name: str, elements: list[str]) -> list[str | None]:
 
 
 def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN401
-    """The names of the elements: those of the file, or numbers from 0 without them.
+    """The names of the elements in the file. If the file contains no names, numbers are the names.
 
-    Some names of the file can be empty or missing.
+    Some names in the file can be empty or missing.
     """
     names = _texts(dataset, attribute)
     if not any(names):

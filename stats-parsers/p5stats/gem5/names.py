@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The names in gem5 24 of statistics that had other names in older releases.
+"""Converts names of statistics from older releases of gem5 to the names in gem5 24.
 
-Up to 20.0 names had underscores, and the command and the count of a cache were one word. 20.1 and
-21.0 introduced capitals, an `exec_context` for each thread of a simple processor, and an `mmu`
-around the TLBs. 23.0 moved the counts of instructions to `fetchStats0`, `executeStats0` and
-`commitStats0`. The table has only names that people compare across releases. Add a line for another
-name.
+Up to release 20.0, names contained underscores, and the command and the count of a cache were one
+word. Releases 20.1 and 21.0 introduced capitals, an `exec_context` for each thread of a simple
+processor, and an `mmu` around the TLBs. Release 23.0 moved the counts of instructions to
+`fetchStats0`, `executeStats0` and `commitStats0`. The table contains only names that people compare
+across releases. For another name, add a line.
 """
 
 import re
@@ -46,7 +46,7 @@ _THREAD = {
     "numMemRefs": "executeStats0",
     "numBranches": "fetchStats0",
 }
-# Statistics of a cache: of all commands together, and of one command (ReadReq_misses).
+# Statistics of a cache, for all commands together or for one command (ReadReq_misses).
 _CACHE = re.compile(
     r"(overall|demand|[A-Z]\w*(?:Req|Resp|Dirty|Clean|Evict))_"
     r"(hits|misses|accesses|miss_rate|miss_latency|avg_miss_latency|"
@@ -57,7 +57,7 @@ _CACHE = re.compile(
 
 @cache
 def modern(name: str) -> str:
-    """The name in gem5 24 of a statistic or of one of its elements; unknown names stay."""
+    """The name in gem5 24 of a statistic or of an element. An unknown name does not change."""
     statistic, separator, element = name.partition("::")
     path, dot, last = statistic.rpartition(".")
     path = re.sub(r"(?<!\bmmu)\.([id]tb)\b", r".mmu.\1", path)

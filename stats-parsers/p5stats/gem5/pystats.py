@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """gem5's JSON format (gem5 src/python/m5/stats/gem5stats.py and src/python/m5/ext/pystats).
 
-Nested JSON objects are the tree of the simulation's objects; statistics are those with a `type`. A
-file has only the last dump, because each dump overwrites the previous one. gem5 does not write
-formulas. The parser gives numbers the same names as in the text format. A bucket of a distribution
-has only its number (`bucket0`), because its bounds are unknown.
+Nested JSON objects are the tree of the simulation's objects. A JSON object with a `type` of a
+statistic is a statistic. A file contains only the last dump, because each dump overwrites the
+previous dump. gem5 does not write formulas. The parser gives numbers the same names as in the text
+format. The name of a bucket in a distribution is its number (`bucket0`), because its bounds are
+unknown.
 """
 
 import json
@@ -19,14 +20,14 @@ _VECTORS = ("Vector", "SparseHist")
 
 
 def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """The one section of a file. StatsError names the malformed line or object."""
+    """Yields the only section of a file. StatsError names the malformed line or object."""
     try:
         tree = json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
         raise StatsError(
             f"{path}, line {error.lineno}: not JSON, or cut short: {error.msg}"
         ) from None
-    except (ValueError, RecursionError):  # no text, nested too deep, a number without end
+    except (ValueError, RecursionError):  # for example bytes that are not text, or deep nesting
         raise StatsError(f"{path}: not JSON") from None
     except OSError as error:
         raise StatsError(f"cannot read {path}: {error.strerror}") from None
@@ -45,7 +46,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 def _group(section: Section, name: str, node: dict[str, Any]) -> None:
     if name and node.get("type") == "SimObjectVector" and isinstance(node.get("value"), list):
         for index, child in enumerate(node["value"]):
-            # gem5 names its objects in this way: a vector with one element has no index.
+            # gem5's own rule for names: the only element of a vector has no index.
             _child(section, name if len(node["value"]) == 1 else f"{name}{index}", child)
         return
     for key, child in node.items():
@@ -56,7 +57,7 @@ def _group(section: Section, name: str, node: dict[str, Any]) -> None:
 
 def _child(section: Section, name: str, node: object) -> None:
     if not isinstance(node, dict):
-        return  # the name of an object, the time of the dump
+        return  # not a statistic: for example the name of an object or the time of the dump
     kind = node.get("type")
     if kind == "Scalar":
         section.add(name, _number(section, name, node))
@@ -74,7 +75,7 @@ def _child(section: Section, name: str, node: object) -> None:
 def _vector(section: Section, name: str, node: dict[str, Any]) -> None:
     elements = dict(_elements(section, name, node))
     for element, number in elements.items():
-        if node.get("type") == "SparseHist":  # what was counted, as text has it
+        if node.get("type") == "SparseHist":  # the counted value, as in the text format
             element = element.removesuffix(".0")
         alone = len(elements) == 1 and node.get("type") == "Vector"
         section.add(

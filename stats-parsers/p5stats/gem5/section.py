@@ -14,7 +14,7 @@ TOTAL = "total"
 @dataclass(frozen=True, slots=True)
 class Number:
     """One number of a statistic. `share` and `cumulative` are the percentages that gem5's text
-    puts beside the elements of some vectors and distributions, 1 for 100 %."""
+    prints beside the elements of some vectors and distributions. A value of 1 means 100 %."""
 
     value: int | float
     unit: str = ""
@@ -25,12 +25,13 @@ class Number:
 
 @dataclass
 class Section:
-    """One dump. `statistics` has the numbers of each statistic by element.
+    """One dump. `statistics` contains the numbers of each statistic by element.
 
-    A scalar has one element with an empty name. A vector, distribution or histogram has its
-    subnames (`total`, `mean`, `0-9`). Each row of a matrix is a vector, as in gem5's text.
+    The only element of a scalar has an empty name. The elements of a vector, distribution or
+    histogram have gem5's subnames (`total`, `mean`, `0-9`). Each row of a matrix is a vector, as in
+    gem5's text.
 
-    A statistic that is declared `nozero` is absent from text and JSON while it is zero.
+    gem5 omits a statistic that is declared `nozero` from text and JSON while it is zero.
     """
 
     number: int  # from 0, in the order of the file
@@ -61,15 +62,16 @@ class Section:
             ) from None
 
     def get(self, name: str, default: int | float = 0) -> int | float:
-        """The number of `section[name]`, or `default` if it is absent."""
+        """The value of `section[name]`, or `default` if the dump does not contain the name."""
         statistic, _, element = name.partition(SEPARATOR)
         number = self.statistics.get(statistic, {}).get(element)
         return default if number is None else number.value
 
     def total(self, name: str, default: int | float = 0) -> int | float:
-        """The value of a scalar or the `::total` of a vector; `default` if it is absent.
+        """The value of a scalar or the `::total` of a vector. `default` if there is no such name.
 
-        If gem5 did not write the total (HDF5, JSON, some vectors), it is the sum of the elements.
+        If gem5 did not write a total (HDF5, JSON, some vectors), the result is the sum of the
+        elements.
         """
         numbers = self.statistics.get(name)
         if not numbers:
@@ -96,10 +98,10 @@ class Section:
 
 
 def full_name(statistic: str, element: str) -> str:
-    """`component.statistic::element`, of a scalar `component.statistic`."""
+    """`component.statistic::element`, or `component.statistic` for a scalar."""
     return f"{statistic}{SEPARATOR}{element}" if element else statistic
 
 
 def whole(value: float) -> int | float:
-    """Converts a whole number to int, because gem5 keeps counts as double too."""
+    """Converts a whole number to int. Other numbers do not change. gem5 stores counts as double."""
     return int(value) if math.isfinite(value) and value == int(value) else value

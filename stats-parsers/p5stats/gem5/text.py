@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """gem5's text format, stats.txt (gem5 src/base/stats/text.cc).
 
-A file has a section for each dump, between a begin line and an end line. A line has a name and a
-value. For some statistics two percentages follow. With descriptions a comment follows, and the unit
-in parentheses. Statistics declared `oneline` have all their elements on one line, separated by bars
-and without names.
+A file contains a section for each dump, between a begin line and an end line. A line contains a
+name and a value. For some statistics two percentages follow. If gem5 writes descriptions, a comment
+with the description and the unit in parentheses follows. A statistic that is declared `oneline` has
+all its elements on one line, separated by bars and without names.
 """
 
 import gzip
@@ -26,7 +26,8 @@ _NAME = r"([^\s|][^|]*?)"
 _LINE = re.compile(rf"{_NAME} +({_NUMBER}){_SHARES}")
 _ONE_LINE = re.compile(rf"{_NAME}((?: +\| *{_NUMBER}{_SHARES})+)")
 _ELEMENT = re.compile(rf"\| *({_NUMBER}){_SHARES}")
-# Releases before 21.0 wrote no units, and a description may itself end in parentheses.
+# Only these texts in parentheses are units. Releases before 21.0 wrote no units, and a description
+# may itself end in parentheses.
 _BASE = r"(?:Cycle|Tick|Second|Bit|Byte|Watt|Joule|Volt|Celsius|Count|Ratio|Unspecified)"
 _RATE = rf"\({_BASE}/{_BASE}\)"
 _UNIT = rf"{_BASE}|{_RATE}|\((?:{_BASE}|{_RATE})/(?:{_BASE}|{_RATE})\)"
@@ -35,10 +36,10 @@ COMMENT = " # "
 
 
 def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
-    """Yields the sections of a file in order; at most one is in memory.
+    """Yields the sections of a file in order. At most one section is in memory.
 
-    `wanted` chooses lines by their first column; the parser skips other lines. StatsError names the
-    section and the line of an error, after all sections before it.
+    `wanted` chooses lines by their first column. The parser skips all other lines. StatsError names
+    the section and the line of an error. All sections before the error are yielded first.
     """
     section: Section | None = None
     found, number = 0, 0
@@ -72,7 +73,7 @@ def sections(path: Path, wanted: Callable[[str], bool] | None = None) -> Iterato
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Opens a file; gem5 compresses files whose names end in .gz."""
+    """Yields the numbers and texts of the lines. gem5 compresses a file if its name ends in .gz."""
     number = 0
     try:
         with path.open("rb") as raw:
@@ -107,7 +108,7 @@ def _add(section: Section, number: int, text: str) -> None:
             return
     except StatsError:
         raise
-    except ValueError:  # what looks like a number and is none, such as 3.3.3
+    except ValueError:  # a text such as 3.3.3 looks like a number but is not a number
         pass
     raise StatsError(
         f"{section.where}, line {number}: expected a name and a value, found {text[:60]!r}"
@@ -116,7 +117,8 @@ def _add(section: Section, number: int, text: str) -> None:
 
 @cache
 def _comment(text: str) -> tuple[str, str]:
-    """The description and the unit, which are the same in each section."""
+    """The description and the unit in a comment. Comments are the same in each section, so the
+    results are cached."""
     match = _COMMENT.fullmatch(text)
     return (match[1], match[2] or "") if match else (text, "")
 
