@@ -46,7 +46,7 @@ static inline void net_set(int any, unsigned long request, const char *address) 
 static inline void net_card_up(void) {
   struct ifreq interface = {.ifr_name = NET_INTERFACE};
   int any = socket(AF_INET, SOCK_DGRAM, 0);
-  if (!p5_marker_enabled) net_missing("the remote host exists only in the simulation");
+  if (!p5_marker_enabled) net_missing("the remote host is part of the simulation, and this is none");
   if (any < 0 || ioctl(any, SIOCGIFFLAGS, &interface) != 0)
     net_missing("this system has no network card");
   net_set(any, SIOCSIFADDR, NET_OWN_ADDRESS);
@@ -57,7 +57,7 @@ static inline void net_card_up(void) {
 }
 #else
 static inline void net_card_up(void) {
-  net_missing("the remote host exists only in the simulation");
+  net_missing("the remote host is part of the simulation, and this is none");
 }
 #endif
 

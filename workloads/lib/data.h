@@ -186,7 +186,7 @@ static inline void data_fill(char *buffer, long size, long offset, uint32_t key)
 }
 
 static inline _Noreturn void data_wrong(const char *name, long offset) {
-  fprintf(stderr, "%s: byte %ld differs from the written byte\n", name, offset);
+  fprintf(stderr, "%s: byte %ld is not what was written\n", name, offset);
   exit(P5W_EXIT_FAILED);
 }
 

@@ -228,7 +228,7 @@ static inline void native_open_all(void) {
     uint64_t start = native_clock();
     while (native.counter[i][0] >= 0 && native_clock() - start < 1000000) continue;
     if (native.counter[i][0] >= 0 && !native_complete())
-      native_close(i, "all counters of the processor are in use");
+      native_close(i, "all counters of the processor are taken");
   }
 }
 

@@ -121,7 +121,7 @@ static inline uint32_t net_crc(uint32_t before, const void *bytes, long size) {
 }
 
 static inline _Noreturn void net_wrong(const char *what, long found, long expected) {
-  fprintf(stderr, "%s: %ld, expected %ld\n", what, found, expected);
+  fprintf(stderr, "%s: %ld, not %ld\n", what, found, expected);
   exit(P5W_EXIT_FAILED);
 }
 
@@ -186,7 +186,7 @@ static inline unsigned long net_number(const char *answer, const char *name, con
       if (strncmp(at + 1, key, size) == 0 && at[1 + size] == '=')
         return strtoul(at + size + 2, NULL, strcmp(key, "crc") == 0 ? 16 : 10);
   }
-  fprintf(stderr, "remote host: its answer has no %s %s: %s", name, key, answer);
+  fprintf(stderr, "remote host: no %s %s in its answer: %s", name, key, answer);
   exit(P5W_EXIT_FAILED);
 }
 

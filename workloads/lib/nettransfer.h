@@ -156,7 +156,7 @@ static inline void net_transfer_measure(const struct net_transfer *transfer) {
     long bytes = (long)net_number(answer, "sink.tcp", "bytes");
     if (bytes != transfer->bytes) net_wrong("the remote host received", bytes, transfer->bytes);
     uint32_t check = (uint32_t)net_number(answer, "sink.tcp", "crc");
-    if (check != transfer->check) net_wrong("check sequence", (long)check, (long)transfer->check);
+    if (check != transfer->check) net_wrong("check of it", (long)check, (long)transfer->check);
   }
 }
 

@@ -69,7 +69,7 @@ static inline struct screen screen_open(const char *name, int depth) {
     id = inw(SCREEN_DATA_PORT);
   }
   if (id < SCREEN_ID_OLDEST || id > SCREEN_ID_NEWEST) {
-    fprintf(stderr, "%s: needs the guest's video memory, which is not accessible here\n", name);
+    fprintf(stderr, "%s: needs the guest's video memory, and cannot have it here\n", name);
     exit(P5W_EXIT_UNAVAILABLE);
   }
   screen_set(SCREEN_ENABLE, 0);
@@ -112,7 +112,7 @@ static inline uint8_t *screen_row(struct screen *screen, int y) {
 #else
 
 static inline struct screen screen_open(const char *name, int depth) {
-  fprintf(stderr, "%s: can use a PC's video card only as a 32-bit program\n", name);
+  fprintf(stderr, "%s: drives the video card of a PC by 32-bit programs only\n", name);
   exit(P5W_EXIT_UNAVAILABLE);
   return (struct screen){.depth = depth};
 }

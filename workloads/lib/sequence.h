@@ -160,7 +160,7 @@ static void sequence_pass(void) {
 #endif
   if (sequence_passes++ == 0) sequence_expected = sum;
   if (sum != sequence_expected) {
-    fprintf(stderr, "%s: the results differ from the first pass\n", sequence_current->name);
+    fprintf(stderr, "%s: other results than the first time\n", sequence_current->name);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -178,7 +178,7 @@ static inline void sequence_empty(void (*run)(struct sequence_call *)) {
 /* Exit on machines without sequences. */
 static inline void sequence_need(const struct sequence *any) {
   if (any->run) return;
-  fprintf(stderr, "this program is not built for i386: nothing to measure\n");
+  fprintf(stderr, "not a program for i386: nothing to measure\n");
   exit(P5W_EXIT_UNAVAILABLE);
 }
 

@@ -22,7 +22,7 @@ static inline void stream_number(unsigned char *chunk, uint32_t number) {
 }
 
 static inline _Noreturn void stream_wrong(const char *name, uint32_t number) {
-  fprintf(stderr, "%s: chunk %u differs from the sent chunk\n", name, (unsigned)number);
+  fprintf(stderr, "%s: chunk %u is not what was sent\n", name, (unsigned)number);
   exit(P5W_EXIT_FAILED);
 }
 

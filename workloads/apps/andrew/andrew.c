@@ -218,19 +218,19 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
       {"files", "files of the tree, at most 100", &files, 1, NULL},
-      {"kilobytes", "KB of all files together, at most 60 for seven files", &kilobytes, 1, NULL},
+      {"kilobytes", "KB in all of them, at most 60 for seven files", &kilobytes, 1, NULL},
       {"directories", "directories of the tree, at most 84", &directories, 1, NULL},
-      {"copy", "in-process, or by a command for each file", &copy, 0, copies},
+      {"copy", "by this program, or by a command for each file", &copy, 0, copies},
       DATA_FILESYSTEM(filesystem),
       {0}};
   p5w_start(argc, argv, options);
   if (files > 100 || directories > 84 || kilobytes * 7 > 60 * files) {
-    fprintf(stderr, "%s: at most 100 files, 84 directories, %ld kilobytes are possible\n", argv[0],
+    fprintf(stderr, "%s: files must be at most 100, directories 84, and kilobytes %ld\n", argv[0],
             60 * files / 7);
     return P5W_EXIT_USAGE;
   }
   if (copy == COMMAND && access(BUSYBOX, X_OK) != 0) {
-    fprintf(stderr, "%s: not found; it is needed to copy files\n", BUSYBOX);
+    fprintf(stderr, "%s: needs it to copy files\n", BUSYBOX);
     return P5W_EXIT_UNAVAILABLE;
   }
   data_mount(filesystem);

@@ -130,13 +130,13 @@ int main(int argc, char **argv) {
   long tiles = 256;
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
-      {"tiles", "number of tiles, a square number", &tiles, 4, NULL},
+      {"tiles", "tiles, the square of a number", &tiles, 4, NULL},
       {"tile", "bytes of a tile: 1K or 4K", &tile, 0, sizes},
       {0}};
   p5w_start(argc, argv, options);
   for (rows = 2; rows * rows < tiles; rows++) continue;
   if (rows * rows != tiles) {
-    fprintf(stderr, "%s: tiles must be a square number\n", argv[0]);
+    fprintf(stderr, "%s: tiles must be the square of a number\n", argv[0]);
     return P5W_EXIT_USAGE;
   }
   columns = rows;

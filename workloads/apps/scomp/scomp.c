@@ -285,7 +285,7 @@ int main(int argc, char **argv) {
       {0}};
   p5w_start(argc, argv, options);
   if (size % 4 != 0 || files > 64) {
-    fprintf(stderr, "%s: size must be a multiple of 4, and files at most 64\n", argv[0]);
+    fprintf(stderr, "%s: size must be a multiple of 4, files at most 64\n", argv[0]);
     return P5W_EXIT_USAGE;
   }
   const char *slash = strrchr(argv[0], '/');

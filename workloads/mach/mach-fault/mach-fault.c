@@ -56,7 +56,7 @@ static void iteration(void) {
   found = *page;
   p5_end(current);
   if (found == (current == 2 ? 'p' : 0)) return;
-  fprintf(stderr, "mach-fault: page %ld: the byte is wrong\n", at - 1);
+  fprintf(stderr, "mach-fault: page %ld: another byte\n", at - 1);
   exit(P5W_EXIT_FAILED);
 }
 

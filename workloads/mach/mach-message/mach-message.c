@@ -76,7 +76,7 @@ static void iteration(void) {
     send_one(MACH_MSGH_BITS_COMPLEX, sizeof(struct outside_message));
   p5_end((uint32_t)size);
   if (message.header.msgh_id != 1) {
-    fprintf(stderr, "mach-message: %ld bytes: the server received wrong bytes\n", size);
+    fprintf(stderr, "mach-message: %ld bytes: not what was sent\n", size);
     exit(P5W_EXIT_FAILED);
   }
 }

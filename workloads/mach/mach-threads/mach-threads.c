@@ -36,7 +36,7 @@ static __attribute__((noinline)) void transact(long first, long count) {
     if (answer[0] == (unsigned char)~request[0] &&
         (size == 1 || answer[size - 1] == request[size - 1]))
       continue;
-    fprintf(stderr, "mach-threads: transaction %ld: wrong answer\n", i);
+    fprintf(stderr, "mach-threads: transaction %ld: not the answer to it\n", i);
     exit(P5W_EXIT_FAILED);
   }
 }

@@ -50,12 +50,12 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"words", "words of 4 bytes copied in each phase", &words, 1, NULL},
       {"cached", "bytes of a block that is in the cache", &cached, LINE, NULL},
-      {"uncached", "bytes of a block much larger than the cache", &uncached, LINE, NULL},
+      {"uncached", "bytes of one that is not", &uncached, LINE, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);
   if (cached % LINE || uncached % LINE || words * WORD % cached || words * WORD % uncached) {
-    fprintf(stderr, "%s: both blocks must be multiples of %d bytes, words must fill whole blocks\n",
+    fprintf(stderr, "%s: both blocks must be multiples of %d bytes, and words of whole blocks\n",
             argv[0], LINE);
     return P5W_EXIT_USAGE;
   }

@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"frames", "times that the window is drawn, at most 760", &frames, 1, NULL},
       {"path", "direct or server", &path, 0, choices},
-      {"depth", "bits per pixel of the frame buffer, 1 or 8", &depth, 1, NULL},
+      {"depth", "bits a pixel of the frame buffer, 1 or 8", &depth, 1, NULL},
       {0}};
   p5w_start(argc, argv, options);
   if ((depth != 1 && depth != 8) || frames > ROWS - WINDOW) {

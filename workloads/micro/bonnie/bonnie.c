@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"kb", "size of the file in KB", &kb, 8, NULL},
       {"batch", "blocks of 8 KB in a bracket", &batch, 1, NULL},
-      {"seeks", "random blocks, a multiple of a batch; 0: none", &seeks, 0, NULL},
+      {"seeks", "random blocks, 0: none", &seeks, 0, NULL},
       DATA_FILESYSTEM(filesystem),
       {0}};
   p5w_start(argc, argv, options);

@@ -33,11 +33,11 @@
   X(16, "taken 1 of 4", 0x88888888, IN_V)                                                    \
   X(17, "taken 1 of 8", 0x80808080, IN_V)                                                    \
   X(18, "random", 1, "shrl $1,%eax; jnc 2f; xorl $" LFSR_TEXT ",%eax; 2:" LONG)              \
-  X(19, "after a mispredicted branch", 0xAAAAAAAA,                                           \
+  X(19, "behind a mispredicted one", 0xAAAAAAAA,                                           \
     "roll $1,%eax; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                               \
-  X(26, "after a mispredicted branch and a NOT", 0xAAAAAAAA,                                 \
+  X(26, "behind a mispredicted one and a NOT", 0xAAAAAAAA,                                 \
     "roll $1,%eax; jc 2f; notl %edi; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
-  X(27, "predicted, but not there", 0xFFFF0000,                                              \
+  X(27, "foretold, but not there", 0xFFFF0000,                                              \
     "roll $1,%eax; notl %edi; jc 2f; jmp 3f; nop; 2: notl %edi; 3:" LONG)                    \
   X(20, "jmp to the next", 0, "jmp 2f; 2:")                                                  \
   X(21, "jmp", 0, "jmp 2f; nop; 2:")                                                         \

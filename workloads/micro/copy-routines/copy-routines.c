@@ -146,11 +146,11 @@ int main(int argc, char **argv) {
   long words = 1L << 20, minimum = 32, maximum = 1L << 20, size = 0, region = 2L << 20;
   long routine = 0, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"routine", "the routine that copies", &routine, 0, copier_names},
-      {"words", "words of 4 bytes copied for each size", &words, 1, NULL},
+      {"routine", "what copies", &routine, 0, copier_names},
+      {"words", "words of 4 bytes copied per size", &words, 1, NULL},
       {"min", "smallest copy, bytes", &minimum, 4, NULL},
       {"max", "largest copy, bytes", &maximum, 4, NULL},
-      {"size", "measure only this size, bytes, a multiple of 4", &size, 0, NULL},
+      {"size", "measure this size only, bytes, a multiple of 4", &size, 0, NULL},
       {"region", "bytes that are copied piece by piece", &region, 4, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};

@@ -98,8 +98,8 @@ static struct sample count(int device, void (*operation)(void)) {
 int main(int argc, char **argv) {
   long iterations = 50, chosen = 0, use = USED;
   const struct p5w_option options[] = {
-      {"iterations", "iterations in each pass, at most 1000", &iterations, 1, NULL},
-      {"operation", "the measured operation", &chosen, 0, names},
+      {"iterations", "iterations a pass, at most 1000", &iterations, 1, NULL},
+      {"operation", "what is measured", &chosen, 0, names},
       {"counters", "used or unused", &use, 0, counters},
       {0}};
   p5w_start(argc, argv, options);

@@ -36,7 +36,7 @@ static void iteration(void) {
   if (failed) p5w_fail(name);
   data_check(found, size, 0, files, name);
   if (access(name, F_OK) == 0) {
-    fprintf(stderr, "%s: the file still exists\n", name);
+    fprintf(stderr, "%s: still there\n", name);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   long iterations = 5, warmup = 1, sizes = TABLE, filesystem = DATA_DISK;
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
-      {"sizes", "table: 0, 10, 100 KB; steps: 1 to 10 KB; powers: 1 KB to 1 MB", &sizes, 0,
+      {"sizes", "table, steps or powers: 0, 10 and 100 KB, 1 to 10 KB, or 1 KB to 1 MB", &sizes, 0,
        choices},
       DATA_FILESYSTEM(filesystem),
       {0}};

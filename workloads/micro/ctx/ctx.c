@@ -91,7 +91,7 @@ static void measure(long order, long processes, long warmup, long switches) {
   for (long i = 1; i < processes; i++) child_wait(children[i]);
   long expected = (warmup + rounds) * round % 256;
   if (byte != expected) {
-    fprintf(stderr, "ctx: %ld processes: the byte is %d, not %ld: not all processes passed it\n",
+    fprintf(stderr, "ctx: %ld processes: the byte is %d, not %ld: not everyone passed it on\n",
             processes, byte, expected);
     exit(P5W_EXIT_FAILED);
   }
@@ -103,8 +103,8 @@ int main(int argc, char **argv) {
   long order = RING, processes = 0, switches = 3200, warmup = 2;
   const struct p5w_option options[] = {
       {"order", "ring or chain", &order, 0, orders},
-      {"processes", "only this number, at most 101; 0: 1 to 101", &processes, 0, NULL},
-      {"switches", "measured transfers for each number of processes", &switches, 1, NULL},
+      {"processes", "this number only, at most 101; 0: 1 to 101", &processes, 0, NULL},
+      {"switches", "measured passings of the byte for each number", &switches, 1, NULL},
       {"warmup", "rounds before the first measured one", &warmup, 0, NULL},
       {0}};
   p5w_start(argc, argv, options);

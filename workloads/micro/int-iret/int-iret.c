@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
   p5w_start(argc, argv, options);
   int device = counters_open();
   if (ioctl(device, P5CTR_GATES) != 0) {
-    fprintf(stderr, "%s: there are no gates: %s\n", P5CTR_DEVICE, strerror(errno));
+    fprintf(stderr, "%s: no gates here: %s\n", P5CTR_DEVICE, strerror(errno));
     return P5W_EXIT_UNAVAILABLE;
   }
   check_gates();

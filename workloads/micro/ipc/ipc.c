@@ -47,7 +47,7 @@ static unsigned char *shared;
 
 static _Noreturn void missing(const char *what) {
   if (errno != ENOSYS) p5w_fail(what);
-  fprintf(stderr, "%s: not available on this system\n", what);
+  fprintf(stderr, "%s: this system has none\n", what);
   exit(P5W_EXIT_UNAVAILABLE);
 }
 
@@ -175,7 +175,7 @@ static __attribute__((noinline)) void transact(long size, long first, long count
     way->send(CLIENT, request, size);
     way->receive(CLIENT, answer, size);
     if (is_right(size)) continue;
-    fprintf(stderr, "ipc: transaction %ld: wrong answer\n", i);
+    fprintf(stderr, "ipc: transaction %ld: not the answer to it\n", i);
     way->close();
     exit(P5W_EXIT_FAILED);
   }
@@ -197,7 +197,7 @@ static void measure(long size, long warmup, long transactions) {
   way->close();
   for (long i = 1; i < size; i++)
     if (answer[i] != request[i]) {
-      fprintf(stderr, "ipc: %ld bytes: byte %ld of the answer is wrong\n", size, i);
+      fprintf(stderr, "ipc: %ld bytes: byte %ld came back wrong\n", size, i);
       exit(P5W_EXIT_FAILED);
     }
 }
@@ -207,7 +207,7 @@ int main(int argc, char **argv) {
   long mechanism = 0, bytes = 0, transactions = 100, warmup = 5;
   const struct p5w_option options[] = {
       {"mechanism", "pipe, message, socket or shm", &mechanism, 0, mechanism_names},
-      {"bytes", "only messages of this size, 1 to 8192; 0: all sizes", &bytes, 0, NULL},
+      {"bytes", "messages of this size only, 1 to 8192; 0: all of them", &bytes, 0, NULL},
       {"transactions", "measured transactions for each size", &transactions, 1, NULL},
       {"warmup", "transactions before the first measured one", &warmup, 0, NULL},
       {0}};

@@ -179,11 +179,11 @@ int main(int argc, char **argv) {
   long words = 2L << 20, minimum = 32, maximum = 4L << 20, size = 0;
   long routine = 0, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"routine", "the routine that moves the words", &routine, 0, routine_names},
-      {"words", "words of 4 bytes for each size, a multiple of 4", &words, ITERATION / 4, NULL},
+      {"routine", "what moves the words", &routine, 0, routine_names},
+      {"words", "words of 4 bytes moved per size, a multiple of 4", &words, ITERATION / 4, NULL},
       {"min", "smallest buffer, bytes, a power of two", &minimum, 2 * ITERATION, NULL},
       {"max", "largest buffer, bytes", &maximum, 2 * ITERATION, NULL},
-      {"size", "measure only this size, bytes, a multiple of 16", &size, 0, NULL},
+      {"size", "measure this size only, bytes, a multiple of 16", &size, 0, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);
@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
   if (words % (ITERATION / 4) || minimum % ITERATION || minimum > maximum ||
       (!size && minimum & (minimum - 1))) {
     fprintf(stderr,
-            "%s: words must be a multiple of %d, min a power of two, size a multiple of %d, and "
+            "%s: words must be a multiple of %d, min a power of two or size a multiple of %d, and "
             "min not above max\n",
             argv[0], ITERATION / 4, ITERATION);
     return P5W_EXIT_USAGE;

@@ -50,11 +50,11 @@ int main(int argc, char **argv) {
   long iterations = 1000000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
   long placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"iterations", "loads for each size, a multiple of 1000", &iterations, UNROLL, NULL},
+      {"iterations", "loads per size, a multiple of 1000", &iterations, UNROLL, NULL},
       {"stride", "bytes from one load to the next", &stride, sizeof(void *), NULL},
       {"min", "smallest array, bytes, a power of two", &minimum, 2 * sizeof(void *), NULL},
       {"max", "largest array, bytes", &maximum, 2 * sizeof(void *), NULL},
-      {"size", "measure only this size, bytes", &size, 0, NULL},
+      {"size", "measure this size only, bytes", &size, 0, NULL},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);

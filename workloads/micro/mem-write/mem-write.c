@@ -46,12 +46,12 @@ int main(int argc, char **argv) {
   long iterations = 100000, stride = 128, minimum = 512, maximum = 1L << 20, size = 0;
   long held = HELD, placement = BUFFER_CONTIGUOUS;
   const struct p5w_option options[] = {
-      {"iterations", "writes for each size", &iterations, 1, NULL},
+      {"iterations", "writes per size", &iterations, 1, NULL},
       {"stride", "bytes from one write to the next, a multiple of 4", &stride, 4, NULL},
       {"min", "smallest array, bytes, a power of two", &minimum, 4, NULL},
       {"max", "largest array, bytes", &maximum, 4, NULL},
-      {"size", "measure only this size, bytes", &size, 0, NULL},
-      {"held", "whether the program reads the array into the caches first", &held, 0, helds},
+      {"size", "measure this size only, bytes", &size, 0, NULL},
+      {"held", "whether the caches hold the array as far as they can", &held, 0, helds},
       BUFFER_PLACEMENT(placement),
       {0}};
   p5w_start(argc, argv, options);

@@ -25,7 +25,7 @@ static void iteration(void) {
 int main(int argc, char **argv) {
   long iterations = 10, warmup = 2;
   const struct p5w_option options[] = {P5W_ITERATIONS(iterations, warmup),
-                                       {"pages", "pages in each iteration", &pages, 1, NULL},
+                                       {"pages", "pages an iteration", &pages, 1, NULL},
                                        {0}};
   p5w_start(argc, argv, options);
 

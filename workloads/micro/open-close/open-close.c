@@ -25,7 +25,7 @@ static void check(const char *name) {
   int file = open(name, O_RDONLY);
   if (file < 0 || read(file, text, sizeof(text) - 1) < 0 || close(file) != 0) p5w_fail(name);
   if (strcmp(text, name) == 0) return;
-  fprintf(stderr, "open-close: %s: the wrong file was opened\n", name);
+  fprintf(stderr, "open-close: %s: another file\n", name);
   exit(P5W_EXIT_FAILED);
 }
 

@@ -38,14 +38,14 @@ static int disk_new(int n) {
 int main(int argc, char **argv) {
   long kb = 4096, request = 65536, disks = 1;
   const struct p5w_option options[] = {
-      {"kb", "KB that are read in total, in equal parts from all disks", &kb, 1, NULL},
+      {"kb", "KB that are read, evenly from all disks", &kb, 1, NULL},
       {"request", "bytes of a read, a multiple of 512", &request, DATA_SECTOR, NULL},
-      {"disks", "modelled disks that are read at the same time", &disks, 1, NULL},
+      {"disks", "modelled disks, read at once", &disks, 1, NULL},
       {"through", "cache or raw", &through, 0, choices},
       {0}};
   p5w_start(argc, argv, options);
   if (disks > DISK_MAX || kb % disks != 0 || (kb / disks << 10) % request != 0) {
-    fprintf(stderr, "%s: kb must be a multiple of one request from each disk\n", argv[0]);
+    fprintf(stderr, "%s: kb must be a multiple of what all disks read at once\n", argv[0]);
     return P5W_EXIT_USAGE;
   }
   region = transfer_new(kb / disks, request, "disk");

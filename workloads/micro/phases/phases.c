@@ -108,7 +108,7 @@ static void call(void) {
 int main(int argc, char **argv) {
   long rounds = 1;
   const struct p5w_option options[] = {
-      {"rounds", "rounds, each of about 50 million instructions", &rounds, 1, NULL}, {0}};
+      {"rounds", "times all phases, some 50 million instructions", &rounds, 1, NULL}, {0}};
   p5w_start(argc, argv, options);
   p5w_await_tick();
   p5_begin(0);

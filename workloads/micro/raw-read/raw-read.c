@@ -15,16 +15,16 @@
 int main(int argc, char **argv) {
   long kb = 1024, min = 512, max = 256 << 10, one = 0;
   const struct p5w_option options[] = {
-      {"kb", "KB that are read with each size", &kb, 1, NULL},
+      {"kb", "KB that are read in each size", &kb, 1, NULL},
       {"min", "smallest request, a power of two", &min, DATA_SECTOR, NULL},
       {"max", "largest request, at most 512K", &max, DATA_SECTOR, NULL},
-      {"size", "only this request size, a power of two; 0: all from min to max", &one, 0, NULL},
+      {"size", "this request only, a power of two; 0: all from min to max", &one, 0, NULL},
       {0}};
   p5w_start(argc, argv, options);
   if (one) min = max = one;
   if (min & (min - 1) || min > max || max > 512 << 10 ||
       (kb << 10) % max != 0) {
-    fprintf(stderr, "%s: min must be a power of two up to max, and kb a multiple of max\n",
+    fprintf(stderr, "%s: min must be a power of two up to max, which kb must be a multiple of\n",
             argv[0]);
     return P5W_EXIT_USAGE;
   }

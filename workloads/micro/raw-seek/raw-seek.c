@@ -41,9 +41,9 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       {"iterations", "measured batches", &iterations, 1, NULL},
       {"batch", "blocks of a batch", &batch, 1, NULL},
-      {"bytes", "bytes of a block, a multiple of 512", &bytes, DATA_SECTOR, NULL},
-      {"span", "MB of the disk that hold the blocks", &span, 1, NULL},
-      {"start", "MB before this part of the disk, 512 or more", &start, 512, NULL},
+      {"bytes", "of a block, a multiple of 512", &bytes, DATA_SECTOR, NULL},
+      {"span", "MB that they are in", &span, 1, NULL},
+      {"start", "MB in front of these, 512 or more", &start, 512, NULL},
       {"mode", "read or write", &mode, 0, modes},
       {0}};
   p5w_start(argc, argv, options);

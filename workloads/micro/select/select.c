@@ -31,7 +31,7 @@ static void iteration(void) {
   int expected = cases[current].full ? cases[current].pipes : 0, seen = 0;
   for (int i = 0; i < cases[current].pipes; i++) seen += FD_ISSET(readers[i], &ready) != 0;
   if (found == expected && seen == expected) return;
-  fprintf(stderr, "select: %d of %d pipes can be read, but it returns %d and marks %d\n", expected,
+  fprintf(stderr, "select: %d of %d pipes can be read; it says %d and marks %d\n", expected,
           cases[current].pipes, found, seen);
   exit(P5W_EXIT_FAILED);
 }

@@ -39,9 +39,9 @@ static void iteration(void) {
 int main(int argc, char **argv) {
   long iterations = 1;
   const struct p5w_option options[] = {
-      {"iterations", "measured passes; the pass before checks every byte", &iterations, 1, NULL},
+      {"iterations", "measured passes, after one that looks at every byte", &iterations, 1, NULL},
       {"files", "files", &files, 1, NULL},
-      {"directories", "directories with equal numbers of files", &directories, 1, NULL},
+      {"directories", "directories they are in, evenly", &directories, 1, NULL},
       {"size", "bytes of a file", &size, 1, NULL},
       DATA_FILESYSTEM(filesystem),
       {0}};

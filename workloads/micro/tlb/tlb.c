@@ -29,7 +29,7 @@ static unsigned char *line(long i) { return memory + i * apart * PAGE + i * LINE
 /* Exit unless the walk ended at the right address. */
 static void check(const char *what, int right) {
   if (right) return;
-  fprintf(stderr, "tlb: %s over %ld pages ended at a wrong address\n", what, pages);
+  fprintf(stderr, "tlb: %s over %ld pages ended at a wrong place\n", what, pages);
   exit(P5W_EXIT_FAILED);
 }
 
@@ -94,7 +94,7 @@ static void measure(uint32_t first, long so_many, long so_far, void (*make)(void
 
 int main(int argc, char **argv) {
   const struct p5w_option options[] = {
-      {"accesses", "loads or jumps in each phase", &accesses, 1, NULL}, {0}};
+      {"accesses", "loads or jumps of a phase", &accesses, 1, NULL}, {0}};
   p5w_start(argc, argv, options);
   memory = mmap(NULL, PAGES_MAX * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

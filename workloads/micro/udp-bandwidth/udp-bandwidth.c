@@ -59,7 +59,7 @@ static void measure(long size, long warmup, long count) {
   received += receive(from, size, (uint32_t)warmup, count);
   p5_end((uint32_t)size);
   if (received != warmup + count) {
-    fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes in order\n", received, warmup + count,
+    fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came in turn\n", received, warmup + count,
             size);
     exit(P5W_EXIT_FAILED);
   }
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
   long kilobytes = 1024, size = 0, warmup = 8;
   const struct p5w_option options[] = {
       {"kilobytes", "measured KB for each size, a multiple of 8", &kilobytes, 8, NULL},
-      {"size", "only datagrams of this size, a power of two, 64 to 8192; 0: all", &size, 0,
+      {"size", "datagrams of this size only, a power of two, 64 to 8192 bytes; 0: all", &size, 0,
        NULL},
       {"warmup", "datagrams before the first measured one", &warmup, 0, NULL},
       {0}};

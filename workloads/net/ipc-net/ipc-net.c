@@ -46,7 +46,7 @@ static __attribute__((noinline)) void transact(int to, long size, long first, lo
       take(to, size);
     } while (!is_right(size) && --tries > 0);
     if (is_right(size)) continue;
-    fprintf(stderr, "ipc: transaction %ld: wrong answer\n", i);
+    fprintf(stderr, "ipc: transaction %ld: not the answer to it\n", i);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -101,7 +101,7 @@ static void measure(long size, long warmup, long transactions) {
   close(to);
   if (child) child_wait(child);
   if (memcmp(answer, request, (size_t)size) != 0) {
-    fprintf(stderr, "ipc: %ld bytes: the last answer is wrong\n", size);
+    fprintf(stderr, "ipc: %ld bytes: they came back wrong\n", size);
     exit(P5W_EXIT_FAILED);
   }
 }
@@ -111,7 +111,7 @@ int main(int argc, char **argv) {
   long bytes = 0, transactions = 100, warmup = 5;
   const struct p5w_option options[] = {
       {"mechanism", "tcp or udp", &mechanism, 0, mechanisms},
-      {"bytes", "only messages of this size, 1 to 8192; 0: all sizes", &bytes, 0, NULL},
+      {"bytes", "messages of this size only, 1 to 8192; 0: all of them", &bytes, 0, NULL},
       {"transactions", "measured transactions for each size", &transactions, 1, NULL},
       {"warmup", "transactions before the first measured one", &warmup, 0, NULL},
       NET_PEER(peer),

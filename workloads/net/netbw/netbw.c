@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
       {"kilobytes", "KB that one call sends", &kilobytes, 1, NULL},
-      {"receive_buffer", "bytes of a local receiver's buffer; 0: the system's default",
+      {"receive_buffer", "bytes of the receiver's buffer, of a process here; 0: the system's own",
        &transfer.receive_buffer, 0, NULL},
       NET_PEER(transfer.peer),
       {0}};

@@ -123,7 +123,7 @@ static _Noreturn void ask(const struct sockaddr_in *server, uint32_t number) {
     net_read(to, packed, SDBASE_MESSAGE, "sdbase: client");
     sdbase_unpack(&answer, packed);
     if (sdbase_answers(&answer, &request)) continue;
-    fprintf(stderr, "sdbase: client %u: transaction %ld: wrong answer\n", (unsigned)number, i);
+    fprintf(stderr, "sdbase: client %u: transaction %ld: not the answer to it\n", (unsigned)number, i);
     _exit(P5W_EXIT_FAILED);
   }
   memset(packed, 0, sizeof(packed));
@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
   static const long counts[] = {1, 5, 10, 15, 20, 25};
   long clients = 0, filesystem = DATA_DISK;
   const struct p5w_option options[] = {
-      {"clients", "only this number of clients, at most 25; 0: 1, 5, 10 to 25", &clients, 0, NULL},
+      {"clients", "so many clients only, at most 25; 0: 1, 5, 10 to 25", &clients, 0, NULL},
       {"transactions", "transactions of each client", &transactions, 1, NULL},
       {"records", "records of the file at the beginning", &records, 1, NULL},
       {"warmup", "passes before the measured one", &warmup, 0, NULL},

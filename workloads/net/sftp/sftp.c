@@ -90,7 +90,7 @@ static _Noreturn void serve(int listener, long size) {
     if (read(client, &none, 1) != 0) p5w_fail("sftp: end of a file");
     p5_end((uint32_t)size);
     snprintf(expected, sizeof(expected), "%-*ld", REQUEST, bytes());
-    if (strcmp(request, expected) != 0) net_wrong("sftp: requested bytes", atol(request), bytes());
+    if (strcmp(request, expected) != 0) net_wrong("sftp: asked for", atol(request), bytes());
     close(client);
     if (direction == PUT) check_file();
   }
@@ -139,7 +139,7 @@ static void fetch_remotely(long size) {
   uint32_t check = net_crc(0, whole, bytes());
   if (moved != bytes()) net_wrong("sftp: bytes moved", moved, bytes());
   uint32_t found = (uint32_t)net_number(line, "sftp", "crc");
-  if (found != check) net_wrong("sftp: check sequence", (long)found, (long)check);
+  if (found != check) net_wrong("sftp: check of the bytes", (long)found, (long)check);
 }
 
 static void measure(long size) {
@@ -165,9 +165,9 @@ int main(int argc, char **argv) {
   const struct p5w_option options[] = {
       P5W_ITERATIONS(iterations, warmup),
       {"kilobytes", "KB of the file", &kilobytes, 1, NULL},
-      {"buffer", "only transport buffers of this size, at most 1 MB; 0: 64 bytes to 1 MB", &size, 0,
+      {"buffer", "transport buffers of this size only, at most 1 MB; 0: 64 bytes to 1 MB", &size, 0,
        NULL},
-      {"direction", "put: to the server; get: from it", &direction, 0, directions},
+      {"direction", "which way the file goes", &direction, 0, directions},
       DATA_FILESYSTEM(filesystem),
       NET_PEER(peer),
       {0}};

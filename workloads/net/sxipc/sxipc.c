@@ -172,9 +172,9 @@ int main(int argc, char **argv) {
   long count = 0;
   for (int i = 0; i < SXIPC_TYPES; i++) types[i] = sxipc_types[i].name;
   const struct p5w_option options[] = {
-      {"clients", "only this number of clients, at most 30; 0: 1 to 30", &count, 0, NULL},
-      {"place", "local, remote, or this number in both places", &place, 0, places},
-      {"type", "kind of client (lib/sxipc.h)", &type, 0, types},
+      {"clients", "so many clients only, at most 30; 0: 1 to 30", &count, 0, NULL},
+      {"place", "local, remote or so many of both", &place, 0, places},
+      {"type", "what the clients are", &type, 0, types},
       {"steps", "batches of each client", &steps, 1, NULL},
       {"warmup", "passes before the measured one", &warmup, 0, NULL},
       {0}};

@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
       P5W_ITERATIONS(iterations, warmup),
       {"kilobytes", "KB of a transfer", &kilobytes, 1, NULL},
       {"buffer", "bytes of a call, a multiple of 512", &transfer.buffer, 512, NULL},
-      {"direction", "whether this side sends or receives", &transfer.direction, 0, net_directions},
-      {"receive_buffer", "bytes of a local receiver's buffer; 0: the system's",
+      {"direction", "what this side does", &transfer.direction, 0, net_directions},
+      {"receive_buffer", "bytes of the receiving socket's buffer, of a process here; 0: the system's",
        &transfer.receive_buffer, 0, NULL},
       NET_PEER(transfer.peer),
       {0}};

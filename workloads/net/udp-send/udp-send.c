@@ -28,7 +28,7 @@ static void number(long i) { datagram[0] = (char)i, datagram[1] = (char)(i >> 8)
 /* Give up unless all datagrams arrived, or fewer if losses are allowed. */
 static void check_count(long size, long received, long sent) {
   if (received == sent || (received < sent && lost)) return;
-  fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes arrived\n", received, sent, size);
+  fprintf(stderr, "udp: %ld of %ld datagrams of %ld bytes came\n", received, sent, size);
   exit(P5W_EXIT_FAILED);
 }
 
@@ -95,7 +95,7 @@ static void measure(long size, long warmup, long count) {
   }
   uint32_t check = (uint32_t)net_number(answer, "sink.udp", "crc");
   if (received == all && check != sequence)
-    net_wrong("udp: check sequence", (long)check, (long)sequence);
+    net_wrong("udp: check of what came", (long)check, (long)sequence);
 }
 
 int main(int argc, char **argv) {
@@ -103,10 +103,10 @@ int main(int argc, char **argv) {
   long kilobytes = 1024, size = 0, warmup = 8;
   const struct p5w_option options[] = {
       {"kilobytes", "measured KB for each size, a multiple of 8", &kilobytes, 8, NULL},
-      {"size", "only datagrams of this size, a power of two, 64 to 8192; 0: all", &size, 0,
+      {"size", "datagrams of this size only, a power of two, 64 to 8192 bytes; 0: all", &size, 0,
        NULL},
       {"warmup", "datagrams before the first measured one", &warmup, 0, NULL},
-      {"lost", "whether datagrams may be lost", &lost, 0, allowed},
+      {"lost", "whether some may be lost", &lost, 0, allowed},
       NET_PEER(peer),
       {0}};
   p5w_start(argc, argv, options);

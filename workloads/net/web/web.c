@@ -238,9 +238,9 @@ int main(int argc, char **argv) {
       {"server", "fork, prefork, event or mini-httpd", &server, 0, servers},
       {"requests", "requests of the trace, at most 4096", &requests, 1, NULL},
       {"concurrency", "requests at a time, at most 64", &concurrency, 1, NULL},
-      {"processes", "number of processes of server=prefork", &processes, 1, NULL},
+      {"processes", "of server=prefork", &processes, 1, NULL},
       {"pause_ms", "pause of the remote client before each request, in milliseconds", &pause_ms, 0, NULL},
-      {"seed", "seed of the trace", &seed, 0, NULL},
+      {"seed", "of the trace", &seed, 0, NULL},
       DATA_FILESYSTEM(filesystem),
       NET_PEER(peer),
       {0}};
@@ -252,7 +252,7 @@ int main(int argc, char **argv) {
     return P5W_EXIT_USAGE;
   }
   if (server == MINI && access(MINI_HTTPD, X_OK) != 0) {
-    fprintf(stderr, MINI_HTTPD ": not available on this system\n");
+    fprintf(stderr, MINI_HTTPD ": this system does not have it\n");
     return P5W_EXIT_UNAVAILABLE;
   }
   net_up(peer);

@@ -18,7 +18,7 @@ static void say(const char *what, long number) {
 int main(int argc, char **argv) {
   long files = 200, filesystem = DATA_EXT2_SYNC;
   const struct p5w_option options[] = {
-      {"files", "files that are created", &files, 1, NULL}, DATA_FILESYSTEM(filesystem), {0}};
+      {"files", "files that are made", &files, 1, NULL}, DATA_FILESYSTEM(filesystem), {0}};
   p5w_start(argc, argv, options);
   data_mount(filesystem);
   data_enter("cut");

@@ -13,7 +13,7 @@ static const char *const names[] = {"cmov", "fcmov",    "fcomi", "nopl", "mmx",
 int main(int argc, char **argv) {
   long instruction = CMOV;
   const struct p5w_option options[] = {
-      {"instruction", "the instruction", &instruction, 0, names}, {0}};
+      {"instruction", "which one", &instruction, 0, names}, {0}};
   p5w_start(argc, argv, options);
 
   switch (instruction) {
