@@ -107,22 +107,22 @@ WRONG = {
 @pytest.mark.parametrize(
     ("job", "call", "said"),
     [
-        ("select", "select", "10 of 10 pipes can be read, but it returns 10 and marks 9"),
+        ("select", "select", "10 of 10 pipes can be read; it says 10 and marks 9"),
         ("ctx processes=8", "read", "ctx: 8 processes: the byte is"),
         ("ctx order=chain processes=5", "read", "ctx: 5 processes: the byte is"),
-        ("pipe-bandwidth megabytes=20", "read", "pipe: chunk [0-9]+ differs from the sent chunk"),
-        ("tcp-bandwidth buffers=200", "read", "tcp: chunk [0-9]+ differs from the sent chunk"),
-        ("ipc mechanism=pipe bytes=64", "read", "ipc: transaction [0-9]+: wrong answer"),
-        ("ipc mechanism=socket bytes=64", "read", "ipc: transaction [0-9]+: wrong answer"),
-        ("ipc mechanism=message bytes=64", "msgrcv", "ipc: transaction [0-9]+: wrong answer"),
-        ("ipc mechanism=shm bytes=64", "shmat semop", "ipc: transaction 19: wrong answer"),
-        ("ipc mechanism=shm bytes=64", "semop", "ipc: transaction 19: wrong answer"),
+        ("pipe-bandwidth megabytes=20", "read", "pipe: chunk [0-9]+ is not what was sent"),
+        ("tcp-bandwidth buffers=200", "read", "tcp: chunk [0-9]+ is not what was sent"),
+        ("ipc mechanism=pipe bytes=64", "read", "ipc: transaction [0-9]+: not the answer"),
+        ("ipc mechanism=socket bytes=64", "read", "ipc: transaction [0-9]+: not the answer"),
+        ("ipc mechanism=message bytes=64", "msgrcv", "ipc: transaction [0-9]+: not the answer"),
+        ("ipc mechanism=shm bytes=64", "shmat semop", "ipc: transaction 19: not the answer"),
+        ("ipc mechanism=shm bytes=64", "semop", "ipc: transaction 19: not the answer"),
         ("udp-bandwidth size=64 kilobytes=8", "read", "udp: 99 of 136 datagrams of 64 bytes"),
         ("udp-bandwidth size=64 kilobytes=8", "write", "udp: 99 of 136 datagrams of 64 bytes"),
-        ("file-read blocks=90", "read", "file: byte [0-9]+ differs from the written byte"),
-        ("open-close", "open", "open-close: a/b/c/foo: the wrong file was opened"),
-        ("create-delete iterations=80", "read", "file: byte 0 differs from the written byte"),
-        ("create-delete", "unlink", "file: the file still exists"),
+        ("file-read blocks=90", "read", "file: byte [0-9]+ is not what was written"),
+        ("open-close", "open", "open-close: a/b/c/foo: another file"),
+        ("create-delete iterations=80", "read", "file: byte 0 is not what was written"),
+        ("create-delete", "unlink", "file: still there"),
         ("andrew iterations=3", "read", "andrew: the copy has 20 directories, 70 files, 204800 b"),
     ],
 )
@@ -133,7 +133,7 @@ def test_what_goes_wrong_is_noticed(tmp_path, job, call, said):
 def test_the_last_byte_of_the_last_datagram_is_looked_at(tmp_path):
     job = "udp-bandwidth size=128 kilobytes=8 warmup=36"
     error = gone_wrong(tmp_path, job, "read", byte=127)
-    assert error == "udp: chunk 99 differs from the sent chunk\n"
+    assert error == "udp: chunk 99 is not what was sent\n"
 
 
 def gone_wrong(directory, job, call, byte=0):
