@@ -32,21 +32,9 @@ from p5stats.metrics import Metric as Metric
 from p5stats.metrics import evaluate as evaluate
 from p5stats.metrics import metrics as metrics
 from p5stats.problems import StatsError
-from p5stats.tidy import VECTOR
+from p5stats.tidy import ORIGIN, VECTOR
 
-KEYS = [
-    "experiment",
-    "run",
-    "engine",
-    "machine",
-    "geometry",
-    "feedback",
-    "guest",
-    "seed",
-    "workload",
-    "parameters",
-    "phase",
-]
+KEYS = [*ORIGIN, "phase"]
 SOURCE = ["run", "geometry", "feedback"]  # the KEYS that identify the counters of a row
 # Engines that report no vectors of interrupts, and do not divide cycles by ring.
 UNDIVIDED = ("gem5",)

@@ -131,7 +131,7 @@ def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, 
     """
     chosen, shares = _pairs(simpoints, int), _pairs(weights, float)
     if chosen.keys() != shares.keys():
-        raise StatsError(f"{weights}: expected the clusters of {simpoints.name}")
+        raise StatsError(f"{weights}: expected the same clusters as in {simpoints.name}")
     for interval in chosen.values():
         if not 0 <= interval < intervals:
             raise StatsError(f"{simpoints}: interval {interval}: expected 0 to {intervals - 1}")

@@ -28,7 +28,7 @@ is `no`. A shadow has no rows for cycles, stalls and all other events that depen
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -47,32 +47,6 @@ VECTOR = "vector."  # the beginning of the names of counts by interrupt vector
 Row = tuple[int, str, str, str, int]
 _ROW = ("ring", "address_space", "event", "unit", "value")
 _METADATA = b"p5lab"
-_NAMES = (
-    "experiment",
-    "run",
-    "engine",
-    "machine",
-    "geometry",
-    "feedback",
-    "guest",
-    "seed",
-    "workload",
-    "parameters",
-)
-SCHEMA = pa.schema(
-    [(name, pa.int64() if name == "seed" else pa.string()) for name in _NAMES]
-    + [
-        ("phase", pa.string()),
-        ("iteration", pa.int64()),
-        ("ring", pa.int64()),
-        ("address_space", pa.string()),
-        ("symbol", pa.string()),
-        ("event", pa.string()),
-        ("unit", pa.string()),
-        ("value", pa.int64()),
-    ]
-)
-COLUMNS = tuple(SCHEMA.names)
 
 
 @dataclass(frozen=True)
@@ -89,6 +63,23 @@ class Origin:
     seed: int
     workload: str
     parameters: str
+
+
+ORIGIN = tuple(field.name for field in fields(Origin))
+SCHEMA = pa.schema(
+    [(name, pa.int64() if name == "seed" else pa.string()) for name in ORIGIN]
+    + [
+        ("phase", pa.string()),
+        ("iteration", pa.int64()),
+        ("ring", pa.int64()),
+        ("address_space", pa.string()),
+        ("symbol", pa.string()),
+        ("event", pa.string()),
+        ("unit", pa.string()),
+        ("value", pa.int64()),
+    ]
+)
+COLUMNS = tuple(SCHEMA.names)
 
 
 def table(events: Events, origin: Origin, phases: Mapping[int, str]) -> pd.DataFrame:
@@ -243,7 +234,7 @@ def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict
         frame, clock_hz = read_run(path.parent)
         if frame.empty:
             continue
-        asks = tuple(frame[name].iloc[0] for name in _NAMES if name != "run" or all_runs)
+        asks = tuple(frame[name].iloc[0] for name in ORIGIN if name != "run" or all_runs)
         # Times are texts in ISO 8601 and UTC, so the order of the texts is the order of the times.
         started = str(facts.get("started", ""))
         if asks not in found or started > found[asks][0]:

@@ -91,7 +91,7 @@ def test_points_are_written_and_read(tmp_path):
     ("chosen", "weights", "message"),
     [
         ("8 0\n", "1 0\n", "interval 8: expected 0 to 7"),
-        ("1 0\n2 1\n", "1 0\n", "expected the clusters of"),
+        ("1 0\n2 1\n", "1 0\n", "expected the same clusters as in"),
         ("1 0\n2 1\n", "0.5 0\n0.4 1\n", "expected weights that add up to 1, found 0.9"),
         ("1 0\n2 0\n", "1 0\n", "cluster 0 a second time"),
         ("1\n", "1 0\n", "expected `value cluster`, found '1'"),

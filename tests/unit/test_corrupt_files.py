@@ -32,7 +32,7 @@ from p5lab.errors import UserError
 from p5lab.evidence import published
 from p5lab.execute import plan, rerun
 from p5lab.execute.runner import Runner
-from p5lab.host import fetch, rootfs
+from p5lab.host import rootfs, sources
 from p5lab.keep import index, store
 from p5lab.present import runs
 from p5stats import (
@@ -424,7 +424,7 @@ READERS = {
     "claims.toml": of_toml("configs/claims.toml", published.load, [test_validate.CLAIMS.encode()]),
     "sources.toml": of_toml(
         "sources.toml",
-        lambda lab: fetch.read_sources(lab.root / "sources.toml"),
+        lambda lab: sources.read_sources(lab.root / "sources.toml"),
         [fakelab.REPO / "sources.toml"],
     ),
     "a program": of_programs,

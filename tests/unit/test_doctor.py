@@ -12,7 +12,7 @@ import pytest
 from fakelab import REPO
 
 from p5lab.cli import main as cli
-from p5lab.host import doctor, fetch
+from p5lab.host import doctor, fetch, sources
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def healthy(lab, tmp_path, monkeypatch):
         shutil.copy(REPO / name, lab.root)
     distdir = tmp_path / "dist"
     distdir.mkdir()
-    for source in fetch.read_sources(REPO / "sources.toml").values():
-        if isinstance(source, fetch.Pinned):
+    for source in sources.read_sources(REPO / "sources.toml").values():
+        if isinstance(source, sources.Pinned):
             (distdir / Path(source.path).name).touch()
         else:
             (distdir / f"{source.package}_{source.first}_all.deb").touch()

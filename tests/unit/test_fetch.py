@@ -10,8 +10,10 @@ import subprocess
 import pytest
 
 from p5lab.errors import UserError
-from p5lab.host import fetch
-from p5lab.host.fetch import Archive, Fetcher, Moving, Pinned
+from p5lab.host import apt, fetch, sources
+from p5lab.host.apt import Archive
+from p5lab.host.fetch import Fetcher
+from p5lab.host.sources import Moving, Pinned
 
 needs_apt = pytest.mark.skipif(
     not fetch.APT_HELPER.exists() or shutil.which("apt-get") is None, reason="no apt on this host"
@@ -350,7 +352,7 @@ D, S = ("http://m/d", False), ("http://m/s", True)
 def test_archives_of_an_apt_configuration(tmp_path, file, text, expected):
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / file).write_text(text)
-    found = [(entry.uri, entry.security) for entry in fetch.host_archives(tmp_path)]
+    found = [(entry.uri, entry.security) for entry in apt.host_archives(tmp_path)]
     assert found == expected
 
 
@@ -360,7 +362,7 @@ def test_a_key_within_the_configuration_is_kept(tmp_path):
         "Types: deb\nURIs: http://a/debian\nSuites: trixie\nComponents: main\nSigned-By:\n"
         " -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mQENBF\n -----END PGP PUBLIC KEY BLOCK-----\n"
     )
-    [entry] = fetch.host_archives(tmp_path)
+    [entry] = apt.host_archives(tmp_path)
     key = dict(entry.options)["signed-by"]
     assert "BEGIN PGP" in key
     fetcher = Fetcher({}, cache=tmp_path / "cache")
@@ -379,7 +381,7 @@ def test_a_mirror_list_gives_its_first_mirror(tmp_path):
     mirrors = tmp_path / "mirrors.list"
     mirrors.write_text("# ours\nhttp://a/debian\tpriority:1\nhttp://b/debian\n")
     (tmp_path / "sources.list").write_text(f"deb mirror+file:{mirrors} trixie main\n")
-    assert fetch.host_archives(tmp_path) == [Archive("http://a/debian", False)]
+    assert apt.host_archives(tmp_path) == [Archive("http://a/debian", False)]
 
 
 def test_what_is_recorded_names_no_host_or_path(fetcher, tmp_path):
@@ -414,4 +416,4 @@ def test_unknown_source(fetcher):
 def test_errors_of_sources_toml(tmp_path, text, message):
     (tmp_path / "sources.toml").write_text(text)
     with pytest.raises(UserError, match=message):
-        fetch.read_sources(tmp_path / "sources.toml")
+        sources.read_sources(tmp_path / "sources.toml")

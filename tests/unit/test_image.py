@@ -134,7 +134,7 @@ def test_a_mirror_and_a_keyring_of_the_users_own(lab):
 
 def test_the_command_has_the_hosts_way_to_its_mirror(monkeypatch):
     monkeypatch.setattr(
-        image.fetch,
+        image.apt,
         "host_settings",
         lambda: [
             'Acquire::http::Proxy "http://proxy.example.org:1";',

@@ -25,7 +25,8 @@ from pathlib import Path
 
 from p5lab.errors import UserError
 from p5lab.host import fetch
-from p5lab.host.fetch import Fetcher, Pinned
+from p5lab.host.fetch import Fetcher
+from p5lab.host.sources import Pinned
 from p5lab.lab import Lab
 
 PYTHONS = ((3, 11), (3, 15))  # from, below
@@ -154,7 +155,7 @@ def environment(lab: Lab) -> Iterator[Finding]:
     stamp = directory / "p5lab-stamp"
     lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
     if not directory.is_dir():
-        yield note(".venv", "not made yet; the first command makes it (1 GB, about 1 minute)")
+        yield note(".venv", "not made yet; the first command makes it (1.5 GB, about 2 minutes)")
     elif not (directory / "bin/python").exists():
         yield note(".venv", "its interpreter was removed; the next command makes .venv again")
     elif not stamp.is_file() or stamp.read_text().strip() != f"{lock} {lab.root}":

@@ -24,24 +24,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from p5lab.describe import tomlfile
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, status_of, unknown
+from p5lab.host.apt import SUITES, Archive, host_archives, host_settings
 from p5lab.host.files import read_json, sha256_of
+from p5lab.host.sources import Moving, Pinned, Resolved, Source, read_sources, version_key
 
 APT_HELPER = Path("/usr/lib/apt/apt-helper")
 PROGRESS_SECONDS = 5.0
 INDEX_BYTES = 64 << 20
 """Disk space for an update of the package index (measured: 19 MB remain afterwards)."""
-
-DEBIAN_SUITES = frozenset(
-    "bullseye bookworm trixie forky duke sid oldoldstable oldstable stable testing unstable".split()
-)
-"""An entry of the host's apt configuration with one of these suites is the Debian archive."""
-UBUNTU_SUITES = frozenset("focal jammy noble plucky questing resolute".split())
-SUITES = {"debian": DEBIAN_SUITES, "ubuntu": UBUNTU_SUITES}
-
-KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until", "allow-insecure")
-"""Options that our own source list copies from the host's entry."""
 
 
 class FetchError(UserError):
@@ -51,205 +42,10 @@ class FetchError(UserError):
         super().__init__(message, status=STATUS_FAILED)
 
 
-@dataclass(frozen=True)
-class Pinned:
-    """A file of the Debian archive with known bytes. `path` is relative to the mirror."""
-
-    name: str
-    version: str
-    path: str
-    size: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Moving:
-    """A Debian package with a range of accepted versions. The package index contains the digest of
-    each version."""
-
-    name: str
-    package: str
-    suite: str
-    first: str
-    below: str
-    size: int
-    tested: Mapping[str, str]
-
-    def accepts(self, version: str) -> bool:
-        """Whether a version lies in the range."""
-        return version_key(self.first) <= version_key(version) < version_key(self.below)
-
-    @property
-    def range(self) -> str:
-        """The range of versions as a text for messages."""
-        return f">= {self.first} and < {self.below}"
-
-
-Source = Pinned | Moving
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """One exact file. The fields name no host, path or date, so they can be part of a build key."""
-
-    name: str
-    version: str
-    file: str
-    size: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Archive:
-    """One entry of the host's apt configuration: an archive, and the options that decide whether
-    apt trusts it."""
-
-    uri: str
-    security: bool
-    options: tuple[tuple[str, str], ...] = ()
-
-
-def version_key(version: str) -> tuple[int, ...]:
-    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). The versions of one Debian
-    package have the same order as these numbers."""
-    return tuple(int(number) for number in re.findall(r"\d+", version))
-
-
-def read_sources(path: Path) -> dict[str, Source]:
-    """The entries of sources.toml by name. Raises UserError for a wrong entry."""
-    table = tomlfile.load(path, schema_version=1)
-    return {name: _source(name, table.table(name)) for name in table.data}
-
-
-def _source(name: str, entry: tomlfile.Table) -> Source:
-    size = entry.number("size")
-    if size < 1:
-        raise UserError(f"{entry.where}: size: expected at least 1, found {size}")
-    if "path" in entry.data:
-        sha256 = entry.text("sha256")
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            raise UserError(f"{entry.where}: sha256: expected 64 hexadecimal digits")
-        place = entry.text("path")
-        if place.startswith("/") or ".." in place.split("/"):
-            raise UserError(
-                f"{entry.where}: path: expected a path below the mirror, found {place!r}"
-            )
-        return Pinned(name, entry.text("version"), place, size, sha256)
-    tested = entry.table("tested", {})
-    return Moving(
-        name,
-        entry.text("package"),
-        entry.text("suite"),
-        entry.text("from"),
-        entry.text("below"),
-        size,
-        {version: tested.text(version) for version in tested.data},
-    )
-
-
 def cache_directory() -> Path:
     """The directory of downloads and build products, which all checkouts share."""
     chosen = os.environ.get("P5LAB_CACHE")
     return Path(chosen).absolute() if chosen else Path.home() / ".cache/p5lab"
-
-
-# --- the host's apt configuration -----------------------------------------------------------
-
-
-def _expand_mirror_list(uri: str) -> str:
-    """The first mirror of a `mirror+file:` list; any other URI unchanged."""
-    if not uri.startswith("mirror+file:"):
-        return uri
-    lines = Path(uri.removeprefix("mirror+file:")).read_text().splitlines()
-    mirrors = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
-    return mirrors[0] if mirrors else uri
-
-
-def _archives(
-    uris: list[str],
-    suites: list[str],
-    components: list[str],
-    options: Mapping[str, str],
-    known: frozenset[str],
-) -> Iterator[Archive]:
-    if "main" not in components:
-        return
-    for suite in suites:
-        base, _, rest = suite.partition("/") if "/" in suite else suite.partition("-")
-        if base not in known or rest not in ("", "security", "updates"):
-            continue
-        security = rest == "security" or suite.endswith("/updates")
-        kept = tuple((key, options[key]) for key in KEPT_OPTIONS if key in options)
-        for uri in uris:
-            if not uri.startswith("cdrom:"):
-                yield Archive(_expand_mirror_list(uri).rstrip("/"), security, kept)
-
-
-def _one_line_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
-    """The entries of a sources.list(5) file: `deb [option=value ...] URI SUITE COMPONENT...`."""
-    for line in text.splitlines():
-        match = re.fullmatch(
-            r"\s*deb\s+(?:\[([^]]*)\]\s+)?(\S+)\s+(\S+)\s+([^#]+?)\s*(?:#.*)?", line
-        )
-        if match:
-            pairs = (option.partition("=") for option in (match[1] or "").split())
-            options = {key.lower(): value for key, _, value in pairs}
-            yield from _archives([match[2]], [match[3]], match[4].split(), options, known)
-
-
-def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
-    """The entries of a deb822 `.sources` file. Each paragraph contains lines `Field: value`.
-    Indented lines continue a value."""
-    for paragraph in re.split(r"\n\s*\n", text):
-        fields: dict[str, str] = {}
-        key = ""
-        for line in paragraph.splitlines():
-            if line.startswith("#"):
-                continue
-            if line[:1].isspace() and key:
-                fields[key] += "\n" + line.strip()
-            elif ":" in line:
-                key, _, value = line.partition(":")
-                key = key.strip().lower()
-                fields[key] = value.strip()
-        enabled = fields.get("enabled", "yes").lower() not in ("no", "false", "0")
-        if enabled and "deb" in fields.get("types", "").split():
-            yield from _archives(
-                fields.get("uris", "").split(),
-                fields.get("suites", "").split(),
-                fields.get("components", "").split(),
-                fields,
-                known,
-            )
-
-
-def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Archive]:
-    """The archives in an apt configuration directory that have one of the `known` suites. Each
-    archive is listed once, in the order of the configuration."""
-    files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
-    found: dict[Archive, None] = {}
-    for path in files:
-        if not path.is_file() or path.suffix not in (".list", ".sources"):
-            continue
-        text = path.read_text(errors="replace")
-        entries = _one_line_entries if path.suffix == ".list" else _deb822_entries
-        found |= dict.fromkeys(entries(text, known))
-    return list(found)
-
-
-def host_settings() -> list[str]:
-    """The host's settings of apt for downloads, as lines of apt.conf(5)."""
-    if shutil.which("apt-config") is None:
-        return []
-    return subprocess.run(
-        ["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"],
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.splitlines()
-
-
-# --- fetching -------------------------------------------------------------------------------
 
 
 @dataclass

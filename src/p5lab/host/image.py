@@ -22,7 +22,7 @@ from typing import Any
 from p5lab.describe import guest
 from p5lab.describe.guest import Guest, Image
 from p5lab.errors import STATUS_FAILED, UserError, disk_error, unknown
-from p5lab.host import fetch, rootfs
+from p5lab.host import apt, rootfs
 from p5lab.host.fetch import Fetcher
 from p5lab.host.files import sha256_of
 from p5lab.lab import Lab
@@ -189,7 +189,7 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
                 f"--mirror: expected an address such as http://HOST/{distribution};"
                 f" found {mirror!r}"
             )
-        entry = fetch.Archive(mirror.rstrip("/"), security=False)
+        entry = apt.Archive(mirror.rstrip("/"), security=False)
     else:
         found = fetcher.archives_of(distribution)
         if not found:
@@ -199,7 +199,7 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
             )
         entry = found[0]
     if keyring:
-        entry = fetch.Archive(entry.uri, entry.security, (("signed-by", str(keyring)),))
+        entry = apt.Archive(entry.uri, entry.security, (("signed-by", str(keyring)),))
     return fetcher.source_line(entry, suite).strip()
 
 
@@ -210,7 +210,7 @@ def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
     produce the same bytes. mmdebstrap writes the archive to standard output, because some methods
     have no permission to write to our directories.
     """
-    settings = [f"--aptopt={line}" for line in fetch.host_settings() if _is_about_access(line)]
+    settings = [f"--aptopt={line}" for line in apt.host_settings() if _is_about_access(line)]
     return [
         "mmdebstrap",
         "--variant=essential",

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Which files does the build download? Reads sources.toml. Only the standard library is used,
+because the build graph imports this module."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from p5lab.describe import tomlfile
+from p5lab.errors import UserError
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A file of the Debian archive with known bytes. `path` is relative to the mirror."""
+
+    name: str
+    version: str
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A Debian package with a range of accepted versions. The package index contains the digest of
+    each version."""
+
+    name: str
+    package: str
+    suite: str
+    first: str
+    below: str
+    size: int
+    tested: Mapping[str, str]
+
+    def accepts(self, version: str) -> bool:
+        """Whether a version lies in the range."""
+        return version_key(self.first) <= version_key(version) < version_key(self.below)
+
+    @property
+    def range(self) -> str:
+        """The range of versions as a text for messages."""
+        return f">= {self.first} and < {self.below}"
+
+
+Source = Pinned | Moving
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """One exact file. The fields name no host, path or date, so they can be part of a build key."""
+
+    name: str
+    version: str
+    file: str
+    size: int
+    sha256: str
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). The versions of one Debian
+    package have the same order as these numbers."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def read_sources(path: Path) -> dict[str, Source]:
+    """The entries of sources.toml by name. Raises UserError for a wrong entry."""
+    table = tomlfile.load(path, schema_version=1)
+    return {name: _source(name, table.table(name)) for name in table.data}
+
+
+def _source(name: str, entry: tomlfile.Table) -> Source:
+    size = entry.number("size")
+    if size < 1:
+        raise UserError(f"{entry.where}: size: expected at least 1, found {size}")
+    if "path" in entry.data:
+        sha256 = entry.text("sha256")
+        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+            raise UserError(f"{entry.where}: sha256: expected 64 hexadecimal digits")
+        place = entry.text("path")
+        if place.startswith("/") or ".." in place.split("/"):
+            raise UserError(
+                f"{entry.where}: path: expected a path below the mirror, found {place!r}"
+            )
+        return Pinned(name, entry.text("version"), place, size, sha256)
+    tested = entry.table("tested", {})
+    return Moving(
+        name,
+        entry.text("package"),
+        entry.text("suite"),
+        entry.text("from"),
+        entry.text("below"),
+        size,
+        {version: tested.text(version) for version in tested.data},
+    )
