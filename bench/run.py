@@ -5,8 +5,8 @@ There are two loads (configs/experiments/bench.toml). `boot` runs from reset to 
 that makes one system call. `forkexec` boots the same guest, and then executes fork, exec, exit and
 wait 2000 times. Each load runs with the model on and with the model off. The model contains caches,
 TLBs and the clocks of instructions, and its cycles determine virtual time. With the model off, each
-instruction takes one clock, and there are no caches, TLBs or stalls. Only the emulator and its
-hooks then run.
+instruction takes one clock, and there are no caches, TLBs or stalls. In this mode only the emulator
+and the engine's hooks take host time.
 
 guest MIPS        million guest instructions per second of the engine's user CPU time; a repeated
                   string instruction counts as one
@@ -58,7 +58,8 @@ class Sample:
 
 
 def measure(lab: Lab, run: experiment.Run, directory: Path, below: tuple[str, ...] = ()) -> Sample:
-    """Run the engine once in `directory`. `below`: words of a profiler before the engine's command.
+    """Run the engine once in `directory`. `below`: a profiler's command, which starts the engine's
+    command.
 
     Raises UserError if the run fails."""
     engine = engines.get(run.engine)
@@ -194,7 +195,8 @@ def main() -> None:
         for run in experiment.load(lab, "bench", choice):
             samples = []
             for _ in range(options.n):
-                # The directory is below the checkout, because the engine gets relative paths.
+                # The engine gets paths relative to the checkout, so the directory must be inside
+                # it.
                 with tempfile.TemporaryDirectory(prefix="bench-", dir=lab.root / "build") as d:
                     samples.append(measure(lab, run, Path(d)))
             name = f"{LOADS[run.workload.name]}, {'on' if model else 'off'}"

@@ -37,7 +37,7 @@ from p5lab.engines.gem5.setup import EXTRAS, Setup  # noqa: E402
 from p5lab.errors import UserError  # noqa: E402
 from p5lab.host.files import sha256_of  # noqa: E402
 
-# Exit statuses. The last three are the same as in the embedded engine.
+# Exit statuses. BAD_INPUT, GUEST_FAILED and TIME_LIMIT are the same as in the embedded engine.
 PROGRAM_FAILED, BAD_INPUT, GUEST_FAILED, TIME_LIMIT = 1, 2, 3, 4
 VERSION = _m5.core.gem5Version
 GEM5 = Path("/proc/self/exe")
@@ -259,7 +259,8 @@ def choose_extras(setup: Setup) -> bool:
 
 
 def ready_checkpoint(setup: Setup, ours: bool, outdir: Path, given: Path | None) -> Path:
-    """Return the checkpoint at the ready marker: `given`, else the stored one, else a new one.
+    """Return the checkpoint at the ready marker: `given` if there is one, else a stored checkpoint,
+    else a new checkpoint.
 
     Raises UserError if `given` was made from other inputs, or if booting fails."""
     parts = checkpoint.key(
@@ -330,7 +331,8 @@ def boot_board(
 def full_board(
     setup: Setup, machine: parameters.Parameters, ours: bool, outdir: Path
 ) -> PentiumBoard:
-    """Return a board with the CPU of the setup and caches, with our SimObjects if `ours`."""
+    """Return a board with the CPU of the setup and caches, and with our SimObjects if `ours` is
+    true."""
     processor = PentiumProcessor(machine, setup.cpu, extras=ours, tracer=ours)
     board = PentiumBoard(machine, processor, PentiumCacheHierarchy(machine, extras=ours))
     board.load(setup, outdir)
@@ -420,7 +422,8 @@ def estimate(
 
 
 def status(end: markers.End, setup: Setup) -> int:
-    """Return the exit status for this end of the simulation. Prints the reason of a failure."""
+    """Return the exit status for the given end of the simulation. Prints the reason for a
+    failure."""
     if end.op == "exit":
         return PROGRAM_FAILED if end.arg else 0
     if end.op == "limit":

@@ -4,7 +4,7 @@
 namespace gem5::p5lab {
 namespace {
 
-// A read for ownership from the level above is a write that missed there.
+// The level above sends a read for ownership when a write has missed in that level.
 bool writes_only(const Packet& packet) {
   return (packet.isWrite() && !packet.isRead()) || packet.cmd == MemCmd::ReadExReq;
 }

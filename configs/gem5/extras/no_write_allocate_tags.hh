@@ -3,17 +3,17 @@
 // missed it. The P54C's L1D is such a cache [INTEL-DM table 2-5]. Most board caches also do not
 // allocate on writes.
 //
-// gem5's cache fetches the line of a write miss even with these tags. When it looks for a victim,
-// the tags return none. The cache then completes the write in a temporary block and writes that
-// block back to the next level. Hits, misses and contents are therefore the same as in a cache
-// without write allocation. But the bus carries a line fetch and a write-back where a Pentium sends
-// one write.
+// gem5's cache fetches the line of a write miss even with these tags. When the cache asks the tags
+// for a victim, the tags return none. The cache then completes the write in a temporary block and
+// writes that block back to the next level. Hits, misses and contents are therefore the same as in
+// a cache without write allocation. But the bus carries a line fetch and a write-back where a
+// Pentium sends one write.
 //
 // The fetch reaches the next level as a read for ownership. If that level also has these tags, they
 // treat the fetch as a write. A board cache then fills no line.
 //
-// Locked reads and swaps allocate a line in L1D, because gem5's cache holds their line until the
-// write.
+// Locked reads and swaps allocate a line in L1D, because gem5's cache must hold the line until the
+// write of the same instruction.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class NoWriteAllocateTags : public BaseSetAssoc {
                        std::vector<CacheBlk*>& evicted, const uint64_t partition) override;
 
  private:
-  // For each line that is being fetched: whether an access other than a write waits for it.
+  // Maps the address of each line that is being fetched to true if any access other than a write
+  // waits for the line.
   std::unordered_map<Addr, bool> wanted_;
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Configurations call problem() before they use the extras. A gem5 without extras lacks this
-module.
+"""Configurations call problem() before they use the extras. A gem5 without the extras does not
+contain this module.
 """
 
 RELEASES = ("24.0.0.1",)  # the releases of gem5 with which the extras are tested

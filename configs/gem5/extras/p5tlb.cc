@@ -11,7 +11,8 @@ namespace {
 
 constexpr Addr kNone = ~Addr(0);
 constexpr unsigned kSmallBits = 12, kLargeBits = 21;  // 2 MB: the large page of long mode
-// Walks can overlap in an out-of-order processor, which has fewer look-ups than this in flight.
+// kPatience is a number of look-ups. In an out-of-order processor walks can overlap, but fewer
+// look-ups than kPatience are in flight.
 constexpr unsigned kPatience = 64;
 
 }  // namespace
@@ -34,7 +35,8 @@ P5TLB::Array P5TLB::make_array(const char* what, unsigned page_bits, unsigned en
                                unsigned ways) const {
   if (entries == 0) return {};
   const unsigned sets = ways ? entries / ways : 0;
-  // fatal_if prints its condition as part of a format: no % in it.
+  // fatal_if uses the text of its condition as a format string, so the condition must not contain
+  // %.
   const bool fits = sets > 0 && sets * ways == entries && isPowerOf2(sets);
   fatal_if(!fits, "%s.%s: %d is not its ways, %d, times a power of two", name(), what, entries, ways);
   fatal_if(tree_ && (!isPowerOf2(ways) || ways > 8), "%s.%s: plru needs 1, 2, 4 or 8 ways, not %d",
@@ -98,7 +100,7 @@ bool P5TLB::hit(Array& array, Addr address) {
 // X86TLB must not find a page that has no tag.
 void P5TLB::look_up(const RequestPtr& request) {
   settle();
-  // Ports and model-specific registers have addresses of their own kind.
+  // The addresses of ports and of model-specific registers are not addresses of memory.
   if ((request->getFlags() & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms) return;
   const Addr address = request->getVaddr();
   if (hit(small_, address) || hit(large_, address)) return;

@@ -23,7 +23,8 @@ namespace rom = X86ISAInst::rom_labels;
 
 constexpr unsigned kRings = 4;
 constexpr const char* kRingNames[kRings] = {"ring0", "ring1", "ring2", "ring3"};
-// A PC's interrupt controllers use vectors above the vectors of the processor.
+// The processor's exceptions have lower vectors than the interrupts of a PC's interrupt
+// controllers.
 constexpr RegVal kFirstInterrupt = 32;
 
 Kind kind(const ExtMachInst& instruction) {
@@ -36,8 +37,9 @@ Kind kind(const ExtMachInst& instruction) {
   }
 }
 
-// On x86-64 the engine counts an operand of up to 8 bytes once for each line that it touches. It
-// counts a longer operand in pieces of 8 bytes, and most of gem5's micro-operations have that size.
+// On x86-64 the engine counts an operand of up to 8 bytes once for each line that it touches. The
+// engine counts a longer operand in pieces of 8 bytes. Most of gem5's micro-operations also access
+// 8 bytes.
 unsigned parts(Addr address, Addr bytes, unsigned line) {
   constexpr Addr kWidest = 8;
   unsigned count = 0;
@@ -49,7 +51,7 @@ unsigned parts(Addr address, Addr bytes, unsigned line) {
 }
 
 // Entry points of gem5's microcode ROM. Interrupts, exceptions and INT n enter the ROM. A far JMP
-// continues in the ROM from its middle.
+// begins outside the ROM and continues in the ROM.
 const MicroPC kDelivery = romMicroPC(rom::extern_label_longModeInterrupt);
 const MicroPC kErrorDelivery = romMicroPC(rom::extern_label_longModeInterruptWithError);
 const MicroPC kRealDelivery = romMicroPC(rom::extern_label_realModeInterrupt);
@@ -148,13 +150,14 @@ trace::InstRecord* P5Tracer::getInstRecord(Tick when, ThreadContext* thread,
   return counts ? new Record(*this, when, thread, micro_op, pc) : nullptr;
 }
 
-// Another CPU model may have run for a while.
+// Another CPU model may have run since the last event and changed CR3.
 void P5Tracer::drainResume() {
   InstTracer::drainResume();
   cr3_.reset();
 }
 
-// The begin of an instruction or a delivery. It shows the ring after the previous instruction.
+// An instruction or a delivery begins. The ring at this point is the ring after the previous
+// instruction.
 void P5Tracer::begin(ThreadContext* thread) {
   const X86ISA::HandyM5Reg state = thread->readMiscRegNoEffect(X86ISA::misc_reg::M5Reg);
   const unsigned ring = state.cpl;
@@ -168,7 +171,8 @@ void P5Tracer::begin(ThreadContext* thread) {
   ring_ = ring;
 }
 
-// An instruction that continues in the ROM counts here, because gem5 does not mark its end.
+// An instruction that continues in the ROM is counted here, because gem5 does not mark the end of
+// the instruction.
 void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
   const bool far_jump = pc == kFarJump;
   if (!delivery(pc) && !far_jump) return;
@@ -186,7 +190,7 @@ void P5Tracer::enter_rom(ThreadContext* thread, MicroPC pc) {
 
 void P5Tracer::access(Addr address, Addr bytes, unsigned flags, bool write) {
   if ((flags & X86ISA::SegmentFlagMask) == X86ISA::segment_idx::Ms) {
-    // These are not memory: ports, and registers that microcode accesses by address.
+    // Ports, and registers that microcode accesses by address, are not memory.
     if ((address >> 3 & X86ISA::IntAddrPrefixMask) == X86ISA::IntAddrPrefixIO) {
       (write ? events_.io_writes : events_.io_reads)[ring_]++;
     }
@@ -224,7 +228,8 @@ void P5Tracer::complete(const ExtMachInst& instruction, ThreadContext* thread,
   }
 }
 
-// On an out-of-order processor another load of CR3 can be in flight when this load is fetched.
+// `fetched` is the value of CR3 when this load was fetched. On an out-of-order processor an earlier
+// load of CR3 can still be in flight at that time, so the last committed value has priority.
 void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, RegVal fetched) {
   const RegIndex source = instruction.modRM.rm | instruction.rex.b << 3;
   const RegVal before = cr3_.value_or(fetched);
@@ -232,7 +237,7 @@ void P5Tracer::load_cr3(const ExtMachInst& instruction, ThreadContext* thread, R
   (*cr3_ == before ? events_.cr3_loads_unchanged : events_.cr3_loads_changed)[ring_]++;
 }
 
-// A load of a code segment. The begin of the next instruction shows whether the ring has changed.
+// A load of a code segment. When the next instruction begins, begin() detects a change of the ring.
 void P5Tracer::transfer(statistics::Vector* crossing) {
   events_.segment_loads[ring_]++;
   events_.branches[ring_]++;

@@ -83,7 +83,8 @@ class PentiumCacheHierarchy(_Hierarchy):
             self.l2bus = L2XBar(**BUS)
             self.l2 = _cache(parameters.l2, extras, write_buffers=parameters.write_buffers)
             self._bus = self.l2bus
-        # One transaction at a time. It occupies the bus until the last transfer of the line.
+        # The bus carries one transaction at a time. A transaction occupies the bus until the last
+        # transfer of the line.
         self._bus.header_latency = parameters.bus_hold
 
     def _connect(self, board: AbstractBoard, core) -> None:  # noqa: ANN001

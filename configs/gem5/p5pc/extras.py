@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether this gem5 has our SimObjects (configs/gem5/extras) and can use them."""
+"""Checks that this gem5 has our SimObjects (configs/gem5/extras) and can use them."""
 
 
 def why_not() -> str:

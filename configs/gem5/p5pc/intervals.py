@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """SimPoint on gem5: checkpoints before chosen intervals, and the time that the intervals take.
 
-Instructions are counted from the ready marker on, with the instructions of the kernel. The atomic
-CPU makes the checkpoints and the basic-block vectors. The CPU of the setup measures an interval.
-The instructions before the interval warm the caches.
+The count of instructions starts at the ready marker and includes the kernel's instructions. The
+atomic CPU makes the checkpoints and the basic-block vectors. The CPU model that the setup names
+measures each interval. The instructions before the interval warm the caches.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,8 @@ STOP = "instruction count reached"  # the cause that gem5's event loop returns
 
 
 def run(core: BaseCPU, instructions: int) -> bool:
-    """Run this number of instructions, across markers. Returns False if the guest ends first."""
+    """Run this number of instructions, and continue at markers. Returns False if the guest ends
+    first."""
     if instructions:
         core.scheduleInstStop(0, instructions, STOP)
     cause = STOP if not instructions else m5.simulate().getCause()
@@ -46,8 +47,8 @@ def checkpoints(core: BaseCPU, starts: Sequence[int], place: Path) -> None:
 def measure(core: BaseCPU, warm_up: int, length: int) -> dict[str, int]:
     """Measure an interval after a warm-up; both are given in instructions.
 
-    Returns the interval's `instructions` and `ticks`. Its statistics are one section of stats.txt.
-    Raises UserError if the run ends within the warm-up."""
+    Returns the interval's `instructions` and `ticks`. Writes the interval's statistics as one
+    section of stats.txt. Raises UserError if the run ends within the warm-up."""
     if not run(core, warm_up):
         raise UserError("the run has ended before the interval")
     m5.stats.reset()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The event loop. It runs from marker to marker. It dumps and resets the statistics at each marker.
+"""The event loop. The loop simulates from marker to marker, and dumps and resets gem5's statistics
+at each marker.
 
 markers.jsonl begins with a header. A line for each marker follows. The line contains the number of
 the section of stats.txt that ends at the marker.
@@ -14,7 +15,7 @@ import m5
 
 MARKERS = "markers.jsonl"
 SCHEMA_VERSION = 1
-# The cause for which gem5's event loop returns, and our marker for it.
+# Maps the cause for which gem5's event loop returns to our marker.
 OPS = {
     "checkpoint": "ready",
     "workbegin": "begin",
@@ -85,6 +86,7 @@ def run(recorder: Recorder | None, limit_seconds: int) -> End:
 
 
 def until_ready(limit_seconds: int) -> str:
-    """Simulate to the ready marker and return an empty text, or the cause of another end."""
+    """Simulate to the ready marker and return an empty text, or the cause if the simulation ends
+    before the marker."""
     cause = m5.simulate(limit_seconds * TICKS).getCause()
     return "" if OPS.get(cause) == "ready" else cause

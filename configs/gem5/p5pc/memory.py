@@ -7,8 +7,8 @@ from p5lab.engines.gem5.parameters import Parameters
 
 
 class PentiumMemory(SingleChannelSimpleMemory):
-    """One bank, `module`. It answers after a fixed time and accepts the next request after the end
-    of the line."""
+    """One bank, `module`. The bank answers after a fixed time and accepts the next request after
+    the last transfer of the line."""
 
     def __init__(self, parameters: Parameters) -> None:
         super().__init__(

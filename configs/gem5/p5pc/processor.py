@@ -26,7 +26,7 @@ class PentiumCore(BaseCPUCore):
 
 
 class PentiumProcessor(BaseCPUProcessor):
-    """One core. Its CPU is `cores.core`. With a tracer it counts events by privilege ring."""
+    """One core. Its CPU is `cores.core`. With a tracer the core counts events by privilege ring."""
 
     def __init__(
         self, parameters: Parameters, cpu: str, *, extras: bool, tracer: bool = False
