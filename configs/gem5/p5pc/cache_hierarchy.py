@@ -98,7 +98,7 @@ class PentiumCacheHierarchy(_Hierarchy):
         core.connect_icache(self.l1i.cpu_side)
         core.connect_dcache(self.l1d.cpu_side)
         core.connect_walker_ports(bus.cpu_side_ports, bus.cpu_side_ports)
-        # gem5's caches are coherent with DMA only if the accesses come from a cache.
+        # gem5's caches are coherent with DMA only if the DMA accesses come from a cache.
         self.iocache = Cache(
             size=f"{16 * self._parameters.line}B",
             assoc=8,
