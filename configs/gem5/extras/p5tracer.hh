@@ -14,7 +14,8 @@
 #include "params/P5Tracer.hh"
 #include "sim/insttracer.hh"
 
-// Each is a vector statistic over the rings. engine/p5/events.toml defines names and meanings.
+// Each name in this list is a vector statistic over the rings. engine/p5/events.toml defines names
+// and meanings.
 // clang-format off
 #define P5_TRACER_EVENTS(X)                                                                     \
   X(instructions,        "instructions; REP is 1, deliveries of interrupts and exceptions + 1") \

@@ -69,7 +69,7 @@ class BootHierarchy(_Hierarchy):
 
 
 class PentiumCacheHierarchy(_Hierarchy):
-    """The machine's caches: `l1i`, `l1d` and, if the board has one, `l2` behind `l2bus`."""
+    """The machine's caches: `l1i`, `l1d` and, if the board has an L2, `l2` behind `l2bus`."""
 
     def __init__(self, parameters: Parameters, *, extras: bool) -> None:
         super().__init__()
