@@ -25,7 +25,8 @@ class Functions {
     std::string name, module;
     bool starts_task = false;  // a new task begins here, on an empty stack
   };
-  // The function at an address. The function covers `bytes` bytes from `first` on.
+  // The function at an address. The function covers `bytes` bytes, and `first` is the address of
+  // the first of these bytes.
   struct Place {
     uint32_t function;
     Linear first, bytes;
@@ -47,7 +48,8 @@ class Functions {
   const Function& operator[](uint32_t function) const { return functions_[function]; }
   size_t size() const { return functions_.size(); }
 
-  // A hash of a page's content, over words of 8 bytes from the lowest address on.
+  // Returns a hash of a page's content. The hash reads words of 8 bytes in the order of their
+  // addresses.
   static uint64_t digest(const uint8_t* content);
 
  private:

@@ -59,7 +59,8 @@ class MissClasses : public AccessListener {
 
   explicit MissClasses(const Config& config);
 
-  // Sets the function that uses the caches from now on, and whether its misses count.
+  // Sets the function that uses the caches from now on, and whether the misses of this function are
+  // counted.
   void use(uint32_t function, bool counted) {
     function_ = function;
     counted_ = counted;

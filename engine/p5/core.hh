@@ -3,9 +3,9 @@
 // counts, the machine, the processor's state and the observer.
 //
 // A part finds the other parts in one of two ways. Fetch and DataPath are bases of Chip (chip.hh)
-// and find the other parts at fixed distances. All other parts keep references. The inline
-// functions of the hot paths get the parts as arguments. The compiler then needs no load to find a
-// part.
+// and find the other parts at fixed offsets. All other parts keep references. The inline functions
+// of the hot paths get the parts as arguments. The compiled code of these functions then finds a
+// part without loading a pointer.
 #pragma once
 
 #include <cstdint>

@@ -177,7 +177,7 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 void Dp8390::command(uint8_t value, Time now) {
   // TXP stays set until the frame has ended. A write of 0 does not clear TXP.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
-  // STA starts the card and STP stops it. A driver that only selects a page sets no such bit, and
+  // STA starts the card and STP stops it. A driver that only selects a page sets neither bit, and
   // the card keeps its state.
   if (value & kStop) {
     running_ = false;
@@ -263,7 +263,8 @@ bool Dp8390::accepts(const Frame& frame) const {
     return rcr_ & kBroadcast;
   }
   if (!(rcr_ & kMulticast)) return false;
-  // The six highest bits of the address's check sequence, first bit first.
+  // The hash contains the six highest bits of the address's check sequence. The first of these bits
+  // is the highest bit of the hash.
   uint32_t check = ~crc32(0, frame.data(), kAddressBytes), hash = 0;
   for (int bit = 0; bit < 6; bit++, check >>= 1) hash = hash << 1 | (check & 1);
   return multicast_[hash >> 3] >> (hash & 7) & 1;
