@@ -346,7 +346,7 @@ struct Window {
     const bx_TLB_entry* entry = cpu()->DTLB.get_entry_of(linear, 0);
     if (entry->lpf != (linear & ~0xFFFu)) return;
     physical = Bit32u(entry->ppf | (linear & 0xFFF));
-    // Bochs must see each write to a page in which it has decoded code.
+    // Bochs must see each write to a page that contains code which Bochs has decoded.
     if (write && pageWriteStampTable.getFineGranularityMapping(physical)) return;
     host = write ? cpu()->v2h_write_byte(linear, cpu()->user_pl)
                  : cpu()->v2h_read_byte(linear, cpu()->user_pl);

@@ -76,7 +76,7 @@ class Pc {
   virtual Line& plug(const PciCard& card, Ports& ports) = 0;
 
   // Bus mastering: the device accesses the guest's memory. One access stays within one page of 4
-  // KB. The caches see each access as a snoop.
+  // KB. Each access causes a snoop of the caches.
   virtual void read_memory(uint32_t address, uint8_t* bytes, uint32_t count) = 0;
   virtual void write_memory(uint32_t address, const uint8_t* bytes, uint32_t count) = 0;
 

@@ -41,8 +41,8 @@ class Functions {
   bool at(Linear linear, Place* place) const;
   // Returns the page of a module with this content, or 0 if there is no such page.
   uint32_t page(const uint8_t* content) const;
-  // Looks up code at `linear` in a page that page() has returned (0: no page). The place does not
-  // extend beyond the page.
+  // Looks up code at `linear`. `page` is the result of page() for the page of this code (0: no
+  // page). The place does not extend beyond the page.
   Place in(uint32_t page, Linear linear) const;
 
   const Function& operator[](uint32_t function) const { return functions_[function]; }

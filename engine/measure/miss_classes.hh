@@ -38,7 +38,7 @@ class MissClasses : public AccessListener {
   static constexpr size_t kCounts = size_t(kKinds) * kClasses;
   static std::string name(size_t count);  // such as "l2_read_misses.conflict"
 
-  // The purpose for which a line came into L2.
+  // The purpose for which L2 has loaded a line.
   enum class What : uint8_t { Code, Data, Table };
   struct User {
     uint32_t function = 0;

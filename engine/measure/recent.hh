@@ -99,7 +99,7 @@ class Recent {
   }
 
   // A reference to the key was recorded, but perhaps not every geometry now contains the key.
-  // `entered`: this reference may have brought the key in.
+  // `entered`: this reference may have loaded the line or page of the key.
   void hide(uint32_t key, bool entered) {
     Set& set = sets_[key & mask_];
     if (entered) set.first = {};

@@ -13,7 +13,7 @@ void decode_fpu(Insn* out);
 
 // Sets the pairing of an instruction. `listed` is the pairing that the timing table contains for
 // the instruction's class. `implicit` is true for PUSH, POP, CALL and similar instructions, which
-// update ESP implicitly. The next instruction can use the new ESP without waiting a clock.
+// update ESP implicitly. The instruction after them can use the new ESP without a wait.
 void decode_pairing(Pairing listed, bool implicit, Insn* insn);
 
 }  // namespace p5

@@ -13,7 +13,7 @@ namespace {
 constexpr uint8_t kStop = 0x01, kStart = 0x02, kTransmit = 0x04, kRemote = 0x38;
 constexpr uint8_t kRemoteRead = 0x08, kRemoteWrite = 0x10, kSendPacket = 0x18, kNoRemote = 0x20;
 // Interrupt status: received, transmitted, receive error, transmit error, ring full, tally
-// counters, remote DMA done, and the reset state, which makes no interrupt.
+// counters, remote DMA done, and the reset state, which causes no interrupt.
 constexpr uint8_t kPrx = 0x01, kPtx = 0x02, kTxe = 0x08, kOvw = 0x10, kCnt = 0x20, kRdc = 0x40,
                   kRst = 0x80;
 constexpr uint8_t kWord = 0x01;      // DCR: 16 bits wide
@@ -290,7 +290,7 @@ void Dp8390::incoming(Time first, Time last, const FramePtr& frame) {
 }
 
 // The local DMA needs a new page for the frame. Reception stops at the boundary pointer, because
-// the driver has not yet read the page there.
+// the driver has not yet read the page at this pointer.
 void Dp8390::need_page(uint32_t page, Time) {
   if (page) page_ = next_page(page_);
   if (page_ == boundary_) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How is lwIP configured as the remote host? The configuration has only IPv4, no threads and no
-// sockets. The buffers are as large as on a workstation of 1995 with much memory. A transfer is
-// therefore limited by the guest, the wire or the host's processor (docs/concepts/network.md).
+// How is lwIP configured as the TCP/IP stack of the remote host? The configuration has only IPv4,
+// no threads and no sockets. The buffers are as large as on a workstation of 1995 with much memory.
+// A transfer is therefore limited by the guest, the wire or the host's processor
+// (docs/concepts/network.md).
 #ifndef P5NET_LWIPOPTS_H
 #define P5NET_LWIPOPTS_H
 
