@@ -17,7 +17,8 @@ namespace p5 {
 
 using base::Settings;
 
-// The values of declared keys, for a rule. The types of the values are already checked.
+// A rule reads the values of declared keys through this class. The types of the values are already
+// checked.
 class Values {
  public:
   explicit Values(Settings& settings) : settings_(settings) {}
@@ -71,7 +72,7 @@ void check(Settings& settings, const Declaration& declared);
 // Whether the machine has the part. Call this function after check().
 bool present(Settings& settings, const Declaration& declared);
 
-// Whether the shadows of a machine may have another value for this key.
+// Whether a shadow may have a value of this key that differs from the machine's value.
 bool is_geometry(const Declaration& declared, const std::string& key);
 
 // Reads a list of ranges, such as "0xa0000-0xfffff,0x2000000-0xffffffff". Returns false if the form

@@ -22,8 +22,8 @@ class Settings {
   bool parse(const std::string& text, const std::string& name, std::string* error);
 
   // Each of these functions returns the value of a key and marks the key as used. If the key is
-  // missing or its value has the wrong form, error() keeps the message. The result is then zero or
-  // empty.
+  // missing or its value has the wrong form, the function keeps a message for error(), and returns
+  // zero or an empty text.
   std::string text(const std::string& key);
   uint64_t number(const std::string& key);  // decimal or 0x hexadecimal
   double real(const std::string& key);
@@ -38,13 +38,13 @@ class Settings {
     entries_.insert({key, {value, 0, false}});
   }
 
-  // Compares these settings with others. Returns the first key that is missing in one of the two
-  // files or has different values. Returns an empty text if there is no difference. Keys in
-  // `except` and defaults are not compared.
+  // Compares this file with the file of `other`. Returns the first key that only one of the two
+  // files contains, or whose values in the two files are different. Returns an empty text if there
+  // is no difference. Keys in `except` and defaults are not compared.
   std::string difference(const Settings& other, const std::set<std::string>& except) const;
 
   // error() returns the first error so far, or an empty text. finish() also reports keys that no
-  // part has used.
+  // part of the engine has used.
   const std::string& error() const { return error_; }
   const std::string& finish();
 

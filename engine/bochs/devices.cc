@@ -18,7 +18,7 @@ constexpr Bit8u kIntA = 1;
 
 class Connection;
 
-// A card in a slot of ISA.
+// A card in an ISA slot.
 class IsaSlot : public device::Line {
  public:
   IsaSlot(Connection& connection, const device::IsaCard& card, device::Ports& ports)
@@ -45,7 +45,7 @@ class IsaSlot : public device::Line {
   device::Ports& ports_;
 };
 
-// A function in a slot of PCI.
+// A function in a PCI slot.
 class PciSlot : public bx_pci_device_c, public device::Line {
  public:
   PciSlot(Connection& connection, const device::PciCard& card, device::Ports& ports)

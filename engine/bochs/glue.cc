@@ -44,8 +44,8 @@ class BochsPlatform : public session::Emulator {
     return entry;
   }
 
-  // The fetch window of Bochs usually contains the page of the instruction pointer. After the
-  // linking of traces the window can be out of date. The test of the window's bounds detects this
+  // The fetch window of Bochs usually contains the page of the instruction pointer. After Bochs has
+  // linked traces, the window can be out of date. The test of the window's bounds detects this
   // case.
   uint32_t code_physical(Linear linear) override {
     const bx_address biased = cpu()->get_instruction_pointer() + cpu()->eipPageBias;
@@ -99,8 +99,8 @@ void marker(BX_CPU_C* cpu, Bit32u operation, cpuid_function_t* leaf) {
 
 #if BX_SUPPORT_X86_64
 
-// One of the first x86-64 processors. The processor has no later extension, but it has the marker
-// leaf.
+// One of the first x86-64 processors. The processor has no extension of a later processor, but it
+// has the CPUID leaf for markers.
 class Processor : public athlon64_clawhammer_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : athlon64_clawhammer_t(cpu) {}
@@ -113,7 +113,7 @@ class Processor : public athlon64_clawhammer_t {
 
 #else
 
-// The processor's identity, its counter registers and the marker leaf.
+// The processor's identity, its counter registers and the CPUID leaf for markers.
 class Processor : public pentium_t {
  public:
   explicit Processor(BX_CPU_C* cpu) : pentium_t(cpu) {}
@@ -161,7 +161,7 @@ bool booting = true;       // until the boot ROM has loaded the guest
 session::Crossed crossed;  // the last event that made the state stale
 p5::ClassId last_class;    // class of the last instruction that began, with attribution
 
-// Returns a general register. `number` is its number in the encoding of instructions.
+// Returns a general register. `number` is the register's number in the encoding of instructions.
 bx_address general_register(unsigned number) {
 #if BX_SUPPORT_X86_64
   return cpu()->get_reg64(number);
@@ -346,7 +346,7 @@ struct Window {
     const bx_TLB_entry* entry = cpu()->DTLB.get_entry_of(linear, 0);
     if (entry->lpf != (linear & ~0xFFFu)) return;
     physical = Bit32u(entry->ppf | (linear & 0xFFF));
-    // Bochs must see each write to a page in which it has decoded code.
+    // Bochs must see each write to a page that contains code which Bochs has decoded.
     if (write && pageWriteStampTable.getFineGranularityMapping(physical)) return;
     host = write ? cpu()->v2h_write_byte(linear, cpu()->user_pl)
                  : cpu()->v2h_read_byte(linear, cpu()->user_pl);
@@ -395,9 +395,9 @@ bool p5_block(bxInstruction_c* i, unsigned bytes, bool moves) {
     count = std::min(count, from.bytes / bytes);
   }
   if (count < 2) return false;
-  // Single iterations would report the time to Bochs at fixed intervals. The block reports the time
-  // at the same intervals. The block ends before the iteration at which a timer is due. Bochs
-  // executes this iteration itself.
+  // If the iterations ran one by one, they would report the time to Bochs at fixed intervals. The
+  // block reports the time at the same intervals. The block ends before the iteration at which a
+  // timer is due, and Bochs executes this iteration itself.
   p5::Pace pace{p5_ticked, p5_ticked + bx_pc_system.getNumCpuTicksLeftNextEvent(), kRepeatInterval};
   count = model.block(block, count, &pace);
   if (pace.reported != p5_ticked) {
@@ -431,7 +431,7 @@ namespace {
 
 inline void data(Linear linear, Bit32u physical, unsigned length, p5::DataKind kind) {
   // An access over a page boundary has two halves, and the first half ends at the boundary. Only
-  // Bochs's own record shows whether an access is such a first half.
+  // Bochs's record address_xlation shows whether this access is a first half.
   const auto& split = cpu()->address_xlation;
   const bool first_piece = ((linear + length) & 0xFFF) == 0 && split.pages == 2 &&
                            split.len1 == length && split.paddress1 == physical;
@@ -579,8 +579,8 @@ void wide_ports(uint16_t first, uint16_t last) { model.wide_ports(first, last); 
 
 }  // namespace glue
 
-// Copies the boot ROM's files into memory. Returns false outside of DRAM, because there is no
-// memory.
+// Copies the boot ROM's files into memory. Returns false if an address is outside of DRAM, because
+// no memory exists there.
 bool BochsPlatform::write_memory(uint32_t address, const uint8_t* bytes, size_t count) {
   while (count) {
     const size_t chunk = std::min<size_t>(count, 0x1000 - (address & 0xFFF));

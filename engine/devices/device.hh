@@ -22,7 +22,7 @@ namespace device {
 using base::Agenda;
 using base::Time;
 
-// Widths of a port access. A set of widths is a sum of these bits.
+// Widths of a port access. A sum of these bits represents a set of widths.
 enum Width : uint8_t { kByte = 1, kWord = 2, kDouble = 4, kAnyWidth = 7 };
 
 // A device's handlers for accesses to a range of I/O ports. `port` 0 is the first port of the
@@ -70,13 +70,13 @@ class Pc {
  public:
   virtual ~Pc() = default;
 
-  // Plug a card in and return the card's interrupt line. The line exists as long as the PC. The
-  // order of the calls decides the PCI slots.
+  // plug() connects a card to the PC and returns the card's interrupt line. The line exists as long
+  // as the PC. The order of the plug() calls decides which PCI slot each card gets.
   virtual Line& plug(const IsaCard& card, Ports& ports) = 0;
   virtual Line& plug(const PciCard& card, Ports& ports) = 0;
 
   // Bus mastering: the device accesses the guest's memory. One access stays within one page of 4
-  // KB. The caches see each access as a snoop.
+  // KB. Each access causes a snoop of the caches.
   virtual void read_memory(uint32_t address, uint8_t* bytes, uint32_t count) = 0;
   virtual void write_memory(uint32_t address, const uint8_t* bytes, uint32_t count) = 0;
 
@@ -107,8 +107,9 @@ class Device {
   // Whether the machine has the device (`present` in device.toml). Valid after Devices::read().
   bool present() const { return present_; }
 
-  // Options that may differ between runs that share a boot. The engine reads the options at the
-  // start, and again in each of these runs. An option that does not fit this machine is an error.
+  // Several runs can start from the same boot. The values of these keys may differ between such
+  // runs. The engine reads the values at the start, and again in each of these runs. A value that
+  // does not fit this machine is an error.
   virtual std::vector<std::string> job_keys() const { return {}; }
   virtual void read_job(base::Settings& settings) { (void)settings; }
 
@@ -130,9 +131,9 @@ class Device {
   bool present_ = false;
 };
 
-// A kind of device. The `order` in device.toml sorts the devices of a machine. This order decides
-// their PCI slots. The order also decides which timer fires first if two timers are due in the same
-// clock.
+// A kind of device. The devices of a machine are sorted by their `order` in device.toml. This order
+// decides which PCI slot each device gets. The order also decides which timer fires first if two
+// timers are due in the same clock.
 struct Kind {
   p5::Part part;  // the build derives this name from the folder: scsi -> Scsi
   std::unique_ptr<Device> (*make)();

@@ -12,8 +12,8 @@ enum class Level : uint8_t { L1d, L1i, L2 };
 class AccessListener {
  public:
   virtual ~AccessListener() = default;
-  // `may_fill`: a read miss brings the line in. A write miss also brings the line in if the cache
-  // allocates on writes.
+  // `may_fill`: the cache loads the line after a read miss. The cache also loads the line after a
+  // write miss if the cache allocates on writes.
   virtual void access(Level level, uint32_t address, bool write, bool hit, bool may_fill) = 0;
   // The cache does not contain the line any more.
   virtual void invalidated(Level level, uint32_t address) = 0;

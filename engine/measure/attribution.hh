@@ -78,7 +78,7 @@ class Attribution {
   // misses; null: no classes.
   Attribution(Pentium& model, Guest& guest, Functions functions, bool stacks, MissClasses* classes);
 
-  // Call this at the begin of each instruction.
+  // Call this function at the start of each instruction.
   void at(Linear linear, Linear stack) {
     if (__builtin_expect(linear - first_ >= bytes_, 0)) move(linear, stack);
   }
@@ -95,7 +95,8 @@ class Attribution {
   // Call this when code in a physical page has changed or is decoded for the first time.
   void decoded(uint32_t physical);
 
-  // Call these when a bracket begins and ends, while its marker is written.
+  // Call begin() when a bracket begins, and end() when the bracket ends, while the marker is
+  // written.
   void begin(uint32_t phase);
   void end(uint32_t phase);
 
@@ -178,8 +179,8 @@ class Attribution {
   const bool stacks_;
   MissClasses* classes_;
 
-  // The current position: `function_` covers `bytes_` bytes from `first_` on. If `bytes_` is 0, the
-  // function must be looked up again.
+  // The current position: `function_` covers `bytes_` bytes, and `first_` is the address of the
+  // first of these bytes. If `bytes_` is 0, the function must be looked up again.
   Linear first_ = 0, bytes_ = 0;
   uint32_t function_ = Functions::kUnknown;
   uint32_t bank_ = 0, node_ = 0;

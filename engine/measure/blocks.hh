@@ -23,8 +23,8 @@ namespace p5 {
 
 class Blocks {
  public:
-  // An interval: a range of instructions inside the brackets, counted from the first bracket on. An
-  // interval represents `weight` instructions of the run.
+  // An interval: a range of instructions inside the brackets. The first instruction of the first
+  // bracket has position 0. An interval represents `weight` instructions of the run.
   struct Interval {
     uint32_t number;
     uint64_t begin, end, weight;
@@ -50,7 +50,7 @@ class Blocks {
     start_ = next;
     if (total_ >= switch_) at_switch();
   }
-  // Call leave() before, and enter() after, each set_state().
+  // Call leave() before each set_state(), and enter() after it.
   void leave() { count(); }
   void enter(uint64_t linear) {
     counted_ = model_.retired_here();

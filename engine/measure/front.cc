@@ -154,8 +154,8 @@ void Front::write(uint32_t address, uint8_t times, Fill fill, bool coded) {
   }
   const CacheAccess access = l1d_.access(address, true, fill);
   if (listener_) listener_->access(Level::L1d, address, true, access.hit, fill != Fill::None);
-  // If the first write brings the line in or makes it exclusive, the other writes have a different
-  // result.
+  // If the first of the equal writes loads the line or makes the line exclusive, the other writes
+  // have a different result.
   const bool owned = access.hit && access.through && write_back_ && fill == Fill::Exclusive;
   const uint8_t alike = access.filled || owned ? 1 : times;
   if (!access.hit)

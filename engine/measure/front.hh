@@ -75,7 +75,7 @@ class Bus {
     known = {known.read == address ? address : kNone, known.read == address ? address : kNone};
     accesses.push_back({BusAccess::Write, times, address});
   }
-  // A read that does not bring the line in.
+  // A read that does not load the line into the L2.
   void read_past(uint32_t address);
   void invalidate(uint32_t address);
   void flush_caches();

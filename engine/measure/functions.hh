@@ -25,7 +25,8 @@ class Functions {
     std::string name, module;
     bool starts_task = false;  // a new task begins here, on an empty stack
   };
-  // The function at an address. The function covers `bytes` bytes from `first` on.
+  // The function at an address. The function covers `bytes` bytes, and `first` is the address of
+  // the first of these bytes.
   struct Place {
     uint32_t function;
     Linear first, bytes;
@@ -40,14 +41,15 @@ class Functions {
   bool at(Linear linear, Place* place) const;
   // Returns the page of a module with this content, or 0 if there is no such page.
   uint32_t page(const uint8_t* content) const;
-  // Looks up code at `linear` in a page that page() has returned (0: no page). The place does not
-  // extend beyond the page.
+  // Looks up code at `linear`. `page` is the result of page() for the page of this code (0: no
+  // page). The place does not extend beyond the page.
   Place in(uint32_t page, Linear linear) const;
 
   const Function& operator[](uint32_t function) const { return functions_[function]; }
   size_t size() const { return functions_.size(); }
 
-  // A hash of a page's content, over words of 8 bytes from the lowest address on.
+  // Returns a hash of a page's content. The hash reads words of 8 bytes in the order of their
+  // addresses.
   static uint64_t digest(const uint8_t* content);
 
  private:

@@ -72,7 +72,7 @@ void MissClasses::access(Level level, uint32_t address, bool write, bool hit, bo
   if (level == Level::L2 && !resident_.empty()) replace(cache, number, user);
 }
 
-// Updates a direct-mapped L2: `line` evicts the line with the same place.
+// Updates a direct-mapped L2: `line` evicts the line that is in the same place of the cache.
 void MissClasses::replace(Cache& cache, uint32_t line, User user) {
   uint32_t& resident = resident_[line % resident_.size()];
   if (resident == line) return;

@@ -38,7 +38,7 @@ class MissClasses : public AccessListener {
   static constexpr size_t kCounts = size_t(kKinds) * kClasses;
   static std::string name(size_t count);  // such as "l2_read_misses.conflict"
 
-  // The purpose for which a line came into L2.
+  // The purpose for which L2 has loaded a line.
   enum class What : uint8_t { Code, Data, Table };
   struct User {
     uint32_t function = 0;
@@ -59,7 +59,8 @@ class MissClasses : public AccessListener {
 
   explicit MissClasses(const Config& config);
 
-  // Sets the function that uses the caches from now on, and whether its misses count.
+  // Sets the function that uses the caches from now on, and whether the misses of this function are
+  // counted.
   void use(uint32_t function, bool counted) {
     function_ = function;
     counted_ = counted;

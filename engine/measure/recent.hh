@@ -32,8 +32,8 @@ class Recent {
   static constexpr uint32_t kNone = ~0u;
   struct Entry {
     uint32_t key = kNone;  // number of a line or page
-    // Recorded writes since the line came in. The first write may only make a shared line
-    // exclusive. After two writes the line is modified in every write-back geometry.
+    // Number of recorded writes since the line was filled. The first write may only make a shared
+    // line exclusive. After two writes the line is modified in every write-back geometry.
     uint8_t writes = 0;
   };
 
@@ -99,7 +99,7 @@ class Recent {
   }
 
   // A reference to the key was recorded, but perhaps not every geometry now contains the key.
-  // `entered`: this reference may have brought the key in.
+  // `entered`: this reference may have loaded the line or page of the key.
   void hide(uint32_t key, bool entered) {
     Set& set = sets_[key & mask_];
     if (entered) set.first = {};
@@ -144,16 +144,16 @@ class Recent {
   }
 
  private:
-  // Which line of a set have the geometries used last? Recorded: `first`. Swapped: `second`,
-  // because the last reference was not recorded. Hidden: perhaps another line, and there is no
-  // `second`.
+  // The line of a set that the geometries have used last. Recorded: the line is `first`. Swapped:
+  // the line is `second`, because the last reference was not recorded. Hidden: the line may be
+  // another one, and the set has no `second`.
   enum Order : uint8_t { Recorded, Swapped, Hidden };
   struct Set {
     Entry first, second;
     Order order = Recorded;
   };
 
-  // Call this before `first` of this key's set changes.
+  // Call this function before the set of this key gets another `first`.
   void leave(uint32_t key) {
     if (shortcut_) shortcut_->forget(key);
   }

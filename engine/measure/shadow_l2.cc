@@ -41,10 +41,10 @@ class Tally {
 };
 
 // Direct-mapped L2s of any size, with lines of the same length. Several lines share a set. The set
-// contains the line that was brought in last. In a larger cache fewer lines share a set. A larger
-// cache therefore contains all lines of a smaller cache, and the lines that are modified in the
-// smaller cache are also modified in the larger cache. If an access hits and changes nothing, the
-// access is therefore not played to the larger caches.
+// contains the line that was loaded last. In a larger cache fewer lines share a set. A larger cache
+// therefore contains all lines of a smaller cache, and the lines that are modified in the smaller
+// cache are also modified in the larger cache. If an access hits and changes nothing, the access is
+// therefore not played to the larger caches.
 class DirectL2s : public L2s {
  public:
   explicit DirectL2s(const CacheConfig& l2)
@@ -295,7 +295,7 @@ class AnyL2 : public L2s {
   void write(uint32_t address, uint32_t times) {
     const CacheAccess access = cache_.access(address, true);
     if (listener_) listener_->access(Level::L2, address, true, access.hit, true);
-    // If the first write has brought the line in, the other writes hit.
+    // If the first write has loaded the line, the other writes hit.
     const uint32_t alike = access.filled ? 1 : times;
     if (!access.hit) tally_->writes += alike;
     if (access.through || access.victim_dirty) tally_->dram_writes += alike;

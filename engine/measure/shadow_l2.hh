@@ -26,11 +26,12 @@ struct L2Misses {
   uint64_t reads = 0, writes = 0, dram_writes = 0;
 };
 
-// L2s behind one bus that are played together. These L2s behave like the L2 of class Memory.
+// A group of L2s behind one bus. Each access of the bus is played to the whole group. These L2s
+// behave like the L2 of class Memory.
 class L2s {
  public:
   virtual ~L2s() = default;
-  // Adds an L2. Returns false if this L2 cannot be played together with the others.
+  // Adds an L2. Returns false if this L2 cannot be in one group with the others.
   virtual bool add(const CacheConfig& l2) = 0;
   virtual void play(const std::vector<BusAccess>& accesses) = 0;
   virtual L2Misses misses(const CacheConfig& l2, size_t bank) const = 0;

@@ -91,8 +91,8 @@ class Btb {
   std::vector<Entry> entries_;
   uint32_t ways_, mask_;
   bool allocates_ = true;
-  // keys_: number of entries for each value of the key's low bits. grains_: number of entries for
-  // each piece of memory (kGrain bytes) that contains the key.
+  // keys_: number of entries for each value of the key's low bits. grains_: for each piece of
+  // memory of kGrain bytes, the number of entries whose key is in the piece.
   uint16_t keys_[kKeys] = {}, grains_[kGrains] = {};
   Random replacement_;  // the chip picks a way pseudo-randomly; the model uses a fixed sequence
 };

@@ -3,9 +3,9 @@
 // counts, the machine, the processor's state and the observer.
 //
 // A part finds the other parts in one of two ways. Fetch and DataPath are bases of Chip (chip.hh)
-// and find the other parts at fixed distances. All other parts keep references. The inline
-// functions of the hot paths get the parts as arguments. The compiler then needs no load to find a
-// part.
+// and find the other parts at fixed offsets. All other parts keep references. The inline functions
+// of the hot paths get the parts as arguments. The compiled code of these functions then finds a
+// part without loading a pointer.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct Core {
 
   void count(Event event, uint64_t number = 1) { bank->count[event] += number; }
 
-  // Waits until clock `until`, with or without feedback, and counts the time as a stall.
+  // Waits until clock `until`, even if `config.feedback` is false, and counts the time as a stall.
   void stall_until(uint64_t until, Event stall) {
     if (until <= clock) return;
     count(stall, until - clock);
     clock = until;
   }
-  // Waits for memory. Without feedback the core never waits, even if the bus is a few clocks ahead.
-  // The bus can be ahead because the core sometimes subtracts clocks that it has added too early
-  // (REP, x87).
+  // Waits for memory. If `config.feedback` is false, the core never waits, even if the bus is a few
+  // clocks ahead. The bus can be ahead because the core sometimes subtracts clocks that it has
+  // added too early (REP, x87).
   void wait(uint64_t until, Event stall) {
     if (until > clock && config.feedback) stall_until(until, stall);
   }
@@ -44,8 +44,8 @@ struct Core {
     return uint32_t(bank->count[Instructions] - bank->count[InstructionsV]);
   }
 
-  // Adds the time since the last call to the bank. `bus_busy` is the number of core clocks so far
-  // in which the bus was busy.
+  // Adds to the bank the time since the last call of this function. `bus_busy` is the number of
+  // core clocks so far in which the bus was busy.
   void fold(uint64_t bus_busy) {
     count(CyclesBusy, clock - folded);
     folded = clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How often did each event happen in each address space (CR3) and privilege ring? The two counter
-// registers of the P54C are views of these counts.
+// How often did each event happen in each address space (CR3) and privilege ring? The values of the
+// P54C's two counter registers are computed from these counts.
 #pragma once
 
 #include <array>
@@ -17,9 +17,10 @@ namespace p5 {
 
 enum class Entry : uint8_t { Irq, Fault, Soft };  // how control reached a vector
 
-// Counts that the chip gets wrong. Each value is the difference from the right count [INTEL-SU
-// erratum 44; chen95, caveats of its event table]. The list contains only errors for which a source
-// gives the wrong count. See docs/reference/counters.md.
+// Counts that the chip gets wrong. For each error the engine counts the difference between the
+// chip's count and the correct count [INTEL-SU erratum 44; chen95, caveats of its event table]. The
+// list contains only errors for which a source states what the chip counts. See
+// docs/reference/counters.md.
 enum Miscount : uint8_t {
   WriteParts,        // the chip does not count the second part of a misaligned write
   DtlbMissFaults,    // the chip counts a data TLB miss twice if the access faults

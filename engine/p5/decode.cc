@@ -260,8 +260,9 @@ void Decoder::choose_flags() {
   if (memory_ && !(op_->bits & kNoAccess)) insn_.flags |= kMemory;
   if (insn_.flags & kFpu) decode_fpu(&insn_);
   if (code64_) {
-    // The emulator decides which instructions exist. The register masks have no bits for sixteen
-    // registers. Bits for these registers are not needed, because no instructions pair.
+    // The emulator decides which instructions exist. The register masks stay 0 in 64-bit code. A
+    // mask has too few bits for sixteen registers, and the masks are not needed, because
+    // instructions of 64-bit code do not pair.
     insn_.flags &= uint16_t(~kRefused);
     insn_.reads = insn_.writes = insn_.address = insn_.agi_writes = 0;
   }

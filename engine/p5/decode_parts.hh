@@ -11,9 +11,9 @@ namespace p5 {
 // that depend on the exact operation.
 void decode_fpu(Insn* out);
 
-// Sets the pairing of an instruction. `listed` is the pairing of its class in the timing table.
-// `implicit` is true for PUSH, POP, CALL and similar instructions, which update ESP implicitly. The
-// next instruction can use the new ESP without waiting a clock.
+// Sets the pairing of an instruction. `listed` is the pairing that the timing table contains for
+// the instruction's class. `implicit` is true for PUSH, POP, CALL and similar instructions, which
+// update ESP implicitly. The instruction after them can use the new ESP without a wait.
 void decode_pairing(Pairing listed, bool implicit, Insn* insn);
 
 }  // namespace p5

@@ -60,7 +60,7 @@ class Fetch {
     }
   }
 
-  // With `on`, complete() returns false. No instruction then takes the fast path.
+  // With `on`, complete() returns false, so that no instruction takes the fast path.
   void hold(bool on);
 
   // Drops the prefetched code.

@@ -155,17 +155,17 @@ TEST_CASE("config: the message of a mistake is one line with place, key and expe
   CHECK(error_of(replaced("penalty.agi = 1", "penalty.walk = 1")) ==
         "engine.conf:48: penalty.walk: given twice");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 3")) ==
-        "engine.conf:8: l1d.size: expected 3 ways x 32 bytes x a power of two sets");
+        "engine.conf:8: l1d.size: expected 3 ways x 32 bytes x a power of two");
   CHECK(error_of(replaced("l1d.ways = 2", "l1d.ways = 0")) ==
         "engine.conf:9: l1d.ways: expected a whole number of ways, 1 to 32; found `0`");
   CHECK(error_of(replaced("l1d.line = 32", "l1d.line = 24")) ==
         "engine.conf:10: l1d.line: expected a power of two");
   CHECK(error_of(replaced("itlb.entries = 32", "itlb.entries = 33")) ==
-        "engine.conf:25: itlb.entries: expected 4 ways x a power of two sets");
+        "engine.conf:25: itlb.entries: expected 4 ways x a power of two");
   CHECK(error_of(replaced("itlb.entries = 32", "itlb.entries = 24")) ==
-        "engine.conf:25: itlb.entries: expected 4 ways x a power of two sets");
+        "engine.conf:25: itlb.entries: expected 4 ways x a power of two");
   CHECK(error_of(replaced("btb.ways = 4", "btb.ways = 3")) ==
-        "engine.conf:40: btb.entries: expected 3 ways x a power of two sets");
+        "engine.conf:40: btb.entries: expected 3 ways x a power of two");
   CHECK(error_of(replaced("replacement = plru", "replacement = mru")) ==
         "engine.conf:27: itlb.replacement: expected one of \"fifo\", \"lru\", \"plru\", "
         "\"random\"; found `mru`");

@@ -112,7 +112,7 @@ def test_a_mean_seek_is_the_engines():
             "--set: l1d.ways = 16: expected 1, 2, 4 or 8 with replacement plru, which is a tree of"
             " bits",
         ),
-        (["btb.ways=3"], "--set: btb.entries = 256: expected 3 ways x a power of two sets"),
+        (["btb.ways=3"], "--set: btb.entries = 256: expected 3 ways x a power of two"),
         (["dram.page=3000"], "--set: dram.page = 3000: expected a power of two"),
         (
             ["l1i.line=64", "l1d.line=64", "l2.line=64"],
@@ -156,7 +156,7 @@ def test_a_constraint_is_checked_with_nothing_built(tmp_path):
         text=True,
         check=False,
     )
-    assert done.stderr == "p5lab: --set: btb.entries = 256: expected 3 ways x a power of two sets\n"
+    assert done.stderr == "p5lab: --set: btb.entries = 256: expected 3 ways x a power of two\n"
     assert "`btb.ways`" in done.stdout
     assert "l1d.replacement=" in done.stdout
     assert done.stdout.endswith("[2, 0, 0]\n")

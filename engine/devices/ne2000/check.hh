@@ -8,8 +8,8 @@
 
 namespace net {
 
-// Returns the check sequence of all bytes up to here. `before` is the check sequence of the
-// preceding bytes, or 0 at the start.
+// Returns the check sequence of the preceding bytes and these `count` bytes together. `before` is
+// the check sequence of the preceding bytes, or 0 if there are none.
 uint32_t crc32(uint32_t before, const uint8_t* bytes, size_t count);
 
 }  // namespace net

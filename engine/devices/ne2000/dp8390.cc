@@ -13,7 +13,7 @@ namespace {
 constexpr uint8_t kStop = 0x01, kStart = 0x02, kTransmit = 0x04, kRemote = 0x38;
 constexpr uint8_t kRemoteRead = 0x08, kRemoteWrite = 0x10, kSendPacket = 0x18, kNoRemote = 0x20;
 // Interrupt status: received, transmitted, receive error, transmit error, ring full, tally
-// counters, remote DMA done, and the reset state, which makes no interrupt.
+// counters, remote DMA done, and the reset state, which causes no interrupt.
 constexpr uint8_t kPrx = 0x01, kPtx = 0x02, kTxe = 0x08, kOvw = 0x10, kCnt = 0x20, kRdc = 0x40,
                   kRst = 0x80;
 constexpr uint8_t kWord = 0x01;      // DCR: 16 bits wide
@@ -177,7 +177,7 @@ void Dp8390::write(uint32_t index, uint8_t value, Time now) {
 void Dp8390::command(uint8_t value, Time now) {
   // TXP stays set until the frame has ended. A write of 0 does not clear TXP.
   command_ = uint8_t((value & ~kTransmit) | (sending_ ? kTransmit : 0));
-  // STA starts the card and STP stops it. A driver that only selects a page sets no such bit, and
+  // STA starts the card and STP stops it. A driver that only selects a page sets neither bit, and
   // the card keeps its state.
   if (value & kStop) {
     running_ = false;
@@ -263,7 +263,8 @@ bool Dp8390::accepts(const Frame& frame) const {
     return rcr_ & kBroadcast;
   }
   if (!(rcr_ & kMulticast)) return false;
-  // The six highest bits of the address's check sequence, first bit first.
+  // The hash contains the six highest bits of the address's check sequence. The first of these bits
+  // is the highest bit of the hash.
   uint32_t check = ~crc32(0, frame.data(), kAddressBytes), hash = 0;
   for (int bit = 0; bit < 6; bit++, check >>= 1) hash = hash << 1 | (check & 1);
   return multicast_[hash >> 3] >> (hash & 7) & 1;
@@ -289,7 +290,7 @@ void Dp8390::incoming(Time first, Time last, const FramePtr& frame) {
 }
 
 // The local DMA needs a new page for the frame. Reception stops at the boundary pointer, because
-// the driver has not yet read the page there.
+// the driver has not yet read the page at this pointer.
 void Dp8390::need_page(uint32_t page, Time) {
   if (page) page_ = next_page(page_);
   if (page_ == boundary_) {

@@ -42,7 +42,7 @@ class Dp8390 : public Station {
   uint8_t read(uint32_t index);
   void write(uint32_t index, uint8_t value, Time now);
 
-  // Remote DMA: one bus transfer. DCR selects whether the transfer has a byte or a word.
+  // Remote DMA: one bus transfer. DCR selects whether the transfer moves a byte or a word.
   uint16_t read_data();
   void write_data(uint16_t value);
 

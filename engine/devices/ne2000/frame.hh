@@ -23,7 +23,7 @@ using base::Time;
 using Frame = std::vector<uint8_t>;
 using FramePtr = std::shared_ptr<const Frame>;
 
-// IEEE 802.3, 4.4.2: parameters of 10 Mbit/s.
+// Parameters of Ethernet at 10 Mbit/s (IEEE 802.3, 4.4.2).
 constexpr uint32_t kPreamble = 8, kCheck = 4;         // bytes; with the start frame delimiter
 constexpr uint32_t kMinFrame = 60, kMaxFrame = 1514;  // without the check sequence
 constexpr uint32_t kGapBits = 96;                     // interFrameGap

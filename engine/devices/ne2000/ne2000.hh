@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How does Novell's NE2000 card use the DP8390? The card adds 16 KB of memory, a PROM with the
 // station's address, a 16-bit data port and a reset port. The PROM begins at address 0 of the
-// remote DMA, which reads each byte twice because the bus is one word wide. The RAM begins at
-// address 4000h [Linux, drivers/net/ethernet/8390/ne.c].
+// remote DMA. A transfer of the PROM contains each byte twice, because the bus is one word wide.
+// The RAM begins at address 4000h [Linux, drivers/net/ethernet/8390/ne.c].
 #pragma once
 
 #include "dp8390.hh"

@@ -46,7 +46,8 @@ constexpr size_t kKnown = 256;
 
 }  // namespace
 
-// Reads XDR (RFC 4506). Missing data reads as 0 and sets bad().
+// Reads XDR (RFC 4506). If data is missing, a read returns 0 or an empty text, and bad() is true
+// from then on.
 class NfsServer::In {
  public:
   In(const uint8_t* bytes, size_t count) : at_(bytes), end_(bytes + count) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where do random numbers come from? Random numbers follow from a seed and are the same on every
-// host. Each part has its own stream. The numbers of one part therefore do not depend on the number
-// of draws of other parts.
+// host. Each part has its own stream. The numbers of one part therefore do not depend on how many
+// numbers the other parts draw.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,8 @@ class Remote : public Station {
 
   Time now() const { return now_; }
   void at(Time when, std::function<void()> action);
-  // The processor works for this time. Data that is sent from now on leaves after this work.
+  // The host's processor works for this time. Data that a service sends after this call leaves the
+  // host when this work has ended.
   void work(Time duration);
   uint32_t random() { return random_.bits(); }
 

@@ -36,7 +36,8 @@ class Arguments {
   std::string problem_;
 };
 
-// The data that a service has received since `reset`. `stats` reports these numbers.
+// The amount and the check sequence of the data that a service has received since the command
+// `reset`. `stats` reports these numbers.
 struct Received {
   uint64_t bytes = 0, pieces = 0;  // pieces: number of connections or datagrams
   uint32_t check = 0;              // crc32() over all bytes, in the order of arrival

@@ -26,7 +26,7 @@ class Connection {
   // The other side will send no more data.
   virtual void finished() { close(); }
   // The connection has ended and will be deleted. `failed`: the connection was refused or reset, or
-  // TCP gave it up.
+  // TCP has aborted it.
   virtual void gone(bool failed) { (void)failed; }
 
   // --- operations for a service

@@ -14,7 +14,7 @@ void Wire::send(uint32_t number, FramePtr frame, Time now) {
   agenda_.at(std::max(now, free()), [this](Time then) { contend(then); });
 }
 
-// Starts the stations that are ready, if the wire has been free for a gap.
+// Starts the stations that are ready, if the wire has been free for an interframe gap.
 void Wire::contend(Time now) {
   if (now < free()) return;  // this function runs again when the wire is free
   uint32_t ready = 0, first = kStations;
@@ -47,9 +47,9 @@ void Wire::transmit(uint32_t number, Time now) {
   agenda_.at(free(), [this](Time then) { contend(then); });
 }
 
-// Both stations detect the collision after their preambles, and jam [IEEE 802.3, 4.2.4.1]. Each
-// station then draws a random time to wait. The upper limit of this time doubles with each
-// collision [4.2.3.2.5].
+// Both stations detect the collision after their preambles, and send a jam signal [IEEE 802.3,
+// 4.2.4.1]. Each station then waits for a random time. The upper limit of the random time doubles
+// with each collision [4.2.3.2.5].
 void Wire::collide(Time now) {
   used_ = true;
   until_ = now + time(kPreamble * 8 + kJamBits);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How do the stations share one half-duplex Ethernet segment (IEEE 802.3, 4.2)? A station that has
-// a frame waits until the wire has been free for a gap. Stations that begin at the same time
-// collide. They then jam the wire and draw a random time to wait. Signals have no delay in this
-// model, so no station begins while another station sends. Two stations collide only if they have
-// waited for the same moment.
+// a frame waits until the wire has been free for an interframe gap. Stations that begin to send at
+// the same time collide. These stations then send a jam signal, and each of them waits for a random
+// time. Signals have no delay in this model, so no station begins while another station sends. Two
+// stations collide only if they begin at exactly the same time, for example after the same gap.
 #pragma once
 
 #include <array>

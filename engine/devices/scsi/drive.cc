@@ -58,7 +58,7 @@ void Drive::start(RequestPtr request, Time now) {
 }
 
 // Answers a read from the buffer. The read does not wait in the queue if its sectors are in the
-// buffer, or if the running read-ahead can bring them.
+// buffer, or if the read-ahead in progress will read them.
 bool Drive::from_buffer(const RequestPtr& request, Time now) {
   if (request->tag == Tag::Ordered && (active_ || !queue_.empty())) return false;
   for (const RequestPtr& other : queue_) {
@@ -185,8 +185,8 @@ RequestPtr Drive::choose() {
         mechanism_.distance(one.first) < mechanism_.distance(queue_[best]->first)) {
       best = i;
     }
-    // Requests behind this one must wait: it is a head-of-queue request, or an ordered request that
-    // is now the first in the queue.
+    // No later request of the queue may run before this request, because this request is a
+    // head-of-queue request, or an ordered request that is now the first in the queue.
     if (one.tag != Tag::Simple) break;
   }
   const bool behind = best < queue_.size() && queue_[best]->write && !dirty_.empty();
@@ -247,7 +247,7 @@ void Drive::written(const Request& request) {
 // --- the buffer -------------------------------------------------------------------------------
 
 // Continues the read-ahead into a segment, up to the sector `end`. If the previous read-ahead has
-// not ended yet, the head reads on without a pause.
+// not ended yet, the drive continues this read-ahead without a pause.
 void Drive::fill(Segment* segment, uint64_t end, Time now) {
   end = std::min(end, sectors());
   if (end <= segment->end()) return;

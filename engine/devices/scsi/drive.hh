@@ -46,8 +46,8 @@ struct Request {
   // write. The drive sets these times for a read.
   std::vector<Time> buffered;
   std::vector<uint8_t> data;  // of a write; each sector arrives at its time in `buffered`
-  // Called when the drive needs the bus: the drive can send the data of a read without a pause, or
-  // a write has ended.
+  // Called when the drive needs the bus. For a read, the drive can now send all data without a
+  // pause. For a write, the write has ended.
   Agenda::Action ready;
   Spent spent;          // valid when `ready` is called
   Time bus_sector = 0;  // time of one sector on the bus

@@ -38,7 +38,7 @@ class Geometry {
   Time revolution() const { return revolution_; }
   Place place(uint64_t sector) const;
 
-  // Time from the index mark to the begin of a slot. Slot numbers may continue beyond the last slot
+  // Time from the index mark to the start of a slot. Slot numbers may continue beyond the last slot
   // of a track.
   Time angle(uint32_t slot, uint32_t sectors) const { return revolution_ * slot / sectors; }
 
@@ -55,8 +55,8 @@ class Geometry {
   Time revolution_;
 };
 
-// Reads a list of zones, such as "351x130,351x126", from the outside in. Returns false if the form
-// is wrong.
+// Reads a list of zones, such as "351x130,351x126". The first zone is the outermost zone. Returns
+// false if the form is wrong.
 bool parse_zones(const std::string& text, std::vector<Zone>* zones);
 
 }  // namespace disk

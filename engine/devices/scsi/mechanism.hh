@@ -25,12 +25,13 @@ class Mechanism {
   Mechanism(const Geometry& geometry, Moves read, Moves write)
       : geometry_(geometry), read_(std::move(read)), write_(std::move(write)) {}
 
-  // Moves the heads from `now` on and passes `count` sectors. The first sector begins at
-  // `not_before` or later. Appends the time at which each sector ends to `ends`.
+  // At the time `now` the heads begin to move to the sector `first`. They then pass over `count`
+  // sectors. The first sector begins at `not_before` or later. For each sector, the function
+  // appends to `ends` the time at which the sector ends.
   Pass pass(uint64_t first, uint32_t count, Time now, bool write, std::vector<Time>* ends,
             Time not_before = 0);
 
-  // Places the heads at this sector, because a pass has stopped there.
+  // Sets the position of the heads to this sector, because a pass has ended early at this sector.
   void stand_at(uint64_t sector);
 
   uint32_t distance(uint64_t sector) const;  // cylinders between the arm and the sector

@@ -279,7 +279,7 @@ uint16_t MultiMaster::installed() const {
   return present;
 }
 
-// Returns one byte of the adapter's local RAM. The driver reads the set-up of AutoSCSI, which
+// Returns one byte of the adapter's local RAM. The driver reads the AutoSCSI configuration, which
 // begins at address 64.
 uint8_t MultiMaster::local_ram(uint32_t address) const {
   switch (address) {
@@ -362,7 +362,7 @@ MultiMaster::JobPtr MultiMaster::load(uint32_t block) {
   if (job->tagged && tags >> 6 == 1) job->tag = Tag::HeadOfQueue;
   if (job->tagged && tags >> 6 == 2) job->tag = Tag::Ordered;
   job->cdb.assign(bytes + 18, bytes + 18 + std::min<uint32_t>(bytes[2], kCdbBytes));
-  // 0 requests 14 bytes of sense data. 1 requests no sense data.
+  // The value 0 requests 14 bytes of sense data, and the value 1 requests none.
   job->sense_bytes = bytes[3] == 0 ? 14 : bytes[3] == 1 ? 0 : bytes[3];
   job->sense_address = little(bytes + 36);
   const uint32_t length = little(bytes + 4), data = little(bytes + 8);

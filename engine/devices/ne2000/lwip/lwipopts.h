@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How is lwIP configured as the remote host? The configuration has only IPv4, no threads and no
-// sockets. The buffer sizes suit a workstation of the time with much memory. A transfer is
-// therefore limited by the guest, the wire or the host's processor (docs/concepts/network.md).
+// How is lwIP configured as the TCP/IP stack of the remote host? The configuration has only IPv4,
+// no threads and no sockets. The buffers are as large as on a workstation of 1995 with much memory.
+// A transfer is therefore limited by the guest, the wire or the host's processor
+// (docs/concepts/network.md).
 #ifndef P5NET_LWIPOPTS_H
 #define P5NET_LWIPOPTS_H
 
@@ -19,8 +20,8 @@
 #define LWIP_STATS 0
 #define LWIP_SINGLE_NETIF 1
 
-// lwIP allocates the memory of the process. A guest can use up this memory only if it sends the
-// same number of bytes.
+// lwIP allocates memory with malloc(). To fill the memory of the process, a guest must send as many
+// bytes as this memory holds.
 #define MEM_LIBC_MALLOC 1
 #define MEMP_MEM_MALLOC 1
 #define MEM_ALIGNMENT 8

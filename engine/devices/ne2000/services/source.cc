@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Port 19, TCP: the guest's first line contains the number of requested bytes, in decimal. The
-// service sends these bytes and closes. Byte number i is the exclusive or of the three low bytes of
-// i.
+// service sends these bytes and closes. The value of byte number i is the XOR of the three low
+// bytes of the number i.
 #include <algorithm>
 #include <charconv>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which definitions does lwIP need from its platform? remote.cc contains the two functions.
+// Which definitions does lwIP need from its platform? remote.cc defines the two functions that this
+// file declares.
 #ifndef P5NET_ARCH_CC_H
 #define P5NET_ARCH_CC_H
 
