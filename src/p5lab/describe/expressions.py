@@ -39,7 +39,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Value, Value], bool]] = {
 
 
 def power_of_two(number: int) -> bool:
-    """Whether a whole number is 1, 2, 4, ..."""
+    """Whether a whole number is a power of two: 1, 2, 4 and so on."""
     return number > 0 and number & (number - 1) == 0
 
 

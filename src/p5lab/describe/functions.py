@@ -76,8 +76,8 @@ def _kernel(vmlinux: Path) -> str:
 
 def _vdso(kernel: bytes) -> dict[str, bytes]:
     """The library that the kernel maps into every process, with the changes that the kernel makes
-    at boot. Linux replaces some sequences of NOPs by one longer NOP. Such a sequence is a place for
-    instructions that this processor lacks (Linux 6.1, arch/x86/kernel/alternative.c:
+    at boot. Some sequences of NOPs reserve space for instructions that this processor lacks. Linux
+    replaces each of these sequences by one longer NOP (Linux 6.1, arch/x86/kernel/alternative.c:
     optimize_nops())."""
     # The library is an ELF file inside the kernel's data. The class, the byte order and the version
     # of this file follow its magic number.

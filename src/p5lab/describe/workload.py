@@ -20,9 +20,9 @@ EMPTY_NAME = "empty"
 # The phase id of the guest's bracket around a delivered program, from before fork() to after
 # wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
-# The directories of workloads/. A guest contains their programs in this order.
+# The directories of workloads/. A guest contains the programs in the order of these directories.
 SUITES = ("micro", "apps", "mach", "net", "tests")
-# In earlier versions, this one file contained all descriptions.
+# Earlier versions of p5lab had a single file with the descriptions of all workloads.
 FORMER = "workloads/workloads.toml"
 KEYS = (
     "title",
@@ -83,7 +83,7 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    `bracket`: a text that describes the code between begin and end.
+    `bracket`: a text that describes the code between the markers `begin` and `end`.
     `operations`: the number of operations (calls, loads) in one bracket, or the name of the
         parameter with this number.
     `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy

@@ -45,7 +45,7 @@ class Attribution(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The values of --attribute, each once; None without the option."""
+        """The values of --attribute without repetitions; None if the option is missing."""
         return cls(tuple(sorted(set(args.attribute)))) if args.attribute else None
 
     @classmethod
@@ -60,7 +60,7 @@ class Attribution(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True with `misses`, because this setting follows each cache line."""
+        """True if the misses are classified, because the engine then follows each cache line."""
         return "misses" in self.by
 
     @property

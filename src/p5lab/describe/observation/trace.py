@@ -62,7 +62,7 @@ class Trace(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True for a trace of accesses, which needs the caches of the Pentium."""
+        """True for a trace of accesses, because this trace needs the caches of the Pentium."""
         return "accesses" in self.what
 
     @property
