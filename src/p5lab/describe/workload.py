@@ -168,7 +168,7 @@ def capabilities(lab: Lab) -> dict[str, str]:
 
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
-    """The C files of these suites below workloads/, by the name of the program. Some of these
+    """The C files in these directories of workloads/, by the name of the program. Some of these
     programs have no description, so they are not workloads. Guests contain these programs too."""
     return {
         path.stem: path

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Executes one run in one directory: the run directory, or a directory of a worker
-(p5lab.execute.worker). This module does not depend on the place of the results."""
+(p5lab.execute.worker). This module does not use the location of the results directory."""
 
 import os
 import platform

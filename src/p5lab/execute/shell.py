@@ -94,8 +94,8 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
             "clock: sync=slowdown",
         )
         with (directory / prepared.console).open("wb") as console:
-            # The new session makes the line the controlling terminal of Bochs. If this process
-            # dies, Bochs gets a hang-up signal.
+            # Bochs starts in a new session of the operating system, so the serial line becomes its
+            # controlling terminal. If this process dies, Bochs therefore gets a hang-up signal.
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -123,8 +123,8 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
 
 @contextlib.contextmanager
 def raw_terminal() -> Iterator[bool]:
-    """Passes every key to the guest while the block runs. Yields whether standard input is a
-    terminal."""
+    """Passes every key to the guest while the block runs. Yields True if standard input is a
+    terminal, else False."""
     if not sys.stdin.isatty():
         yield False
         return
@@ -184,7 +184,8 @@ class Relay:
         self._heard = True
         self._quiet_since = time.monotonic()
         self._tail = (self._tail + data)[-16:]
-        # A line ends with two characters on a terminal, and with one character in a file.
+        # The guest ends a line with CR and LF. A terminal gets both characters, but a file gets
+        # only LF.
         self._shown += data if sys.stdout.isatty() else data.replace(b"\r", b"")
 
     def _from_user(self, data: bytes) -> None:

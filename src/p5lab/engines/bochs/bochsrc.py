@@ -65,8 +65,8 @@ def _cylinders(lab: Lab, image: Path) -> int:
 
 
 def _disk(path: str, cylinders: str) -> str:
-    """The lines of the primary IDE master. The image mode `private` is our own code
-    (engine/bochs/disk.cc)."""
+    """The lines of the primary IDE master. Bochs itself has no image mode `private`.
+    engine/bochs/disk.cc implements this mode."""
     return (
         "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
         f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'

@@ -75,7 +75,8 @@ class Bochs(Engine):
                 CONF: conf,
                 "job": job,
                 "bochsrc": emulator.values,
-                # Only this file contains the kernel's command line.
+                # The digest of this file stands for the kernel's command line, which no other
+                # setting contains.
                 SETUP: _sha256(layout.setup),
                 **{name: _sha256(content) for name, content in observed.items()},
             },
