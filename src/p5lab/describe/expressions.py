@@ -115,7 +115,8 @@ class Expression:
 
 
 def key_of(node: ast.AST) -> str:
-    """The key that a node names, such as `net.remote.cpu_us_per_kb`; empty for other nodes."""
+    """The machine key that a node of the syntax tree names, such as `net.remote.cpu_us_per_kb`. The
+    text is empty if the node names no key."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -26,7 +26,8 @@ _ZONE = "[1-9][0-9]{0,4}x[1-9][0-9]{0,2}"
 
 
 class BadValue(ValueError):
-    """A wrong value. The message describes the expected value, without the word "expected"."""
+    """A wrong value. The message describes the expected value, but does not contain the word
+    "expected"."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ class Run:
 
     @property
     def sample(self) -> Sample | None:
-        """The intervals that the run simulates in detail; None for the whole run."""
+        """The intervals that the run simulates in detail; None if it simulates the whole run in
+        detail."""
         return self.observation.get(Sample)
 
     @property

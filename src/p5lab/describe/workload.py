@@ -83,7 +83,7 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    `bracket`: a text that describes the code between the markers `begin` and `end`.
+    `bracket`: a text that describes the code between the begin marker and the end marker.
     `operations`: the number of operations (calls, loads) in one bracket, or the name of the
         parameter with this number.
     `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy
@@ -194,7 +194,8 @@ class _Shelf:
         return found
 
     def merged(self, table: Table) -> Table:
-        """The table of a parameter, with the fields of the shared parameter that `like` names."""
+        """The table of a parameter. If the table has the field `like`, it inherits the other fields
+        of the shared parameter of this name."""
         if "like" not in table.data:
             return table
         like = table.text("like")

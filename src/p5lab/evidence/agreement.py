@@ -188,8 +188,9 @@ def check(
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
-    Each experiment runs only the workloads with a difference that the experiment can explain.
-    explanations: the experiments to run. None means every experiment that can explain a difference.
+    If an experiment can explain a difference of a workload, it runs this workload, but no other
+    workloads. explanations: the experiments to run. None means every experiment that can explain a
+    difference.
     """
     found = _compare(lab, ask, execute, {})
     if explanations is None:

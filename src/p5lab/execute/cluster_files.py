@@ -27,7 +27,8 @@ PIECE = 4 << 20  # bytes of an input in one message
 
 
 def inputs_of(task: Task, directory: Path) -> tuple[Input, ...]:
-    """The inputs of a run as a worker needs them. Paths are relative to the run directory."""
+    """The inputs of a run, in the form that a worker needs. Their relative paths begin at the run
+    directory."""
     return tuple(
         Input(os.path.relpath(path, directory), path.absolute(), task.digests[role])
         for role, path in task.plan.inputs.items()

@@ -289,8 +289,8 @@ class Runner:
         except UserError as error:
             outcome, facts = Outcome("failed", str(error)), {}
         record |= {"status": outcome.status, "reason": outcome.reason, **facts}
-        # If this record cannot be written, the earlier record stays `running` without a lock. The
-        # next reader treats such a run as failed.
+        # If this record cannot be written, the status in the earlier record stays `running`, but no
+        # process holds the lock of the run. The next reader treats such a run as failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):

@@ -50,9 +50,9 @@ ESTIMATE = "estimate.json"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The result of a clustering. The points are in the order of the run. `scores` contains the
-    score of each number of clusters, k = 1, 2 and so on. With the user's SimPoint, `scores` is
-    empty, because that program does not report scores."""
+    """The result of a clustering. The chosen points have the order in which the run reaches them.
+    `scores` contains the score of each number of clusters, k = 1, 2 and so on. With the user's
+    SimPoint, `scores` is empty, because that program does not report scores."""
 
     vectors: simpoint.Vectors
     points: tuple[Point, ...]
@@ -270,7 +270,7 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
 
 @dataclass(frozen=True)
 class Estimated:
-    """The estimates of the workloads by label, and the runs that failed."""
+    """The estimates by the label of the workload, and the runs that failed."""
 
     found: dict[str, dict[str, Any]]
     failed: list[Result]

@@ -2,8 +2,8 @@
 """`./p5lab shell GUEST` shows the serial console of a simulated machine in the user's terminal.
 
 Bochs opens one end of a pseudo-terminal as its first serial line. This module relays bytes between
-the other end and the user. The machine follows real time: the machine is at most a second ahead,
-and idles while the guest is idle. No file of the session is kept.
+the other end and the user. The machine's clock follows real time: it is at most one second ahead of
+real time, and the engine idles while the guest is idle. p5lab keeps no file of the session.
 
 In a session, the guest's output reaches the terminal unchanged, because editors need the control
 sequences. In all other commands, the control sequences in a guest's output are made harmless before
@@ -80,7 +80,8 @@ def run(lab: Lab, planned: Run) -> int:
 
 
 def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
-    """Returns how the engine ended, or None if the user left the session before."""
+    """Returns the outcome of the engine, or None if the user left the session before the engine
+    ended."""
     engine = engines.get(planned.engine)
     prepared = engine.prepare(lab, planned, directory)
     for file, content in prepared.write.items():

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 60  # a booted engine is ended after this time without a run
 BEGAN, ENDED = "began", "ended"
 FILLER = ".p5lab"  # name of directories that only make a path deeper
-# Files of a run directory that do not belong to a result.
+# The files of a run directory that the worker does not return with the result.
 _OWN = (store.LOCK, store.RECORD, store.RESERVE)
 
 
@@ -175,8 +175,8 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
     key = worker.get_current_task()
 
     def dropped() -> bool:
-        """Whether no client waits for the run, because the client has cancelled the run or is
-        gone."""
+        """True if no client waits for the run any more: the client has cancelled the run, or the
+        client has ended."""
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 

@@ -65,7 +65,8 @@ class Attribution(Kind):
 
     @property
     def every_access(self) -> str:
-        """Only `misses` needs every access to L1."""
+        """The text `--attribute misses` if the user gave this option, else empty. No other setting
+        needs a report of every access to L1."""
         return "--attribute misses" if "misses" in self.by else ""
 
     @property

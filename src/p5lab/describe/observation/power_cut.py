@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A cut of the power during the run: `--power-cut`."""
+"""Switches the power of the machine off during the run: `--power-cut`."""
 
 import argparse
 import re

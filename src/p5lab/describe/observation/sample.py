@@ -43,8 +43,7 @@ class Sample(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The sample in the record's request; None for a run that was simulated completely in
-        detail."""
+        """The sample in the record's request; None if the whole run was simulated in detail."""
         asked = record["request"].get("sample")
         if asked is None:
             return None

@@ -67,7 +67,8 @@ class Trace(Kind):
 
     @property
     def every_access(self) -> str:
-        """Only a trace of accesses needs every access to L1."""
+        """The text `--trace accesses` if the user gave this option, else empty. No other trace
+        needs a report of every access to L1."""
         return "--trace accesses" if "accesses" in self.what else ""
 
     def conf(self) -> Conf:
