@@ -168,7 +168,8 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
 
 
 def _on_this_host(asked: _Asked) -> _Asked:
-    """The same experiment on this host, which has one machine, one guest and one seed."""
+    """The same experiment with this host as the only machine and the only guest, and with 0 as the
+    only seed."""
     return replace(
         asked,
         feedback=False,

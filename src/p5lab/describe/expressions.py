@@ -193,7 +193,8 @@ class Text:
 
     def fill(self, values: Values, show: Callable[[str, Value], str]) -> str:
         """The text with values in place of the expressions. `show` converts the value of a key to
-        text. A computed value that is not whole gets three digits."""
+        text. If a computed value is not a whole number, the text contains three significant digits
+        of it."""
 
         def filled(part: str | Expression) -> str:
             if isinstance(part, str):

@@ -222,8 +222,8 @@ def _calls(table: Table) -> dict[str, Call]:
 
 
 def _module(lab: Lab, text: str) -> tuple[Path, str]:
-    """The file and the command line of a multiboot module, from `file text`. The command line
-    begins with the file's name."""
+    """The file and the command line of a multiboot module. `text` contains the file and the
+    arguments of the module. The command line consists of the file's name and these arguments."""
     file, _, rest = text.partition(" ")
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 

@@ -17,8 +17,8 @@ SCHEMA_VERSION = 1
 # The phase id of the empty bracket that every workload makes (workloads/lib/p5w.h).
 EMPTY_PHASE = 0xFFFFFFFF
 EMPTY_NAME = "empty"
-# The phase id of the guest's bracket around a delivered program, from before fork() to after
-# wait().
+# The phase id of the guest's bracket around a delivered program. This bracket begins before fork()
+# and ends after wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
 # The directories of workloads/. A guest contains the programs in the order of these directories.
 SUITES = ("micro", "apps", "mach", "net", "tests")

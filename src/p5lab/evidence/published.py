@@ -247,8 +247,9 @@ class _Loader:
         """The selection under `key` of a measure: `less` is subtracted, and `over` is the divisor.
         None if the measure does not contain `key`.
 
-        The selection inherits the measure's parameters and phases if it names no workload. The
-        selection inherits the measure's machine settings if it names no machine.
+        If the selection names no workload, the selection inherits the measure's parameters and
+        phases. If the selection names no machine, the selection inherits the measure's machine
+        settings.
         """
         if key not in measure.data:
             return None

@@ -269,8 +269,8 @@ def block(found: pd.DataFrame, *, everything: bool = False) -> str:
 def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
     """The document with a new table of the claims about hardware, or about `systems`.
 
-    The document about hardware also contains the number of claims about systems that hold, and a
-    link to the document about systems. UserError if the text contains no block for the table.
+    The document about hardware also contains a link to the document about systems, and the number
+    of claims that hold in that document. UserError if the text contains no block for the table.
     """
     of_systems = found["role"] == SYSTEM
     shown = block(found[of_systems if systems else ~of_systems])

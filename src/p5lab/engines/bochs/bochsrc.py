@@ -12,7 +12,7 @@ from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-# The largest numbers of heads and sectors that a BIOS of the time could address.
+# The largest numbers of heads and sectors that a BIOS could address when the Pentium was new.
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
 NO_DISK = "ata0: enabled=0"

@@ -101,8 +101,9 @@ def linux(
 
     top = min(memory - TOP_RESERVED, field(0x22C, "I") + 1)
     ramdisk = (top - initramfs_size) & ~(PAGE - 1) if initramfs_size else 0
-    # The kernel decompresses itself in place. From protocol 2.10, init_size is the number of bytes
-    # that the kernel uses from its address.
+    # The kernel decompresses itself in place. In version 2.10 and later versions of the boot
+    # protocol, init_size is the number of bytes that the kernel uses, counted from its start
+    # address.
     needed = field(0x260, "I") if version >= 0x020A else len(kernel) - setup_size
     if (ramdisk or top) < KERNEL + needed:
         raise UserError(

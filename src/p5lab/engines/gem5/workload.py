@@ -52,7 +52,8 @@ def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
 
 
 def kernel_end(kernel: Path) -> int:
-    """The address after the last byte of a kernel, including its zeroed data."""
+    """The address after the last byte of a kernel in memory. The kernel's uninitialized data (bss)
+    are included."""
     with kernel.open("rb") as file:
         start = file.read(64)
         if start[:6] != ELF64_X86 or struct.unpack_from("<H", start, 18)[0] != MACHINE_X86_64:
