@@ -22,9 +22,9 @@ class UserError(Exception):
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> UserError:
-    """The error for an unknown name. It suggests the nearest known name. If no known name is near,
-    it lists all known names. `what`: the kind of the name, such as "guest". `where`: the beginning
-    of the message."""
+    """The error for an unknown name. The message suggests the nearest known name. If no known name
+    is near, the message lists all known names. `what`: the kind of the name, such as "guest".
+    `where`: the beginning of the message."""
     names = sorted(known)
     near = nearest(name, names)
     if near:
@@ -59,7 +59,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def disk_error(error: OSError, path: Path | str) -> UserError:
-    """The error for a failed write. The operating system gives the reason, such as a full disk."""
+    """The error for a failed write. The message contains the reason that the operating system
+    reports, such as a full disk."""
     reason = error.strerror or str(error)
     return UserError(f"cannot write {path}: {reason}", status=STATUS_FAILED)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The segments, symbols and code of an ELF file. Functions can be found by address in this data.
+"""The segments, symbols and code of an ELF file. The symbols give the name of the function at an
+address.
 
 This module reads little-endian files of 32 and 64 bits [System V ABI, chapters 4 and 5]. A damaged
 file and a file of another kind raise ValueError.
@@ -59,7 +60,7 @@ class Elf:
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded as code."""
-        # The field p_flags has another place in 64-bit files.
+        # The field p_flags stands at another position in the program headers of 64-bit files.
         layout, order = (
             ("<IIQQQQ", (0, 1, 2, 3, 5)) if self._wide else ("<IIIIIII", (0, 6, 1, 2, 4))
         )

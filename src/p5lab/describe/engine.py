@@ -2,8 +2,9 @@
 """The capabilities of an engine, as the engine itself declares them.
 
 An engine is a module or a package below p5lab.engines, or below `engines/` of a directory that
-P5LAB_PATH names. The engine has the name of this module or package. The code in this package names
-only the default engine. For the properties of an engine, this code reads `capabilities`.
+P5LAB_PATH names. The engine has the name of this module or package. The code of p5lab.describe
+contains the name of the default engine only. To find out what an engine can do, this code calls
+`capabilities`.
 """
 
 import importlib
@@ -21,7 +22,7 @@ from p5lab.lab import VARIABLE
 
 DEFAULT = "bochs"  # without --engine; the claims are about its model
 PACKAGE = "p5lab.engines"
-# The subjects of the notes in a record (run.json: notes).
+# The possible subjects of the notes in a record (run.json: notes).
 INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 
 
@@ -29,9 +30,8 @@ INSTRUCTIONS, UNCOUNTED, DEVIATIONS = "instructions", "uncounted", "deviations"
 class Capabilities:
     """What an engine can do.
 
-    `guests`: the engine runs guests for these levels of cpu.isa. Empty: the engine runs all
-        guests.
-    `without_clocks`: for these levels of cpu.isa, the engine counts events but no clocks.
+    `guests`: the levels of cpu.isa whose guests the engine runs. Empty: the engine runs all guests.
+    `without_clocks`: the levels of cpu.isa for which the engine counts events but no clocks.
     `rings`: the engine reports the ring of a cycle and the vectors of interrupts.
     `simulates`: the engine models the described machine and guest. Otherwise the engine
         measures this host.
@@ -40,7 +40,7 @@ class Capabilities:
     `repeatable`: identical inputs give identical events.
     `portable`: a run needs only the inputs of its plan, and these files may lie in any directory.
     `alone`: no other program should run on the host during a run.
-    `notes`: the subject of the engine's notes.
+    `notes`: the subject of the notes that the engine writes to run.json.
     `cached`: the patterns of the engine's files in the cache, each with the name that
         `./p5lab gc` shows.
     """
@@ -111,8 +111,9 @@ def refused(name: str, option: str, kind: type[Kind] | None = None) -> UserError
 
 @lru_cache
 def _modules(path: str) -> dict[str, str]:
-    """The modules of all engines by name. `path` is the value of P5LAB_PATH. The function adds the
-    directories of this path to the package, so that Python finds their modules."""
+    """The modules of all engines by name. `path` is the value of P5LAB_PATH, a list of directories.
+    The function adds the directory `engines/` of each such directory to the package p5lab.engines,
+    so that Python finds the modules in it."""
     package = importlib.import_module(PACKAGE)
     own = list(package.__path__)[:1]
     outside = [Path(place).absolute() / "engines" for place in path.split(os.pathsep) if place]

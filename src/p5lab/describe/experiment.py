@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Experiments. An experiment's file (configs/experiments/NAME.toml) or a program of the user
-expands to runs."""
+"""Experiments. This module makes the list of runs from an experiment's file
+(configs/experiments/NAME.toml) or from a program of the user."""
 
 import itertools
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ PROGRAM, PROGRAM_MACHINE, PROGRAM_GUEST = "program", "p90-premiere2", "linux"
 
 @dataclass(frozen=True)
 class Cannot:
-    """A run of an experiment that is impossible on its guest."""
+    """An experiment requests this workload on this guest, but the guest cannot run the workload."""
 
     guest: str
     workload: str
@@ -160,14 +160,16 @@ def _asked(lab: Lab, name: str, choice: Filter) -> _Asked:
         _check_host(choice)
         return _on_this_host(asked)
     engines.check(choice.engine, choice.observation)
-    # One run counts the misses of all geometries of the sweep, as shadows.
+    # A single run counts the misses of all geometries of the sweep. The geometries are its shadows
+    # (p5lab.describe.observation.shadows).
     shadows = Shadows(()) if file.misses else None
     choice.observation.with_(shadows).check_together(asked.where)
     return asked
 
 
 def _on_this_host(asked: _Asked) -> _Asked:
-    """The same experiment on this host, which has one machine, one guest and one seed."""
+    """The same experiment with this host as the only machine and the only guest, and with 0 as the
+    only seed."""
     return replace(
         asked,
         feedback=False,
@@ -192,7 +194,7 @@ def _parts(asked: _Asked) -> Iterator[_Part]:
         for system, seed, (job, own, shadows) in itertools.product(
             asked.systems, asked.seeds, jobs
         ):
-            # A guest that only the command line names gets all jobs.
+            # A guest that the command line names, but not the experiment's file, runs all jobs.
             if system.name not in asked.file.guests or system.name in job.only:
                 yield _Part(own, system, seed, job, shadows)
 
@@ -326,8 +328,8 @@ def _check_host(choice: Filter) -> None:
 
 
 def with_isa(where: str, guest: Guest, machine: Machine) -> Machine:
-    """The machine for a guest. The processor becomes x86-64 if the guest is built for x86-64.
-    Raises UserError if the processor lacks instructions that the guest uses."""
+    """The machine for a guest. If the guest is built for x86-64, the machine gets an x86-64
+    processor. Raises UserError if the processor lacks instructions that the guest uses."""
     isa = machine.values["cpu.isa"]
     if guest.isa == X86_64 and "cpu.isa" not in machine.overlay:
         return replace(

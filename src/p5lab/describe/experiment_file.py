@@ -104,7 +104,7 @@ class File:
 
     @property
     def workloads(self) -> set[str]:
-        """The names of the workloads in its [[run]] tables."""
+        """The names of the workloads in the [[run]] tables of the experiment."""
         return {entry.workload.name for entry in self.entries}
 
     def geometries(self, points: list[Point]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -213,8 +213,8 @@ def check_parameters(axes: Sequence[Axis], entries: Sequence[Entry]) -> None:
 def _geometries(
     table: tomlfile.Table, points: list[Point]
 ) -> list[tuple[str, str, dict[str, Any]]]:
-    """With events = "misses": one geometry for each overlay and each point of a sweep, with its
-    name, its place and its settings."""
+    """With events = "misses": one geometry for each overlay and each point of a sweep. A geometry
+    consists of its name, its place for messages, and the machine keys that it sets."""
     found: dict[str, tuple[str, str, dict[str, Any]]] = {}
     for overlay in table.tables("overlay"):
         overlay.only(["name", "set"])

@@ -39,7 +39,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Value, Value], bool]] = {
 
 
 def power_of_two(number: int) -> bool:
-    """Whether a whole number is 1, 2, 4, ..."""
+    """Whether a whole number is a power of two: 1, 2, 4 and so on."""
     return number > 0 and number & (number - 1) == 0
 
 
@@ -115,7 +115,8 @@ class Expression:
 
 
 def key_of(node: ast.AST) -> str:
-    """The key that a node names, such as `net.remote.cpu_us_per_kb`; empty for other nodes."""
+    """The machine key that a node of the syntax tree names, such as `net.remote.cpu_us_per_kb`. The
+    text is empty if the node names no key."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -192,7 +193,8 @@ class Text:
 
     def fill(self, values: Values, show: Callable[[str, Value], str]) -> str:
         """The text with values in place of the expressions. `show` converts the value of a key to
-        text. A computed value that is not whole gets three digits."""
+        text. If a computed value is not a whole number, the text contains three significant digits
+        of it."""
 
         def filled(part: str | Expression) -> str:
             if isinstance(part, str):

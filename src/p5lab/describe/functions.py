@@ -5,7 +5,8 @@
 The engine finds kernel functions by their addresses, which vmlinux contains. The engine finds all
 other functions by the content of their pages. These pages belong to the user's own program, or to
 programs and libraries on the guest's RAM disk. A RAM disk can contain a second RAM disk with more
-programs. The symbols of a stripped program come from another file with the same code.
+programs. If a program has no symbols, the symbols come from another file that contains the same
+code.
 """
 
 import re
@@ -75,10 +76,10 @@ def _kernel(vmlinux: Path) -> str:
 
 
 def _vdso(kernel: bytes) -> dict[str, bytes]:
-    """The library that the kernel maps into every process, with the changes that the kernel makes
-    at boot. Linux replaces some sequences of NOPs by one longer NOP. Such a sequence is a place for
-    instructions that this processor lacks (Linux 6.1, arch/x86/kernel/alternative.c:
-    optimize_nops())."""
+    """The library that the kernel maps into every process (vDSO). The result contains the changes
+    that the kernel makes in the library during the boot. Some sequences of NOPs reserve space for
+    instructions that this processor lacks. Linux replaces each of these sequences by one longer NOP
+    (Linux 6.1, arch/x86/kernel/alternative.c: optimize_nops())."""
     # The library is an ELF file inside the kernel's data. The class, the byte order and the version
     # of this file follow its magic number.
     inner = re.search(rb"\x7fELF[\x01\x02]\x01\x01", kernel[4:])
@@ -119,9 +120,9 @@ def _pages(program: Elf) -> dict[int, int]:
 
 
 def _functions(symbols: list[Symbol], end: int) -> list[str]:
-    """One line for each function. The functions in these lines do not overlap. If one address has
-    several names, the plainest name is used (`_rank`). A name inside a function is only a label, so
-    it gets no line. A function from an assembler can have an unknown size. Such a function ends at
+    """One line for each function. No two of these functions overlap. If one address has several
+    names, the plainest name is used (`_rank`). A name inside a function is only a label, so it gets
+    no line. The size of a function in assembly language can be unknown. This function then ends at
     the beginning of the next function."""
     best: dict[int, Symbol] = {}
     for symbol in symbols:

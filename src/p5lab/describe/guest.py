@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Guests: guest-images/NAME/guest.toml.
 
-A guest with a `base` is a variant. A variant inherits the keys of the base that the variant does
-not set itself. In [boot], a variant may replace the whole `cmdline`. A variant may instead remove
-words of the base's command line (`cmdline_remove`) and append words (`cmdline_add`). The entries in
-[lacks] and [cannot] of a variant are added to the entries of the base.
+A guest with a `base` is a variant. If a variant does not set a key, it inherits the key from its
+base. In [boot], a variant may replace the whole `cmdline`. A variant may instead remove words of
+the base's command line (`cmdline_remove`) and append words (`cmdline_add`). The entries in [lacks]
+and [cannot] of a variant are added to the entries of the base.
 
-`has` names the capabilities of the guest (workloads/capabilities.toml). [lacks] names capabilities
-that the guest does not have. Each of these capabilities has a reason, which replaces the general
-reason. [cannot] names workloads that do not run on the guest, each with a special reason.
+`has` lists the capabilities of the guest. workloads/capabilities.toml defines all capabilities,
+each with the general reason why a workload does not run on a guest without the capability. [lacks]
+lists capabilities that the guest does not have, each with a reason that replaces the general
+reason. [cannot] lists workloads that do not run on the guest, each with its own reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,9 +61,10 @@ class Image:
 
 @dataclass(frozen=True)
 class Call:
-    """The cost of a call that does not wait, by the design of the system. `domains`: the number of
-    address spaces that take part, including the address space of the caller. `ring_crossings`: the
-    number of ring changes by instructions. `cr3_loads`: the number of changes of CR3."""
+    """The cost that the system's design implies for a call that does not wait. `domains`: the
+    number of address spaces that take part, including the address space of the caller.
+    `ring_crossings`: the number of ring changes by instructions. `cr3_loads`: the number of changes
+    of CR3."""
 
     domains: int
     ring_crossings: int
@@ -195,8 +197,8 @@ def _guest(lab: Lab, table: Table) -> Guest:
 
 
 def _capabilities(lab: Lab, table: Table) -> tuple[frozenset[str], dict[str, str]]:
-    """The capabilities that the guest has, and the capabilities that it lacks for a special
-    reason."""
+    """The capabilities that the guest has, and the capabilities in its table [lacks] with their
+    reasons."""
     has, lacks = set(table.texts("has", [])), table.table("lacks", {})
     if not has and not lacks.data:
         return frozenset(), {}
@@ -220,15 +222,15 @@ def _calls(table: Table) -> dict[str, Call]:
 
 
 def _module(lab: Lab, text: str) -> tuple[Path, str]:
-    """The file and the command line of a multiboot module, from `file text`. The command line
-    begins with the file's name."""
+    """The file and the command line of a multiboot module. `text` contains the file and the
+    arguments of the module. The command line consists of the file's name and these arguments."""
     file, _, rest = text.partition(" ")
     return lab.root / file, f"{Path(file).name} {rest.strip()}".rstrip()
 
 
 def _beside(boot: Table, directory: Path) -> None:
-    """Turns file names that begin with ./ into paths beside the description. All other names are
-    relative to the checkout."""
+    """Replaces ./ at the beginning of a file name with the directory of guest.toml. All other names
+    are relative to the checkout."""
     for key in ("kernel", "initramfs", "disk"):
         if boot.text(key, "").startswith("./"):
             boot.data[key] = str(directory / boot.text(key))
@@ -245,8 +247,8 @@ def _image(table: Table) -> Image:
 
 
 def _resolved(lab: Lab, name: str, variants: tuple[str, ...]) -> Table:
-    """The table of a guest, with the keys of its base filled in. `variants`: the guests that lead
-    to this guest through their `base`. These guests reveal a cycle of bases."""
+    """The table of a guest, with the keys of its base filled in. `variants`: the guests whose chain
+    of bases leads to this guest. If a base is one of these guests, the bases form a cycle."""
     path = lab.files("guest")[name]
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     table.choice("name", (name,))

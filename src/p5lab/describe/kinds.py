@@ -13,7 +13,8 @@ from typing import Literal
 from p5lab.describe.tomlfile import Table
 
 Value = int | float | bool | str
-# The file that gets a resolved key: the model's engine.conf, Bochs's bochsrc, or only the record.
+# The file into which p5lab writes a key: engine.conf for the model, bochsrc for Bochs, or only the
+# record.
 Target = Literal["engine", "bochsrc", "record"]
 # The type of a value in the engine.
 Form = Literal["integer", "real", "flag", "text"]
@@ -25,7 +26,8 @@ _ZONE = "[1-9][0-9]{0,4}x[1-9][0-9]{0,2}"
 
 
 class BadValue(ValueError):
-    """A wrong value. The message describes the expected value, without the word "expected"."""
+    """A wrong value. The message describes the expected value, but does not contain the word
+    "expected"."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def number(name: str, unit: str, doc: str, table: Table) -> Key:
 
 
 def probability(name: str, unit: str, doc: str, table: Table) -> Key:
-    """A probability from 0 to 0.9. With a probability of 1, no frame would ever arrive."""
+    """A probability from 0 to 0.9. If network frames were lost with probability 1, no frame would
+    ever arrive."""
     return _real(name, unit, doc, 0, 0.9, "a probability")
 
 

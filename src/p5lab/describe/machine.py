@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Machines: configs/machines/NAME.toml plus overlays, checked against the declared keys.
 
-A file may have `base = "NAME"`. The machine then inherits each key of the base that the file does
-not set itself. A machine without a device may leave out the keys of that device. These keys have
+A file may have `base = "NAME"`. If the file does not set a key, the machine inherits the key from
+its base. A machine without a device may leave out the keys of that device. These keys have
 defaults.
 """
 
@@ -61,7 +61,7 @@ class Machine:
 
     @property
     def geometry(self) -> str:
-        """The overlay in canonical form. The text is empty for a machine without an overlay."""
+        """The overlay as a text in canonical form, empty for a machine without an overlay."""
         return " ".join(f"{key}={value}" for key, value in sorted(self.overlay.items()))
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:
@@ -71,8 +71,8 @@ class Machine:
         }
 
     def engine_conf(self) -> dict[str, str]:
-        """The machine's lines of engine.conf. These lines list the PCI space as uncached, so the
-        model needs no rule for this space."""
+        """The machine's lines of engine.conf. The line `memory.uncached` also contains the address
+        range of PCI devices, so the model needs no special rule for this range."""
         conf = self.canonical("engine")
         pci = f"0x{self.values['dram.size']:x}-0xffffffff"
         conf["memory.uncached"] = ",".join(filter(None, (conf["memory.uncached"], pci)))
@@ -149,8 +149,8 @@ def _files(where: Lab | Path) -> dict[str, Path]:
 def _resolved(
     path: Path, variants: tuple[Path, ...] = ()
 ) -> tuple[dict[str, Value], dict[str, str]]:
-    """The values and sources in a file and in its base. `variants`: the files that lead to this
-    file through their `base`. A machine does not inherit the keys that only name a machine (target
+    """The values and sources in a file and in its base. `variants`: the files whose chain of bases
+    leads to this file. A machine does not inherit its name and its title (the keys with target
     `record`)."""
     table = tomlfile.load(path, schema_version=SCHEMA_VERSION)
     values: dict[str, Value] = {}

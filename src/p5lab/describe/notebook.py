@@ -8,7 +8,8 @@ from p5lab.lab import Lab
 
 
 def titles(lab: Lab) -> dict[str, str]:
-    """The heading of every notebook by its name. Raises UserError if a file is no notebook."""
+    """The headings of all notebooks, by the name of the notebook. Raises UserError if a file is no
+    notebook."""
     found = {}
     for name, path in lab.files("notebook").items():
         try:

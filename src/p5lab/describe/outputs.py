@@ -46,7 +46,7 @@ def here() -> dict[str, Output]:
 
 
 def file(name: str) -> str:
-    """The name of a file of this checkout's runs: `file("events")` is "events.jsonl". Raises
+    """The name of a file in the run directories: `file("events")` is "events.jsonl". Raises
     KeyError for a name that is not declared."""
     return here()[name].file
 

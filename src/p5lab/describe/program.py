@@ -2,9 +2,9 @@
 """Programs of the user, `run --program FILE`, and programs of a guest, `run --program guest:PATH`.
 
 A guest runs static ELF programs of its own width, 32-bit x86 or x86-64. This module checks the file
-before anything runs. This check does not examine the instructions. An instruction that the
-processor lacks fails only when the program executes it. A guest that is a distribution has programs
-on its own disk. The engine delivers no file for such a program.
+before anything runs. The check does not examine the program's instructions. So a program with an
+instruction that the processor lacks fails only when it executes this instruction. A guest that is a
+distribution has programs on its own disk. The engine delivers no file for such a program.
 """
 
 import hashlib
@@ -127,7 +127,7 @@ SHELL = Program(None)  # on the guest's console
 
 @dataclass(frozen=True)
 class Build:
-    """The way to compile a workload for the guests with the same programs (build/workloads/NAME).
+    """How to compile the workloads in build/workloads/NAME. Several guests can use these programs.
     File names are relative to the checkout. `made_of`: further inputs that affect the program."""
 
     builder: str = "workloads/build_workload.py"
@@ -186,7 +186,7 @@ def of_workload(
 
 
 def form(isa: str) -> Form:
-    """The form of programs for guests of an ISA level (guest.toml)."""
+    """The ELF form of the programs that run on guests with this ISA level (guest.toml)."""
     return FORM_64 if isa == "x86-64" else FORM_32
 
 
@@ -228,8 +228,8 @@ def in_guest(name: str, arguments: str) -> Program:
 
 
 def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
-    """The reason why a file is not a static program of a form; empty if the file is such a program.
-    `image`: the beginning of the file. `size`: the size of the file in bytes."""
+    """The reason why a file is not a static program in the form `form`; empty if the file is such a
+    program. `image`: the beginning of the file. `size`: the size of the file in bytes."""
     if image[:2] == b"#!":
         return "a script, not a program"
     if image[:4] != b"\x7fELF":
@@ -264,7 +264,8 @@ def why_not(image: bytes, size: int, form: Form = FORM_32) -> str:
 
 
 def _arguments(text: str, *before: str) -> tuple[str, ...]:
-    """The words of --args, checked. `before`: the words of the job before these arguments."""
+    """Checks the words of --args and returns them. `before`: the words that precede these arguments
+    in the job."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:

@@ -18,11 +18,11 @@ class Run:
 
     `given`: the parameters that the experiment sets. These parameters distinguish the
         runs of the experiment.
-    `feedback`: caches, TLBs and bus cost time.
+    `feedback`: if True, misses in caches and TLBs and transfers on the bus take time.
     `limit_seconds`: a run fails when it exceeds this modelled time.
     `program`: the program that replaces the workload.
-    `model`: if False, each instruction takes one clock, and the machine has no caches, TLBs and
-        stalls.
+    `model`: if False, each instruction takes one clock, and the machine has no caches, no TLBs and
+        no stalls.
     `observation`: what the run records in addition to the counts.
     """
 
@@ -81,7 +81,8 @@ class Run:
 
     @property
     def sample(self) -> Sample | None:
-        """The intervals that the run simulates in detail; None for the whole run."""
+        """The intervals that the run simulates in detail; None if it simulates the whole run in
+        detail."""
         return self.observation.get(Sample)
 
     @property

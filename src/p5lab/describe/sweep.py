@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Axis:
-    """One [[sweep]] or --sweep: a list of steps. A step gives each of its keys a value."""
+    """One [[sweep]] or --sweep: a list of steps. A step sets one value for each of its keys."""
 
     where: str
     steps: tuple[Mapping[str, Any], ...]

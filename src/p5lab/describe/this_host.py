@@ -33,7 +33,8 @@ class Host(Machine):
 
     @property
     def clock_hz(self) -> int:
-        """The clock of the host's events in Hz: a tick is a nanosecond."""
+        """The frequency in Hz of the clock that counts time in the host's events. One tick is a
+        nanosecond."""
         return CLOCK_HZ
 
     def canonical(self, *targets: keys.Target) -> dict[str, str]:

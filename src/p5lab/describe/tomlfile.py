@@ -109,7 +109,7 @@ def load(path: Path, *, schema_version: int) -> Table:
     """Parses a file and checks its schema_version.
 
     A newer version is refused, because this program does not support it. An older version is
-    refused too. Version 1 is the first version, so this program contains no migration yet. Raises
+    refused too. Version 1 is the first version, so no code converts older files yet. Raises
     UserError for a file that cannot be read, and for a file that is not valid TOML.
     """
     try:

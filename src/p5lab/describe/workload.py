@@ -17,12 +17,12 @@ SCHEMA_VERSION = 1
 # The phase id of the empty bracket that every workload makes (workloads/lib/p5w.h).
 EMPTY_PHASE = 0xFFFFFFFF
 EMPTY_NAME = "empty"
-# The phase id of the guest's bracket around a delivered program, from before fork() to after
-# wait().
+# The phase id of the guest's bracket around a delivered program. This bracket begins before fork()
+# and ends after wait().
 WHOLE_PHASE, WHOLE_NAME = 0xFFFFFFFE, "whole"
-# The directories of workloads/. A guest contains their programs in this order.
+# The directories of workloads/. A guest contains the programs in the order of these directories.
 SUITES = ("micro", "apps", "mach", "net", "tests")
-# In earlier versions, this one file contained all descriptions.
+# Earlier versions of p5lab had a single file with the descriptions of all workloads.
 FORMER = "workloads/workloads.toml"
 KEYS = (
     "title",
@@ -83,7 +83,7 @@ class Parameter:
 class Workload:
     """One benchmark program.
 
-    `bracket`: a text that describes the code between begin and end.
+    `bracket`: a text that describes the code between the begin marker and the end marker.
     `operations`: the number of operations (calls, loads) in one bracket, or the name of the
         parameter with this number.
     `bytes`: the number of bytes that one operation moves, 0 if the workload moves no data. A copy
@@ -168,7 +168,7 @@ def capabilities(lab: Lab) -> dict[str, str]:
 
 
 def programs(lab: Lab, suites: Sequence[str] = SUITES) -> dict[str, Path]:
-    """The C files of these suites below workloads/, by the name of the program. Some of these
+    """The C files in these directories of workloads/, by the name of the program. Some of these
     programs have no description, so they are not workloads. Guests contain these programs too."""
     return {
         path.stem: path
@@ -194,7 +194,8 @@ class _Shelf:
         return found
 
     def merged(self, table: Table) -> Table:
-        """The table of a parameter, with the fields of the shared parameter that `like` names."""
+        """The table of a parameter. If the table has the field `like`, it inherits the other fields
+        of the shared parameter of this name."""
         if "like" not in table.data:
             return table
         like = table.text("like")

@@ -39,16 +39,17 @@ class Plan:
     """A run, ready to start.
 
     `inputs`: every file with an effect on the result, by role.
-    `settings`: all other data with an effect on the result, without paths.
+    `settings`: all other data that affect the result. These data contain no paths.
     `write`: the files to write into the run directory.
     `command`: the command to run in the run directory. The output of the command is
         written to the file `console`.
     `built_from`: the build's records about the engine and the guest, if these records exist.
     `after_boot`: the names of the inputs and settings that have an effect only after the guest's
         ready marker. Runs with equal values of all other inputs and settings can share one boot.
-    `server`: the files for a shared boot, which uses the same command in a separate directory.
-        There, these files replace the files of `write` with the same name. The booted engine then
-        forks each run (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
+    `server`: the files for a shared boot. The engine boots with the same command in a separate
+        directory, which contains the files of `write`. If `server` contains a file of the same
+        name, this file replaces the file of `write`. The booted engine then forks each run
+        (p5lab.execute.forkserver). Empty if the engine cannot share a boot.
     """
 
     inputs: Mapping[str, Path]
@@ -123,7 +124,7 @@ def get(name: str) -> Engine:
 
 
 def targets(lab: "Lab", runs: "Collection[Run]") -> tuple[str, ...]:
-    """The build targets that these runs need, for all their engines. Each target appears once."""
+    """The build targets that the engines of these runs need, each once."""
     guests: dict[str, list[Guest]] = {}
     for run in runs:
         guests.setdefault(run.engine, []).append(run.guest)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs the workloads on this host, without a simulator. The host's own counters count the events.
 
-The programs for the host are in build/workloads/native. These programs come from the same C files
-as in the guests and are compiled for the same processor. The markers of these programs read the
+The programs for the host are in build/workloads/native. The programs are compiled from the same C
+files as the guests' programs, and for the same processor. The markers of these programs read the
 host's clock and counters (workloads/lib/native.h). The programs run one at a time on one processor
 of the host. The working directory of a program is the directory of its build, because this
 directory contains the loader and the libraries of exec-dynamic. The programs write their files into

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """./p5lab cross-check: compares the counts of two engines for the same guest, programs and machine.
 
-The models of the two engines differ in some features. An experiment runs both engines again on a
-machine on which one such feature has no effect. If a difference between counts then disappears, the
-experiment explains this difference. docs/evidence/cross-check.md shows the result.
+The models of the two engines differ in some features. An experiment changes the machine so that one
+such feature has no effect, and runs both engines on the changed machine. If a difference between
+counts then disappears, the experiment explains this difference. docs/evidence/cross-check.md shows
+the result.
 """
 
 import io
@@ -46,8 +47,8 @@ Executor = Callable[[list[Run]], list[Result]]
 class Explanation:
     """An experiment on both engines.
 
-    settings: the machine keys that the experiment changes. quantities: the counts for which the
-    experiment can remove a difference.
+    settings: the machine keys that the experiment changes. quantities: the counts whose differences
+    the experiment can remove.
     """
 
     name: str
@@ -187,8 +188,9 @@ def check(
 ) -> Check:
     """Compares the counts of both engines, and runs experiments that can explain the differences.
 
-    Each experiment runs only the workloads with a difference that the experiment can explain.
-    explanations: the experiments to run. None means every experiment that can explain a difference.
+    If an experiment can explain a difference of a workload, it runs this workload, but no other
+    workloads. explanations: the experiments to run. None means every experiment that can explain a
+    difference.
     """
     found = _compare(lab, ask, execute, {})
     if explanations is None:
@@ -252,7 +254,8 @@ def _host(result: Result) -> tuple[object, ...]:
     run, record = result.run, store.read(result.directory) or {}
     after = record.get("after_boot_seconds", math.nan)
     if run.engine == GEM5:
-        # gem5 writes the host time between two dumps. The first dump belongs to the ready marker.
+        # Each dump of gem5 contains the host time since the previous dump. The first dump is made
+        # at the ready marker, so its host time does not count.
         spans = sections(result.directory / STATS, lambda name: name == "hostSeconds")
         after = sum(float(section.get("hostSeconds")) for section in list(spans)[1:])
     return (
@@ -352,7 +355,8 @@ def grids(found: Check) -> list[Grid]:
 
 
 def _few(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows to show. The rows of a curve are its smallest, middle and largest size."""
+    """The rows to show. If a workload measures a curve over sizes, only the rows of the smallest,
+    the middle and the largest size are shown."""
     kept, curves = [], _curves(rows)
     for name, group in rows.groupby("workload", sort=False):
         phases = list(dict.fromkeys(group["phase"]))
@@ -364,7 +368,7 @@ def _few(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(rows: pd.DataFrame) -> dict[str, int]:
-    """The number of sizes of each workload that measures a curve over sizes."""
+    """The number of sizes in the curve of a workload, for each workload that measures a curve."""
     names = rows.drop_duplicates(["workload", "phase"]).groupby("workload", sort=False)["phase"]
     return {name: len(phases) for name, phases in names if phases.map(is_size).all()}
 
@@ -459,7 +463,8 @@ def _percent(value: float) -> str:
 
 
 def notes(found: Check) -> list[str]:
-    """The lines below the tables: how many counts agree, deviations, and what did not run."""
+    """The lines below the tables: the number of counts that agree, the deviations of gem5, and the
+    workloads that the guest cannot run."""
     own = _own(found.rows)
     bounded = own[own["verdict"].isin((AGREES, DIFFERS))]
     lines = [

@@ -126,7 +126,7 @@ def picture(lab: Lab, experiment_name: str, execute: Execute) -> str:
 def brackets(
     lab: Lab, experiment_name: str, wanted: set[tuple[str, str]], execute: Execute
 ) -> dict[tuple[str, str], Bracket]:
-    """The typical bracket of each wanted pair of workload and guest, from traced runs."""
+    """The typical bracket of each pair of workload and guest in `wanted`, from traced runs."""
     choice = Filter(
         workloads=tuple(sorted({workload for workload, _ in wanted})),
         guests=tuple(sorted({guest for _, guest in wanted})),

@@ -98,7 +98,8 @@ def _box(x: int, y: int, step: Step) -> list[str]:
 
 
 def _passes_on(x: int, y: int, other: int, step: Step) -> str:
-    """The line between two boxes. A load of CR3 is a wide line along both boxes."""
+    """The line between two boxes. If the step loads CR3, the line is wide and covers the height of
+    both boxes."""
     colour = SPACE if step.switches else LINE
     low, high = sorted((y, other))
     end = high + LANE - 4 if step.switches else high + 4

@@ -27,7 +27,7 @@ EXPERIMENT, WORKLOAD, NULL = "chen95-method", "counted", "null"
 FORMS = ("table", "markdown")  # other formats show only the engine's counts
 EXACT = "counters.miscounts=false"
 TABLE = re.compile(r"(<!-- method of (\S+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-# The names that people read, with the code of each event.
+# The text that the tables show for an event: its name and its code.
 EVENTS = {
     "cycles": "cycles (RDTSC)",
     "data_reads": "data reads (00)",
@@ -66,7 +66,7 @@ NOTES = (
 
 
 def applies(runs: Sequence[Stored]) -> bool:
-    """Whether these tables can show the runs.
+    """Whether the tables of the method can show these runs.
 
     All runs must be ok and use the same machine, guest and seed. The runs must include Null.
     """

@@ -22,7 +22,7 @@ class Evidence:
     """The sources of documents: a checkout, and functions that run experiments in it.
 
     `execute` executes several runs at a time. `one_by_one` executes one run at a time, so that host
-    times are comparable. A run that several documents need executes only once.
+    times are comparable. A run that several documents need is executed only once.
     """
 
     def __init__(self, lab: Lab, execute: Execute, one_by_one: Execute) -> None:
@@ -40,10 +40,10 @@ class Evidence:
 class Document:
     """A generated document.
 
-    file: its path in the checkout. needs: the experiments that run first, or none if the files of
-    the checkout are enough. make: a function that returns the new text from the old text, with the
-    hand-written parts unchanged. gem5: whether the document needs a gem5 and shows host times,
-    which differ each time.
+    file: its path in the checkout. needs: the experiments that run first; empty if the files of the
+    checkout are enough. make: a function that returns the new text from the old text, with the
+    hand-written parts unchanged. gem5: True if the document needs a gem5 program. Such a document
+    also shows host times, which differ each time.
     """
 
     name: str
@@ -123,7 +123,7 @@ def _all_ok(failed: Sequence[Result]) -> None:
 
 
 def choose(names: Sequence[str]) -> list[Document]:
-    """The documents with these names, or all documents without a name.
+    """The documents with these names. If `names` is empty, all documents.
 
     UserError for an unknown name.
     """
@@ -154,7 +154,8 @@ def render(evidence: Evidence, document: Document, text: str) -> str:
 
 
 def why_not(document: Document, *, check: bool) -> str:
-    """The reason to skip a document that the user did not name, or an empty text."""
+    """The reason why a command that does not name this document skips the document. The text is
+    empty if there is no reason."""
     if document.gem5 and not os.environ.get(gem5.VARIABLE):
         return f"needs a gem5: {gem5.VARIABLE} is not set"
     return "shows host times, which differ each time" if document.gem5 and check else ""

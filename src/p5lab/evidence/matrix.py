@@ -29,9 +29,9 @@ class Cell:
     """A benchmark on a guest.
 
     runs: the number of runs of the benchmark that the papers' experiments define for this guest.
-    state: "all" if no other guest has more runs in any experiment, "some" otherwise.
-    "can" means that the guest can run the benchmark, but no experiment includes it. "no" means that
-    the guest cannot run the benchmark, for this `reason`.
+    state: "all" if no other guest has more runs in any experiment, "some" if another guest has more
+    runs, "can" if the guest can run the benchmark but no experiment requests this, "no" if the
+    guest cannot run the benchmark. reason: why the guest cannot run the benchmark.
     """
 
     benchmark: str

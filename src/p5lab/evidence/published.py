@@ -244,11 +244,12 @@ class _Loader:
     def _other(
         self, measure: Table, key: str, own: dict[str, Any], board: Machine
     ) -> Selection | None:
-        """The selection `less`, which is subtracted, or `over`, which is the divisor. None if the
-        measure does not contain this key.
+        """The selection under `key` of a measure: `less` is subtracted, and `over` is the divisor.
+        None if the measure does not contain `key`.
 
-        The selection inherits the measure's parameters and phases if it names no workload. The
-        selection inherits the measure's machine settings if it names no machine.
+        If the selection names no workload, the selection inherits the measure's parameters and
+        phases. If the selection names no machine, the selection inherits the measure's machine
+        settings.
         """
         if key not in measure.data:
             return None
@@ -310,7 +311,8 @@ def _points(workload: Workload) -> list[str]:
 
 
 def _value(table: Table, tag: str) -> float:
-    """The published number of a claim. NaN for a claim about a shape."""
+    """The published number of a claim. The result is NaN for a claim about a shape, which has no
+    number."""
     if tag not in SHAPES:
         return _number(table, "value")
     if "value" in table.data:

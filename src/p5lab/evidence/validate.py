@@ -118,7 +118,8 @@ def misses(found: pd.DataFrame) -> bool:
 def show(console: Console, found: pd.DataFrame, form: str, *, everything: bool = False) -> None:
     """Prints the verdicts. form: "table", "csv", "json" or "markdown".
 
-    everything: as in `grids`. The formats for programs, csv and json, always contain all rows.
+    `everything` has the same meaning as in `grids`. The forms "csv" and "json" always contain all
+    rows, because programs read these forms.
     """
     if form == "csv":
         print(as_csv(found), end="")
@@ -213,7 +214,8 @@ def _measured(row: dict[str, object]) -> bool:
 
 
 def published(row: dict[str, object]) -> str:
-    """The published value of a claim with its tag and unit. For a shape, the name of the shape."""
+    """The published value of a claim with its tag and unit. If the claim is about a shape, the text
+    is the name of the shape."""
     if row["tag"] in claims.SHAPES:
         return str(row["tag"])
     tag = "" if row["tag"] == "exact" else f"{row['tag']} "
@@ -221,7 +223,8 @@ def published(row: dict[str, object]) -> str:
 
 
 def _error(row: dict[str, object]) -> str:
-    """The error in percent. A claim without an error, such as a bound that holds, has a dash."""
+    """The error in percent. The text is a dash if the claim has no error, for example for a bound
+    that holds."""
     error = float(str(row["error"]))
     kept = row["tag"] in claims.BOUNDS and row["verdict"] == HOLDS
     return MISSING if kept or math.isnan(error) else f"{error:+.1f} %"
@@ -257,7 +260,7 @@ def as_json(found: pd.DataFrame) -> str:
 
 
 def block(found: pd.DataFrame, *, everything: bool = False) -> str:
-    """The verdicts in Markdown. everything: as in `grids`."""
+    """The verdicts in Markdown. `everything` has the same meaning as in `grids`."""
     paragraphs = [grid.markdown() for grid in grids(found, everything=everything)]
     paragraphs += notes(found, everything=everything)
     return "\n\n".join(paragraphs) + "\n"
@@ -266,8 +269,8 @@ def block(found: pd.DataFrame, *, everything: bool = False) -> str:
 def render(text: str, found: pd.DataFrame, *, systems: bool = False) -> str:
     """The document with a new table of the claims about hardware, or about `systems`.
 
-    The document about hardware also contains the number of claims about systems that hold, and a
-    link to the document about systems. UserError if the text contains no block for the table.
+    The document about hardware also contains a link to the document about systems, and the number
+    of claims that hold in that document. UserError if the text contains no block for the table.
     """
     of_systems = found["role"] == SYSTEM
     shown = block(found[of_systems if systems else ~of_systems])

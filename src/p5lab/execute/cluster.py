@@ -130,9 +130,10 @@ class Cluster:
     @property
     def _others(self) -> bool:
         """Whether an idle worker may continue the chain of another worker. The idle worker would
-        have to boot the guest again. So an idle worker of our own may continue a chain only after
-        every boot has begun. With a shared scheduler, an idle worker may always continue a chain,
-        because the preferred worker may be busy with the work of other clients."""
+        have to boot the guest again. So if this command started the workers, an idle worker may
+        continue a chain only after a run of every shared boot has been sent. With a shared
+        scheduler, an idle worker may always continue a chain, because the preferred worker may be
+        busy with the work of other clients."""
         return not self._own or not self._unbegun
 
     def run(
@@ -210,8 +211,8 @@ class Cluster:
         try:
             report = future.result()
         except KilledWorker as killed:
-            # Dask also counts the deaths of workers on which this run only waited. `attempts`
-            # counts only the executions that began.
+            # Dask also counts the death of a worker if the run was still waiting on this worker.
+            # `attempts` counts only the executions that began.
             if watched.attempts <= RETRIES:
                 chain.worker = ""
                 return None

@@ -27,7 +27,8 @@ PIECE = 4 << 20  # bytes of an input in one message
 
 
 def inputs_of(task: Task, directory: Path) -> tuple[Input, ...]:
-    """The inputs of a run as a worker needs them. Paths are relative to the run directory."""
+    """The inputs of a run, in the form that a worker needs. Their relative paths begin at the run
+    directory."""
     return tuple(
         Input(os.path.relpath(path, directory), path.absolute(), task.digests[role])
         for role, path in task.plan.inputs.items()
@@ -102,7 +103,8 @@ def received(report: Report, attempts: int, events: Collection[str], directory: 
 
 
 def unpack(files: Mapping[str, tuple[str, bytes]], stage: Path) -> None:
-    """Writes the files that a worker sent below `stage`: name -> (digest, content).
+    """Writes the files that a worker sent into the directory `stage`. `files`: the digest and the
+    content of each file, by name.
 
     Raises UserError for a name outside of `stage` and for a wrong digest.
     """

@@ -34,15 +34,16 @@ START_SECONDS = 120  # limit for the start of workers on this machine, which may
 def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[Cluster]:
     """Provides a cluster while the block runs. `say` shows the user a message if the runs must wait
     for workers. Raises UserError if there is no connection."""
-    # The imports are here because these modules take longer to load than most commands need.
+    # These modules take a long time to load, so only the commands that use a cluster import them.
     import dask
     from distributed import Client, LocalCluster
 
     _quiet()
     with ExitStack() as stack:
         beacon = stack.enter_context(_beacon(lab))
-        # With 0, Dask reports every death of a worker to this process. The class Cluster then
-        # decides whether the run is sent again. Only Cluster counts how often the run began.
+        # If Dask allows no failures, it reports every death of a worker to this process. Then the
+        # class Cluster decides whether the run is sent again, because only Cluster counts the
+        # executions of the run that began.
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 0}))
         security = _security(wanted)
         try:
@@ -85,9 +86,9 @@ def connected(lab: Lab, wanted: Wanted, say: Callable[[str], None]) -> Iterator[
 
 @contextmanager
 def _workers(wanted: Wanted, address: str) -> Iterator[None]:
-    """Keeps worker processes running on this machine while the block runs. A worker that dies at
-    any moment is started again. All workers end with this process. Dask's own supervisor is not
-    used, because it does not restart a worker that dies during its start."""
+    """Keeps worker processes running on this machine while the block runs. If a worker dies, also
+    during its start, this process starts it again. All workers end with this process. Dask's own
+    supervisor is not used, because it does not restart a worker that dies during its start."""
     tls = wanted.tls
     lab = Lab.here()
     sources = os.pathsep.join(str(lab.root / name) for name in ("src", "stats-parsers"))

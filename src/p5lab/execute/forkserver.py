@@ -73,9 +73,9 @@ class Server:
     time."""
 
     def __init__(self, plan: Plan, beside: Path, owner: str = "") -> None:
-        """Starts the engine in a new directory beside the run directory `beside`. Relative to the
-        new directory, the plan's paths lead to the same files. The name of the new directory
-        contains `owner`. Raises OSError or UserError if the engine cannot start."""
+        """Starts the engine in a new directory beside the run directory `beside`. The relative
+        paths of the plan lead to the same files from the new directory. The name of the new
+        directory contains `owner`. Raises OSError or UserError if the engine cannot start."""
         self.directory = Path(
             tempfile.mkdtemp(prefix=f"{store.BOOT_PREFIX}{owner}", dir=beside.parent)
         )
@@ -99,8 +99,8 @@ class Server:
         time in seconds from the fork to the end; 0 if the engine did not fork the run.
 
         The forked process holds `lock` (a file descriptor) while it runs. If the boot fails, the
-        exit status of the booting engine is returned. The engine's `outputs` are then in
-        `directory`, as if the run had failed.
+        result is the exit status of the booting engine. The files `outputs` of this engine are then
+        copied to `directory`, as if the run had failed.
         """
         answer, theirs = os.pipe()
         with os.fdopen(answer, "rb", buffering=0) as pipe:
@@ -153,8 +153,8 @@ def _number(said: bytes, what: bytes) -> int | None:
 
 
 class Servers:
-    """Keeps one server for each boot that several runs share. The server runs from the first of
-    these runs to the last run."""
+    """Keeps one server for each boot that several runs share. A server starts with the first run of
+    its boot and ends after the last run of its boot."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         """`keys`: the boots of all runs. A run is not forked if its boot is empty, or if no other

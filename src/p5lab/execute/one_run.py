@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Executes one run in one directory: the run directory, or a directory of a worker
-(p5lab.execute.worker). This module does not depend on the place of the results."""
+(p5lab.execute.worker). This module does not use the location of the results directory."""
 
 import os
 import platform
@@ -151,8 +151,8 @@ def phases(run: Run) -> dict[int, str]:
 
 
 def _count(task: Task, directory: Path, outcome: Outcome) -> tuple[Outcome, dict[str, Any]]:
-    """Converts the events of a successful run to the tidy table. The outcome is `failed` if the
-    events are not valid. Also returns further facts for the record."""
+    """Converts the events of a successful run to the tidy table. Returns the outcome, which is
+    `failed` if the events are not valid, and further facts for the record."""
     run = task.run
     try:
         parsed = events.parse(directory / EVENTS)

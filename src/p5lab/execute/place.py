@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where are runs executed? A Place executes them: engines of this process (Here), or the workers of
-a Dask cluster (p5lab.execute.cluster). Both use p5lab.execute.one_run."""
+"""Where are runs executed? A Place executes runs. The place Here uses engines of this process. The
+place in p5lab.execute.cluster uses the workers of a Dask cluster. Both places call
+p5lab.execute.one_run."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -20,9 +20,10 @@ from p5lab.lab import Lab
 class Estimate:
     """Estimates the host seconds of a run as the mean of similar earlier runs. Similar runs have
     the same engine, workload, guest, number of shadow geometries and parameters. If there are no
-    such runs, the parameters may differ, then also the number of shadow geometries, then the guest,
-    and then the workload. The geometry of the machine is ignored, because the geometry hardly
-    changes the work of a guest. `past` is called only for the first estimate."""
+    such runs, the estimate uses runs with other parameters. If these runs are missing too, the
+    number of shadow geometries may also differ, then the guest, and then the workload. The geometry
+    of the machine is ignored, because a guest executes nearly the same instructions on every
+    geometry. `past` is called only for the first estimate."""
 
     def __init__(self, past: Callable[[], Iterable[Stored]]) -> None:
         self._past = past
@@ -101,8 +102,8 @@ class Plan:
 
 
 class Countdown:
-    """The remaining host time of the runs of a command, with `jobs` runs at a time. A call returns
-    the time as a text such as "3 min"."""
+    """The remaining host time of a command that executes `jobs` runs at the same time. A call
+    returns the time as a text such as "3 min"."""
 
     def __init__(
         self, runs: Sequence[Run], estimate: Callable[[Run], float | None], jobs: int
@@ -115,7 +116,8 @@ class Countdown:
         self._lock = threading.Lock()
 
     def started(self, label: str) -> None:
-        """Records that a run has started. From now on its remaining time decreases."""
+        """Records that a run has started. The remaining time of the run decreases from this
+        moment."""
         with self._lock:
             self._begun[label] = time.monotonic()
 

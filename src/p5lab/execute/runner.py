@@ -87,8 +87,8 @@ class Runner:
     jobs: int = 1
     fork: bool = True  # boot once for all runs that can share a boot
     fail_fast: bool = False  # after a failure, runs that have not begun stay `queued`
-    # Opened if there is a run to execute. If None, engines of this process execute the runs, `jobs`
-    # runs at a time.
+    # A function that opens the place. It is called only if there is a run to execute. If `place` is
+    # None, engines of this process execute the runs, `jobs` runs at a time.
     place: Callable[[], AbstractContextManager[Place]] | None = None
     estimate: Callable[[Run], float | None] = lambda run: None  # host seconds
     host_limit: float = HOST_LIMIT_SECONDS
@@ -153,8 +153,9 @@ class Runner:
         return Known(job.id, str(store.settle(job.directory, record)["status"]))
 
     def _order(self, jobs: Mapping[str, _Job]) -> list[_Job]:
-        """Sorts the longest runs first, so that no long run remains alone at the end. Runs of one
-        boot stay together, so that few booted guests wait at the same time."""
+        """Sorts the longest runs first. Otherwise a long run could begin last, and only this run
+        would be executed at the end. Runs of one boot stay together, so that few booted guests wait
+        at the same time."""
         seconds = {name: self.estimate(job.run) or 0.0 for name, job in jobs.items()}
         boots: dict[str, float] = {}
         for name, job in jobs.items():
@@ -167,7 +168,8 @@ class Runner:
         )
 
     def _identify(self, run: Run) -> _Job:
-        # The identity contains no relative paths, so any directory at this depth is suitable.
+        # The name of the run directory depends on the identity. The identity contains no relative
+        # paths, so any directory at the same depth can be used to prepare the plan here.
         place = self.lab.results / run.experiment / "run"
         plan = engines.get(run.engine).prepare(self.lab, run, place)
         identity = {**store.identity(plan), "described": _described(run)}
@@ -287,8 +289,8 @@ class Runner:
         except UserError as error:
             outcome, facts = Outcome("failed", str(error)), {}
         record |= {"status": outcome.status, "reason": outcome.reason, **facts}
-        # If this record cannot be written, the earlier record stays `running` without a lock. The
-        # next reader treats such a run as failed.
+        # If this record cannot be written, the status in the earlier record stays `running`, but no
+        # process holds the lock of the run. The next reader treats such a run as failed.
         with suppress(UserError):
             store.write(directory, record)
         with suppress(OSError):

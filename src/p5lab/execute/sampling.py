@@ -37,8 +37,8 @@ from p5stats import events, simpoint
 from p5stats.simpoint import BUSY, INSTRUCTIONS, Point
 
 SCHEMA_VERSION = 1
-# Experiment names of the three runs. The names differ, because the code that reads tables treats
-# equal runs of one experiment as one run.
+# The experiment names of the three runs. The code that reads tables treats equal runs of one
+# experiment as one run, so the three runs need different experiment names.
 FULL, BLOCKS, SAMPLED = "simpoint", "simpoint-vectors", "simpoint-sampled"
 INTERVAL, MAX_K = 10_000_000, 30
 # This number of instructions fills an L2 cache of 256 KB several times (docs/concepts/simpoint.md).
@@ -50,9 +50,9 @@ ESTIMATE = "estimate.json"
 
 @dataclass(frozen=True)
 class Chosen:
-    """The result of a clustering. The points are in the order of the run. `scores` contains the
-    score of each number of clusters, k = 1, 2 and so on. With the user's SimPoint, `scores` is
-    empty, because that program does not report scores."""
+    """The result of a clustering. The chosen points have the order in which the run reaches them.
+    `scores` contains the score of each number of clusters, k = 1, 2 and so on. With the user's
+    SimPoint, `scores` is empty, because that program does not report scores."""
 
     vectors: simpoint.Vectors
     points: tuple[Point, ...]
@@ -137,7 +137,7 @@ def blocks(run: Run, interval: int) -> Run:
 
 def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
     """Returns the run that simulates only the chosen intervals in detail. Before each interval, the
-    run executes `warm_up` instructions that warm the model."""
+    run warms the caches, the TLBs and the branch target buffer for `warm_up` instructions."""
     return replace(
         run,
         experiment=SAMPLED,
@@ -149,7 +149,8 @@ def sampled(run: Run, chosen: Chosen, warm_up: int) -> Run:
 
 
 def choose(file: Path, max_k: int, binary: Path | None) -> Chosen:
-    """Chooses the intervals that represent the run with these frequency vectors."""
+    """Chooses the intervals that represent a run. `file` contains the frequency vectors of the
+    run."""
     vectors = simpoint.read_vectors(file)
     if binary:
         return Chosen(vectors, _by_binary(file, len(vectors.intervals), max_k, binary), ())
@@ -269,7 +270,7 @@ def estimate(chosen: Chosen, interval: int, results: dict[str, Result]) -> dict[
 
 @dataclass(frozen=True)
 class Estimated:
-    """The estimates of the workloads by label, and the runs that failed."""
+    """The estimates by the label of the workload, and the runs that failed."""
 
     found: dict[str, dict[str, Any]]
     failed: list[Result]

@@ -2,8 +2,8 @@
 """`./p5lab shell GUEST` shows the serial console of a simulated machine in the user's terminal.
 
 Bochs opens one end of a pseudo-terminal as its first serial line. This module relays bytes between
-the other end and the user. The machine follows real time: the machine is at most a second ahead,
-and idles while the guest is idle. No file of the session is kept.
+the other end and the user. The machine's clock follows real time: it is at most one second ahead of
+real time, and the engine idles while the guest is idle. p5lab keeps no file of the session.
 
 In a session, the guest's output reaches the terminal unchanged, because editors need the control
 sequences. In all other commands, the control sequences in a guest's output are made harmless before
@@ -80,7 +80,8 @@ def run(lab: Lab, planned: Run) -> int:
 
 
 def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
-    """Returns how the engine ended, or None if the user left the session before."""
+    """Returns the outcome of the engine, or None if the user left the session before the engine
+    ended."""
     engine = engines.get(planned.engine)
     prepared = engine.prepare(lab, planned, directory)
     for file, content in prepared.write.items():
@@ -94,8 +95,8 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
             "clock: sync=slowdown",
         )
         with (directory / prepared.console).open("wb") as console:
-            # The new session makes the line the controlling terminal of Bochs. If this process
-            # dies, Bochs gets a hang-up signal.
+            # Bochs starts in a new session of the operating system, so the serial line becomes its
+            # controlling terminal. If this process dies, Bochs therefore gets a hang-up signal.
             process = subprocess.Popen(
                 command,
                 cwd=directory,
@@ -123,8 +124,8 @@ def _session(lab: Lab, planned: Run, directory: Path) -> Outcome | None:
 
 @contextlib.contextmanager
 def raw_terminal() -> Iterator[bool]:
-    """Passes every key to the guest while the block runs. Yields whether standard input is a
-    terminal."""
+    """Passes every key to the guest while the block runs. Yields True if standard input is a
+    terminal, else False."""
     if not sys.stdin.isatty():
         yield False
         return
@@ -184,7 +185,8 @@ class Relay:
         self._heard = True
         self._quiet_since = time.monotonic()
         self._tail = (self._tail + data)[-16:]
-        # A line ends with two characters on a terminal, and with one character in a file.
+        # The guest ends a line with CR and LF. A terminal gets both characters, but a file gets
+        # only LF.
         self._shown += data if sys.stdout.isatty() else data.replace(b"\r", b"")
 
     def _from_user(self, data: bytes) -> None:

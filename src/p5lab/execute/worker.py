@@ -4,9 +4,9 @@
 Each execution has its own directory, so two executions of a run never use the same files. If the
 worker sees the client's results directory, the directory of the execution is beside the run
 directories. If the worker does not see the results directory, the directory of the execution is on
-the worker's disk. There, the inputs have the same relative paths as at the client. The worker
-returns the path of the directory, or the files in the directory. Only the client moves files into
-the run directory.
+the worker's disk. On this disk, the inputs have the same relative paths as on the client's host.
+The worker returns the path of the directory, or the files in the directory. Only the client moves
+files into the run directory.
 """
 
 import functools
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 60  # a booted engine is ended after this time without a run
 BEGAN, ENDED = "began", "ended"
 FILLER = ".p5lab"  # name of directories that only make a path deeper
-# Files of a run directory that do not belong to a result.
+# The files of a run directory that the worker does not return with the result.
 _OWN = (store.LOCK, store.RECORD, store.RESERVE)
 
 
@@ -112,8 +112,9 @@ def skew(wanted: dict[str, str]) -> str:
 
 
 def dies_with_us() -> tuple[str, ...]:
-    """Returns words to put before a command. With these words, the process of the command is killed
-    when the thread that started it ends. Returns no words if the host has no setpriv."""
+    """Returns the first words of a command line. The kernel then kills the process of the command
+    when the thread that started the process ends. The result is empty if the host has no
+    setpriv."""
     setpriv = Path("/usr/bin/setpriv")  # of util-linux
     return (str(setpriv), "--pdeathsig", "KILL") if setpriv.exists() else ()
 
@@ -174,8 +175,8 @@ def _perform(worker: "Worker", task: Task, stage: Path, session: str) -> Done:
     key = worker.get_current_task()
 
     def dropped() -> bool:
-        """Whether no client waits for the run, because the client has cancelled the run or is
-        gone."""
+        """True if no client waits for the run any more: the client has cancelled the run, or the
+        client has ended."""
         state = worker.state.tasks.get(key)
         return state is None or state.state not in ("executing", "long-running")
 

@@ -45,7 +45,7 @@ class Attribution(Kind):
 
     @classmethod
     def parse(cls, args: argparse.Namespace) -> Self | None:
-        """The values of --attribute, each once; None without the option."""
+        """The values of --attribute without repetitions; None if the option is missing."""
         return cls(tuple(sorted(set(args.attribute)))) if args.attribute else None
 
     @classmethod
@@ -60,12 +60,13 @@ class Attribution(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True with `misses`, because this setting follows each cache line."""
+        """True if the misses are classified, because the engine then follows each cache line."""
         return "misses" in self.by
 
     @property
     def every_access(self) -> str:
-        """Only `misses` needs every access to L1."""
+        """The text `--attribute misses` if the user gave this option, else empty. No other setting
+        needs a report of every access to L1."""
         return "--attribute misses" if "misses" in self.by else ""
 
     @property

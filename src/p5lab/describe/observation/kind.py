@@ -21,10 +21,10 @@ class Kind(ABC):
     instance contains the user's settings of the kind.
 
     Class attributes: `option` is the kind's option on the command line. `unasked` contains the
-    entries of `request` in run.json for a run without this kind. `outputs` lists the files that the
-    kind leaves in the run directory. `apart` lists the keys of engine.conf that distinguish a run
-    with this kind from a plain run of the same workload. `./p5lab gc` does not treat one of these
-    two runs as a replacement for the other run.
+    entries that a run without this kind writes to `request` in run.json. `outputs` lists the files
+    that the kind leaves in the run directory. `apart` lists the keys of engine.conf that
+    distinguish a run with this kind from a plain run of the same workload. `./p5lab gc` does not
+    treat one of these two runs as a replacement for the other run.
     """
 
     option: ClassVar[str]

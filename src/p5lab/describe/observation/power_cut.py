@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A cut of the power during the run: `--power-cut`."""
+"""Switches the power of the machine off during the run: `--power-cut`."""
 
 import argparse
 import re
@@ -48,7 +48,8 @@ class PowerCut(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The power cut in the record's request. None if the entry `power_cut` is 0 or missing."""
+        """The time of the power cut, from the record's request. None if the entry `power_cut` is 0
+        or missing."""
         microseconds = record["request"].get("power_cut", 0)
         return cls(microseconds) if microseconds else None
 

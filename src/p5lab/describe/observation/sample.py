@@ -29,9 +29,9 @@ class Interval:
 @dataclass(frozen=True)
 class Sample(Kind):
     """Simulates only some intervals in detail. `intervals`: in the order of time. `warm_up`: the
-    number of instructions before each interval that warm caches, TLBs and branch target buffer.
-    `simpoints`, `weights`: the texts of the two files with the chosen intervals
-    (p5stats.simpoint)."""
+    length of the warm-up before each interval, in instructions. The warm-up fills the caches, the
+    TLBs and the branch target buffer. `simpoints`, `weights`: the texts of the two files with the
+    chosen intervals (p5stats.simpoint)."""
 
     option = "simpoint"
     unasked: ClassVar = {"sample": None}
@@ -43,8 +43,7 @@ class Sample(Kind):
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self | None:
-        """The sample in the record's request; None for a run that was simulated completely in
-        detail."""
+        """The sample in the record's request; None if the whole run was simulated in detail."""
         asked = record["request"].get("sample")
         if asked is None:
             return None
@@ -57,7 +56,7 @@ class Sample(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True: an estimate of cycles needs the processor's timing."""
+        """Always true, because an estimate of cycles needs the processor's timing."""
         return True
 
     @property

@@ -33,7 +33,7 @@ class Shadows(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True: only the engine with the Pentium's caches counts these misses."""
+        """Always true, because only the engine with the Pentium's caches counts these misses."""
         return True
 
     @property

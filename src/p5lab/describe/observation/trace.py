@@ -62,12 +62,13 @@ class Trace(Kind):
 
     @property
     def needs_clocks(self) -> bool:
-        """True for a trace of accesses, which needs the caches of the Pentium."""
+        """True for a trace of accesses, because this trace needs the caches of the Pentium."""
         return "accesses" in self.what
 
     @property
     def every_access(self) -> str:
-        """Only a trace of accesses needs every access to L1."""
+        """The text `--trace accesses` if the user gave this option, else empty. No other trace
+        needs a report of every access to L1."""
         return "--trace accesses" if "accesses" in self.what else ""
 
     def conf(self) -> Conf:

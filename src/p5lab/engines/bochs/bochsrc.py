@@ -12,7 +12,7 @@ from p5lab.describe.run import Run
 from p5lab.errors import UserError
 from p5lab.lab import Lab
 
-# The largest numbers of heads and sectors that a BIOS of the time could address.
+# The largest numbers of heads and sectors that a BIOS could address when the Pentium was new.
 HEADS, SECTORS = 16, 63
 CYLINDER = HEADS * SECTORS * 512
 NO_DISK = "ata0: enabled=0"
@@ -65,8 +65,8 @@ def _cylinders(lab: Lab, image: Path) -> int:
 
 
 def _disk(path: str, cylinders: str) -> str:
-    """The lines of the primary IDE master. The image mode `private` is our own code
-    (engine/bochs/disk.cc)."""
+    """The lines of the primary IDE master. Bochs itself has no image mode `private`.
+    engine/bochs/disk.cc implements this mode."""
     return (
         "ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14\n"
         f'ata0-master: type=disk, mode=private, path="{path}", cylinders={cylinders},'

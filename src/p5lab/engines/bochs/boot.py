@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The boot loader's part of the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst) and of
-the Multiboot Specification.
+"""Places a guest in memory, as the Linux/x86 boot protocol (Linux, Documentation/x86/boot.rst) and
+the Multiboot Specification require from a boot loader.
 
 The boot ROM requests the guest from the engine. The engine copies files into memory and jumps to
 the entry point. This module chooses the addresses, as a boot loader would. The real-mode setup code
@@ -22,9 +22,9 @@ BASE = 0x90000  # real-mode code
 HEAP_END = 0xE000
 KERNEL = 0x100000
 PAGE = 4096
-# The BIOS stores its ACPI and MP tables in the last 64 KB of memory and just below (rombios.h:
-# ACPI_DATA_SIZE). The BIOS reports this memory to the guest. The RAM disk must not overlap these
-# tables.
+# The BIOS stores its ACPI and MP tables in the last 64 KB of memory and just below these 64 KB
+# (rombios.h: ACPI_DATA_SIZE). The BIOS reports this memory to the guest. The RAM disk must not
+# overlap these tables.
 TOP_RESERVED = 0x20000
 TYPE_OF_LOADER = 0xFF  # "unassigned"
 CAN_USE_HEAP = 0x80
@@ -101,8 +101,9 @@ def linux(
 
     top = min(memory - TOP_RESERVED, field(0x22C, "I") + 1)
     ramdisk = (top - initramfs_size) & ~(PAGE - 1) if initramfs_size else 0
-    # The kernel decompresses itself in place. From protocol 2.10, init_size is the number of bytes
-    # that the kernel uses from its address.
+    # The kernel decompresses itself in place. In version 2.10 and later versions of the boot
+    # protocol, init_size is the number of bytes that the kernel uses, counted from its start
+    # address.
     needed = field(0x260, "I") if version >= 0x020A else len(kernel) - setup_size
     if (ramdisk or top) < KERNEL + needed:
         raise UserError(
@@ -165,9 +166,10 @@ def multiboot(
 ) -> Layout:
     """Lays out an ELF kernel and its modules as the Multiboot Specification (0.6.96) requires.
 
-    `loader` is the code of guest-images/parts/bootrom/multiboot.S. This code is at BASE, directly
-    followed by its data for the kernel. The modules follow the kernel. Raises UserError for a file
-    that is not a multiboot kernel, and for files that do not fit into `memory` bytes.
+    `loader` is the code of guest-images/parts/bootrom/multiboot.S. The loader's code is at BASE.
+    The data that the loader passes to the kernel follow directly after this code. The modules
+    follow the kernel. Raises UserError for a file that is not a multiboot kernel, and for files
+    that do not fit into `memory` bytes.
     """
     if MULTIBOOT_HEADER not in kernel[:MULTIBOOT_SEARCH]:
         raise UserError(f"{kernel_file}: not a multiboot kernel (no header in its first 8 KB)")

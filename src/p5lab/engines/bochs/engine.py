@@ -75,7 +75,8 @@ class Bochs(Engine):
                 CONF: conf,
                 "job": job,
                 "bochsrc": emulator.values,
-                # Only this file contains the kernel's command line.
+                # The digest of this file stands for the kernel's command line, which no other
+                # setting contains.
                 SETUP: _sha256(layout.setup),
                 **{name: _sha256(content) for name, content in observed.items()},
             },
@@ -157,8 +158,8 @@ def _layout(lab: Lab, run: Run, kernel: bytes) -> boot.Layout:
 
 
 def _conf(run: Run, inputs: Collection[str], layout: boot.Layout) -> dict[str, str]:
-    """The lines of engine.conf that have an effect already during the boot. The lines contain roles
-    of files instead of paths, so the lines identify the run in any directory."""
+    """The lines of engine.conf that have an effect already during the boot. The lines contain the
+    roles of files instead of their paths, so the lines are the same in every run directory."""
     conf: dict[str, str] = {
         **run.machine.engine_conf(),
         "run.events": EVENTS,
@@ -211,7 +212,8 @@ def _kernel_version(kernel: bytes) -> str:
 
 
 def _why_no_end(path: Path) -> str:
-    """The reason why a file of events has no readable end line, from the parser."""
+    """The reason why the file of events has no valid end line. The reason is the message of the
+    parser."""
     try:
         events.parse(path)
     except StatsError as error:

@@ -83,9 +83,9 @@ def check(directory: Path, parts: Mapping[str, str]) -> None:
 
 
 def find(store: Path, parts: Mapping[str, str], make: Callable[[Path], None]) -> tuple[Path, bool]:
-    """The checkpoint with these inputs, and whether this call made it. `make`: the function that
-    makes a checkpoint in a given directory. If several runs need the checkpoint at the same time,
-    one run makes it and the others wait."""
+    """The checkpoint with these inputs, and True if this call made the checkpoint. `make`: the
+    function that makes a checkpoint in a given directory. If several runs need the checkpoint at
+    the same time, one run makes it and the others wait."""
     directory = store / name(parts)
     store.mkdir(parents=True, exist_ok=True)
     with _alone(store / f"{directory.name}.lock"):

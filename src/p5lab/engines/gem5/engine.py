@@ -185,8 +185,8 @@ def binary(lab: Lab) -> Binary:
 
 @cache
 def _binary(configs: Path, path: Path, changed: int, size: int) -> Binary:
-    """A gem5 program, with the version and parts that it reports. A cache stores these reports by
-    the digest of the program."""
+    """A gem5 program, with the version and parts that it reports. The cache contains a file with
+    each report. The name of the file is the digest of the program."""
     digest = sha256_of(path)
     kept = cache_directory() / "gem5/binaries" / f"{digest}.json"
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The setup of one run: a JSON file. With this file, the run can be repeated from its directory
-m5out alone."""
+"""The setup of one run: a JSON file. gem5's directory m5out contains a copy, so the rest of the run
+directory is not needed to repeat the run."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,8 @@ class Setup:
     checkpoints: str  # the directory of all checkpoints
 
     def path(self, role: str) -> Path:
-        """The path of the file with a role. Raises KeyError if there is none."""
+        """The path of the file that has this role, such as `kernel`. Raises KeyError if no file has
+        the role."""
         return Path(self.files[role])
 
     def write(self, path: Path) -> None:

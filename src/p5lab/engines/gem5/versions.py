@@ -10,7 +10,7 @@ CPUS = {
     "minor": "X86MinorCPU",
     "o3": "X86O3CPU",
 }
-# CPU models that a release has but cannot use, with the reason.
+# CPU models that do not work in a release although the release contains them, with the reason.
 BROKEN_CPUS = {
     ("24.0", "minor"): "it fetches no microcode, so a full system stops at the first macro"
     " instruction (gem5 issue 1206)"

@@ -3,8 +3,9 @@
 
 gem5 enters a 64-bit kernel at the entry point of its ELF file. gem5 puts the boot parameters at
 0x90200 and the command line at 0x90000, but it does not announce a RAM disk. Two fields of the
-setup header announce a RAM disk (Linux, Documentation/x86/boot.rst). A file of 16 bytes contains
-these fields. This file is loaded over the zeros of the boot parameters.
+setup header announce a RAM disk (Linux, Documentation/x86/boot.rst). gem5 leaves zeros in these
+fields. So the run writes the fields to a file of 16 bytes, and gem5 loads this file at their
+address.
 """
 
 import struct
@@ -51,7 +52,8 @@ def layout(kernel: Path, initramfs: Path | None, memory: int) -> Layout:
 
 
 def kernel_end(kernel: Path) -> int:
-    """The address after the last byte of a kernel, including its zeroed data."""
+    """The address after the last byte of a kernel in memory. The kernel's uninitialized data (bss)
+    are included."""
     with kernel.open("rb") as file:
         start = file.read(64)
         if start[:6] != ELF64_X86 or struct.unpack_from("<H", start, 18)[0] != MACHINE_X86_64:
@@ -71,9 +73,9 @@ def kernel_end(kernel: Path) -> int:
 def command_line(guest: str, core_hz: int, seed: int) -> str:
     """The guest's own command line with the words that gem5 needs.
 
-    The kernel passes P5LAB_MARKERS to init as an environment variable. lpj is the number of counts
-    of the time-stamp counter in a tick of 100 Hz. The kernel's delay loop uses lpj, so the kernel
-    does not calibrate this loop.
+    The kernel passes P5LAB_MARKERS to init as an environment variable. The word lpj contains the
+    number of steps that the time-stamp counter makes in 10 ms, the time of one tick. The kernel's
+    delay loop uses lpj, so the kernel does not calibrate this loop.
     """
     words = [guest, "P5LAB_MARKERS=m5", f"lpj={core_hz // 100}"]
     if seed:
