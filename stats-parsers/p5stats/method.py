@@ -45,7 +45,8 @@ OPERATION, WITH_COUNTERS = "operation", "with the counters"  # phases
 
 @dataclass(frozen=True)
 class Row:
-    """One event of one operation, as means. `left` = miscounts + first + interrupts + access."""
+    """The mean values of one event for one operation. `left` = miscounts + first + interrupts +
+    access."""
 
     event: str
     reading: float  # of the counter
@@ -69,7 +70,7 @@ class Row:
 
     @property
     def disturbance(self) -> float:
-        """The change of the operation's count that the calls of the device cause."""
+        """The difference between the operation's counts with and without calls of the device."""
         return self.engine - self.undisturbed
 
 
@@ -102,8 +103,8 @@ class Measured:
 
 
 def measured(output: str, table: pd.DataFrame) -> Measured:
-    """A run, from the output of the program and the tidy table. StatsError if the output does not
-    match the table."""
+    """Returns the data of a run, from the output of the program and from the tidy table. StatsError
+    if the output does not match the table."""
     readings, per_pass = _readings(output)
     operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
     if not len(readings) == len(operation) == len(around):

@@ -199,7 +199,7 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     identify a row, without `run` and `seed`, and these columns: `seeds`, the number of seeds;
     `value`, the mean; `deviation`, the standard deviation of the sample (NaN for one seed);
     `lowest`; `highest`; `width`, which is (highest - lowest) / mean. StatsError if there are two
-    values of one number with the same seed. To avoid this, select the runs first.
+    values of one number with the same seed. To avoid this error, select the runs first.
     """
     same = [
         name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reads run.json, the record of a run, and checks that the record is intact.
 
-A record contains its own SHA-256 in the field `sha256`. The digest covers all other fields, and
-shows whether a disk fault or an editor has changed the record. Records of older versions contain no
-digest.
+A record contains its own SHA-256 in the field `sha256`. The digest covers all other fields. A wrong
+digest shows that a disk fault or a text editor has changed the record. Records of older versions
+contain no digest.
 """
 
 import hashlib

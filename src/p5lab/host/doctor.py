@@ -40,7 +40,7 @@ PERF_COUNT_HW_INSTRUCTIONS, PERF_EXCLUDE_KERNEL_AND_HV = 1, 3 << 5
 @dataclass(frozen=True)
 class Finding:
     """One line of the report. The state `missing` means that p5lab cannot work. The state `note`
-    means that p5lab works, but with a limitation or with work still to do."""
+    means that p5lab works, but a feature is limited or a part of the setup is not done yet."""
 
     state: str  # ok, note, missing
     subject: str

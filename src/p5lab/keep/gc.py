@@ -34,7 +34,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Item:
-    """A file or directory that can be removed. `why`: the kind of item, for the list."""
+    """A file or directory that can be removed. `why`: the kind of the item in the list."""
 
     path: Path
     what: str
@@ -119,8 +119,8 @@ def _why(stored: Stored) -> str:
 
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:
-    """Returns the values that decide about replacement. If these values of two runs are equal, the
-    newer run replaces the older run.
+    """Returns the values that determine whether a newer run replaces this run. If two runs have
+    equal values, the newer run replaces the older run.
 
     The values are the columns of p5stats.tidy.load and the options of recordings.
     """
@@ -209,8 +209,8 @@ def _downloads_in_use(lab: Lab) -> set[str]:
 
 
 def _item(path: Path, what: str, why: str) -> Item:
-    """Measures a file or directory. The newest file in a directory determines the time of last
-    use."""
+    """Returns the size and the time of last use of a file or directory. A directory was last used
+    when any of its files was last used."""
     size, used = 0, 0.0
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     for file in files:
@@ -241,7 +241,7 @@ def quiet(lab: Lab) -> Iterator[None]:
 
 def remove_run(item: Item) -> bool:
     """Removes a run directory and returns True. Removes nothing and returns False if an engine runs
-    in the directory, or if the run has become ok."""
+    in the directory, or if the status of the run has changed to ok."""
     with store.locked(item.path) as lock:
         record = store.read(item.path)
         if lock is None or (record and record["status"] == "ok" and item.why != "superseded"):

@@ -186,7 +186,8 @@ def write(directory: Path, record: Mapping[str, Any]) -> None:
 
 
 def reserve(directory: Path) -> None:
-    """Reserves the space that `write` needs on a full disk."""
+    """Writes a file that reserves disk space. If the disk becomes full, `write` removes this file
+    and uses its space for the record."""
     (directory / RESERVE).write_bytes(b"\0" * RESERVE_BYTES)
 
 

@@ -154,7 +154,8 @@ def _elements(name: str, elements: list[str]) -> list[str | None]:
 
 
 def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN401
-    """The names of the elements in the file. If the file contains no names, numbers are the names.
+    """The names of the elements in the file. If the file contains no names, the number of each
+    element is its name.
 
     Some names in the file can be empty or missing.
     """

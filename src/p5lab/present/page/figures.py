@@ -339,8 +339,8 @@ def _range(values: set[int]) -> str:
 
 
 def _bracket(record: dict[str, Any]) -> str:
-    """Returns the description of a bracket as a sentence. Replaces each parameter in back quotes by
-    its value."""
+    """Returns the description of a bracket as a sentence. If the description contains the name of a
+    parameter in back quotes, the parameter's value replaces the name."""
     parameters = record["parameters"]
     text = re.sub(
         r"`(\w+)`",
