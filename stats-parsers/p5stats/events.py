@@ -330,7 +330,7 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
 
 
 def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
-    """Adds a snapshot to its interval. The begin must come first, then the end."""
+    """Adds a snapshot to its interval. The begin marker must come before the end marker."""
     found = intervals.setdefault(snapshot.arg, [])
     expected = ("begin", "end")[len(found) : len(found) + 1]
     if snapshot.op not in expected:

@@ -50,7 +50,8 @@ def _digest(record: dict[str, Any]) -> str:
 
 
 def counts_digest(record: Mapping[str, Any]) -> str | None:
-    """The SHA-256 of counts.parquet in a record. None if the record does not contain it."""
+    """Returns the SHA-256 of counts.parquet from a record, or None if the record does not contain
+    it."""
     digests = record.get("digests")
     found = digests.get("counts.parquet") if isinstance(digests, dict) else None
     return found if isinstance(found, str) else None

@@ -120,8 +120,8 @@ class Fetcher:
         return "" if done.returncode == 0 else errors[0] if errors else "apt-helper failed"
 
     def obtain(self, wanted: Resolved) -> Path:
-        """The path of the verified file: from $P5LAB_DISTDIR, from the cache, or downloaded. Raises
-        FetchError if the file is not available or has a wrong digest."""
+        """Returns the path of the verified file. The file comes from $P5LAB_DISTDIR, from the cache
+        or from a download. Raises FetchError if the file is not available or has a wrong digest."""
         if self.distdir and (local := self.distdir / wanted.file).is_file():
             self._check_digest(local, wanted, "in P5LAB_DISTDIR")
             return local
@@ -293,9 +293,10 @@ class Fetcher:
         return self.cache / "apt"
 
     def _update_index(self, source: Moving) -> str:
-        """Updates the package index. Returns an empty text, or apt's complaint.
+        """Updates the package index. Returns an empty text, or the first warning or error of apt.
 
-        A complaint is not always an error, because one of several suites may be missing.
+        Such a message does not always mean that the update failed, because one of several suites
+        may be missing.
         """
         if shutil.which("apt-get") is None:
             raise FetchError(

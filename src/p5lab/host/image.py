@@ -206,7 +206,8 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
 
 
 def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
-    """The command line of mmdebstrap, for only the essential packages of the distribution.
+    """The command line of mmdebstrap, which installs only the essential packages of the
+    distribution.
 
     mmdebstrap chooses one of several methods: root, user namespaces or fakechroot. All methods
     produce the same bytes. mmdebstrap writes the archive to standard output, because some methods

@@ -3,8 +3,8 @@
 
 The file contains a group for each object of the simulation. Each statistic of the object is a
 dataset in the group. The first dimension of a dataset is the dump. The attributes of a dataset are
-the description, the names of the elements, and the equation of a formula. gem5 does not write
-distributions, histograms, units and totals. The parser gives numbers the same names as in the text
+the description, the names of the elements, and the equation of a formula. An HDF5 file contains no
+distributions, histograms, units or totals. The parser gives numbers the same names as in the text
 format.
 """
 

@@ -61,8 +61,8 @@ def of(
 ) -> list[Figure]:
     """Returns all figures of a comparison.
 
-    `published`: claims that are marked in the figures of their metric. `sources`: the origin of
-    each workload, by the name of the workload.
+    `published`: claims whose published values appear as marks in the figures of the same metric.
+    `sources`: the origin of each workload, by the name of the workload.
     """
     return list(_Maker(found, published, sources or {}).figures())
 
