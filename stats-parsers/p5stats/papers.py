@@ -140,11 +140,12 @@ def measured(
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
     """chen95's Null correction: subtracts the mean bracket of Null from each bracket of `values`.
 
-    Both tables come from `compare.counts`. Null must have the same SYSTEM and seed. All brackets
-    contain a start and a stop of the counter device, and the brackets of `values` also contain an
-    operation. A count between two markers without the device needs another correction
-    (`compare.without_empty`). The paper does not print its formula, so the use of means is our
-    interpretation. Negative results stay negative. StatsError if a Null is missing.
+    Both tables come from `compare.counts`. For each SYSTEM and seed in `values`, `null` must
+    contain the same SYSTEM and seed. All brackets contain a start and a stop of the counter device,
+    and the brackets of `values` also contain an operation. A count between two markers without the
+    device needs another correction (`compare.without_empty`). The paper does not print its formula,
+    so the use of means is our interpretation. Negative results stay negative. StatsError if a Null
+    is missing.
     """
     same = [*SYSTEM, "seed"]
     costs = {keys: rows.mean() for keys, rows in null.groupby(level=same)}

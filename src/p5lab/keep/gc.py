@@ -149,8 +149,8 @@ def _of(stored: Stored, why: str) -> Item:
 def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
     """Returns the files of the cache that can be removed.
 
-    Files that were unused for `days` days can be removed. If the other files have more than
-    `max_size` bytes in total, the least recently used of the other files can also be removed.
+    Files that were unused for `days` days can be removed. If the remaining files have more than
+    `max_size` bytes in total, the least recently used files among them can also be removed.
     """
     all_items = sorted(_cached(), key=lambda item: item.used)
     needed = _downloads_in_use(lab)
@@ -209,8 +209,8 @@ def _downloads_in_use(lab: Lab) -> set[str]:
 
 
 def _item(path: Path, what: str, why: str) -> Item:
-    """Returns the size and the time of last use of a file or directory. A directory was last used
-    when any of its files was last used."""
+    """Returns the size and the time of last use of a file or directory. The time for a directory is
+    the latest time of its files."""
     size, used = 0, 0.0
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     for file in files:
@@ -219,8 +219,9 @@ def _item(path: Path, what: str, why: str) -> Item:
             if not file.is_dir() or file.is_symlink():
                 size += facts.st_size
             used = max(used, facts.st_mtime)
-            # A download is only read, so its access time counts. The access time of a directory
-            # does not count, because listing the directory changes it.
+            # A build only reads a download, so the access time of the download shows the last use.
+            # The access time of a directory does not show the last use, because listing the
+            # directory changes it.
             if why == "downloads" and not file.is_dir():
                 used = max(used, facts.st_atime)
     return Item(path, what, why, size, used)

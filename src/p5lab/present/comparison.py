@@ -325,7 +325,8 @@ class Comparison:
         """Returns a short name for each system. The name contains only the parts that differ
         between the systems, with one part on each line.
 
-        If only overlays differ, the machine without an overlay gets the name of its file.
+        If the systems differ only in overlays, the name of the machine without an overlay is the
+        name of its file.
         """
         fields = ("guest", "machine", "geometry", "feedback", "engine")
         differ = [

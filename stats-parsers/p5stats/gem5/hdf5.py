@@ -30,8 +30,8 @@ CHUNK = 10  # dumps in a chunk, by gem5's default
 class _Series:
     """A statistic with the full names of its columns.
 
-    A name is None if the column is not wanted, or if gem5 gave the element no name. gem5 omits
-    elements without a name from the text format too.
+    A name is None if the column is not wanted, or if gem5 gave the element no name. In the text
+    format, gem5 also omits elements without a name.
     """
 
     dataset: Any

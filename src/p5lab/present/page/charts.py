@@ -371,7 +371,7 @@ def _spread(data: pd.DataFrame) -> alt.Chart:
 
 
 def _spreads(data: pd.DataFrame) -> bool:
-    """Whether the values of any mark differ between seeds."""
+    """Returns whether at least one mark has different values for different seeds."""
     return bool((data["lowest seed"] < data["highest seed"]).any())
 
 
