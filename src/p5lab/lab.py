@@ -13,8 +13,8 @@ from p5lab.errors import UserError
 
 VARIABLE = "P5LAB_PATH"
 # The patterns of the files of each kind: first in the checkout, then in a directory of P5LAB_PATH.
-# A guest or a workload has the name of its directory. A machine, an experiment or a notebook has
-# the name of its file.
+# The name of a guest or workload is the name of its directory. The name of a machine, experiment or
+# notebook is the name of its file.
 PLACES = {
     "machine": ("configs/machines/*.toml", "machines/*.toml"),
     "experiment": ("configs/experiments/*.toml", "experiments/*.toml"),
@@ -88,7 +88,7 @@ class Lab:
 
     @property
     def claims(self) -> Path:
-        """The file of the claims of papers, with their numbers."""
+        """The file that lists the claims from papers, with the published numbers."""
         return self.root / "configs/claims.toml"
 
     @property
@@ -108,8 +108,7 @@ class Lab:
 
     @property
     def results(self) -> Path:
-        """The directory of all results. A run has the directory EXPERIMENT/RUN in this
-        directory."""
+        """The directory of all results. Its subdirectory EXPERIMENT/RUN contains one run."""
         return self.results_in or self.root / "results"
 
     @property
@@ -123,7 +122,7 @@ class Lab:
         return self.root / "build/engine/p5bochs64"
 
     def record_of(self, engine: Path) -> Path:
-        """The build's record about the program `engine` or `engine64`."""
+        """The file in which the build describes the program `engine` or `engine64`."""
         return engine.with_name(f"{engine.name.replace('p5bochs', 'engine')}.json")
 
     @property
@@ -162,8 +161,8 @@ class Lab:
         return self.root / "build/bootrom/multiboot.bin"
 
     def rootfs(self, guest: str) -> Path:
-        """The root file system of a guest that is a distribution. The record of this file system
-        lies in the same directory."""
+        """The root file system of a distribution, for the guest `guest`. The record of the root
+        file system lies in the same directory."""
         return self.root / "build/images" / guest / "rootfs.tar"
 
     def program(self, programs: str, workload: str) -> Path:

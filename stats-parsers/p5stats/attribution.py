@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """attribution.jsonl: counts by function, ring, address space and cause of the entry to the kernel.
 
-With stacks, the counts are also divided by caller. With classes of misses, misses are also divided
-by cause. In each phase, the sum of the counts of all nodes is exactly the count of the brackets.
+If the run recorded stacks, the counts are also divided by caller. If the run recorded the causes of
+misses, the misses are also divided by cause. In each phase, the sum of the counts of all nodes is
+exactly the count of the brackets.
 """
 
 from collections import defaultdict
@@ -209,8 +210,8 @@ def read(path: Path) -> Attribution:
 
 
 def _check(record: dict[str, Any]) -> None:
-    """Checks a record. ValueError if a field has a wrong type, or a number is not from 0 to
-    LIMIT - 1."""
+    """Checks a record. ValueError if a field has a wrong type, or if a number is less than 0 or
+    greater than LIMIT - 1."""
     for key, value in record.items():
         if key in _TEXTS:
             fits = isinstance(value, str) or (key == "kind" and value is None)
@@ -283,9 +284,9 @@ def crossing_name(kind: str | None, vector: int | None, number: int) -> str:
 def top(frame: pd.DataFrame, by: tuple[str, ...], event: str, rows: int) -> pd.DataFrame:
     """The largest counts of an event, largest first.
 
-    Columns: `by`, `count`, and `share`, the part of the total (0 to 1). The table shows at most
-    `rows` counts. A last row `(others)` contains the sum of all other counts. StatsError if there
-    is no count of the event.
+    Columns: first the columns in `by`, then `count`, then `share`. The share is a fraction of the
+    total (0 to 1). The table shows at most `rows` counts. A last row `(others)` contains the sum of
+    all other counts. StatsError if there is no count of the event.
     """
     chosen = frame[frame["event"] == event]
     if chosen.empty:

@@ -3,7 +3,7 @@
 verdicts.
 
 A claim contains the source of a published number, the precision of the published statement (tag),
-the part of the number in the model (role), and how to get the same quantity from the tidy table
+how the model uses the number (role), and how to compute the same quantity from the tidy table
 (measure). Validation, reports and tests all use `evaluate`. The claims are data
 (configs/claims.toml, docs/evidence/claims.md).
 """
@@ -27,7 +27,8 @@ ROLES = INPUT, FITTED, PREDICTED, SYSTEM, UNTESTABLE = (
     "system",
     "untestable",
 )
-# The largest error, in percent, at which a claim holds. "up to" is the peak of a curve.
+# A claim holds if its error, in percent, is at most this value. A claim with "up to" gives the peak
+# of a curve.
 TOLERANCES = {"exact": 5.0, "about": 10.0, "up to": 10.0}
 AT_LEAST, AT_MOST = "at least", "at most"
 BOUNDS = (AT_LEAST, AT_MOST)
@@ -76,8 +77,9 @@ class Selection:
 
     parameters: the workload parameters of the runs, as texts of the tidy table. phases: the phases
     of the brackets; empty means all phases. geometry: the overlay of the machine, as in the tidy
-    table. All other fields are optional, and replace the same field of the measure. The two sides
-    of a ratio can therefore use different workloads, guests, machines and terms.
+    table. All other fields are optional. Each given field replaces the field of the measure with
+    the same name. The two sides of a ratio can therefore use different workloads, guests, machines
+    and terms.
     """
 
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -96,8 +98,8 @@ class Selection:
 class Measure:
     """How to get a number from the tidy table.
 
-    The number of a run and phase is `times` x sum of `count` / sum of `per`, from means over the
-    iterations. `statistic` combines these numbers.
+    For each run and phase, the number is `times` x sum of `count` / sum of `per`. The sums are
+    computed from means over the iterations. `statistic` combines these numbers.
 
     A term of `count` or `per` is an event, MICROSECONDS, or a numeric parameter of the workload.
     `less` selects brackets for a second number, which is subtracted. `over` selects brackets for a
@@ -106,8 +108,8 @@ class Measure:
     PLATEAU_WITHIN of the number at the phase `at`. A crossing is the size from which the curve
     stays below the curve of `less`. With `base`, the number is a time in microseconds, or a rate if
     `bandwidth` is true. The result is then the MIPS-relative speed (papers.mips_relative) against
-    `base` on a Microvax II. `by` names a parameter that counts KB. The values of this parameter
-    ("2 MB") are then the points of the curve, instead of the phases.
+    `base` on a Microvax II. `by` names a parameter whose value is a size in KB. The points of the
+    curve are then the values of this parameter ("2 MB"), and not the phases.
     """
 
     experiment: str
@@ -126,7 +128,8 @@ class Measure:
     by: str = ""
 
     def of(self, selection: Selection) -> "Measure":
-        """The measure of one side: this measure, with the fields that `selection` replaces."""
+        """Returns the measure of one side: a copy of this measure, in which fields of `selection`
+        replace the fields with the same names."""
         return replace(
             self,
             select=selection,
@@ -313,7 +316,7 @@ def _what_is_missing(claim: Claim, runs: str) -> str:
 def _measured(
     claim: Claim, measure: Measure, counts: pd.DataFrame, clocks: Mapping[str, int]
 ) -> tuple[float, str]:
-    """The measured number and the ids of the measured runs. The number is NaN without a run."""
+    """The measured number and the ids of the measured runs. The number is NaN if no run matches."""
     selections = {"select": measure.select, "less": measure.less, "over": measure.over}
     sides = {name: measure.of(one) for name, one in selections.items() if one}
     parts = {name: _select(counts, side, claim.machine) for name, side in sides.items()}

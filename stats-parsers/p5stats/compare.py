@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Computes the numbers that the papers print from the tidy table.
+"""Computes the numbers that the papers print. The input is the tidy table.
 
 A bracket itself has a cost. A correction removes this cost:
 
 * chen95 brackets an operation with start() and stop() of a counter device. The counters also count
   these two system calls. The Null benchmark of chen95 measures an empty bracket, and the paper
   subtracts its mean from every other result. Counts that a program reads through the device
-  (/dev/p5ctr) need the same correction: `correct` with the counts of the `null` workload.
+  (/dev/p5ctr) need the same correction: a call of `correct` with the counts of the `null` workload.
 * Our markers cost no cycles, and the engine does not count them. A count between two markers
-  therefore contains no call of the device and needs no Null correction. Beside the operation, it
-  contains only the few ordinary instructions that load a marker's registers. Each workload measures
-  these instructions by an empty bracket (phase `empty`). `correct` with the counts of phase `empty`
-  removes these instructions. The result is comparable with a Null-corrected result of chen95,
-  because the two results contain only the bracketed operation.
+  therefore contains no call of the device and needs no Null correction. In addition to the
+  operation, the count contains only the few ordinary instructions that load a marker's registers.
+  Each workload measures these instructions by an empty bracket (phase `empty`). `correct` with the
+  counts of phase `empty` removes these instructions. The result is comparable with a Null-corrected
+  result of chen95, because the two results contain only the bracketed operation.
 
 The two corrections use the same formula: subtract the baseline from each iteration. A corrected
 count can be slightly negative, because the caches are in another state in the empty bracket.
@@ -52,8 +52,8 @@ def counts(frame: pd.DataFrame, undivided: Collection[str] = UNDIVIDED) -> pd.Da
     keys = [*KEYS, "iteration"]
     if frame.empty:
         raise StatsError("no brackets: the table is empty")
-    # Most of the twelve keys have one value in a run. Such keys are not part of the pivot, because
-    # the time of the pivot is proportional to the number of keys.
+    # Most of the twelve keys have the same value in all rows of a run. Such keys are not part of
+    # the pivot, because the time of the pivot is proportional to the number of keys.
     same = {key: frame[key].iloc[0] for key in keys if (frame[key] == frame[key].iloc[0]).all()}
     differ = [key for key in keys if key not in same] or ["iteration"]
     wide = frame.pivot_table(index=differ, columns="event", values="value", aggfunc="sum")

@@ -3,8 +3,8 @@
 
 A program and its kernel make the same accesses on every correct engine. Interrupts differ, because
 they depend on time, and each engine models time in its own way. The comparison therefore selects
-those brackets of a phase that have the fewest interrupts, and uses their median. The counts of the
-empty bracket are subtracted, as in the reports.
+those brackets of a phase that have the fewest interrupts, and uses the median of their counts. The
+counts of the empty bracket are subtracted, as in the reports.
 """
 
 import math
@@ -104,11 +104,11 @@ def without_interrupts(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
     The programs are the same, but `one` has more interrupts than `other`. A straight line through
     the two counts gives the count at zero interrupts. If the numbers of interrupts of a phase are
-    almost equal, they do not show the cost of an interrupt. This cost then comes from the other
-    phases of the workload, or else from the other engine, which runs the same code. A phase without
-    interrupts keeps the counts of `one`. If an engine does not count interrupts, the result is NaN.
-    `difference` is relative to the larger count before the extrapolation, because the subtraction
-    does not make the result more exact.
+    almost equal, they do not show the cost of an interrupt. This function then uses the cost in the
+    other phases of the workload. If no phase shows the cost, this function uses the cost on the
+    other engine, which runs the same code. A phase without interrupts keeps the counts of `one`. If
+    an engine does not count interrupts, the result is NaN. `difference` is relative to the larger
+    count before the extrapolation, because the subtraction does not make the result more exact.
     """
     both = one.merge(other, on=[*ASKED, "quantity"], suffixes=("", " again"))
     interrupts = both[both["quantity"] == INTERRUPT_COUNT]

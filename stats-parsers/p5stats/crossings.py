@@ -154,7 +154,7 @@ class Crossing:
 
     @property
     def call(self) -> str:
-        """The name of the system call. For ptrace, also the name of the request."""
+        """The name of the system call. For ptrace, the name of the request follows."""
         if self.eax == PTRACE:
             return f"ptrace {PTRACE_REQUESTS.get(self.ebx, self.ebx)}"
         return CALLS.get(self.eax, f"system call {self.eax}")
@@ -181,7 +181,8 @@ class Step:
 
 @dataclass
 class Service:
-    """The work from an event that stops a program (call, fault) to the next step of a program."""
+    """The work between an event that stops a program (call, fault) and the next step in which a
+    program runs."""
 
     event: str
     who: str
@@ -205,7 +206,8 @@ class Bracket:
 
     @property
     def shape(self) -> tuple[tuple[str, str], ...]:
-        """The steps without clocks: for each step, its part of the system and its end."""
+        """For each step, the part of the system that ran and the event that ended the step. Clocks
+        are omitted."""
         return tuple((step.who, step.end) for step in self.steps)
 
     def services(self) -> list[Service]:

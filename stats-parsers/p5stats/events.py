@@ -3,7 +3,8 @@
 
 The file contains a header, then markers, reads and notes in the order of virtual time, then one end
 line. Snapshots are cumulative since reset. The counts of each privilege ring and address space
-(CR3) are separate. The parser checks every line. The error for a malformed line names the line.
+(CR3) are separate. The parser checks every line. The message of an error contains the number of the
+malformed line.
 """
 
 from collections.abc import Iterator
@@ -100,7 +101,8 @@ class Events:
 
     @property
     def as_brackets(self) -> list[Bracket]:
-        """Each interval as a bracket. The phase of the bracket is the number of the interval."""
+        """Each interval as a bracket. The number of the interval becomes the phase of the
+        bracket."""
         return [Bracket(number, 0, *pair) for number, pair in self.intervals.items()]
 
     @property
@@ -328,7 +330,7 @@ def _marker(line: _Line, width: int, shadows: Shadows) -> Marker:
 
 
 def _interval(line: _Line, snapshot: Marker, intervals: dict[int, list[Marker]]) -> None:
-    """Adds a snapshot to its interval. The begin must come first, then the end."""
+    """Adds a snapshot to its interval. The begin marker must come before the end marker."""
     found = intervals.setdefault(snapshot.arg, [])
     expected = ("begin", "end")[len(found) : len(found) + 1]
     if snapshot.op not in expected:

@@ -2,10 +2,10 @@
 """Converts a gem5 run of configs/gem5 to events.jsonl (table in docs/reference/gem5-events.md).
 
 gem5 dumps and resets its statistics at each marker. A section of the statistics therefore contains
-the counts since the previous marker, and events.jsonl contains their sums. The header omits an
-event that this gem5 does not count. The events of P5Tracer (configs/gem5/extras) are divided by
-ring. All other counts of gem5 are not divided by ring, and are written for ring 3. There is one
-address space, 0.
+the counts since the previous marker, and events.jsonl contains their sums. If the gem5 program of
+the run does not count an event, the header omits the event. The events of P5Tracer
+(configs/gem5/extras) are divided by ring. All other counts of gem5 are not divided by ring, and are
+written for ring 3. There is one address space, 0.
 
 `python -m p5stats.gem5_events m5out` prints the tidy table of such a run as CSV.
 """
@@ -38,10 +38,12 @@ RINGS = 4
 
 @dataclass(frozen=True)
 class Rule:
-    """How to get an event: the sum of the matching numbers of a component, without `::total`.
+    """How to compute an event: as the sum of the matching numbers of a component, without
+    `::total`.
 
-    Without a matching number, this gem5 does not count the event. nozero: gem5 omits the statistic
-    while it is zero, so gem5 counts the event if the file contains any number of the component.
+    If no number matches, the gem5 program of the run does not count the event. nozero: gem5 omits
+    the statistic while it is zero, so gem5 counts the event if the file contains any number of the
+    component.
     """
 
     event: str

@@ -2,11 +2,11 @@
 """Compares the method of chen95 with the counts of the engine, for runs of the workload `counted`.
 
 For an operation, the paper would print the mean of the counter readings minus the mean of the
-readings around an empty operation (Null). The engine brackets the operation within the same start
-and stop. The counters also count the access. The access is the code from the instruction that
-starts the counters to the instruction that freezes the counters, without the operation. R is the
-mean reading. B is the mean of the engine's brackets in the same iterations. A = R - B is the
-access. Then
+readings around an empty operation (Null). In the same executions, the engine counts the bracket,
+which lies between the calls of start and stop and contains only the operation. The counters also
+count the access. The access is the code from the instruction that starts the counters to the
+instruction that freezes the counters, without the operation. R is the mean reading. B is the mean
+of the engine's brackets in the same iterations. A = R - B is the access. Then
 
     method - engine = (R - R of Null) - (B - B of Null) = A - A of Null
 
@@ -45,7 +45,8 @@ OPERATION, WITH_COUNTERS = "operation", "with the counters"  # phases
 
 @dataclass(frozen=True)
 class Row:
-    """One event of one operation, as means. `left` = miscounts + first + interrupts + access."""
+    """The mean values of one event for one operation. `left` = miscounts + first + interrupts +
+    access."""
 
     event: str
     reading: float  # of the counter
@@ -69,7 +70,7 @@ class Row:
 
     @property
     def disturbance(self) -> float:
-        """The change of the operation's count that the calls of the device cause."""
+        """The difference between the operation's counts with and without calls of the device."""
         return self.engine - self.undisturbed
 
 
@@ -102,8 +103,8 @@ class Measured:
 
 
 def measured(output: str, table: pd.DataFrame) -> Measured:
-    """A run, from the output of the program and the tidy table. StatsError if the output does not
-    match the table."""
+    """Returns the data of a run, from the output of the program and from the tidy table. StatsError
+    if the output does not match the table."""
     readings, per_pass = _readings(output)
     operation, around = (engine_counts(table, phase) for phase in (OPERATION, WITH_COUNTERS))
     if not len(readings) == len(operation) == len(around):
@@ -159,7 +160,8 @@ def rows(
 
 
 def _bracket(one: Measured, event: str) -> float:
-    """The engine's mean count over the iterations in which a counter counts this event."""
+    """The engine's mean count. The mean includes only those iterations in which the guest reads a
+    counter of this event."""
     return float(one.operation[event][one.readings[event].notna()].mean())
 
 

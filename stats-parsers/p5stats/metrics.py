@@ -67,7 +67,8 @@ def _microseconds(c: Counts, hz: int) -> float:
     return c.total("cycles.busy", "cycles.idle") * 1e6 / hz
 
 
-# Rows in the order of the report. The name of an event means the row that the event declares.
+# Rows in the order of the report. In these tuples, the name of an event stands for the row that the
+# event declares.
 _CYCLES = (
     "cycles.busy",
     "cycles.idle",

@@ -140,11 +140,12 @@ def measured(
 def null_corrected(values: pd.DataFrame, null: pd.DataFrame) -> pd.DataFrame:
     """chen95's Null correction: subtracts the mean bracket of Null from each bracket of `values`.
 
-    Both tables come from `compare.counts`. Null must have the same SYSTEM and seed. All brackets
-    contain a start and a stop of the counter device, and the brackets of `values` also contain an
-    operation. A count between two markers without the device needs another correction
-    (`compare.without_empty`). The paper does not print its formula, so the use of means is our
-    interpretation. Negative results stay negative. StatsError if a Null is missing.
+    Both tables come from `compare.counts`. For each SYSTEM and seed in `values`, `null` must
+    contain the same SYSTEM and seed. All brackets contain a start and a stop of the counter device,
+    and the brackets of `values` also contain an operation. A count between two markers without the
+    device needs another correction (`compare.without_empty`). The paper does not print its formula,
+    so the use of means is our interpretation. Negative results stay negative. StatsError if a Null
+    is missing.
     """
     same = [*SYSTEM, "seed"]
     costs = {keys: rows.mean() for keys, rows in null.groupby(level=same)}
@@ -199,7 +200,7 @@ def spread(each: pd.DataFrame) -> pd.DataFrame:
     identify a row, without `run` and `seed`, and these columns: `seeds`, the number of seeds;
     `value`, the mean; `deviation`, the standard deviation of the sample (NaN for one seed);
     `lowest`; `highest`; `width`, which is (highest - lowest) / mean. StatsError if there are two
-    values of one number with the same seed. To avoid this, select the runs first.
+    values of one number with the same seed. To avoid this error, select the runs first.
     """
     same = [
         name for name in [*KEYS, "metric", "unit"] if name in each and name not in ("run", "seed")

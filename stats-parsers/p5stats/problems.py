@@ -3,7 +3,7 @@
 
 
 class StatsError(ValueError):
-    """A malformed file, or an argument for which there is no answer.
+    """A file is malformed, or there is no result for an argument.
 
     The message is one line with the place of the fault and the expected content.
     """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Reads run.json, the record of a run, and checks that the record is intact.
 
-A record contains its own SHA-256 in the field `sha256`. The digest covers all other fields, and
-shows whether a disk fault or an editor has changed the record. Records of older versions contain no
-digest.
+A record contains its own SHA-256 in the field `sha256`. The digest covers all other fields. A wrong
+digest shows that a disk fault or a text editor has changed the record. Records of older versions
+contain no digest.
 """
 
 import hashlib
@@ -50,7 +50,8 @@ def _digest(record: dict[str, Any]) -> str:
 
 
 def counts_digest(record: Mapping[str, Any]) -> str | None:
-    """The SHA-256 of counts.parquet in a record. None if the record does not contain it."""
+    """Returns the SHA-256 of counts.parquet from a record, or None if the record does not contain
+    it."""
     digests = record.get("digests")
     found = digests.get("counts.parquet") if isinstance(digests, dict) else None
     return found if isinstance(found, str) else None

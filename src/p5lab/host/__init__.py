@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The host: downloads, builds, tests, files and the terminal."""
+"""Code for the host computer: downloads, builds, tests, files and the terminal."""

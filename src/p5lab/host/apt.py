@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which archives does the apt configuration of this host name, and how does apt reach them?
+"""Reads the apt configuration of this host: the archives, and the settings for downloads.
 
 Only the standard library is used, because the build graph imports this module.
 """
@@ -33,7 +33,7 @@ class Archive:
 
 
 def _expand_mirror_list(uri: str) -> str:
-    """The first mirror of a `mirror+file:` list; any other URI unchanged."""
+    """Returns the first mirror of a `mirror+file:` list. Returns any other URI unchanged."""
     if not uri.startswith("mirror+file:"):
         return uri
     lines = Path(uri.removeprefix("mirror+file:")).read_text().splitlines()
@@ -100,7 +100,7 @@ def _deb822_entries(text: str, known: frozenset[str]) -> Iterator[Archive]:
 
 
 def host_archives(etc: Path, known: frozenset[str] = DEBIAN_SUITES) -> list[Archive]:
-    """The archives in an apt configuration directory that have one of the `known` suites. Each
+    """Reads an apt configuration directory. Returns the archives whose suite is in `known`. Each
     archive is listed once, in the order of the configuration."""
     files = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
     found: dict[Archive, None] = {}

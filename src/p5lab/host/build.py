@@ -23,7 +23,7 @@ from p5lab.lab import Lab
 LOG = "build/build.log"
 LOCK = "build/build.lock"
 PATIENCE_SECONDS = 20  # the time that an interrupted build gets to remove its temporary files
-# When a build script fails, it prints the reason on a line with one of these beginnings.
+# A build script that fails prints a line with the reason. The line begins with one of these names.
 REASON = re.compile(r"(p5lab|build_\w+|mkcpio|mkdisk|mkscsi|mkrootfs|check_isa): ")
 NO_SPACE = re.compile(r"No space left on device|disk full")
 
@@ -32,8 +32,8 @@ NO_SPACE = re.compile(r"No space left on device|disk full")
 class Cost:
     """The cost of one build step: seconds of one core, MB downloaded, MB of disk while it runs.
 
-    The numbers were measured on 2 cores with Debian 12 and gcc 12. The forecast of the time is the
-    sum of the seconds, divided by the number of cores.
+    The numbers were measured on 2 cores with Debian 12 and gcc 12. The forecast of the build time
+    is the sum of the seconds of all planned steps, divided by the number of cores.
     """
 
     cpu_seconds: float
@@ -53,7 +53,7 @@ COSTS = {
     "unpack": Cost(0.3, 0.2),
     "rootfs": Cost(6, 0, 400),
 }
-# The line that SCons prints for the step that finds the exact file of a source.
+# SCons prints this line when a step looks for the exact file of a source.
 LOOK_UP = re.compile(r"^  look up +(\S+)$", re.MULTILINE)
 # The first use of Zig compiles its C library into the p5lab cache.
 ZIG_FIRST = Cost(45, 0, 100)
@@ -117,7 +117,7 @@ def _plan(lab: Lab, targets: tuple[str, ...]) -> str:
 
 
 def _is_current(lab: Lab, targets: tuple[str, ...]) -> bool:
-    """Whether scons finds all targets up to date. The result is also false if scons cannot read the
+    """Returns whether all targets are up to date. The result is also false if scons cannot read the
     build graph. The build then reports the error."""
     return (
         subprocess.run(

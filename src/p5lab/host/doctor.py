@@ -40,7 +40,7 @@ PERF_COUNT_HW_INSTRUCTIONS, PERF_EXCLUDE_KERNEL_AND_HV = 1, 3 << 5
 @dataclass(frozen=True)
 class Finding:
     """One line of the report. The state `missing` means that p5lab cannot work. The state `note`
-    means that p5lab works, but with a limitation or with work still to do."""
+    means that p5lab works, but a feature is limited or a part of the setup is not done yet."""
 
     state: str  # ok, note, missing
     subject: str
@@ -83,7 +83,7 @@ def examine(lab: Lab) -> Iterator[Finding]:
 
 
 def host(lab: Lab) -> Iterator[Finding]:
-    """The system, the number of cores and the memory."""
+    """Checks the operating system, the number of cores and the memory."""
     system, machine = platform.system(), platform.machine()
     if (system, machine) == ("Linux", "x86_64"):
         yield ok("host", f"{_distribution()}, {system} {platform.release()} on x86-64")
@@ -106,7 +106,7 @@ def _distribution() -> str:
 
 
 def packages(lab: Lab) -> Iterator[Finding]:
-    """The system packages that the launcher needs, from the launcher's own list."""
+    """Checks the system packages that the launcher needs. The launcher itself contains the list."""
     wanted = needs((lab.root / "p5lab").read_text())
     absent = list(
         dict.fromkeys(
@@ -138,7 +138,7 @@ def needs(launcher: str) -> list[tuple[str, str]]:
 
 
 def python(lab: Lab) -> Iterator[Finding]:
-    """The version of this Python, and whether it can make virtual environments."""
+    """Checks the version of this Python, and whether this Python can make virtual environments."""
     version = sys.version_info[:2]
     shown = f"Python {platform.python_version()} ({sys.executable})"
     if not PYTHONS[0] <= version < PYTHONS[1]:
@@ -150,7 +150,7 @@ def python(lab: Lab) -> Iterator[Finding]:
 
 
 def environment(lab: Lab) -> Iterator[Finding]:
-    """Whether `.venv` exists, is complete and contains the packages of requirements.lock."""
+    """Checks whether `.venv` exists, is complete and contains the packages of requirements.lock."""
     directory = lab.root / ".venv"
     stamp = directory / "p5lab-stamp"
     lock = hashlib.sha256((lab.root / "requirements.lock").read_bytes()).hexdigest()
@@ -165,7 +165,7 @@ def environment(lab: Lab) -> Iterator[Finding]:
 
 
 def places(lab: Lab) -> Iterator[Finding]:
-    """The directories that p5lab writes to: permission and free space."""
+    """Checks the permission and the free space of the directories that p5lab writes to."""
     cache = fetch.cache_directory()
     cached = _bytes(cache) / 1e6
     has_venv = (lab.root / ".venv/p5lab-stamp").is_file()
@@ -209,7 +209,8 @@ def _bytes(directory: Path) -> int:
 
 
 def sources(lab: Lab) -> Iterator[Finding]:
-    """The sources that are on this host, and whether the mirrors of the missing sources answer."""
+    """Checks which sources are on this host, and whether the mirrors of the missing sources
+    answer."""
     fetcher = Fetcher.here(lab.root)
     absent = [name for name in fetcher.sources if not _is_here(fetcher, name)]
     have = len(fetcher.sources) - len(absent)
@@ -243,7 +244,7 @@ def _is_here(fetcher: Fetcher, name: str) -> bool:
 
 
 def products(lab: Lab) -> Iterator[Finding]:
-    """Whether engine and guests are built."""
+    """Checks whether the engine and the guests are built."""
     engine = lab.engine.exists()
     if engine and any((lab.root / "build/guests").glob("*/bzImage")):
         yield ok("build", "engine and guests are built; `./p5lab build` checks them")
@@ -252,7 +253,7 @@ def products(lab: Lab) -> Iterator[Finding]:
 
 
 def counters(lab: Lab) -> Iterator[Finding]:
-    """The hardware counters, which only --engine native uses."""
+    """Checks the hardware counters, which only --engine native uses."""
     reason = _perf()
     if reason:
         yield note("perf", f"--engine native measures times but no hardware counters: {reason}")
@@ -288,7 +289,7 @@ def _perf() -> str:
 
 
 def gem5(lab: Lab) -> Iterator[Finding]:
-    """The gem5 program, which only --engine gem5 uses. A run checks the version of gem5."""
+    """Checks the gem5 program, which only --engine gem5 uses. A run checks the version of gem5."""
     given = os.environ.get("P5LAB_GEM5")
     if not given:
         yield note("gem5", "P5LAB_GEM5 is not set; --engine gem5 needs it (configs/gem5/README.md)")

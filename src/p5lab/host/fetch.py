@@ -68,9 +68,9 @@ class Fetcher:
         )
 
     def resolve(self, name: str) -> Resolved:
-        """The exact file of a source. For a package with a range of versions, it may download the
-        package index. Raises UserError for an unknown name, and FetchError if no accepted version
-        is available."""
+        """Finds the exact file of a source. If the source is a package with a range of versions,
+        this function may download the package index. Raises UserError for an unknown name, and
+        FetchError if no accepted version is available."""
         if name not in self.sources:
             raise unknown("source", name, self.sources, where="sources.toml")
         source = self.sources[name]
@@ -81,14 +81,16 @@ class Fetcher:
         return self.local(source) or self._newest_on_mirror(source)
 
     def local(self, source: Moving) -> Resolved | None:
-        """The newest accepted file on this host, which needs no download. None without a file."""
+        """Returns the newest accepted file that is already on this host, or None if there is no
+        such file."""
         return self._newest_local(source, self.distdir) or self._newest_local(
             source, self.cache / "dist"
         )
 
     def mirrors_reached(self, seconds: float = 20) -> dict[str, str]:
-        """Tests the mirrors that a download would try. The result by address is an empty text if
-        the mirror answers, or else the reason. `seconds` is the time limit for each mirror."""
+        """Tests the mirrors that a download would try. Returns a text for each address: an empty
+        text if the mirror answers, or else the reason of the failure. `seconds` is the time limit
+        for each mirror."""
         if not APT_HELPER.exists():
             return {"apt": "this host has no apt; set P5LAB_DISTDIR to a directory of source files"}
         suites = {source.suite for source in self.sources.values() if isinstance(source, Moving)}
@@ -118,8 +120,8 @@ class Fetcher:
         return "" if done.returncode == 0 else errors[0] if errors else "apt-helper failed"
 
     def obtain(self, wanted: Resolved) -> Path:
-        """The path of the verified file: from $P5LAB_DISTDIR, from the cache, or downloaded. Raises
-        FetchError if the file is not available or has a wrong digest."""
+        """Returns the path of the verified file. The file comes from $P5LAB_DISTDIR, from the cache
+        or from a download. Raises FetchError if the file is not available or has a wrong digest."""
         if self.distdir and (local := self.distdir / wanted.file).is_file():
             self._check_digest(local, wanted, "in P5LAB_DISTDIR")
             return local
@@ -129,7 +131,8 @@ class Fetcher:
         try:
             kept.parent.mkdir(parents=True, exist_ok=True)
             with self._lock(f"another p5lab that downloads; {wanted.file} comes next"):
-                # The other process may have downloaded the file in the meantime.
+                # Another process may have downloaded the file while this process waited for the
+                # lock.
                 if not (kept.is_file() and sha256_of(kept) == wanted.sha256):
                     self._download(wanted, kept)
         except OSError as error:
@@ -137,7 +140,8 @@ class Fetcher:
         return kept
 
     def _newest_local(self, source: Moving, directory: Path | None) -> Resolved | None:
-        """The newest accepted version among the files of a directory and one level below."""
+        """Returns the newest accepted version among the files in a directory and in its direct
+        subdirectories."""
         if directory is None or not directory.is_dir():
             return None
         pattern = f"{source.package}_*.deb"
@@ -289,9 +293,10 @@ class Fetcher:
         return self.cache / "apt"
 
     def _update_index(self, source: Moving) -> str:
-        """Updates the package index. Returns an empty text, or apt's complaint.
+        """Updates the package index. Returns an empty text, or the first warning or error of apt.
 
-        A complaint is not always an error, because one of several suites may be missing.
+        Such a message does not always mean that the update failed, because one of several suites
+        may be missing.
         """
         if shutil.which("apt-get") is None:
             raise FetchError(
@@ -342,8 +347,8 @@ class Fetcher:
             "Dir::State": str(directory / "state"),
             "Dir::State::status": str(directory / "state/status"),
             "Dir::Cache": str(directory / "cache"),
-            # No binary caches of the index, because they need four times the space of the index,
-            # and one second to make.
+            # apt writes no binary caches of the index, because these caches need four times the
+            # space of the index, and apt needs one second to write them.
             "Dir::Cache::pkgcache": "",
             "Dir::Cache::srcpkgcache": "",
             "APT::Sandbox::User": "",
@@ -406,8 +411,8 @@ def _megabytes(size: int) -> str:
 
 
 def _say(line: str) -> None:
-    """Prints a line of progress, which begins with `fetch:`. The line of an error begins with
-    `p5lab:`, so that src/p5lab/host/build.py can distinguish the two kinds of lines."""
+    """Prints a line of progress, which begins with `fetch:`. An error line begins with `p5lab:`, so
+    that src/p5lab/host/build.py can distinguish progress from errors."""
     print(f"fetch: {line}", file=sys.stderr, flush=True)
 
 
@@ -420,7 +425,8 @@ def read_resolved(path: Path) -> Resolved:
 
 
 def main() -> None:
-    """The command line of this module, for the build graph: `resolve` and `all`."""
+    """The command line of this module, with the commands `resolve` and `all`. The build graph calls
+    these commands."""
     parser = argparse.ArgumentParser(prog="p5lab.host.fetch", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     resolve = verbs.add_parser("resolve", help="record the exact file of a source")

@@ -33,8 +33,8 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
 
 
 def last_lines(path: Path) -> list[str]:
-    """The lines in the last 64 KB of a log, with unprintable characters. Empty if there is no
-    log."""
+    """Returns the lines in the last 64 KB of a log. The lines may contain unprintable characters.
+    The list is empty if there is no log."""
     try:
         return path.read_bytes()[-65536:].decode("utf-8", "replace").splitlines()
     except OSError:

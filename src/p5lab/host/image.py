@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab image DISTRIBUTION`: the root file system of a guest that is a distribution.
+"""`./p5lab image DISTRIBUTION` makes the root file system of a distribution for a guest.
 
 mmdebstrap makes the file system from a mirror, or the user provides it as a tarball. In both cases
 p5lab.host.rootfs writes an archive of the same form to build/images/GUEST. The build graph adds our
@@ -59,7 +59,8 @@ class Made:
 
 
 def guests(lab: Lab) -> dict[str, Guest]:
-    """The guests with the root file system of a distribution, by the distribution's name."""
+    """Returns the guests that use the root file system of a distribution. The keys are the names of
+    the distributions."""
     found = (guest.load(lab, name) for name in guest.names(lab))
     return {system.image.distribution: system for system in found if system.image}
 
@@ -116,7 +117,8 @@ def make(lab: Lab, request: Request, step: Callable[[str], None]) -> Made:
 
 
 def parse_size(text: str) -> int:
-    """The argument of --size in bytes. Raises UserError for a wrong form or a size out of range."""
+    """The argument of --size in bytes. Raises UserError if the format is wrong or the size is out
+    of range."""
     match = _SIZE.fullmatch(text)
     size = int(match[1]) << {"M": 20, "G": 30}[match[2]] if match else 0
     if not SIZES[0] <= size <= SIZES[1]:
@@ -204,7 +206,8 @@ def source_line(lab: Lab, distribution: str, suite: str, mirror: str, keyring: P
 
 
 def command(suite: str, source: str, options: tuple[str, ...]) -> list[str]:
-    """The command line of mmdebstrap, for only the essential packages of the distribution.
+    """The command line of mmdebstrap, which installs only the essential packages of the
+    distribution.
 
     mmdebstrap chooses one of several methods: root, user namespaces or fakechroot. All methods
     produce the same bytes. mmdebstrap writes the archive to standard output, because some methods

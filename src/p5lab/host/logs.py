@@ -17,13 +17,15 @@ def printable(text: str) -> str:
 
 
 def last_line(path: Path) -> str:
-    """The last line with text in a log. "it printed nothing" for a log without text."""
+    """Returns the last line of a log that contains text, or "it printed nothing" if no line
+    contains text."""
     texts = [text for line in last_lines(path) if (text := printable(line))]
     return texts[-1] if texts else "it printed nothing"
 
 
 def panic(path: Path) -> str:
-    """The first line in a log about a kernel's panic or oops. Empty if there is no such line."""
+    """Returns the first line about a kernel's panic or oops in a log, or an empty text if there is
+    no such line."""
     for line in last_lines(path):
         if match := _PANIC.search(line):
             return printable(match[0])

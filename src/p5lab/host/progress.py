@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Shows the progress of work to the user. On a terminal, one line shows the progress. Without a
-terminal, progress is shown only with P5LAB_PROGRESS=plain, as lines from time to time for a log."""
+terminal, progress is shown only with P5LAB_PROGRESS=plain. p5lab then prints a new line from time
+to time, for example into a log."""
 
 import os
 import threading
@@ -41,7 +42,8 @@ class Progress:
     @contextmanager
     def activity(self, name: str) -> Iterator[Callable[[str], None]]:
         """Shows one long step while the block runs. Yields a function, to which the caller passes
-        the current action. A log gets two lines a minute, which show that the step still runs."""
+        the current action. Without a terminal, p5lab prints two lines a minute to show that the
+        step still runs."""
         start = time.monotonic()
         detail = "starting"
 
@@ -99,7 +101,8 @@ class RunProgress:
         self.progress.note(f"[{number}/{self.total}] {label}: {message}")
 
     def text(self) -> str:
-        """The number of finished runs, and the current runs, cut to the width of the terminal."""
+        """Returns the number of finished runs and a list of the current runs. The text is cut to
+        the width of the terminal."""
         with self._lock:
             now = time.monotonic()
             active = [f"{label} {now - start:.0f} s" for label, start in self._active.items()]

@@ -3,9 +3,9 @@
 the disk of a guest.
 
 The result is a plain tar archive of directories, files and symbolic links in the order of their
-paths, all with the same time. Files that a guest with one program never reads are omitted. Equal
-files give equal bytes, whichever program packed the input. The input is checked member by member
-and never unpacked.
+paths. All members have the same time stamp. The result omits files that a guest with only one
+program never reads. If two inputs contain the same files, the results are equal byte for byte, even
+if different programs packed the inputs. The input is checked member by member and never unpacked.
 """
 
 import fnmatch
@@ -152,8 +152,8 @@ def _path(name: str, where: str) -> str:
 
 
 def _printable(name: str, where: str) -> str:
-    """Returns the name of a file or the target of a link unchanged. Raises UserError if the name
-    cannot be part of a command of debugfs (guest-images/parts/rootfs/mkrootfs.py)."""
+    """Returns the name of a file or the target of a link unchanged. Raises UserError if mkrootfs.py
+    (guest-images/parts/rootfs) cannot use the name in a command of debugfs."""
     if not name.isprintable() or '"' in name:
         raise UserError(f"{where}: {name!r}: expected printable characters without quotes")
     return name

@@ -13,7 +13,7 @@ from p5lab.errors import UserError
 
 @dataclass(frozen=True)
 class Pinned:
-    """A file of the Debian archive with known bytes. `path` is relative to the mirror."""
+    """A file of the Debian archive, identified by its digest. `path` is relative to the mirror."""
 
     name: str
     version: str
@@ -60,8 +60,8 @@ class Resolved:
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). The versions of one Debian
-    package have the same order as these numbers."""
+    """The numbers of a version: `6.1.192-2` gives (6, 1, 192, 2). For one Debian package, the order
+    of these tuples is the order of the versions."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes text from a guest, or from a file of unknown origin, safe to show.
 
-`for_terminal` replaces characters that a terminal would obey (p5stats.untrusted lists these
-characters with the reasons). `markup` also escapes text that rich would read as a style. Every
+`for_terminal` replaces unsafe characters (p5stats.untrusted lists these characters with the
+reasons). `markup` also escapes text that the library `rich` would interpret as a style. Every
 output to a terminal uses one of these functions: tables (tables.py), progress (progress.py) and
 error messages (cli.py). HTML output uses html.escape. JSON output is ASCII with JSON's own escapes.
 Records and logs contain the text byte for byte.
@@ -20,6 +20,6 @@ __all__ = ["for_terminal", "markup"]
 
 
 def markup(text: str, *, lines: bool = False) -> str:
-    """The text in a form that rich prints without styles, after `for_terminal` has replaced unsafe
-    characters."""
+    """Replaces unsafe characters with `for_terminal`. Then escapes the text, so that the library
+    `rich` prints the text without styles."""
     return escape(for_terminal(text, lines=lines))

@@ -32,8 +32,8 @@ _DISTRIBUTED = ("--dist=loadfile", "--no-loadscope-reorder")
 ENGINE_TESTS = ("build/tests/engine_tests", "build/tests/mutation_tests")
 # The summary of doctest, the C++ test framework, without its colours.
 DOCTEST = re.compile(r"test cases: +\d+ \| +(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
-# The parts that can run alone, and the targets that must be built before each part. None means
-# nothing, and an empty tuple means everything.
+# The parts that can run alone, and the targets that must be built before each part. None means that
+# no target must be built. An empty tuple means all targets.
 UNIT, ENGINE, E2E = "unit", "engine", "e2e"
 PARTS: dict[str, tuple[str, ...] | None] = {UNIT: None, ENGINE: ("build/tests",), E2E: ()}
 
@@ -88,7 +88,8 @@ class Choice:
 
     @property
     def targets(self) -> tuple[str, ...] | None:
-        """The targets to build first. None means nothing, and an empty tuple means everything."""
+        """The targets to build before the tests. None means that no target must be built. An empty
+        tuple means all targets."""
         return PARTS[self.part] if self.part else ()
 
 
@@ -99,10 +100,10 @@ def run(lab: Lab, choice: Choice = EVERYTHING, *, full: bool = False) -> int:
     """Runs the chosen tests, and continues after failures. Returns 0 if all tests pass.
 
     `full` sets P5LAB_FULL=1, so that tests use full counts instead of reduced counts. P5LAB_BUILT=1
-    means that everything is built: a test fails, and is not skipped, if a product is missing.
-    pytest uses one process for each processor. All tests of a file run in the same process, because
-    these tests share results. The long files start first. Tests that measure time run alone at the
-    end. If a name or arguments select tests, one process runs the selected tests.
+    tells the tests that all products are built. If a product is missing, a test then fails and is
+    not skipped. pytest uses one process for each processor. All tests of a file run in the same
+    process, because these tests share results. The long files start first. Tests that measure time
+    run alone at the end. If a name or arguments select tests, one process runs the selected tests.
     """
     environment = {
         **os.environ,
@@ -227,8 +228,8 @@ def _engine_tests(
 
 
 class _Pytest:
-    """A running pytest. `held`: finish() prints the output of pytest. `maybe_none`: arguments that
-    select no test are not a failure."""
+    """A running pytest. If `held` is true, finish() prints the output of pytest. If `maybe_none` is
+    true, a run that finds no test is not a failure."""
 
     NO_TESTS = 5  # pytest's exit status
 
@@ -252,7 +253,8 @@ class _Pytest:
         )
 
     def finish(self) -> Tally:
-        """Waits for the end and returns the counts. A run that was stopped is a failure."""
+        """Waits for the end of pytest and returns the counts. If pytest was stopped, this counts as
+        a failure."""
         if self._process.stdout:
             while piece := os.read(self._process.stdout.fileno(), 1 << 16):
                 sys.stdout.buffer.write(piece)

@@ -34,7 +34,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 @dataclass(frozen=True)
 class Item:
-    """A file or directory that can be removed. `why`: the kind of item, for the list."""
+    """A file or directory that can be removed. `why`: the kind of the item in the list."""
 
     path: Path
     what: str
@@ -119,8 +119,8 @@ def _why(stored: Stored) -> str:
 
 
 def _asks(record: dict[str, Any]) -> tuple[object, ...]:
-    """Returns the values that decide about replacement. If these values of two runs are equal, the
-    newer run replaces the older run.
+    """Returns the values that determine whether a newer run replaces this run. If two runs have
+    equal values, the newer run replaces the older run.
 
     The values are the columns of p5stats.tidy.load and the options of recordings.
     """
@@ -149,8 +149,8 @@ def _of(stored: Stored, why: str) -> Item:
 def cache(lab: Lab, days: float = DAYS, max_size: int | None = None) -> list[Item]:
     """Returns the files of the cache that can be removed.
 
-    Files that were unused for `days` days can be removed. If the other files have more than
-    `max_size` bytes in total, the least recently used of the other files can also be removed.
+    Files that were unused for `days` days can be removed. If the remaining files have more than
+    `max_size` bytes in total, the least recently used files among them can also be removed.
     """
     all_items = sorted(_cached(), key=lambda item: item.used)
     needed = _downloads_in_use(lab)
@@ -209,8 +209,8 @@ def _downloads_in_use(lab: Lab) -> set[str]:
 
 
 def _item(path: Path, what: str, why: str) -> Item:
-    """Measures a file or directory. The newest file in a directory determines the time of last
-    use."""
+    """Returns the size and the time of last use of a file or directory. The time for a directory is
+    the latest time of its files."""
     size, used = 0, 0.0
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     for file in files:
@@ -219,8 +219,9 @@ def _item(path: Path, what: str, why: str) -> Item:
             if not file.is_dir() or file.is_symlink():
                 size += facts.st_size
             used = max(used, facts.st_mtime)
-            # A download is only read, so its access time counts. The access time of a directory
-            # does not count, because listing the directory changes it.
+            # A build only reads a download, so the access time of the download shows the last use.
+            # The access time of a directory does not show the last use, because listing the
+            # directory changes it.
             if why == "downloads" and not file.is_dir():
                 used = max(used, facts.st_atime)
     return Item(path, what, why, size, used)
@@ -241,7 +242,7 @@ def quiet(lab: Lab) -> Iterator[None]:
 
 def remove_run(item: Item) -> bool:
     """Removes a run directory and returns True. Removes nothing and returns False if an engine runs
-    in the directory, or if the run has become ok."""
+    in the directory, or if the status of the run has changed to ok."""
     with store.locked(item.path) as lock:
         record = store.read(item.path)
         if lock is None or (record and record["status"] == "ok" and item.why != "superseded"):

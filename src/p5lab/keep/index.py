@@ -3,8 +3,8 @@
 
 The run directories contain the authoritative data. DuckDB reads the index
 (results/.index/runs.DIGEST.parquet). A row is valid as long as the run's record has the same inode,
-size and time of change. Records without a valid row are read again. An index that is missing,
-damaged, foreign or stale is written again.
+size and time of change. Records without a valid row are read again. The index is written again if
+it is missing or damaged, has another schema version, or is out of date.
 """
 
 import json
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 DIRECTORY = ".index"
-# The index is used from this number of runs on. Reading a record takes 0.25 ms, and loading DuckDB
-# takes 0.1 s. The time for reading a row is negligible.
+# The index is used only if there are at least WORTHWHILE runs. Reading a record takes 0.25 ms, and
+# loading DuckDB takes 0.1 s. The time for reading a row is negligible.
 WORTHWHILE = 1000
 _METADATA = b"p5lab"
 _KEPT = (
@@ -52,8 +52,8 @@ _KEPT = (
 
 @dataclass(frozen=True)
 class _Row:
-    """A run. `facts`: inode, size and time of change (ns) of the run's run.json when this file was
-    read."""
+    """One run. `facts`: the inode, the size and the time of change (ns) that run.json had when
+    p5lab read this record."""
 
     facts: tuple[int, int, int]
     stored: Stored
@@ -153,8 +153,8 @@ def _abridged(stored: Stored) -> dict[str, Any]:
     record = stored.record
     return {
         **{key: record[key] for key in _KEPT if key in record},
-        # These values come from the path and not from the record, because `_load` finds the run
-        # directory with them.
+        # `experiment` and `run` come from the path and not from the record, because `_load` makes
+        # the path of the run directory from these two values.
         "experiment": stored.directory.parent.name,
         "run": stored.id,
         "machine": {

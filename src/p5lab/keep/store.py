@@ -171,8 +171,8 @@ def _has(value: object, kind: Any) -> bool:  # noqa: ANN401
 
 
 def write(directory: Path, record: Mapping[str, Any]) -> None:
-    """Replaces the record. On a full disk, this function frees the reserve first. Raises UserError
-    if the record cannot be written."""
+    """Replaces the record. If the disk is full, this function first removes the file that `reserve`
+    wrote. Raises UserError if the record cannot be written."""
     try:
         replace_json(directory / RECORD, records.sealed(record))
     except OSError as error:
@@ -186,7 +186,8 @@ def write(directory: Path, record: Mapping[str, Any]) -> None:
 
 
 def reserve(directory: Path) -> None:
-    """Reserves the space that `write` needs on a full disk."""
+    """Writes a file that reserves disk space. If the disk becomes full, `write` removes this file
+    and uses its space for the record."""
     (directory / RESERVE).write_bytes(b"\0" * RESERVE_BYTES)
 
 

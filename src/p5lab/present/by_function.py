@@ -85,9 +85,9 @@ def show(console: Console, stored: Stored, args: argparse.Namespace) -> None:
 
 
 def show_evictions(console: Console, stored: Stored, args: argparse.Namespace) -> None:
-    """Prints pairs of functions. The lines of one function evicted the lines of the other function
-    from the L2. The most frequent pairs come first. Raises UserError if the run has no
-    evictions."""
+    """Prints pairs of functions. In each pair, cache lines of one function evicted cache lines of
+    the other function from the L2. The most frequent pairs come first. Raises UserError if the run
+    has no evictions."""
     from p5stats import attribution
 
     path = stored.directory / ATTRIBUTION

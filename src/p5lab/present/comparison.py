@@ -54,7 +54,8 @@ def measure(runs: Sequence[Stored]) -> Iterator[list[Measured]]:
     undivided = {
         one.record["engine"] for one in runs if not engine.recorded(one.record["engine"]).rings
     }
-    # A table operation takes almost the same time for one run and for many runs.
+    # The runs are processed in batches, because a table operation takes almost the same time for
+    # one run and for many runs.
     for batch in _batches(runs):
         tables = [tidy.read_run(stored.directory) for stored in batch]
         for stored, (frame, _) in zip(batch, tables, strict=True):
@@ -195,7 +196,7 @@ class Cell:
         return sum(values) / len(values)
 
     def spread(self, metric: str) -> tuple[float, float]:
-        """Returns the values of the lowest and the highest seed."""
+        """Returns the lowest and the highest of the seeds' values."""
         values = self.metrics[metric]
         return min(values), max(values)
 
@@ -324,7 +325,8 @@ class Comparison:
         """Returns a short name for each system. The name contains only the parts that differ
         between the systems, with one part on each line.
 
-        If only overlays differ, the machine without an overlay gets the name of its file.
+        If the systems differ only in overlays, the name of the machine without an overlay is the
+        name of its file.
         """
         fields = ("guest", "machine", "geometry", "feedback", "engine")
         differ = [

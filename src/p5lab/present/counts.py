@@ -28,8 +28,8 @@ EXPLANATION = (
 
 
 def stdout() -> Console:
-    """Returns the console for results. The width for a file or pipe is PIPED_WIDTH, unless COLUMNS
-    is set."""
+    """Returns the console for results. Output to a file or pipe has the width PIPED_WIDTH, unless
+    COLUMNS is set."""
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPED_WIDTH

@@ -87,7 +87,8 @@ def _made_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "feedback", record["feedback"]
     for role, digest in record["identity"]["digests"].items():
         yield f"file {role}", digest[:DIGEST]
-    # The engine's settings repeat the machine keys and the job, so these are left out.
+    # The engine's settings contain the machine keys and the job again. These repeated settings are
+    # left out.
     listed = {*record["machine"]["values"], "run.job"}
     for name, value in _flat(record["identity"]["settings"], ""):
         if name.rpartition("engine.conf.")[2] not in listed and not name.startswith("job."):
@@ -112,7 +113,8 @@ def _different(made: Sequence[Mapping[str, str]]) -> Iterator[Made]:
 
 
 def _counts(stored: Stored, rings: bool) -> pd.Series:
-    """Returns the means over the iterations. The index is phase, ring, event and unit."""
+    """Returns the mean counts over the iterations. The index of the series consists of phase, ring,
+    event and unit."""
     frame, _ = tidy.read_run(stored.directory)
     own = frame[frame["geometry"] == stored.record["machine"]["geometry"]]
     iterations = own.groupby("phase")["iteration"].nunique()

@@ -52,7 +52,8 @@ def _metrics(columns: Sequence[Cell], among: Sequence[Cell]) -> Grid:
 def rows(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     """Returns the label and the metric of each row. Leaves out metrics that no cell contains.
 
-    The lowest and the highest iteration follow the cycles, or the time if there are no cycles.
+    The rows of the lowest and highest iteration follow the row of the cycles. If there are no
+    cycles, these two rows follow the row of the time.
     """
     found = []
     spread = CYCLES if any(cell.has(CYCLES) for cell in cells) else TIME

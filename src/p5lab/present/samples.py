@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Prints estimates of p5lab.execute.sampling. Each estimate of a run comes from a few intervals."""
+"""Prints the estimates that p5lab.execute.sampling makes. Each estimate is computed from a few
+intervals of a run."""
 
 import json
 from typing import Any

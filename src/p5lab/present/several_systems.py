@@ -35,7 +35,7 @@ RATIO_WIDTH, SPREAD_WIDTH = 9, 21
 
 
 def last_points(found: Comparison) -> list[Question]:
-    """Returns all questions without a curve, and for each curve the question of the last point."""
+    """Returns every question that is not a point of a curve, and the last point of each curve."""
     return [
         question
         for question in found.questions
@@ -211,7 +211,8 @@ def _heads(first: str, names: Sequence[str], chosen: Sequence[int], seeds: bool)
 
 
 def _chunks(count: int, room: int) -> list[list[int]]:
-    """Returns the numbers of the systems in each table. A table has at most `room` systems.
+    """Divides the systems into tables of at most `room` systems. Returns the positions of the
+    systems in each table.
 
     Every table begins with the first system, because ratios refer to the first system.
     """

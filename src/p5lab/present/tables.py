@@ -46,7 +46,8 @@ class Grid:
             )
         for number, row in enumerate(self.rows):
             table.add_row(*map(markup, row), style="dim" if number in self.dim else "")
-        # The table gets the width that it needs. A terminal that is too narrow wraps the lines.
+        # The table is printed in its full width. If the terminal is narrower than the table, the
+        # terminal wraps the lines.
         needed = Measurement.get(console, console.options.update(max_width=1 << 16), table).maximum
         width = console.width
         console.width = max(needed, width)
@@ -97,8 +98,8 @@ def ratio(value: float, reference: float) -> float:
 
 
 def times(value: float) -> str:
-    """Returns a ratio as text. The text has two significant digits below 0.1, two decimals below
-    10, and one decimal from 10 on. Returns MISSING for NaN."""
+    """Returns a ratio as text. A ratio below 0.1 has two significant digits. Any other ratio below
+    10 has two decimals, and a larger ratio has one decimal. Returns MISSING for NaN."""
     if math.isnan(value):
         return MISSING
     if 0 < abs(value) < 0.1:

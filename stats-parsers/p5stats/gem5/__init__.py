@@ -24,8 +24,9 @@ __all__ = ["Number", "Section", "StatsError", "sections"]
 def sections(path: Path | str, wanted: Callable[[str], bool] | None = None) -> Iterator[Section]:
     """Yields the dumps of a file in order. The content of the file determines the format.
 
-    `wanted` gets the full name of a number, `component.statistic::element`, and returns whether the
-    sections contain the number. Only a JSON file, which contains one dump, is completely in memory.
+    `wanted` is a function. Its argument is the full name of a number,
+    `component.statistic::element`. If the function returns false, the sections do not contain the
+    number. The parser loads only JSON files completely into memory. A JSON file contains one dump.
     StatsError, after all complete sections, if the file is malformed or incomplete.
     """
     path = Path(path)

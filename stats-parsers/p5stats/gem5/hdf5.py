@@ -3,8 +3,8 @@
 
 The file contains a group for each object of the simulation. Each statistic of the object is a
 dataset in the group. The first dimension of a dataset is the dump. The attributes of a dataset are
-the description, the names of the elements, and the equation of a formula. gem5 does not write
-distributions, histograms, units and totals. The parser gives numbers the same names as in the text
+the description, the names of the elements, and the equation of a formula. An HDF5 file contains no
+distributions, histograms, units or totals. The parser gives numbers the same names as in the text
 format.
 """
 
@@ -30,8 +30,8 @@ CHUNK = 10  # dumps in a chunk, by gem5's default
 class _Series:
     """A statistic with the full names of its columns.
 
-    A name is None if the column is not wanted, or if gem5 gave the element no name. gem5 omits
-    elements without a name from the text format too.
+    A name is None if the column is not wanted, or if gem5 gave the element no name. In the text
+    format, gem5 also omits elements without a name.
     """
 
     dataset: Any
@@ -154,7 +154,8 @@ def _elements(name: str, elements: list[str]) -> list[str | None]:
 
 
 def _names(dataset: Any, attribute: str, size: int) -> list[str]:  # noqa: ANN401
-    """The names of the elements in the file. If the file contains no names, numbers are the names.
+    """The names of the elements in the file. If the file contains no names, the number of each
+    element is its name.
 
     Some names in the file can be empty or missing.
     """

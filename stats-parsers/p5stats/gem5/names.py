@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Converts names of statistics from older releases of gem5 to the names in gem5 24.
 
-Up to release 20.0, names contained underscores, and the command and the count of a cache were one
-word. Releases 20.1 and 21.0 introduced capitals, an `exec_context` for each thread of a simple
-processor, and an `mmu` around the TLBs. Release 23.0 moved the counts of instructions to
-`fetchStats0`, `executeStats0` and `commitStats0`. The table contains only names that people compare
-across releases. For another name, add a line.
+Up to release 20.0, names contained underscores. For a cache, the command and the count formed a
+single word (`ReadReq_misses`). Releases 20.1 and 21.0 introduced capital letters, an `exec_context`
+for each thread of a simple processor, and an `mmu` around the TLBs. Release 23.0 moved the counts
+of instructions to `fetchStats0`, `executeStats0` and `commitStats0`. The table contains only names
+that people compare across releases. For another name, add a line.
 """
 
 import re

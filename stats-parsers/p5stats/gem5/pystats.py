@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """gem5's JSON format (gem5 src/python/m5/stats/gem5stats.py and src/python/m5/ext/pystats).
 
-Nested JSON objects are the tree of the simulation's objects. A JSON object with a `type` of a
-statistic is a statistic. A file contains only the last dump, because each dump overwrites the
-previous dump. gem5 does not write formulas. The parser gives numbers the same names as in the text
-format. The name of a bucket in a distribution is its number (`bucket0`), because its bounds are
-unknown.
+Nested JSON objects describe the tree of the simulated objects. A JSON object is a statistic if its
+`type` is a type of statistic (such as `Scalar`). A file contains only the last dump, because each
+dump overwrites the previous dump. gem5 does not write formulas. The parser gives numbers the same
+names as in the text format. The name of a bucket in a distribution is its number (`bucket0`),
+because its bounds are unknown.
 """
 
 import json

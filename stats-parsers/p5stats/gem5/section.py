@@ -68,7 +68,8 @@ class Section:
         return default if number is None else number.value
 
     def total(self, name: str, default: int | float = 0) -> int | float:
-        """The value of a scalar or the `::total` of a vector. `default` if there is no such name.
+        """The value of a scalar or the `::total` of a vector. The result is `default` if there is
+        no such name.
 
         If gem5 did not write a total (HDF5, JSON, some vectors), the result is the sum of the
         elements.
@@ -103,5 +104,6 @@ def full_name(statistic: str, element: str) -> str:
 
 
 def whole(value: float) -> int | float:
-    """Converts a whole number to int. Other numbers do not change. gem5 stores counts as double."""
+    """Returns a whole number as int, and any other number unchanged. gem5 stores counts as
+    double."""
     return int(value) if math.isfinite(value) and value == int(value) else value

@@ -27,7 +27,7 @@ _LINE = re.compile(rf"{_NAME} +({_NUMBER}){_SHARES}")
 _ONE_LINE = re.compile(rf"{_NAME}((?: +\| *{_NUMBER}{_SHARES})+)")
 _ELEMENT = re.compile(rf"\| *({_NUMBER}){_SHARES}")
 # Only these texts in parentheses are units. Releases before 21.0 wrote no units, and a description
-# may itself end in parentheses.
+# may end with other text in parentheses.
 _BASE = r"(?:Cycle|Tick|Second|Bit|Byte|Watt|Joule|Volt|Celsius|Count|Ratio|Unspecified)"
 _RATE = rf"\({_BASE}/{_BASE}\)"
 _UNIT = rf"{_BASE}|{_RATE}|\((?:{_BASE}|{_RATE})/(?:{_BASE}|{_RATE})\)"

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """The files that were written, and the runs of the experiment without a stored result."""
+    """`page` and `exported`: the files that were written. `missing`: the runs of the experiment
+    that have no stored result."""
 
     page: Path
     exported: list[Path]
@@ -38,8 +39,8 @@ def write(
 ) -> Written:
     """Writes the page of experiment `name` to `output`. After an error, `output` is unchanged.
 
-    `export`: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if no run of
-    the expansion is stored, or if a file cannot be written.
+    `export`: a directory that gets each figure as PNG, SVG and CSV. Raises UserError if none of the
+    experiment's runs is stored, or if a file cannot be written.
     """
     # The imports are here because Altair and vl-convert take a second to load, and no other command
     # needs Altair or vl-convert.
@@ -91,8 +92,8 @@ def write(
 
 
 def _attributed(one: Found) -> "list[tuple[store.Stored, pd.DataFrame]]":
-    """Returns the newest stored run of the same kind that has counts by function, and these counts.
-    Returns [] if there is no such run."""
+    """Searches the stored runs of `one` for the newest run with counts by function. Returns this
+    run and its counts, or [] if there is no such run."""
     for stored in one.stored:
         if stored.status == "ok" and (counts := by_function.of_run(stored.directory)) is not None:
             return [(stored, counts)]

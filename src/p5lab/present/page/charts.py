@@ -161,7 +161,8 @@ def _dots(figure: Figure, rows: pd.DataFrame) -> alt.LayerChart:
     )
     ticks = _thinned(_powers(10, _power_below(positive.min()), positive.max() * 6)) if log else None
     x = alt.X("value:Q", title=None, scale=scale, axis=_few_ticks(ticks))
-    # A few series are drawn side by side, because marks with equal values would cover each other.
+    # If there are only a few series, their marks are drawn in separate rows, because marks with
+    # equal values would otherwise cover each other.
     beside = 1 < len(figure.series) <= SIDE_BY_SIDE
     labels = _Labels(data["benchmark"], LABEL_WIDTH)
     y = alt.Y(
@@ -282,7 +283,8 @@ def _wrapped(name: str, letters: int) -> list[str]:
 
 
 def _top(data: pd.DataFrame, labels: _Labels) -> float:
-    """Returns the end of an axis of bars. There is space for the number after each bar."""
+    """Returns the highest value on the axis of a bar chart. The axis has space for the number after
+    each bar."""
     plot = WIDTH - labels.width - 20
     ends = [
         row["end"] / (1 - min(0.6, (LETTER * len(row["label"]) + 8) / plot))
@@ -369,7 +371,7 @@ def _spread(data: pd.DataFrame) -> alt.Chart:
 
 
 def _spreads(data: pd.DataFrame) -> bool:
-    """Whether the values of any mark differ between seeds."""
+    """Returns whether at least one mark has different values for different seeds."""
     return bool((data["lowest seed"] < data["highest seed"]).any())
 
 

@@ -38,8 +38,8 @@ RUN_HEADS = ("run", "what", "engine", "status", "versions", "events, SHA-256")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with text and tables. `left`: the number of columns with text at the left of each
-    table. The other columns contain numbers."""
+    """A heading with text and tables. `left`: each table begins with this number of text columns.
+    The other columns contain numbers."""
 
     id: str
     title: str
@@ -315,7 +315,8 @@ def _claims(validation: pd.DataFrame) -> Section | None:
 
 
 def _itemized(notes: Sequence[str]) -> list[str]:
-    """Splits each note that has a heading and items into one line for each item."""
+    """Replaces a note with a heading and items by several lines: the heading and one item on each
+    line."""
     lines = []
     for note in notes:
         head, *items = note.split("\n- ")

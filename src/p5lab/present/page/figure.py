@@ -52,8 +52,8 @@ class Figure:
     or curve (`point` is on the horizontal axis).
     `frame`: a table of COLUMNS with a row for each mark. A missing value is NaN, and `why` contains
     the reason. For a published value, `kind` is PUBLISHED, `claim` contains the source, and `why`
-    contains the precision. A published value has a row for each phase to which it applies, or one
-    row with a `point` and no value.
+    contains the precision. A published level has a row for each phase to which the level applies. A
+    published size has one row with a `point` and no value.
     `axis`: the name of the horizontal axis. `is_size`: whether the axis is in bytes. `log`: whether
     the axis is logarithmic.
     """

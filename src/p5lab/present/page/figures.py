@@ -61,8 +61,8 @@ def of(
 ) -> list[Figure]:
     """Returns all figures of a comparison.
 
-    `published`: claims that are marked in the figures of their metric. `sources`: the origin of
-    each workload, by the name of the workload.
+    `published`: claims whose published values appear as marks in the figures of the same metric.
+    `sources`: the origin of each workload, by the name of the workload.
     """
     return list(_Maker(found, published, sources or {}).figures())
 
@@ -339,8 +339,8 @@ def _range(values: set[int]) -> str:
 
 
 def _bracket(record: dict[str, Any]) -> str:
-    """Returns the description of a bracket as a sentence. Replaces each parameter in back quotes by
-    its value."""
+    """Returns the description of a bracket as a sentence. If the description contains the name of a
+    parameter in back quotes, the parameter's value replaces the name."""
     parameters = record["parameters"]
     text = re.sub(
         r"`(\w+)`",

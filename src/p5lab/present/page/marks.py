@@ -117,8 +117,8 @@ def _is_of(claim: Claim, cell: Cell) -> bool:
 
 
 def _metric(claim: Claim, cell: Cell) -> str:
-    """Returns the metric that a claim measures in the same unit. Returns an empty text if no figure
-    draws the claim."""
+    """Returns the metric with the same quantity and unit as the claim. Returns an empty text if no
+    figure draws the claim."""
     measure, record = claim.measure, cell.record
     assert measure is not None
     workload, parameters = record["workload"], record["parameters"]

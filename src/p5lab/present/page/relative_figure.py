@@ -15,8 +15,8 @@ from p5stats.claims import Claim
 
 RELATIVE, RELATIVE_ID = "MIPS-relative speed", "mips-relative"
 MEAN = "geometric mean"
-# Matches the claims of ousterhout90's tables 2 to 10 with a relative speed. There is one claim for
-# each machine and system.
+# This pattern matches the ids of claims about relative speeds in tables 2 to 10 of ousterhout90.
+# There is one claim for each machine and system.
 _RELATIVE_CLAIM = re.compile(r"ousterhout90-([a-z-]+)-relative (.*)")
 _TABLES = {"read": "file-read"}  # part of a claim's id -> name of our workload
 _REMOTE = (" NFS", " AFS", " Diskless", " Remote")
@@ -45,8 +45,8 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
         if question.phase == base.phase and _name_of(found, question) == base.workload
     ]
     # If a benchmark ran on several file systems, the published values are beside the last file
-    # system. In an experiment, the file systems without a disk come first, and the file systems of
-    # the paper's systems come last.
+    # system. In an experiment, the file systems without a disk come first. The file systems that
+    # the paper's systems used come last.
     benchmarks = {base.workload: question.what for base, question in asked}
     if len(benchmarks) < 2:
         return []
@@ -66,7 +66,7 @@ def of(found: Comparison, published: Sequence[Claim]) -> list[Figure]:
 @dataclass
 class _Modelled:
     """The modelled values. `marks`: the marks of the cells. `speeds`: the speeds by series and
-    workload. `runs`: the identifiers of the runs are the keys."""
+    workload. `runs`: a dictionary with the identifiers of the runs as keys."""
 
     marks: list[dict[str, Any]] = field(default_factory=list)
     speeds: dict[str, dict[str, list[float]]] = field(default_factory=dict)
@@ -118,7 +118,8 @@ def _mark(benchmark: str, series: str, value: float, runs: str) -> dict[str, Any
 
 
 def _published(published: Sequence[Claim], benchmarks: dict[str, str]) -> list[dict[str, Any]]:
-    """Returns marks of the paper's values for these benchmarks, and the mean of each machine."""
+    """Returns a mark for each value that the paper prints for these benchmarks, and a mark for the
+    mean of each machine."""
     same = {"series": PUBLISHED, "metric": RELATIVE, "unit": "times", "kind": PUBLISHED}
     marks = []
     by_machine: dict[str, list[float]] = {}

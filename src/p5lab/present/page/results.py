@@ -38,8 +38,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Results:
-    """The runs of an experiment, in the order of the experiment. `missing`: runs without a stored
-    run that has ended."""
+    """The runs of an experiment, in the order of the experiment. `missing`: the runs for which no
+    finished run is stored."""
 
     found: list[Found]
     missing: list[Run]
