@@ -24,7 +24,7 @@ def runs():
 
 @pytest.fixture
 def run(boot, runs):
-    """A run of each kind, made once."""
+    """Returns a function that makes a run of each kind only once."""
 
     def once(job, attribute, system="linux"):
         key = job, attribute, system
@@ -102,7 +102,9 @@ def test_and_the_run_is_what_it_is_without(run, attribute):
 
 
 def test_code_is_found_wherever_it_is(run):
-    """Kernel, program, loader and library have names, and a call's work has the call's name."""
+    """The kernel, the program, the loader and the library have names. The work of a call is counted
+    under the name of this call.
+    """
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     frame = frame[frame["event"] == "instructions"]
     by_module = frame.groupby("module")["count"].sum()

@@ -117,7 +117,7 @@ def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
     # nanoseconds.
     for before, frame in pairwise(frames):
         assert frame.time - before.time >= before.long + GAP * BIT - 1
-    # If a frame waits for another, only the gap is between them.
+    # If a frame has to wait for another frame, it begins directly after the gap.
     gaps = Counter(b.time - a.time - a.long for a, b in pairwise(frames))
     assert any(GAP * BIT - 1 <= gap <= GAP * BIT + 1 for gap in gaps)
     streams = {}

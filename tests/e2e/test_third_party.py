@@ -24,7 +24,9 @@ P54C = (8192, 2, 8192, 2, 262144, 1)  # bytes and ways of L1D, L1I and L2
 
 @pytest.fixture(scope="session")
 def simulator(lab, tmp_path_factory):
-    """Returns the command that replays a trace. It is pycachesim's source with our main()."""
+    """Returns the command that replays a trace. The command is compiled from pycachesim's source
+    with our main().
+    """
     place = lab.root / "tests/third_party"
     wanted = (place / "requirements.txt").read_text()
     name, version, sha256 = re.search(r"^(\w+)==(\S+) .*\n.*sha256:(\w+)", wanted, re.M).groups()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do the counter registers count every event code of the P54C, and miscount as the chip does?
+// Do the counter registers count every event code of the P54C, with the same errors as the chip?
 #include <doctest/doctest.h>
 
 #include <functional>

@@ -84,7 +84,8 @@ TEST_CASE("branches: the branch's own address as key, if the machine has this se
 
 TEST_CASE("branches: a displaced entry has no effect") {
   Bench bench;
-  // A RET goes to a branch, so the branch's entry belongs to the RET.
+  // A RET returns directly to a branch. The branch's entry then belongs to the RET, because the RET
+  // precedes the branch.
   const auto ret_to = [&](uint32_t target) {
     bench.ip = Bench::kCode;
     for (int i = 0; i < 6; i++) bench.insn("f7 df");

@@ -174,8 +174,8 @@ def mark(kind, op, arg, instructions, cycles, tsc=0):
 
 
 def sampled(tmp_path):
-    """Returns two brackets. Interval 4 includes the gap between them, and interval 9 lies in the
-    second bracket.
+    """Returns two brackets. Interval 4 includes the gap between the brackets, and interval 9 lies
+    in the second bracket.
     """
     lines = [
         HEADER,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One set of a set-associative array, for the reference models. The code is written for readers,
-// not for speed. It differs from the engine's code on purpose: it has lists in order of use instead
-// of stamps, a tree of nodes instead of a word of bits, and a shift register with single bits.
+// not for speed. The code differs from the engine's code on purpose. Lists in order of use replace
+// the engine's stamps, a tree of nodes replaces a word of bits, and the shift register consists of
+// single bits.
 #pragma once
 
 #include <bitset>
