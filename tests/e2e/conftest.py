@@ -72,8 +72,8 @@ class Booted:
         ]
 
     def totals(self, phase: int, event: str, rings: Sequence[int] | None = None) -> list[int]:
-        """Returns the counts of one event in each bracket of a phase. They are sums over all
-        address spaces and over all rings, or over `rings`.
+        """Returns the counts of one event in each bracket of a phase. The counts are sums over all
+        address spaces, and over all rings or only over `rings`.
         """
         parsed = self.events
         index = list(parsed.units).index(event)

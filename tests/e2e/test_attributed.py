@@ -133,7 +133,9 @@ def test_a_kernel_that_is_a_program(run):
 
 
 def test_classes_of_misses_add_up(run):
-    """Every miss of L2 has one class. In L1, every miss that reached L2 has one class."""
+    """Every miss of L2 belongs to one class. Every miss of L1 that reached L2 also belongs to one
+    class.
+    """
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):

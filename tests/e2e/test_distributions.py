@@ -32,7 +32,9 @@ def p5lab(lab, *words):
 
 @pytest.fixture(scope="module")
 def archive(lab):
-    """Returns Debian's root file system. Its first build in a checkout takes about two minutes."""
+    """Returns Debian's root file system. The first build of this file system in a checkout takes
+    about two minutes.
+    """
     path = lab.rootfs(SYSTEM)
     if not path.is_file():
         if not shutil.which("mmdebstrap"):

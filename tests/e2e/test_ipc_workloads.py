@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The workloads of calls, processes, IPC, loopback and cached files (ousterhout90, lai96, wpi92).
-They do the described work, give the same results each time, and detect errors.
+These workloads do the described work, give the same results each time, and detect errors.
 """
 
 import re
@@ -147,7 +147,8 @@ def gone_wrong(directory, job, call, byte=0):
 
 @pytest.mark.parametrize(
     ("copies", "block", "said"),
-    # Copies of 2 KB: one to warm up, then sixteen. Copies of 16 KB: one to warm up, then two.
+    # The program makes one copy of 2 KB as warm-up and then sixteen copies, and after that one copy
+    # of 16 KB as warm-up and then two copies.
     [
         (17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
         (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),

@@ -114,8 +114,8 @@ def rows(text):
 
 
 def near(before, after, loose=0.25):
-    """Compares printed counts. A library that is a few bytes longer uses other cache lines, which
-    moves clocks from one step to another.
+    """Compares printed counts. If a library is a few bytes longer, its code lies in other cache
+    lines. Then clocks move from one step to another.
     """
     one, other = (int(re.sub(r"[*,]", "", cell)) for cell in (before, after))
     return abs(one - other) <= max(200, loose * one)
@@ -177,8 +177,8 @@ def test_the_same_program_agrees_with_linux(mach, for_linux, name, said):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_killed_in_any_state(mach, system):
-    """Processes are killed in seventeen states, early and late. Afterwards the objects for which
-    they waited work for other processes.
+    """Processes are killed in seventeen states, early and late. After that, other processes can use
+    the objects for which the killed processes waited.
     """
     assert mach("test-kill", system=system).output == "all are gone\n"
 
@@ -193,7 +193,7 @@ def test_killed_in_any_state(mach, system):
 )
 def test_a_full_disk(mach, system, place):
     """Memory and disk return ENOSPC. Programs still start, and removed files free their space.
-    test_mach_files.py checks with the same code that the disk is then clean.
+    test_mach_files.py runs the same code, and checks that the disk is clean afterwards.
     """
     booted = mach(f"test-full {place}", system=system)
     assert booted.output == "full, and empty again\n"

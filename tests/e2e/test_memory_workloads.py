@@ -145,8 +145,8 @@ def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot):
         assert run.outcome.status == "ok", run.outcome.reason
         clocks[held] = {size: run.totals(size, "cycles.busy")[0] / 50000 for size in (4096, 65536)}
         misses = run.totals(65536, "data_write_misses")[0] / 50000
-        # 64 KB were read before. L1D holds the last 8 KB, minus the lines of other data of the
-        # program.
+        # 64 KB were read before. L1D contains the last 8 KB, except for a few lines that contain
+        # other data of the program.
         assert 0.99 < misses < 1.01 if held == "no" else 0.87 < misses < 0.95
     assert clocks["yes"][4096] == pytest.approx(2, rel=0.05)
     assert clocks["no"][4096] > 4 * clocks["yes"][4096]

@@ -271,8 +271,8 @@ def test_every_transfer_ends_with_the_right_bytes(network, faults, seed):
 
 
 def test_a_large_transfer_fills_the_wire(network):
-    """The rate is more than 80 % of 10 Mbit/s. This includes the program's own work, because it
-    fills its buffer again before each call.
+    """The rate is more than 80 % of 10 Mbit/s. The measured time includes the program's own work,
+    because the program fills its buffer again before each call.
     """
     ran = network("bytes=1000000")
     assert ran.outcome.status == "ok", ran.output

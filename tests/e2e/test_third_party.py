@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compares the model's caches with a cache simulator of other authors. Each access of a guest's
-trace hits in both or misses in both. tests/third_party/replay.c describes how it matches the
-policies.
+trace hits in both cache models or misses in both cache models. tests/third_party/replay.c describes
+how it adapts the simulator's policies.
 """
 
 import os

@@ -37,7 +37,8 @@ class Pair(NamedTuple):
 
 
 PAIRING = {
-    # Classes: UV can run in both pipes, PU in U only, PV pairs in V only, NP runs alone in U.
+    # Instructions of class UV can run in both pipes. Class PU runs only in U, class PV pairs only
+    # in V, and class NP runs alone in U.
     "mov; mov": Pair(1, 1, "UV, UV"),
     "neg; mov": Pair(2, 0, "NP in U: runs alone"),
     "mov; neg": Pair(2, 0, "NP does not run in V"),
@@ -173,9 +174,9 @@ PAIRING = {
     "fcom; fnstsw": Pair(7, 0, "1 and 6"),
 }
 
-# The first time that code runs after a line fill, the processor has no instruction boundaries. Only
-# an instruction of one byte can then pair in U [INTEL-OPT]. The values are pairs in a loop of cold
-# lines.
+# The first time that code runs after a line fill, the processor does not have the instruction
+# boundaries of this code. Only an instruction of one byte can then pair in U [INTEL-OPT]. Each
+# value is the number of pairs in one loop over the cold lines.
 COLD_LINES, COLD_LOOPS = 512, 5
 COLD = {"cold code, 1 byte": 16 * COLD_LINES, "cold code, 2 bytes": 0}
 

@@ -264,7 +264,7 @@ constexpr uint32_t kTarget = 0x20000, kElsewhere = 0x21000;
 // A bench that executes the same pair and the same conditional branch repeatedly.
 class Branch : public Bench {
  public:
-  // Returns the clocks in addition to the clocks of the instructions.
+  // Returns how many clocks the code takes in addition to the clocks of the instructions.
   uint64_t operator()(bool taken, uint32_t target = kTarget, const char* before = "f7 df") {
     ip = kCode;
     for (int i = 0; i < 6; i++) insn("f7 df");
@@ -816,7 +816,7 @@ void system() {
   rule_has(Rule::SerializingBranch, {grows("mov cr3,eax", "0f 22 d8", Branches, 1)},
            {grows("mov eax,cr3", "0f 20 d8", Branches, 0)});
   // The store ends at an odd clock, so its 12 clocks on the bus begin one clock later. LGDT itself
-  // takes 6 clocks, SGDT 4, and the 0F takes one.
+  // takes 6 clocks, SGDT takes 4, and the byte 0F takes another clock.
   rule_has(Rule::SerializingDrains, {behind_write("lgdt [eax]", "0f 01 10", 1 + 12 + 6 + 1)},
            {behind_write("sgdt [eax]", "0f 01 00", 4 + 1)});
   rule_has(Rule::SerializingRefetch, {fetches("lgdt [eax]", "0f 01 10", 1)},
