@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The fast set of tests and its time limits (tests/README.md).
 
-`./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build. It takes 8 to
-10 minutes now. So a test of the fast set shares its runs with other tests (a fixture of its module;
-`boot` shares boots). It uses the smallest sizes that are sufficient for its check. The mark `full`
-is for the same test with more sizes, or for a whole document. Such a test runs only with `./p5lab
-test --full`. A test that measures time also has the mark `alone`. At its end a fast run lists each
-test that took longer than BUDGET, including its fixtures.
+`./p5lab test` should take at most 5 minutes on 2 quiet cores after a complete build. At present the
+command takes 8 to 10 minutes. To save time, tests of one file share runs (by a fixture of the
+module), and tests with the same guest share boots (by the fixture `boot`). A test of the fast set
+uses the smallest sizes that are sufficient for its check. The mark `full` is for the same test with
+more sizes, or for a whole document. Such a test runs only with `./p5lab test --full`. A test that
+measures time also has the mark `alone`. At the end of a fast run, pytest lists each test that took
+longer than BUDGET, including its fixtures.
 
-Test files run in parallel, each in one process. The files of FIRST start first, the others by name.
+Test files run in parallel, each in one process. The files in FIRST start first. The other files
+start in the order of their names.
 """
 
 import os
@@ -40,8 +42,8 @@ def full():
 def built():
     """Returns a function that gives the path of a product of the build.
 
-    If the product is missing, the function skips the test. It fails the test if a build should have
-    made the product.
+    If the product is missing, the function skips the test. If a build came before the tests, the
+    function fails the test instead.
     """
 
     def product(name):

@@ -9,7 +9,9 @@ import pytest
 
 
 def program(name, *others, packages):
-    """Returns the path of a program. Installs it and the others if possible, or skips."""
+    """Returns the path of a program. If a program is missing, the function installs all these
+    programs, or skips the test if it cannot install them.
+    """
     if not all(map(shutil.which, (name, *others))):
         if os.geteuid() != 0 or not shutil.which("apt-get"):
             pytest.skip(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""SimPoint: chooses intervals that represent a run, and estimates the counts of the run from them.
+"""SimPoint: chooses intervals that represent a run, and estimates the run's counts from these
+intervals.
 
 The file formats come from SimPoint 3.2 (section V of SimPoint's README). A frequency vector file
 contains one line for each interval of execution. The ids are basic blocks:
@@ -12,7 +13,8 @@ that do not begin with T are comments. gem5's SimPoint probe and our own engine 
 gem5 compresses the file.
 
 A `.simpoints` file contains a line `interval cluster` for each cluster. A `.weights` file contains
-a line `weight cluster` for each cluster. The chosen interval represents this share of the run.
+a line `weight cluster` for each cluster. The weight of a cluster is the share of the run that the
+cluster's interval represents.
 """
 
 import gzip
@@ -32,8 +34,9 @@ from p5stats.problems import StatsError
 # The defaults of SimPoint 3.2.
 DIMENSIONS, SEEDS, THRESHOLD = 15, 5, 0.9
 PROJECTION_SEED = 2042712918
-# The smallest variance of normalised vectors. A cluster with less variance counts as one point. An
-# interval contains some million instructions, so the share of a block cannot be finer.
+# The smallest variance of normalised vectors. A cluster with a smaller variance is treated as a
+# single point. An interval contains some million instructions, so a block's share has steps of
+# about 1e-6. POINT is the square of such a step.
 POINT = 1e-12
 _COUNT = re.compile(r"[0-9]{1,18}")
 _GZIP = b"\x1f\x8b"
@@ -77,7 +80,7 @@ class Clustering:
 
 
 def read_vectors(path: Path) -> Vectors:
-    """Reads a frequency vector file, compressed or not. StatsError names the first wrong line."""
+    """Reads a frequency vector file, compressed or not. A StatsError names the first wrong line."""
     intervals: list[dict[int, int]] = []
     for where, line in _lines(path):
         if not line.startswith("T"):
@@ -117,7 +120,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def write_points(points: Sequence[Point]) -> tuple[str, str]:
-    """The texts of a .simpoints and a .weights file."""
+    """Returns the texts of a .simpoints file and of a .weights file."""
     return (
         "".join(f"{point.interval} {point.cluster}\n" for point in points),
         "".join(f"{point.weight:.9g} {point.cluster}\n" for point in points),
@@ -125,9 +128,10 @@ def write_points(points: Sequence[Point]) -> tuple[str, str]:
 
 
 def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, ...]:
-    """The chosen intervals of a run from its two files. intervals: the number of intervals.
+    """Reads the chosen intervals of a run from a .simpoints and a .weights file.
 
-    StatsError if a file is malformed, or if the two files do not match.
+    intervals: the number of intervals in the run. Raises StatsError if a file is malformed, or if
+    the two files do not match.
     """
     chosen, shares = _pairs(simpoints, int), _pairs(weights, float)
     if chosen.keys() != shares.keys():
@@ -138,13 +142,14 @@ def read_points(simpoints: Path, weights: Path, intervals: int) -> tuple[Point, 
     total = sum(shares.values())
     if not math.isclose(total, 1, abs_tol=1e-3) or min(shares.values()) < 0:
         raise StatsError(f"{weights}: expected weights that add up to 1, found {total:g}")
-    # SimPoint prints six digits, so the sum may differ slightly from 1.
+    # SimPoint prints six digits of each weight, so the sum of the weights may differ slightly from
+    # 1.
     found = [Point(int(chosen[c]), c, shares[c] / total) for c in chosen]
     return tuple(sorted(found, key=lambda point: point.interval))
 
 
 def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
-    """The values in the lines `value cluster` of a file, by cluster."""
+    """Reads the lines `value cluster` of a file. Returns the value of each cluster."""
     found: dict[int, float] = {}
     for where, line in _lines(path):
         try:
@@ -167,13 +172,13 @@ def _pairs(path: Path, kind: type[int] | type[float]) -> dict[int, float]:
 def cluster(
     vectors: Vectors, max_k: int, *, seeds: int = SEEDS, threshold: float = THRESHOLD
 ) -> Clustering:
-    """Clusters the intervals like SimPoint 3.2 with `-fixedLength off`.
+    """Groups the intervals into clusters, as SimPoint 3.2 does with `-fixedLength off`.
 
-    The vectors are normalised, and projected at random to 15 dimensions. k-means runs for every k
-    up to max_k, from `seeds` starting points. The result uses the smallest k with a sufficient BIC
-    score: at least worst score + `threshold` x (best score - worst score). The interval nearest to
-    the centre of a cluster represents the cluster. Equal input gives equal output, because all
-    random numbers have fixed seeds.
+    The vectors are normalised. A random projection reduces them to 15 dimensions. k-means runs for
+    every k up to max_k, from `seeds` starting points. The result uses the smallest k with a
+    sufficient BIC score: at least worst score + `threshold` x (best score - worst score). The
+    interval nearest to the centre of a cluster represents the cluster. Equal input gives equal
+    output, because all random numbers have fixed seeds.
     """
     from sklearn.cluster import KMeans  # slow to import, and only one command needs it
 
@@ -187,7 +192,8 @@ def cluster(
     scores = [_bic(points, weights, run.labels_, run.cluster_centers_) for run in runs]
     chosen = runs[_smallest(scores, threshold)]
     distances = ((points - chosen.cluster_centers_[chosen.labels_]) ** 2).sum(axis=1)
-    # Clusters are numbered in order of appearance. The numbers of k-means are not used.
+    # The clusters get numbers in their order of appearance in the run, not the numbers from
+    # k-means.
     number = {label: new for new, label in enumerate(dict.fromkeys(chosen.labels_))}
     found = []
     for label in number:
@@ -203,8 +209,9 @@ def cluster(
 
 
 def _project(vectors: Vectors) -> np.ndarray:
-    """A random linear projection to 15 dimensions. With at most 15 blocks, each block is a
-    dimension."""
+    """A random linear projection to 15 dimensions. If there are at most 15 blocks, each block keeps
+    its own dimension.
+    """
     column = {block: i for i, block in enumerate(sorted(set().union(*vectors.intervals)))}
     places = (
         np.random.default_rng(PROJECTION_SEED).uniform(-1, 1, (len(column), DIMENSIONS))
@@ -220,8 +227,10 @@ def _project(vectors: Vectors) -> np.ndarray:
 
 
 def _bic(points: np.ndarray, weights: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> float:
-    """The Bayesian information criterion of a clustering as a mixture of spherical Gaussians of one
-    variance (Pelleg and Moore, X-means, with SimPoint 3.2's weights of intervals)."""
+    """Returns the Bayesian information criterion of a clustering. The model is a mixture of
+    spherical Gaussians with the same variance (Pelleg and Moore, X-means). The intervals are
+    weighted as in SimPoint 3.2.
+    """
     count, dimensions = points.shape
     shares = weights / weights.sum()
     squares = ((points - centres[labels]) ** 2).sum(axis=1)
@@ -255,7 +264,8 @@ def bounds(vectors: Vectors, points: Sequence[Point]) -> dict[int, tuple[int, in
 
 
 def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str, int]:
-    """The counts of all events inside the brackets of a run, or of one interval of the run.
+    """Returns the counts of all events inside the brackets, for the whole run or only for
+    `interval`.
 
     Events in nested brackets are counted once. Brackets of the phase `empty` are ignored.
     """
@@ -277,7 +287,7 @@ def counted(parsed: Events, empty: int, interval: int | None = None) -> dict[str
 
 
 def elapsed(parsed: Events, empty: int) -> int:
-    """Clocks from the begin of the first bracket to the end of the last bracket.
+    """Returns the clocks from the begin of the first bracket to the end of the last bracket.
 
     Brackets of the phase `empty` are ignored.
     """
@@ -295,7 +305,8 @@ def _difference(begin: Marker, end: Marker, units: Mapping[str, str]) -> dict[st
 
 
 def estimate(parsed: Events, empty: int, points: Sequence[Point]) -> dict[str, float]:
-    """Estimates events per instruction of the whole run from its chosen intervals.
+    """Estimates the events per instruction of the whole run from the counts of its chosen
+    intervals.
 
     parsed: the run that simulated these intervals in detail. The estimate is the weighted mean of
     the intervals' rates. The weights are the shares of the run that the intervals represent.

@@ -18,11 +18,13 @@ for a shadow, its name |
 | value | count between the begin and the end of that bracket |
 
 If no event happened in a ring of an address space during a bracket, the table contains no rows for
-the ring. Otherwise the table contains a row for each event, also if the count is zero.
+this ring and address space in this bracket. Otherwise the table contains a row for each event, also
+if the count is zero.
 
-A shadow is a further geometry that counted misses in the same run. The rows of a shadow contain its
-misses, and the run's counts of events that do not depend on a geometry. The `feedback` of a shadow
-is `no`. A shadow has no rows for cycles, stalls and all other events that depend on time.
+A shadow is a further geometry that counted misses in the same run. The rows of a shadow contain the
+shadow's own misses. They also contain the run's counts of the events that do not depend on a
+geometry. The `feedback` of a shadow is `no`. A shadow has no rows for cycles, stalls and all other
+events that depend on time.
 """
 
 import hashlib
@@ -171,10 +173,11 @@ def write(path: Path, frame: pd.DataFrame, *, clock_hz: int) -> None:
 
 
 def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
-    """Reads one file: the table and the clock in Hz.
+    """Reads one file. Returns its table and the clock rate in Hz.
 
-    sha256: the digest that the file must have. Older schema versions are migrated (in version 1
-    `feedback` was on or off). StatsError for a newer version or a damaged file.
+    sha256: the expected digest of the file. The function converts older schema versions (in version
+    1 the values of `feedback` were `on` and `off`). Raises StatsError for a newer version or a
+    damaged file.
     """
     try:
         content = path.read_bytes()
@@ -198,7 +201,7 @@ def read(path: Path, sha256: str | None = None) -> tuple[pd.DataFrame, int]:
     if not file.schema.equals(SCHEMA):
         raise StatsError(f"{path}: columns differ from schema version {SCHEMA_VERSION}")
     try:
-        # pandas needs only the schema. Notes of other programs in the metadata are not needed.
+        # pandas needs only the schema, so the metadata (notes of other programs) is removed.
         frame = file.replace_schema_metadata(None).to_pandas()
     except (ValueError, pa.ArrowException):
         raise StatsError(f"{path}: damaged: its columns cannot be read") from None
@@ -218,13 +221,13 @@ def read_run(directory: Path) -> tuple[pd.DataFrame, int]:
 
 
 def load(directory: Path, *, all_runs: bool = False) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The runs below a directory (results/ or results/EXPERIMENT) as one table, and the clock in Hz
-    of each run.
+    """Returns the runs below a directory (results/ or results/EXPERIMENT) as one table, and the
+    clock rate of each run in Hz.
 
-    A directory also contains the runs of older engines and guests. Several runs may agree in all
-    columns of Origin except `run`. The function then reads only the run that started last. A run
-    with a power cut is omitted, because the counts of such a run are incomplete. With `all_runs`,
-    the function reads all runs. StatsError if there is no table.
+    A directory can also contain the runs of older engines and guests. Several runs may have the
+    same values in all columns of Origin except `run`. Of these runs, the function reads only the
+    run that started last. A run with a power cut is omitted, because the counts of such a run are
+    incomplete. With `all_runs`, the function reads all runs. StatsError if there is no table.
     """
     found: dict[tuple[object, ...], tuple[str, pd.DataFrame, int]] = {}
     for path in sorted(directory.glob(f"**/{COUNTS}")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes text from an unknown author safe, such as the output of a guest or a file from elsewhere.
+"""Makes text of unknown origin safe to print: the output of a guest, or a file of another person.
 
 A terminal obeys control sequences. A control sequence can change the title of a window, write to
 the clipboard (OSC 52), hide a line, or make the terminal send input as if the user had typed it. A
@@ -11,14 +11,15 @@ own escape.
 
 import unicodedata
 
-# Control, format (bidirectional, zero-width, tags), lone surrogate, line and paragraph separator.
+# The Unicode categories of invisible characters: control, format (bidirectional, zero-width, tags),
+# lone surrogate, line separator, paragraph separator.
 _INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def for_terminal(text: str, *, lines: bool = False) -> str:
     """The text on one line, with \\xNN, \\uNNNN or \\UNNNNNNNN for every invisible character.
 
-    With `lines`, line feeds and tabs stay. A backslash stays as it is.
+    If `lines` is true, line feeds and tabs are not replaced. A backslash is never replaced.
     """
     if text.isprintable():
         return text

@@ -72,8 +72,8 @@ class Booted:
         ]
 
     def totals(self, phase: int, event: str, rings: Sequence[int] | None = None) -> list[int]:
-        """Returns the counts of one event in each bracket of a phase. They are sums over all
-        address spaces and over all rings, or over `rings`.
+        """Returns the counts of one event in each bracket of a phase. The counts are sums over all
+        address spaces, and over all rings or only over `rings`.
         """
         parsed = self.events
         index = list(parsed.units).index(event)
@@ -95,9 +95,9 @@ def lab():
 
 @pytest.fixture(scope="session")
 def guest_program(tmp_path_factory, lab):
-    """Builds a C program like a workload, for `boot(program=...)`.
+    """Compiles a C program in the same way as a workload, for `boot(program=...)`.
 
-    Its source is beside the tests, or at the given path.
+    The path of the source is absolute, or relative to tests/e2e.
     """
 
     def build(source):
@@ -123,7 +123,7 @@ def guest_program(tmp_path_factory, lab):
 
 @pytest.fixture
 def bare_program(tmp_path):
-    """Assembles a program without operating system, for boot(bare=...)."""
+    """Assembles a program that runs without an operating system, for boot(bare=...)."""
 
     def assemble(source, bits=32):
         built, binary = tmp_path / f"{source.stem}.o", tmp_path / f"{source.stem}.bin"
@@ -138,8 +138,8 @@ def bare_program(tmp_path):
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory):
-    """Directories for runs, and the booted engines by their parameters. The last used engine is
-    last.
+    """Returns new directories for runs, and a dictionary of the booted engines by their parameters.
+    The engine that was used last is at the end of the dictionary.
     """
     place, booted = tmp_path_factory.mktemp("boots"), OrderedDict()
     yield (place / str(number) for number in itertools.count()), booted
@@ -181,14 +181,16 @@ def boot(lab, servers):
     `program` is the file for a job `@program`, and `seed` is the page-placement seed. Without
     `disk` the machine has no disk. Without `fast` the engine takes no shortcuts. `shadows` are
     further cache geometries. `trace` lists the data to record, and `accesses` is the limit of the
-    access trace. `attribute` is the kind of counts by function. `conf` has more lines of the
-    engine's parameters. `power_cut`: the microseconds between the ready marker and the power cut.
-    Each run has its own directory.
+    access trace. `attribute` is the kind of counts by function. `conf` contains additional lines
+    for engine.conf. `power_cut` is the number of microseconds between the ready marker and the
+    power cut. Each run has its own directory.
 
-    `typed`: pairs of an expected output of the serial line and the input to type then.
+    `typed` contains pairs of texts: when the serial line prints the first text, the second text is
+    typed.
 
-    With `bare` there is no operating system: the boot ROM loads that file at 0x7C00 and enters it
-    in real mode. `isa`: a processor of another level than the guest's.
+    With `bare` there is no operating system: the boot ROM loads the file `bare` at 0x7C00 and
+    starts it in real mode. `isa` gives the processor another instruction set level than the
+    guest's.
     """
 
     def run(
@@ -249,7 +251,8 @@ def boot(lab, servers):
         plan = engine.prepare(lab, planned, place)
         for file, content in plan.write.items():
             (place / file).write_bytes(content)
-        # The test's own job, even if it has an unknown workload or wrong parameters.
+        # The engine gets the test's own job, even if its workload is unknown or its parameters are
+        # wrong.
         given = [*(place / "engine.conf").read_text().splitlines(), *conf]
         lines = [line for line in given if not line.startswith(("run.job", "run.trace_reads"))]
         lines += [f"run.job = {job}", f"run.trace_reads = {'on' if trace_reads else 'off'}"]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Workloads compiled by the host's compiler, some with a faulty call of the C library."""
+"""Compiles workloads with the host's compiler. For some tests it replaces calls of the C library by
+faulty calls.
+"""
 
 import subprocess
 
@@ -40,7 +42,7 @@ def spoiled(directory, name, calls, wrong, *options):
 
 
 def ran(program, arguments, directory):
-    """Runs a program in a directory. Returns its exit status and its standard error."""
+    """Runs a program in a directory. Returns the program's exit status and standard error."""
     done = subprocess.run(
         [program, *arguments],
         cwd=directory,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * nfs_full: fills the 64 MB of the remote host's file server, and reports the errors that the
- * system here returns. There are no phases, because the program measures nothing.
+ * guest's system returns. There are no phases, because the program measures nothing.
  */
 #include "data.h"
 

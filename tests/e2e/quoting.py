@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Compares quotations in documents with the output of programs.
 
-Counts up to 20 must be exact. Other numbers may differ by a quarter. The clocks of a rebuilt kernel
-depend on the addresses of its code.
+Whole numbers from 1 to 20 must be equal. Other numbers may differ by a quarter, because the clocks
+of a rebuilt kernel depend on the addresses of its code.
 """
 
 TOLERANCE = 0.25
@@ -16,7 +16,7 @@ def number(token: str) -> float | None:
 
 
 def near(quoted: str, printed: str) -> bool:
-    """Returns whether two words of a table agree."""
+    """Returns true if two words of a table agree."""
     a, b = number(quoted), number(printed)
     if a is None or b is None or (quoted.isdecimal() and 1 <= a <= 20):
         return quoted == printed
@@ -24,7 +24,7 @@ def near(quoted: str, printed: str) -> bool:
 
 
 def same(quoted: str, printed: str) -> bool:
-    """Returns whether a printed line begins with the words of a quoted line."""
+    """Returns true if a printed line begins with the words of a quoted line."""
     left, right = quoted.split(), printed.split()
     return len(left) <= len(right) and all(map(near, left, right))
 

@@ -14,7 +14,7 @@ DELIVERY = {"data_reads": 4, "data_writes": 5, "segment_loads": 2, "branches": 1
 IRET = {"instructions": 1, "data_reads": 7, "segment_loads": 2, "branches": 1, "crossings_iret": 1}
 FAULT = DELIVERY | {"instructions": 1, "exceptions": 1, "crossings_async": 1}
 
-# Ring 0 and ring 3, without the instructions that end a section.
+# The counts of each section in ring 0 and in ring 3, without the instructions that end the section.
 SECTIONS = {
     1: ({}, {}),
     2: ({"instructions": 5, "data_reads": 3, "data_writes": 3}, {}),
@@ -76,8 +76,8 @@ USER_AT_END = {*range(9, 16), 19}  # sections that end in ring 3
 
 
 def expected(index, *, first, last):
-    """A section with `first` instructions in its first ring and `last` instructions in its last
-    ring.
+    """Returns the expected counts of a section. `first` and `last` are the numbers of instructions
+    that are added in the section's first ring and in its last ring.
     """
     rings = [dict(events) for events in SECTIONS[index]]
     for count, user in ((first, index - 1 in USER_AT_END), (last, index in USER_AT_END)):

@@ -24,7 +24,7 @@ def runs():
 
 @pytest.fixture
 def run(boot, runs):
-    """A run of each kind, made once."""
+    """Returns a function that makes a run of each kind only once."""
 
     def once(job, attribute, system="linux"):
         key = job, attribute, system
@@ -102,7 +102,9 @@ def test_and_the_run_is_what_it_is_without(run, attribute):
 
 
 def test_code_is_found_wherever_it_is(run):
-    """Kernel, program, loader and library have names, and a call's work has the call's name."""
+    """The kernel, the program, the loader and the library have names. The work of a call is counted
+    under the name of this call.
+    """
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     frame = frame[frame["event"] == "instructions"]
     by_module = frame.groupby("module")["count"].sum()
@@ -131,7 +133,9 @@ def test_a_kernel_that_is_a_program(run):
 
 
 def test_classes_of_misses_add_up(run):
-    """Every miss of L2 has one class. In L1, every miss that reached L2 has one class."""
+    """Every miss of L2 belongs to one class. Every miss of L1 that reached L2 also belongs to one
+    class.
+    """
     frame = by_function.of_run(run(EXEC, ATTRIBUTIONS).directory)
     totals = frame.groupby("event")["count"].sum()
     for event in ("l2_read_misses", "l2_write_misses", "code_misses", "data_read_misses"):

@@ -27,13 +27,14 @@ def per_frame(boot, job, event):
 def test_a_program_writes_each_word_once(boot, depth, words):
     assert per_frame(boot, f"depth={depth}", "uncached_writes") == words
     assert words <= per_frame(boot, f"depth={depth}", "data_writes") < 1.03 * words
-    # A repeated move counts as one instruction. Each row has one, and the instructions around it.
+    # A repeated move counts as one instruction. Each row takes one repeated move and a few other
+    # instructions.
     assert per_frame(boot, f"depth={depth}", "instructions") < 40 * ROWS
 
 
 def test_a_server_writes_an_expanded_picture_word_by_word(boot):
-    """Before that the system copies the picture to the request, into the kernel and out of it. Each
-    copy moves a quarter of the bytes of a word of four pixels.
+    """Before these writes, the picture (one bit for each pixel) is copied three times: to the
+    request, into the kernel and out of the kernel. Each copy moves words of 32 pixels.
     """
     job = "path=server depth=8"
     assert per_frame(boot, job, "uncached_writes") == DIRECT_8
@@ -61,7 +62,7 @@ SENT = """
     #define write(file, from, size) spoiled(file, (unsigned char *)from, size)
     #include "bitblt.c"
 """
-# The program itself checks this. It draws one frame before the measured frames.
+# The program itself checks the drawn frame. It draws one frame before the measured frames.
 DRAWN = """
     #include "string1995.h"
     static void spoiled(uint8_t *to, const uint8_t *from, size_t size) {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab run chen95-core`: two systems side by side, and relations that hold on every host."""
+"""`./p5lab run chen95-core`: two guest systems, and relations between their counts that hold on
+every host.
+"""
 
 import contextlib
 import io
@@ -100,7 +102,7 @@ def test_a_server_process_costs_crossings_and_time(values):
 
 
 def test_dynamic_linking_costs_about_twice_as_much(values):
-    """chen95 section 4.3, on the monolithic system."""
+    """Checks the statement of chen95 section 4.3 for the monolithic system."""
     static, dynamic = (
         values[f"exec-{how}", "linux", "busy cycles"] for how in ("static", "dynamic")
     )

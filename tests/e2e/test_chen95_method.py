@@ -20,7 +20,7 @@ from p5stats.method import CYCLES, OPERATION, WITH_COUNTERS
 OPERATIONS = ("getpid", "dup", "pipe", "exec", "misaligned-load", "misaligned-store", "rep-stos")
 SHORT = tuple(name for name in OPERATIONS if name != "exec")
 FAST = ("null", "getpid", "dup", "misaligned-load", "misaligned-store")
-# These depend only on the executed program, not on the caches.
+# These events depend only on the executed program, not on the caches.
 EXECUTED = ("instructions", "data_reads", "data_writes", "segment_loads", "hw_interrupts")
 # The engine's counts of the waiting cycles of start and stop: stall clocks, clocks of mispredicted
 # branches (engine/p5/SOURCES.md: 3 or 4), and one clock for each instruction that did not pair.
@@ -57,7 +57,9 @@ def rows(runs):
 
 @pytest.fixture(scope="module")
 def waited(runs):
-    """Returns by operation how many cycles longer start and stop waited than with Null."""
+    """Returns, by operation, how many more cycles start and stop waited than with the operation
+    Null.
+    """
     access = {}
     for one in runs:
         asked = one.record["parameters"]
@@ -84,7 +86,9 @@ def test_every_operation_is_there(rows):
 
 
 def only(operations):
-    """Each operation once. --full adds the operations that are not in the fast set."""
+    """Returns a test parameter for each operation. Operations outside the fast set run only with
+    --full.
+    """
     return [
         pytest.param(name, marks=() if name in FAST else pytest.mark.full) for name in operations
     ]
@@ -114,8 +118,8 @@ def test_long_operations_are_hardly_wrong(rows):
 
 
 def test_what_table_2_says_of_misaligned_accesses(rows):
-    """A misaligned read counts twice and a misaligned write once. Each of them makes two cache
-    accesses.
+    """A misaligned read counts twice and a misaligned write once. Each misaligned access makes two
+    cache accesses.
     """
     assert rows["misaligned-load"]["data_reads"].method == pytest.approx(2)
     assert rows["misaligned-store"]["data_writes"].method == pytest.approx(1)

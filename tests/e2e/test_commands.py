@@ -118,7 +118,7 @@ def test_a_shell_on_the_simulated_machine():
     assert "42" in lines
     assert "went well" in lines
     assert any("mine" in line.split() for line in lines)
-    # Simulated time follows real time. An idle machine does not skip hours.
+    # Simulated time follows real time. It does not jump ahead by hours while the machine is idle.
     (uptime,) = (float(match[1]) for line in lines if (match := UPTIME.fullmatch(line)))
     assert 3 <= uptime < 60
 

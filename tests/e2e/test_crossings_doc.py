@@ -62,7 +62,9 @@ def test_exec_asks_for_what_is_described(tables, workload, guest):
 
 
 def test_the_text_counts_as_the_tables_do(tables):
-    """Seven crossing pairs and two address space switches for one pair and none."""
+    """On linux-uml there are seven pairs of ring crossings and two address space switches. On linux
+    there are one pair and no switch.
+    """
     shown, _ = tables
     for guest, total in (
         ("linux", "2 ring crossings, 0 CR3"),

@@ -28,8 +28,8 @@ def test_random_blocks_of_the_hp_disk_take_what_lai96_found(boot):
     assert milliseconds(write, "p100-plato", 0, 64) == pytest.approx(14, rel=0.1)
     read = boot(job.replace("write", "read"), board="p100-plato")
     assert milliseconds(read, "p100-plato", 0, 64) == pytest.approx(14, rel=0.12)
-    # Each operation makes one request and one interrupt. For all four kinds, the time is the time
-    # of the requests.
+    # Each operation makes one request and one interrupt. The four parts of the time (seek,
+    # rotation, transfer, wait) add up to the time of the requests.
     assert read.totals(0, "disk.reads") == [64]
     assert read.totals(0, "disk.sectors_read") == [64 * 16]
     parts = sum(
@@ -44,14 +44,15 @@ def test_sequential_reads_come_at_the_rate_of_the_media(boot):
     board = machine.load(Lab.here().machines, "p90-premiere2")
     job = "raw-read kb=1024 size=65536"
     took = milliseconds(boot(job), "p90-premiere2", 65536, 1024)
-    # 1 GB lies in the zone of cylinders 1054 to 1404 or in the next zone of 351 cylinders.
+    # The data at 1 GB lie in the zone of cylinders 1054 to 1404 or in the next zone of 351
+    # cylinders.
     sectors = [int(zone.split("x")[1]) for zone in str(board.values["disk.zones"]).split(",")][3:6]
     track = min(sectors) * 512 / (60 / float(board.values["disk.rpm"])) / 1e6
     assert 1024 / took / 1e3 >= 0.85 * track
 
 
 def test_a_write_waits_for_the_media_unless_the_drive_has_a_cache(boot):
-    # Single sectors of a few tracks take at least half a rotation each.
+    # Each write of a single sector on one of a few tracks takes at least half a rotation.
     job = "raw-seek iterations=1 batch=32 span=1 bytes=512 mode=write"
     off = milliseconds(boot(job), "p90-premiere2", 0, 32)
     cache = {"disk.write_cache": True, "disk.buffer": "1M"}

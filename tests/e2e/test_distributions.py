@@ -32,7 +32,9 @@ def p5lab(lab, *words):
 
 @pytest.fixture(scope="module")
 def archive(lab):
-    """Returns Debian's root file system. Its first build in a checkout takes about two minutes."""
+    """Returns Debian's root file system. The first build of this file system in a checkout takes
+    about two minutes.
+    """
     path = lab.rootfs(SYSTEM)
     if not path.is_file():
         if not shutil.which("mmdebstrap"):
@@ -47,7 +49,9 @@ def archive(lab):
 
 @pytest.fixture(scope="module")
 def debian(lab, archive):
-    """Returns the guest. Its disk is made from the archive and from the present programs."""
+    """Returns the guest. The guest's disk contains the files of the archive and the programs of
+    this checkout.
+    """
     system = guest.load(lab, SYSTEM)
     if not (lab.root / "build/engine/p5bochs64").is_file() or not system.kernel.is_file():
         pytest.skip(f"guest {SYSTEM}'s kernel and engine are not built: run ./p5lab build")
@@ -103,7 +107,8 @@ def test_a_program_of_debian_runs_between_markers(archive, boot, debian):
 def test_no_service_of_debian_runs(boot, debian):
     """Only two processes do not belong to the kernel: our init and the program itself."""
     booted = boot("@run /usr/bin/find /proc -maxdepth 2 -name exe -printf %l\\n", system=SYSTEM)
-    # For the kernel's own processes, find reports that they have no program.
+    # For the kernel's own processes, `find` prints no path, because these processes have no
+    # program.
     programs = re.findall(r"^/\S+$", booted.output, re.MULTILINE)
     assert sorted(programs) == ["/p5/init", "/usr/bin/find"]
 
@@ -118,8 +123,8 @@ def test_the_run_has_what_os_release_says(lab, debian):
 
 @pytest.mark.skipif("P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5")
 def test_it_boots_on_gem5_too(lab, debian, archive):
-    """A program of the distribution reads a file of the same disk. gem5 uses DMA, our engine uses
-    PIO.
+    """A program of the distribution reads a file from the disk that our engine also uses. gem5
+    reads the disk by DMA, and our engine reads it by PIO.
     """
     words = ["run", "--program", "guest:/usr/bin/sha256sum", "--args", "/usr/bin/true"]
     with tarfile.open(archive) as tar:

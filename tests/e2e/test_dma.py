@@ -12,14 +12,14 @@ def test_the_caches_see_what_the_disk_controller_writes(boot, bare_program):
     assert booted.outcome.status == "ok", booted.outcome.reason
     assert booted.events.guest_status == 0  # the data has come
 
-    # One inquire cycle for each line of the sectors. (The emulator's controller reads its
-    # descriptor in another way, and the engine does not count this read.)
+    # There is one inquire cycle for each line of the sectors. (The emulator's controller reads its
+    # descriptor by another path, and the engine does not count this read.)
     assert booted.totals(1, "snoops") == [SECTORS * SECTOR // LINE]
     assert booted.totals(1, "snoop_hits") == [3]
     # The modified line was written back before the controller wrote it.
     assert booted.totals(1, "l1d_writebacks") == [1]
-    # The program had to read all three lines again. They were not in the board cache. The code was
-    # not there either, because it runs for the first time.
+    # The program had to read all three lines again. The board cache did not contain these lines. It
+    # did not contain the code either, because the code runs for the first time.
     assert booted.totals(2, "data_read_misses") == [3]
     [code] = booted.totals(2, "code_misses")
     assert booted.totals(2, "l2_read_misses") == [3 + code]

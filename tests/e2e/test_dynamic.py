@@ -38,7 +38,9 @@ def test_libraries_have_two_segments_as_those_of_the_nineties(lab):
 
 
 def test_musl_is_the_pinned_version(lab):
-    """The loader prints its version when it is run directly. A 64-bit host kernel can run it."""
+    """The loader prints its version when it is run directly. A 64-bit host kernel can run this
+    32-bit loader.
+    """
     shown = subprocess.run([lab.root / LIBC], capture_output=True, text=True, check=False)
     assert "musl libc (i386)\nVersion 1.2.5\n" in shown.stderr
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The file benchmarks read the data that they wrote, and report any difference.
 
-Other tests check the requests that reach the disk. The counts are small. configs/experiments has
-the sizes of the papers.
+Other tests check the requests that reach the disk. The counts are small. The experiments in
+configs/experiments use the sizes of the papers.
 """
 
 import subprocess
@@ -156,7 +156,9 @@ def test_files_in_the_cache_do_not(measured):
 
 
 def test_a_file_is_read_nearly_as_fast_as_the_tracks_pass(measured):
-    """At least 85 % of the media's rate, which is the rate of consecutive outermost tracks."""
+    """The rate is at least 85 % of the media's rate. The media's rate is the rate at which the
+    outermost tracks pass one after another.
+    """
     disk = machine.load(LAB.machines, "p90-premiere2").values
     sectors = int(str(disk["disk.zones"]).split(",")[0].split("x")[1])
     round_ms = 60_000 / float(disk["disk.rpm"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One boot and a fork for each workload give the same bytes as runs from reset."""
+"""A workload gives the same bytes in a fork of a shared boot and in a run from reset."""
 
 import json
 

@@ -37,7 +37,7 @@ def test_transfers_take_the_clocks_of_what_they_turn_out_to_be(counts):
 
     far = clocks(FAR)  # CALL 4, RET 4
     assert clocks(GATE) - far == 22 - 4
-    # The JMP in the task, back to its IRET, takes one clock.
+    # In the task, the JMP back to the task's IRET takes one clock.
     assert clocks(TASK) - far == (21 + 85) + (10 + 85) + 1 - (4 + 4)
     assert clocks(TASK_GATE) - far == (23 + 85) + (10 + 85) + 1 - (4 + 4)
 

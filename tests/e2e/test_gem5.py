@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--engine gem5` with a real gem5, P5LAB_GEM5: boot, checkpoint, counts; and its command line."""
+"""`--engine gem5` with a real gem5 (P5LAB_GEM5): its boot, checkpoint, counts and command line."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_boot_checkpoint_restore(gem5, tmp_path, checkpoints):
     assert "booted" in first.stdout and "booted" not in again.stdout
     assert markers(tmp_path)[1] == found
     # A machine that differs only after the marker uses the same checkpoint. A machine with another
-    # memory does not.
+    # size of memory needs another checkpoint.
     assert gem5("--workload", "getpid", "--set", "l2.size=512K").returncode == 0
     assert list(checkpoints.glob("*/key.json")) == [key]
     place = str(key.parent)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
     "P5LAB_GEM5" not in os.environ, reason="P5LAB_GEM5 is not set: no gem5 to test with"
 )
 
-# Reads and writes of a memory, without processor. There are two dumps.
+# The script reads and writes a memory without a processor. It makes two dumps.
 SCRIPT = """
 import m5
 import _m5.stats

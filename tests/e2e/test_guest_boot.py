@@ -41,7 +41,9 @@ def test_markers_cost_nothing(boot):
 
 
 def test_mem_read_shows_the_caches(boot):
-    """chen95 figure 4: 2 cycles in L1 (8 KB), a plateau in L2, lower rates beyond L2."""
+    """chen95 figure 4: a load takes 2 cycles in L1 (8 KB). There is a plateau in L2, and the rates
+    are lower beyond L2.
+    """
     sizes = [512, 4096, 8192, 12288, 65536, 131072, 262144, 524288, 1048576]
     iterations = 200_000
 
@@ -65,7 +67,8 @@ def test_guest_sees_the_recorded_counters(boot):
     """Every printed value equals the engine's record, bit for bit and in order."""
     booted = boot("selftest-counters reads=25", trace_reads=True)
     assert len(booted.printed_counters) == 25 * 4 + 3
-    # The kernel also reads the TSC itself, so the printed values are a subsequence.
+    # The record also contains the kernel's own reads of the TSC. So the printed values are only a
+    # subsequence of the record.
     rest = iter(booted.recorded_counters)
     assert all(value in rest for value in booted.printed_counters)
 
@@ -181,7 +184,9 @@ def test_short_cuts_change_nothing(boot, job):
 
 
 def test_repetition_is_identical(boot, tmp_path):
-    """Two runs at the same time, in directories with names of different lengths."""
+    """Two runs at the same time give the same bytes, also in directories with names of different
+    lengths.
+    """
     places = [tmp_path / "a", tmp_path / "some" / "longer name" / "b"]
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(

@@ -127,8 +127,8 @@ def test_kernel_is_pentium_code():
     kernel = ROOT / "build/guests/linux/vmlinux"
     result = check_isa("--exceptions", exceptions, kernel)
     assert result.returncode == 0, result.stderr
-    # Only the list of exceptions makes the check pass. Without the list it finds the code that runs
-    # only after a test of the processor.
+    # The check passes only with the list of exceptions. Without the list, the check finds code that
+    # runs only after a test of the processor.
     assert check_isa(kernel).returncode != 0
 
 
@@ -400,7 +400,7 @@ def test_wrong_arguments(native, argument):
     assert argument in result.stderr
 
 
-# Mach's own calls exist on its guests only. test_mach.py tests them.
+# Mach's own calls exist only on the Mach guests. test_mach.py tests the programs with these calls.
 @pytest.mark.parametrize(
     "name", sorted(name for name in workload.load(LAB) if not name.startswith("mach-"))
 )

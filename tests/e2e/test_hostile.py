@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program prints control sequences. No output of p5lab passes them on."""
+"""A program prints control sequences. No output of p5lab contains these control sequences."""
 
 import json
 import subprocess

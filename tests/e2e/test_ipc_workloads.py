@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The workloads of calls, processes, IPC, loopback and cached files (ousterhout90, lai96, wpi92).
-They do the described work, give the same results each time, and detect errors.
+These workloads do the described work, give the same results each time, and detect errors.
 """
 
 import re
@@ -147,7 +147,8 @@ def gone_wrong(directory, job, call, byte=0):
 
 @pytest.mark.parametrize(
     ("copies", "block", "said"),
-    # Copies of 2 KB: one to warm up, then sixteen. Copies of 16 KB: one to warm up, then two.
+    # The program makes one copy of 2 KB as warm-up and then sixteen copies, and after that one copy
+    # of 16 KB as warm-up and then two copies.
     [
         (17, "to", "blocks of 2048 bytes: wrong word at byte 2044"),
         (20, "to", "blocks of 16384 bytes: wrong word at byte 16380"),
@@ -201,8 +202,9 @@ def test_bcopy_stays_in_the_cache_or_does_not(counted):
 
 @pytest.mark.parametrize(("order", "processes"), [("ring", 2), ("ring", 10), ("chain", 9)])
 def test_a_switch_is_a_change_of_address_space(counted, order, processes):
-    """One change of address space for each token. The kernel adds some: it may run the next process
-    at once, and then it must return to the previous process, which has not called read() yet.
+    """Each token causes one change of address space. The kernel causes a few more changes: it may
+    run the next process at once, and then it must return to the previous process, which has not
+    called read() yet.
     """
     run = counted(f"ctx order={order} processes={processes} switches=160")
     assert 160 <= run.totals(processes, SWITCHES)[0] <= 1.25 * 160
@@ -255,8 +257,8 @@ def test_larger_messages_move_more_words(counted, mechanism):
 
 def test_tcp_and_udp_over_loopback(counted):
     run = counted("tcp-bandwidth buffers=8")
-    # Words in and out of the system. At the end, the sender can be ahead by the connection's
-    # buffers.
+    # The writes copy words into the system and out of it. At the end, the connection's buffers can
+    # contain data that the receiver has not read yet.
     assert run.totals(0, "data_writes")[0] > 1.5 * 8 * (48 << 10) / 4
     run = counted("udp-bandwidth kilobytes=32")
     calls = {size: run.totals(size, "soft_interrupts")[0] for size in (256, 1024, 8192)}
@@ -292,7 +294,7 @@ def test_larger_files_take_longer_to_create(counted):
 
 
 def test_andrew_with_a_command_for_each_file(counted):
-    """ousterhout90: the copies consist of many process creations."""
+    """ousterhout90: if a command copies each file, most work is the creation of processes."""
     own, command = (
         counted(f"andrew files=10 kilobytes=20 directories=3 copy={how} filesystem=memory")
         for how in ("in-process", "command")

@@ -89,7 +89,9 @@ def test_the_same_source_gives_the_same_results(mach, job, system):
 
 @pytest.fixture(scope="module")
 def counted_documents(tmp_path_factory):
-    """Returns the documents mach and dup as they are, and the same documents from fresh runs."""
+    """Returns two texts of each of the documents mach and dup: the present text and the text from
+    fresh runs.
+    """
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("documents") / "results")
     run = Runner(lab, jobs=cores()).run_all
     evidence = documents.Evidence(lab, run, run)
@@ -112,8 +114,8 @@ def rows(text):
 
 
 def near(before, after, loose=0.25):
-    """Compares printed counts. A library that is a few bytes longer uses other cache lines, which
-    moves clocks from one step to another.
+    """Compares printed counts. If a library is a few bytes longer, its code lies in other cache
+    lines. Then clocks move from one step to another.
     """
     one, other = (int(re.sub(r"[*,]", "", cell)) for cell in (before, after))
     return abs(one - other) <= max(200, loose * one)
@@ -175,8 +177,8 @@ def test_the_same_program_agrees_with_linux(mach, for_linux, name, said):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_killed_in_any_state(mach, system):
-    """Processes are killed in seventeen states, early and late. Afterwards the objects for which
-    they waited work for other processes.
+    """Processes are killed in seventeen states, early and late. After that, other processes can use
+    the objects for which the killed processes waited.
     """
     assert mach("test-kill", system=system).output == "all are gone\n"
 
@@ -191,7 +193,7 @@ def test_killed_in_any_state(mach, system):
 )
 def test_a_full_disk(mach, system, place):
     """Memory and disk return ENOSPC. Programs still start, and removed files free their space.
-    test_mach_files.py checks with the same code that the disk is then clean.
+    test_mach_files.py runs the same code, and checks that the disk is clean afterwards.
     """
     booted = mach(f"test-full {place}", system=system)
     assert booted.output == "full, and empty again\n"
@@ -219,7 +221,7 @@ last: 2 79 0a
     "system", ["linux", "mach", pytest.param("mach-split", marks=pytest.mark.full)]
 )
 def test_the_console_is_a_terminal(mach, for_linux, system):
-    """Lines and keys are echoed or not, erased, killed, ended and discarded, as in Linux."""
+    """The console echoes, erases, kills, ends and discards input in the same way as Linux."""
     program = for_linux("test-terminal") if system == "linux" else None
     booted = mach(
         "@program" if program else "test-terminal",
@@ -319,9 +321,9 @@ def test_a_null_rpc_crosses_as_often_as_a_call_of_unix(mach):
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_call_takes_no_more_of_the_stack_than_it_needs(mach, system):
-    """The kernel must allocate each page that the library touches in a new process. With two more
-    pages for the child of vfork() and two more for its program, there were 30 faults and a fifth
-    more clocks.
+    """The kernel must allocate each page that the library touches in a new process. When the
+    library touched two more pages in the child of vfork() and two more in the child's program,
+    there were 30 faults, and the clocks increased by a fifth.
     """
     booted = mach("exec-static iterations=10", system=system)
     assert min(booted.totals(0, "exceptions")) <= (28 if system == "mach" else 30)

@@ -12,8 +12,8 @@ LAI96_CLOCKS_A_LINE = 10
 @pytest.fixture
 def clocks(boot):
     """Returns the clocks of a load that depends on the previous load, by the size of the array.
-    Only the program's own clocks count, because the kernel may set its clock during the run (86,000
-    clocks).
+    The function counts only the program's own clocks, because the kernel may set its time of day
+    during the run, which takes 86,000 clocks.
     """
 
     def measure(board):
@@ -41,14 +41,16 @@ def test_p100_reads_at_the_rates_of_lai96(clocks):
         assert rate[size] == pytest.approx(110, rel=0.05)
     for size in (512 << 10, MEMORY_SIZE):
         assert rate[size] == pytest.approx(75, rel=0.05)
-    # lmbench, Linux i586, 10 ns per clock: 148 to 222 ns in the board cache, 320 ns in memory,
-    # minus one clock.
+    # lmbench on Linux i586 with 10 ns per clock: a load takes 148 to 222 ns in the board cache and
+    # 320 ns in memory. lmbench has subtracted one clock from these times.
     assert 148 < load[L2_SIZE] * 10 - 10 < 222
     assert load[MEMORY_SIZE] * 10 - 10 == pytest.approx(320, rel=0.05)
 
 
 def test_p133_and_its_relative_in_lmbench(clocks):
-    """FreeBSD/i586, 7 ns per clock: 111 ns in the board cache, 181 ns in memory, less one clock."""
+    """On FreeBSD/i586 with 7 ns per clock, a load takes 111 ns in the board cache and 181 ns in
+    memory. lmbench has subtracted one clock from these times.
+    """
     load = clocks("p133-triton")
     assert load[L2_SIZE] * 7.5 - 7.5 == pytest.approx(111, rel=0.05)
     assert load[MEMORY_SIZE] * 7.5 - 7.5 == pytest.approx(181, rel=0.06)

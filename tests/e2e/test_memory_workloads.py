@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The memory workloads move the right data, and their plateaus agree with the papers.
 
-The papers are lai96 and talagala97. The tests move a twentieth of the papers' bytes, for a few
-sizes.
+The papers are lai96 and talagala97. The tests use only a few sizes, and move a twentieth of the
+bytes that the papers moved.
 """
 
 import re
@@ -49,7 +49,9 @@ def within(curve, low, high):
 @pytest.mark.parametrize(("name", "routine"), ROUTINES)
 @pytest.mark.parametrize("size", ["32", "2K", "80K"])
 def test_every_routine_finds_its_data_right(name, routine, size):
-    """The programs check the moved data. On the host they run without markers."""
+    """The programs check the moved data. In this test the programs run on the host, without
+    markers.
+    """
     arguments = [f"routine={routine}", f"size={size}", "words=10012", "placement=guest"]
     result = subprocess.run(
         [NATIVE / name, *arguments], capture_output=True, text=True, check=False
@@ -100,7 +102,9 @@ def test_lai96_writes_to_lines_that_were_touched(rates):
 
 @pytest.mark.parametrize("routine", ["memcpy", "copy"])
 def test_lai96_copies_to_lines_that_l1_does_not_have(rates, routine):
-    """The rate is about 40 MB/s if L1 has the source. With the source in L2 it is 31 MB/s here."""
+    """If the source is in L1, the rate is about 40 MB/s. If the source is in L2, the model's rate
+    is 31 MB/s.
+    """
     curve = rates("p100-plato", "mem-bandwidth", routine, min="1K", max="64K")
     for rate in within(curve, 1 << 10, 4 << 10):
         assert rate == pytest.approx(40, rel=0.10)
@@ -141,8 +145,8 @@ def test_a_write_miss_goes_to_the_bus_and_a_hit_does_not(boot):
         assert run.outcome.status == "ok", run.outcome.reason
         clocks[held] = {size: run.totals(size, "cycles.busy")[0] / 50000 for size in (4096, 65536)}
         misses = run.totals(65536, "data_write_misses")[0] / 50000
-        # 64 KB were read before. L1D holds the last 8 KB, minus the lines of other data of the
-        # program.
+        # 64 KB were read before. L1D contains the last 8 KB, except for a few lines that contain
+        # other data of the program.
         assert 0.99 < misses < 1.01 if held == "no" else 0.87 < misses < 0.95
     assert clocks["yes"][4096] == pytest.approx(2, rel=0.05)
     assert clocks["no"][4096] > 4 * clocks["yes"][4096]

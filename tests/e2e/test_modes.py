@@ -30,7 +30,8 @@ def test_modes_crossings_and_refused_controls(boot, bare_program):
     def change(event):
         return count(end, event) - count(begin, event)
 
-    # PE with the old code segment, far jump to 32 bits, IRET to V86, INT back to 32 bits.
+    # The program sets PE with the old code segment, jumps to 32-bit code, enters V86 mode by IRET,
+    # and returns to 32-bit code by INT.
     assert change("mode_changes.16bit") == 1
     assert change("mode_changes.v86") == 1
     assert change("mode_changes.32bit") == 2

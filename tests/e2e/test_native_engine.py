@@ -34,7 +34,7 @@ def record(tmp_path, program, *arguments):
 
 
 def differences(parsed, phase, event):
-    """Returns one value for each bracket of a phase, the sum over user and kernel."""
+    """Returns one value for each bracket of a phase: the sum of the user and kernel counts."""
     index = list(parsed.units).index(event)
 
     def total(marker):

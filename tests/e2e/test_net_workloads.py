@@ -6,8 +6,8 @@ import re
 import pytest
 from hostcc import ROOT, compiled, ran, spoiled
 
-# The third call in each process changes all bytes that it has read. The first process changes them
-# in a different way. A call at the end of a stream does not count.
+# The third read() in each process changes one bit in all bytes that it has read. The first process
+# changes another bit than the other processes. A read() at the end of a stream does not count.
 SPOILED = """
     #include <unistd.h>
     ssize_t __real_read(int, void *, size_t);
@@ -20,7 +20,7 @@ SPOILED = """
         for (ssize_t i = 0; i < count; i++) ((char *)to)[i] ^= first == getpid() ? 4 : 8;
       return count;
     }"""
-# The server's file system has another version of this document.
+# The server opens another document than the requested one.
 OTHER_FILE = """
     #include <fcntl.h>
     #include <string.h>
@@ -155,8 +155,8 @@ def test_the_remote_host_does_its_part(counted, job):
     ],
 )
 def test_nobody_waits_for_an_acknowledgement_that_is_late(counted, job, phase):
-    """A late acknowledgement comes after 40 ms or more, if a side delays data that do not fill a
-    segment.
+    """If one side delays data that do not fill a segment, the acknowledgement comes late: after 40
+    ms or more.
     """
     run = counted(f"{job} peer=remote", settings=CARD)
     assert run.totals(phase, "cycles.idle")[0] < 0.03 * 90e6

@@ -117,7 +117,7 @@ def test_the_capture_is_of_a_correct_tcp_on_a_correct_wire(network):
     # nanoseconds.
     for before, frame in pairwise(frames):
         assert frame.time - before.time >= before.long + GAP * BIT - 1
-    # If a frame waits for another, only the gap is between them.
+    # If a frame has to wait for another frame, it begins directly after the gap.
     gaps = Counter(b.time - a.time - a.long for a, b in pairwise(frames))
     assert any(GAP * BIT - 1 <= gap <= GAP * BIT + 1 for gap in gaps)
     streams = {}
@@ -271,8 +271,8 @@ def test_every_transfer_ends_with_the_right_bytes(network, faults, seed):
 
 
 def test_a_large_transfer_fills_the_wire(network):
-    """The rate is more than 80 % of 10 Mbit/s. This includes the program's own work, because it
-    fills its buffer again before each call.
+    """The rate is more than 80 % of 10 Mbit/s. The measured time includes the program's own work,
+    because the program fills its buffer again before each call.
     """
     ran = network("bytes=1000000")
     assert ran.outcome.status == "ok", ran.output

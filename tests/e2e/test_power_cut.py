@@ -79,7 +79,7 @@ def test_what_is_left_can_be_repaired_and_holds_what_was_promised(cuts, tmp_path
         repaired = tool("e2fsck", "-fy", image)
         assert repaired.returncode in (0, 1), (time, repaired.stdout)
         assert tool("e2fsck", "-fn", image).returncode == 0, time
-        # The file was removed, or its removal had perhaps begun.
+        # Files that were removed, and files whose removal had perhaps begun.
         at_risk = done["removed"] | {i - 2 for i in done["created"] if i % 4 == 3}
         lost += len(done["created"] - at_risk - set(raw))
         if filesystem != "ext2-sync":
@@ -87,7 +87,8 @@ def test_what_is_left_can_be_repaired_and_holds_what_was_promised(cuts, tmp_path
         # A change of a directory has reached the disk before the call returns.
         assert done["created"] - at_risk <= set(raw), time
         assert not done["removed"] & set(raw), time
-        # A file for which the program waited is there with its whole content.
+        # If the program had waited until a file was on the disk, the file exists with its whole
+        # content.
         after = listed(image)
         for number in done["synced"] - at_risk:
             assert after.get(number) == BYTES, (time, number)

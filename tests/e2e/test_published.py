@@ -11,9 +11,9 @@ from p5lab.host.processors import cores
 from p5lab.lab import Lab
 from p5stats.claims import FAILS, HOLDS
 
-# These sweeps and files take minutes. In the fast set, test_memory_workloads.py has the plateaus of
-# the first two. test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py have
-# smaller versions of the others.
+# These workloads take minutes. In the fast set, test_memory_workloads.py checks the plateaus of the
+# first two workloads. test_ipc_workloads.py, test_file_workloads.py and test_net_workloads.py check
+# smaller versions of the other workloads.
 LONG = (
     "mem-bandwidth",
     "copy-routines",
@@ -34,8 +34,8 @@ LONG = (
     "sxipc",
     "ipc-net",
 )
-# These need one boot for each seed or clock, and four systems. test_analysis.py, test_machines.py
-# and test_mach.py check a few of them.
+# These experiments need one boot for each seed, for each clock, or for each of four systems.
+# test_analysis.py, test_machines.py and test_mach.py check a few of the claims.
 MANY_BOOTS = ("page-colours", "ousterhout90-clocks", "structure")
 # A kernel from another compiler changes the clocks of a guest a little.
 LOOSE = 0.03
@@ -46,7 +46,9 @@ BLOCK = re.compile(
 
 @pytest.fixture(scope="module")
 def validation(tmp_path_factory, full):
-    """Returns the results of a fresh laboratory, for all claims or for the short claims."""
+    """Measures all claims, or only the short claims, in a laboratory without results. Returns the
+    results.
+    """
     lab = Lab(Lab.here().root, tmp_path_factory.mktemp("validate") / "results")
     asked = [
         claim

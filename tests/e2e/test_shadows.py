@@ -8,7 +8,7 @@ import pytest
 from p5lab.describe import experiment
 from p5stats import tidy
 
-# The fast set has one of each kind: the processor's caches, the board cache, the TLBs.
+# The fast set tests shadows of each kind: the processor's caches, the board cache, the TLBs.
 SOME = ("p54c", "l2-2-way", "l1d-write-allocate", "tlb-double")
 JOB = "exec-static iterations=3 warmup=1"
 CELL = ["phase", "iteration", "ring", "address_space", "event"]

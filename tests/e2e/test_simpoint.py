@@ -50,8 +50,9 @@ def test_the_estimate_of_an_application(aside, capsys, full):
     assert abs(row["events"][BUSY]["error"]) < 0.05
     for event in ("data_reads", "data_read_misses", "code_misses", "itlb_misses"):
         assert abs(row["events"][event]["error"]) < (0.08 if full else 0.05), event
-    # 16 intervals of a million instructions. A phase touches its pages first in a few intervals.
-    # The basic blocks do not distinguish these intervals (docs/concepts/simpoint.md).
+    # 16 intervals of a million instructions. Each phase touches its pages for the first time in a
+    # few of the intervals. The basic blocks do not distinguish these intervals
+    # (docs/concepts/simpoint.md).
     dtlb = row["events"]["dtlb_misses"]
     assert abs(dtlb["estimate"] - dtlb["full"]) < 3e-6
     # A single round ends with its slowest part, which no earlier interval represents.
@@ -72,8 +73,8 @@ def test_the_estimate_of_an_application(aside, capsys, full):
 
 
 def test_vectors_hold_every_instruction_of_the_brackets(boot):
-    """With every interval, the vectors have the number of instructions that the markers count.
-    Without vectors the other events are the same.
+    """The vectors of all intervals contain as many instructions as the markers count. All events
+    are the same in a run without vectors.
     """
     plain = boot(GETPID)
     booted = boot(GETPID, vectors=5000)
@@ -95,7 +96,9 @@ def test_a_sample_of_everything_is_the_full_run(boot):
 
 
 def test_warming_keeps_what_caches_and_tlbs_would_hold(boot):
-    """Fork and exec without a detailed interval have the full run's misses, but not its time."""
+    """Without a detailed interval, fork and exec cause the same misses as in the full run, but take
+    another time.
+    """
     job = "exec-static iterations=3 warmup=1"
     plain = boot(job)
     nothing = Sample((Interval(0, 1 << 40, 1 << 41, 1),), 1 << 40, "0 0\n", "1 0\n")

@@ -200,8 +200,9 @@ def test_a_command_that_is_killed_and_started_again(size, undisturbed, tmp_path)
 
 
 def bare(lab, placements):
-    """Returns the seconds of engines that run at the same time without a scheduler or records. This
-    measures the capacity of the host. Two virtual processors may share one real processor.
+    """Returns the seconds that engines take if they run at the same time, without a scheduler and
+    without records. These seconds measure the capacity of the host. Two virtual processors may
+    share one real processor.
     """
     (load,) = (run for run in experiment.load(lab, "bench") if run.workload.name == "forkexec")
     places = [

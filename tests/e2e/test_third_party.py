@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compares the model's caches with a cache simulator of other authors. Each access of a guest's
-trace hits in both or misses in both. tests/third_party/replay.c describes how it matches the
-policies.
+trace hits in both cache models or misses in both cache models. tests/third_party/replay.c describes
+how it adapts the simulator's policies.
 """
 
 import os
@@ -24,7 +24,9 @@ P54C = (8192, 2, 8192, 2, 262144, 1)  # bytes and ways of L1D, L1I and L2
 
 @pytest.fixture(scope="session")
 def simulator(lab, tmp_path_factory):
-    """Returns the command that replays a trace. It is pycachesim's source with our main()."""
+    """Returns the command that replays a trace. The command is compiled from pycachesim's source
+    with our main().
+    """
     place = lab.root / "tests/third_party"
     wanted = (place / "requirements.txt").read_text()
     name, version, sha256 = re.search(r"^(\w+)==(\S+) .*\n.*sha256:(\w+)", wanted, re.M).groups()

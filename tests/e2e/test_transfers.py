@@ -3,8 +3,9 @@
 
 from pathlib import Path
 
-# Phase in transfers.S, the empty phase with the same kind of code, and clocks [QTM, 86BOX, UM3:
-# engine/p5/SOURCES.md]. The set-up of a marker takes longer in 16-bit code.
+# Each row contains the phase in transfers.S, the empty phase with the same kind of code, and the
+# clocks [QTM, 86BOX, UM3: engine/p5/SOURCES.md]. The set-up of a marker takes longer in 16-bit
+# code.
 TRANSFERS = {
     "INT, real mode": (10, 12, 16),
     "IRET, real mode": (11, 12, 8),

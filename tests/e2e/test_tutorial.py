@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """docs/start/tutorial.md, executed in a copy of the work tree.
 
-The info string of a fence gives the kind of the block. The test writes a block `file=PATH` to this
-file, adds `append=PATH` to the file, gives `diff` to patch, and runs `sh` in a shell. A `text`
-block quotes the output of the commands before it. Quoted lines must occur in the output in the same
-order, except `...`. A line may quote only the first columns. Counts up to 20 are exact. Other
-numbers may differ by a quarter, because the clocks of a rebuilt kernel depend on the addresses of
-its code.
+The info string of a fence gives the kind of the block. The test writes a block `file=PATH` to the
+file PATH, and appends a block `append=PATH` to the file PATH. The program `patch` applies a block
+`diff`. A shell runs a block `sh`. A `text` block quotes the output of the commands before it.
+The quoted lines must occur in the output in the same order (except a line `...`). A line may quote
+only the first columns. Whole numbers from 1 to 20 must be equal. Other numbers may differ by a
+quarter, because the clocks of a rebuilt kernel depend on the addresses of its code.
 """
 
 import os
@@ -38,8 +38,8 @@ def copy(root: Path, to: Path) -> None:
         if (root / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, to / name)
-    # The launcher accepts this environment as its own, so it does not make or change an
-    # environment.
+    # The launcher accepts this environment as its own, so the launcher does not make a new
+    # environment and does not change this one.
     python = to / ".venv/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

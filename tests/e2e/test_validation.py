@@ -37,7 +37,8 @@ class Pair(NamedTuple):
 
 
 PAIRING = {
-    # Classes: UV can run in both pipes, PU in U only, PV pairs in V only, NP runs alone in U.
+    # Instructions of class UV can run in both pipes. Class PU runs only in U, class PV pairs only
+    # in V, and class NP runs alone in U.
     "mov; mov": Pair(1, 1, "UV, UV"),
     "neg; mov": Pair(2, 0, "NP in U: runs alone"),
     "mov; neg": Pair(2, 0, "NP does not run in V"),
@@ -67,7 +68,7 @@ PAIRING = {
     "cmp; jz": Pair(1, 1, "a conditional branch pairs with the instruction that sets its flags"),
     "add; add": Pair(1, 1, "two instructions that write flags pair"),
     "add; adc": Pair(2, 0, "ADC, which reads the carry, is PU: it does not pair after ADD"),
-    # The stack pointer, which PUSH, POP and CALL use without waiting for each other.
+    # PUSH, POP and CALL use the stack pointer, but do not wait for each other.
     "push; push, pop; pop": Pair(2, 2, "PUSH pairs with PUSH, POP with POP"),
     "push; pop, push; pop": Pair(4, 0, "PUSH and POP do not pair, in either order"),
     "push; call": Pair(2, 2, "PUSH and CALL pair, predicted; then POP and POP"),
@@ -173,9 +174,9 @@ PAIRING = {
     "fcom; fnstsw": Pair(7, 0, "1 and 6"),
 }
 
-# The first time that code runs after a line fill, the processor has no instruction boundaries. Only
-# an instruction of one byte can then pair in U [INTEL-OPT]. The values are pairs in a loop of cold
-# lines.
+# The first time that code runs after a line fill, the processor does not have the instruction
+# boundaries of this code. Only an instruction of one byte can then pair in U [INTEL-OPT]. Each
+# value is the number of pairs in one loop over the cold lines.
 COLD_LINES, COLD_LOOPS = 512, 5
 COLD = {"cold code, 1 byte": 16 * COLD_LINES, "cold code, 2 bytes": 0}
 
@@ -193,8 +194,8 @@ ROUNDS = 1024
 
 def pattern(not_taken: int, mispredicted: int, each: int = 1, penalty: int = 4) -> tuple[int, int]:
     """Returns the clocks and mispredictions of a branch that follows a pattern. A round takes
-    `each` clocks for the branch and for the code that sets its direction, and four NOTs. If the
-    branch is not taken, the round has one more NOT.
+    `each` clocks for the branch and the code that sets the branch's direction, and 4 clocks for
+    four NOTs. If the branch is not taken, the round has one more NOT.
     """
     return ROUNDS * (each + 4) + not_taken + mispredicted * penalty, mispredicted
 
@@ -277,8 +278,9 @@ class Load(NamedTuple):
     why: str
 
 
-# A load takes 3 clocks from a register, 4 from memory, 3 from the stack and 5 with a pointer. Each
-# reads a descriptor of 8 bytes in the L1 data cache [QTM]. The byte 0Fh takes another clock.
+# A segment load takes 3 clocks from a register, 4 from memory, 3 from the stack and 5 with a
+# pointer. Each segment load reads a descriptor of 8 bytes in the L1 data cache [QTM]. The byte 0Fh
+# takes another clock.
 SEGMENT_LOADS = {
     "ds": Load(3, 1, 1, "3"),
     "es": Load(3, 1, 1, "3"),
@@ -387,7 +389,8 @@ def test_pairing_in_cold_code(measured, name):
     assert all(misses >= COLD_LOOPS * COLD_LINES for misses in pairing.counts(name, "code_misses"))
     beside = pairing.beside("cold code, 1 byte", "cold code, 2 bytes", "instructions.v")
     assert beside == [COLD_LOOPS * 16 * COLD_LINES] * 3
-    # Other pairs are DEC (one byte) and JNZ at the end of each loop, and the set-up of the loop.
+    # DEC (one byte) and JNZ at the end of each loop also pair, and so do instructions that set up
+    # the loop.
     for pairs in pairing.counts(name, "instructions.v"):
         assert COLD_LOOPS <= pairs - COLD_LOOPS * COLD[name] <= COLD_LOOPS + 16
 
@@ -399,8 +402,8 @@ def test_branches(measured, name):
 
 
 def test_random_branches(measured):
-    """The branch follows the lowest bit of a shift register. Four lines here model the buffer's
-    entry, which keeps its state from pass to pass. The first two passes are the warm-up.
+    """The branch follows the lowest bit of a shift register. The test models the state of the
+    buffer's entry. This state remains from pass to pass. The first two passes are the warm-up.
     """
     state, branch = None, measured["branch"]
     clocks = branch.beside("random", "fences, 1024 loops")
@@ -409,7 +412,8 @@ def test_random_branches(measured):
         for _ in range(ROUNDS):
             taken = not register & 1
             register = register >> 1 ^ (0 if taken else 0xEDB88320)
-            # SHR and JNC 1, four NOTs, and XOR 1 if the branch is not taken.
+            # SHR and JNC take 1 clock, four NOTs take 4 clocks, and XOR takes 1 clock if the branch
+            # is not taken.
             cost += 5 + (not taken) + 4 * (taken != (state is not None and state >= 2))
             if taken:
                 state = 3 if state is None or state in (0, 3) else state + 1
@@ -421,7 +425,8 @@ def test_random_branches(measured):
 
 def rings(branch, name, without, jumps):
     """Returns the mispredictions in each pass, and checks the clocks. A jump takes 1 clock. A
-    mispredicted jump takes 3 more, and the mispredicted branch of the loop 4 more.
+    mispredicted jump takes 3 more clocks, and the mispredicted branch of the loop takes 4 more
+    clocks.
     """
     clocks = branch.beside(name, without)
     wrong = branch.beside(name, without, "pipeline_flushes")
@@ -464,8 +469,8 @@ ACCESSES = 8000
 )
 def test_tlb(measured, kind, event, sets, ways, slack):
     """A set with all its pages in the TLB never misses. A set with more pages than ways always
-    misses, because without hits the tree of bits replaces the ways in turn. `slack` covers entries
-    of the previous round and the pages of the program itself.
+    misses, because without hits the tree of bits replaces the ways in turn. `slack` is the
+    tolerance for entries of the previous round and for the pages of the program itself.
     """
     tlb = measured["tlb"]
     for phase in tlb.phases:
@@ -499,9 +504,9 @@ def test_segment_loads(measured, name):
 
 
 STALLS = ("stall.read", "stall.write", "stall.write_me", "stall.walk", "stall.fetch")
-# The clocks [UM3, CHEN95] through an interrupt gate to an inner level. INT reads the gate and the
-# descriptors of code and stack. It reads the stack's address from the task state segment, and
-# pushes 5 words. IRET pops these words and reads the two descriptors.
+# The clocks of INT and IRET through an interrupt gate to an inner level [UM3, CHEN95]. INT reads
+# the gate and the descriptors of code and stack. It reads the stack's address from the task state
+# segment, and pushes 5 words. IRET pops these words and reads the two descriptors.
 TRANSFERS = {"INT": 48, "IRET": 27, "INT and IRET": 48 + 27}
 
 

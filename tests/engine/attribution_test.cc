@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which nodes get the counts? The sums must equal the banks. The tests also check stacks, which the
-// stack pointer identifies, and entrances.
+// Which nodes get the counts? The sums must equal the banks. The tests also check entrances and
+// stacks. The stack pointer identifies a stack.
 #include "engine/measure/attribution.hh"
 
 #include <doctest/doctest.h>
@@ -155,7 +155,7 @@ TEST_CASE("attribution: a count outside of all functions is detected") {
   system.step();
   system.attribution.end(1);
   CHECK(system.attribution.differs() == "");
-  // The attribution has not seen this event of the bracket.
+  // The bank contains one more event, which the attribution has not counted in the bracket.
   const auto& bank = system.model.bank();
   system.attribution.begin(1);
   const_cast<p5::Bank&>(bank).count[p5::Flops]++;

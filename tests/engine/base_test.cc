@@ -49,7 +49,7 @@ TEST_CASE("clock: the first clock of a time is the first clock after it") {
     CHECK(clock.time(first) >= time);
     if (first) CHECK(clock.time(first - 1) < time);
   }
-  // A day at 90 MHz: the product does not fit into 64 bits.
+  // For a day at 90 MHz, the product of time and clock rate does not fit into 64 bits.
   CHECK(clock.clocks(86400 * kSecond) == uint64_t(86400) * 90'000'000);
 }
 

@@ -51,8 +51,8 @@ class Bench : public p5::Platform {
     model.set_state(state);
   }
 
-  // p5::Platform: memory reads as zero, and code has equal linear and physical addresses, unless
-  // the test sets other values.
+  // Implements p5::Platform. Unless the test sets other values, memory contains zeros, and the
+  // linear addresses of code are equal to the physical addresses.
   uint32_t read_physical(uint32_t address) override { return memory[address]; }
   uint32_t code_physical(uint32_t linear) override {
     const auto page = code_pages.find(linear >> 12);
@@ -103,7 +103,7 @@ class Bench : public p5::Platform {
     }
     return clocks;
   }
-  // The same for a list of instructions without memory accesses.
+  // Returns these clocks for a list of instructions without memory accesses.
   uint64_t warm(const std::vector<std::string>& code) {
     return warm([&] {
       for (const auto& hex : code) insn(hex);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Does the engine's cache agree with the reference at each access? The tests compare hits, fills,
-// write-throughs, victims and write-backs. Invalidations, cleaning and uncached accesses come in
-// between.
+// write-throughs, victims and write-backs. Between these accesses the tests also make
+// invalidations, cleaning and uncached accesses.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -52,7 +52,8 @@ const std::vector<Case> kCases = {
     {{65536, 4, 128, "random", false, false}, "64 KB, random, write-through"},
 };
 
-// Runs both and returns a description of the first difference, or an empty text.
+// Runs the engine's cache and the reference. Returns a description of the first difference, or an
+// empty text.
 std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t* hits,
                     uint32_t* write_backs) {
   p5::Cache engine(engine_config(geometry));
@@ -71,8 +72,8 @@ std::string compare(const reference::Geometry& geometry, uint32_t seed, uint32_t
     const bool write = stream.below(3) == 0;
     const bool fill = stream.below(100) != 0;  // 1 in 100 is an uncached access
 
-    // If these functions return true, the model does not call the engine's cache. So they must be
-    // right.
+    // If quick_write() or quick_read() returns true, the model does not call access() of the
+    // engine's cache. So the result of these functions must be right.
     const bool quick = write ? engine.quick_write(address) : engine.quick_read(address);
     const reference::Outcome outcome = expected.access(address, write, fill);
     *hits += outcome.hit;

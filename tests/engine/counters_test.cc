@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Do the counter registers count every event code of the P54C, and miscount as the chip does?
+// Do the counter registers count every event code of the P54C, with the same errors as the chip?
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -148,7 +148,7 @@ TEST_CASE("counters: miscounts of TLB misses, port reads and stalls") {  // [INT
              bench.store(0x300000);
              bench.store(0xA000);
            }) > 0) == !wrong);
-    // A misaligned read that misses the TLB counts its 3 clocks.
+    // The event counts the 3 clocks of a misaligned read that misses the TLB.
     const uint64_t walk = counted(bench, 0x1A, [&] { bench.read(0xB000); });
     bench.read(0xB000);
     bench.model.load_cr3(0x1000);

@@ -72,7 +72,8 @@ struct DeviceBench {
         "net.card = " + card + "\ndisk.count = " + std::to_string(disks) + "\n" + kKeys + more;
     REQUIRE(settings.parse(text, "engine.conf", &error));
     devices.read(settings);
-    // A program that includes this file may lack one of the two devices.
+    // A test program may contain only one of the two devices. These calls check the keys of both
+    // devices.
     p5::check(settings, p5::declared::scsi);
     p5::check(settings, p5::declared::ne2000);
     REQUIRE(settings.finish() == "");

@@ -28,8 +28,8 @@ TEST_CASE("disk: zones, heads and skew give the places of sectors") {
   const Geometry& geometry = bench.drive.geometry();
   CHECK(geometry.sectors() == 500 * 4 * 120 + 500 * 4 * 100);
   CHECK(geometry.cylinders() == 1000);
-  // 1 ms of a rotation of 8.33 ms is 14.4 of 120 sectors, rounded up to 15. On a track of 100
-  // sectors it is 12.
+  // The skew is 1 ms of a rotation of 8.33 ms. On a track of 120 sectors this is 14.4 sectors,
+  // rounded up to 15. On a track of 100 sectors it is 12 sectors.
   Place place = geometry.place(0);
   CHECK((place.cylinder == 0 && place.head == 0 && place.slot == 0 && place.left == 120));
   place = geometry.place(120);
@@ -62,7 +62,8 @@ TEST_CASE("disk: the seek curve contains the published times") {
   CHECK(problem.empty());
   CHECK(ms(curve.time(1)) == doctest::Approx(0.6));
   CHECK(ms(curve.time(n - 1)) == doctest::Approx(17));
-  // Measures the mean over random pairs, instead of computing it.
+  // The test measures the mean time over random pairs of cylinders. It does not calculate the mean
+  // from the curve.
   std::mt19937 random(1);
   double sum = 0;
   const int draws = 200000;
@@ -188,7 +189,7 @@ TEST_CASE("disk: a full write cache waits for the media") {
   DriveBench bench(config);
   const Time begin = bench.now;
   for (uint64_t i = 0; i < 64; i++) bench.write((i * 7919 % 1000) * 440, 64);
-  // 64 sectors take 3.3 ms on the bus. 60 of these writes have waited for a seek and half a
+  // 64 sectors take 3.3 ms on the bus. 60 of the 64 writes have waited for a seek and half a
   // rotation.
   CHECK(ms(bench.now - begin) > 60 * 10);
   bench.flush();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which function contains an address? The tests use fixed addresses and pages that are found by
-// content.
+// Which function contains an address? The tests use code at fixed addresses, and pages that the
+// engine finds by their content.
 #include "engine/measure/functions.hh"
 
 #include <doctest/doctest.h>

@@ -187,7 +187,7 @@ std::string run(const reference::MachineGeometry& geometry, uint32_t seed) {
       }
     }
   }
-  // The random steps must have caused every event.
+  // Checks that the random steps have caused every event at least 100 times.
   for (const auto& [event, count] : events) {
     const bool board = std::string(p5::event_name(event)).rfind("l2_", 0) == 0;
     if (*count < 100 && !(board && !geometry.has_l2) &&

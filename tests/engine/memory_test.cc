@@ -36,7 +36,7 @@ TEST_CASE("memory: a burst in core clocks") {
     Memory memory(board(3, 2));
     Bank bank;
     memory.read_line(0x1000, 0, bank);
-    // Bus clocks begin at 0, 1.5, 3 and so on. A request at 1500 is on the bus from 1504.5 on.
+    // Bus clocks begin at 0, 1.5, 3 and so on. A request at 1500 gets the bus at 1504.5.
     Memory::Line fill = memory.read_line(0x1000, 1500, bank);
     CHECK(fill.first == 1500 + 9);      // 1504.5 + 4.5
     CHECK(fill.complete == 1500 + 18);  // 1504.5 + 13.5
@@ -141,7 +141,7 @@ TEST_CASE("memory: DRAM keeps one page open") {
   // these writes.
   uint64_t now = memory.write_single(0x200000, 7000, Pipe::U, bank);
   now = memory.write_again(now, Pipe::U, bank);
-  // The bus is busy until 7000 + 2 * 14, and DRAM from 7014 on: (9 + 6 + 9) * 2 clocks.
+  // The bus is busy until 7000 + 2 * 14. DRAM becomes busy at 7014, for (9 + 6 + 9) * 2 clocks.
   CHECK(memory.writes_done() == 7000 + 28);
   CHECK(line(0x101060, 7000) == 14 + 48 + miss);
 }

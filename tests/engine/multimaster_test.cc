@@ -298,8 +298,8 @@ TEST_CASE("adapter: eight requests take less time with tags than without") {
 }
 
 TEST_CASE("adapter: tags reach the drive") {
-  // The first request is in progress. After it the drive carries out the nearest request, which was
-  // sent last.
+  // The first request is in progress. Then the drive carries out the request at the nearest place.
+  // This request was sent last.
   const auto order = [](uint8_t tag) {
     Pc pc(true);
     pc.start();

@@ -68,8 +68,8 @@ class NetBench : public net::Pc {
     agenda.run(now);
   }
 
-  // Sets up the card like a driver: 16 bits, ring from kFirstPage on, all interrupts except remote
-  // DMA.
+  // Sets up the card like a driver: transfers of 16 bits, a ring that starts at kFirstPage, and all
+  // interrupts except remote DMA.
   void start(uint8_t receive = 0x04) {
     in(net::Ne2000::kReset);
     out(0x0, 0x21);
@@ -119,7 +119,7 @@ class NetBench : public net::Pc {
     out(0x7, 0x02);
   }
 
-  // Returns the frames of the ring, oldest first. Checks each of them and frees its pages.
+  // Returns the frames of the ring, oldest first. Checks each frame and frees the frame's pages.
   std::vector<net::Frame> take() {
     std::vector<net::Frame> frames;
     for (;;) {

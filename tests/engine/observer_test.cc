@@ -44,7 +44,7 @@ class Log : public Observer {
   void flush_page(Linear linear) override { add("flush page", linear); }
   void flush_caches(bool write_back) override { add(write_back ? "WBINVD" : "INVD"); }
 
-  // Returns the calls since the last time.
+  // Returns the calls since the last take().
   std::vector<std::string> take() { return std::exchange(calls_, {}); }
 
   int reads = 0;  // ... of the last walk

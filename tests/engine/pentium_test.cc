@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Does the assembled model count events and clocks correctly? The tests execute hand-made
-// instructions. They check clocks, interlocks, miss costs and events, and the ring and address
-// space of each event.
+// instructions, and check clocks, interlocks, miss costs and events, and the ring and address space
+// of each event.
 #include "engine/p5/pentium.hh"
 
 #include <doctest/doctest.h>

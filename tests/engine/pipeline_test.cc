@@ -10,8 +10,8 @@ using namespace p5;
 
 namespace {
 
-// Three pairs and a branch at `at`. A single pass is not a tight loop. Returns the clocks in
-// addition to the clocks of the instructions.
+// Three pairs and a branch at `at`. A single pass is not a tight loop. Returns how many clocks the
+// code takes in addition to the clocks of the instructions.
 uint64_t branch(Bench& bench, uint32_t at, bool taken, uint32_t target = 0x20000) {
   bench.ip = at;
   for (int i = 0; i < 3; i++) bench.insn("f7 df");
@@ -84,7 +84,8 @@ TEST_CASE("branches: the branch's own address as key, if the machine has this se
 
 TEST_CASE("branches: a displaced entry has no effect") {
   Bench bench;
-  // A RET goes to a branch, so the branch's entry belongs to the RET.
+  // A RET returns directly to a branch. The branch's entry then belongs to the RET, because the RET
+  // precedes the branch.
   const auto ret_to = [&](uint32_t target) {
     bench.ip = Bench::kCode;
     for (int i = 0; i < 6; i++) bench.insn("f7 df");
@@ -108,7 +109,7 @@ TEST_CASE("branches: a displaced entry has no effect") {
   to_branch();
   to_plain_code();  // mispredicted: no look-up after it
   CHECK(bench.grows(PipelineFlushes, to_plain_code) == 1);
-  // Seven other entries in the set of the RET displace its entry for any choice of ways.
+  // Seven other entries in the RET's set displace the RET's entry for any choice of ways.
   for (int pass = 0; pass < 8; pass++) {
     for (uint32_t i = 1; i < 8; i++) {
       branch(bench, Bench::kCode + 12 - 4 + 64 * 64 * i, true, 0x30000 + 0x100 * i);

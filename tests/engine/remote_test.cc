@@ -212,7 +212,8 @@ TEST_CASE("remote: the answers of TCP echo do not wait for an acknowledgement") 
 }
 
 TEST_CASE("remote: the source sends the requested bytes and closes") {
-  // A host without processing time can keep the wire through many collisions.
+  // A host without processing time can send again and again during many collisions, so this test
+  // has no collisions.
   Config config = quick_network();
   config.wire.collisions = false;
   Host host(config);

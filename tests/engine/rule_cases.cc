@@ -54,7 +54,8 @@ void rule_has(Rule rule, const std::vector<Row>& applies, const std::vector<Row>
 
 // --- pairing [INTEL-OPT ch. 3, AGN-MA 3.2]: two paired one-clock instructions take one clock
 
-// Counts how many of two instructions run in V. The code is new, or (`again`) has run before.
+// Counts how many of two instructions run in V. The code is new. If `again` is true, the code has
+// run before.
 Row new_code(const char* what, const char* first, bool again, uint64_t in_v) {
   const auto measure = [first, again] {
     Bench bench;
@@ -263,7 +264,7 @@ constexpr uint32_t kTarget = 0x20000, kElsewhere = 0x21000;
 // A bench that executes the same pair and the same conditional branch repeatedly.
 class Branch : public Bench {
  public:
-  // Returns the clocks in addition to the clocks of the instructions.
+  // Returns how many clocks the code takes in addition to the clocks of the instructions.
   uint64_t operator()(bool taken, uint32_t target = kTarget, const char* before = "f7 df") {
     ip = kCode;
     for (int i = 0; i < 6; i++) insn("f7 df");
@@ -298,7 +299,7 @@ Row targets(const char* what, uint32_t first, uint32_t second, uint64_t clocks) 
   return {what, measure, clocks};
 }
 
-// There is no return stack. A RET returns to kTarget, and then it returns to `second`.
+// There is no return stack. A RET returns first to kTarget and then to `second`.
 Row returns(const char* what, uint32_t second, uint64_t clocks) {
   const auto measure = [second] {
     Bench bench;
@@ -411,7 +412,8 @@ Row loop(const char* what, int pairs, uint64_t clocks) {
 
 // A RET goes to a branch, so the entry of this branch belongs to the RET. Then the RET goes to a
 // pair without a branch. Measures the clocks of this pair, of two more pairs and of a branch that
-// is not taken. Or measures the pipeline flushes there after `times` executions of the RET.
+// is not taken. `event` can also be the pipeline flushes there. The measurement follows after
+// `times` executions of the RET.
 Row false_hit(const char* what, const char* outcomes_before, int times, Event event,
               uint64_t expected) {
   const auto measure = [=] {
@@ -440,8 +442,8 @@ Row false_hit(const char* what, const char* outcomes_before, int times, Event ev
       branch(*at == 'T');
     }
     for (int i = 0; i < 6; i++) bench.insn("f7 df");
-    // The RET to `plain` is mispredicted now, so there is no look-up for the pair after it. So the
-    // RET goes to `plain` once more.
+    // The first RET to `plain` is mispredicted, so there is no look-up for the pair after this RET.
+    // Therefore the RET goes to `plain` again.
     ret_to(0x22000);
     plain();
     uint64_t last = 0;
@@ -556,11 +558,11 @@ Row divide(const char* what, uint16_t control, std::vector<std::string> hex, uin
 
 void x87() {
   const Row independent = code("fadd st1,st; fadd st2,st", {"dc c1", "dc c2"}, 2);
-  // It takes 3 clocks. The next instruction can overlap with 2 of them.
+  // FADD takes 3 clocks. The next instruction can overlap with 2 of these clocks.
   rule_has(Rule::X87Operand, {code("fadd st,st1; fadd st,st2", {"d8 c1", "d8 c2"}, 3 + 1)},
            {independent});
   rule_has(Rule::X87Busy,
-           // It takes 39 clocks. Later x87 instructions can overlap with 2 of them.
+           // FDIV takes 39 clocks. Later x87 instructions can overlap with 2 of these clocks.
            {code("fdiv st1,st; fadd st,st2", {"dc f9", "d8 c2"}, 37 + 1)}, {independent});
   rule_has(Rule::X87OverlapX87, {independent}, {code("fchs; fchs", {"d9 e0", "d9 e0"}, 2)});
   rule_has(Rule::X87OverlapInteger,
@@ -591,8 +593,8 @@ void x87() {
 
 // --- strings, modes and rings [AGN-IT, INTEL-DM 16, UM3]
 
-// NOP takes 1 clock. REP MOVSD then takes 1 clock for the prefix, 13 clocks, and 1 for each
-// iteration. Without iterations it takes 6 clocks instead of 13.
+// NOP takes 1 clock. REP MOVSD takes 1 clock for the prefix, 13 other clocks, and 1 clock for each
+// iteration. Without iterations the 13 clocks are 6 clocks.
 Row rep_movs(const char* what, int times, uint64_t clocks) {
   const auto measure = [times] {
     Bench bench;
@@ -814,7 +816,7 @@ void system() {
   rule_has(Rule::SerializingBranch, {grows("mov cr3,eax", "0f 22 d8", Branches, 1)},
            {grows("mov eax,cr3", "0f 20 d8", Branches, 0)});
   // The store ends at an odd clock, so its 12 clocks on the bus begin one clock later. LGDT itself
-  // takes 6 clocks, SGDT 4, and the 0F takes one.
+  // takes 6 clocks, SGDT takes 4, and the byte 0F takes another clock.
   rule_has(Rule::SerializingDrains, {behind_write("lgdt [eax]", "0f 01 10", 1 + 12 + 6 + 1)},
            {behind_write("sgdt [eax]", "0f 01 00", 4 + 1)});
   rule_has(Rule::SerializingRefetch, {fetches("lgdt [eax]", "0f 01 10", 1)},
@@ -897,8 +899,8 @@ void memory() {
   // after 18.
   rule_has(Rule::MissOverhead, {board("L2 read", even(), 4 + 6, first(kQuiet))}, {hit});
   rule_has(Rule::BusEdge,
-           // A bus clock lasts 1.5 clocks. A request at clock 0 is on the bus from 4.5 (not 4) on.
-           // A request at clock 1 is on the bus from 6 (not 5) on.
+           // A bus clock lasts 1.5 clocks. A request at clock 0 gets the bus at 4.5 (not 4). A
+           // request at clock 1 gets the bus at 6 (not 5).
            {board("L2 read, between bus clocks", p90(), 5 + 5, first(kQuiet / 3 * 3 + 1))},
            {board("L2 read, at a bus clock", p90(), 4 + 5, first(kQuiet / 3 * 3 + 2))});
   rule_has(Rule::BusOne,

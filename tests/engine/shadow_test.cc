@@ -41,7 +41,8 @@ class Tables : public p5::Platform {
 };
 
 // A geometry with random values of all keys that a shadow may change. With `usual` it has at least
-// two ways, LRU or its tree, and write-back. The filter then drops the most references.
+// two ways, LRU or its tree, and write-back. For such a geometry the filter drops more references
+// than for others.
 Config random_geometry(AddressStream& random, bool usual) {
   static const char* const policies[] = {"lru", "plru", "fifo", "random"};
   Config config = p90();

@@ -37,7 +37,7 @@ int line_of(const std::string& text, const std::string& what) {
   return 1 + int(std::count(text.begin(), text.begin() + long(at), '\n'));
 }
 
-// Returns the error of parsing `text`, which must not be a good table.
+// Parses `text`, which is a faulty table. Returns the error.
 std::string error_of(const std::string& text) {
   TimingTable table;
   std::string error;
@@ -50,7 +50,7 @@ std::string error_of(const std::string& text) {
 
 TEST_CASE("timing table: the project's own table loads") {
   const TimingTable& table = timing_table();
-  // One figure from each kind of source [AGN-IT, QTM, CHEN95].
+  // Checks some numbers from each kind of source [AGN-IT, QTM, CHEN95].
   CHECK(table.clocks(Mode::Prot)[Class::MovLoad] == 1);
   CHECK(table.clocks(Mode::Prot)[Class::AluMR] == 3);
   CHECK(table.clocks(Mode::Prot)[Class::Div32] == 41);

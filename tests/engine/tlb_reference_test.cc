@@ -61,7 +61,7 @@ class Pair {
     expected_.flush();
   }
 
-  // Returns whether both arrays contain the same subset of `pages`. A look-up changes the order, so
+  // Returns true if both arrays contain the same subset of `pages`. A look-up changes the order, so
   // the function uses a copy.
   bool same_contents(const std::vector<uint32_t>& pages) {
     p5::Tlb copy = engine_;

@@ -63,8 +63,8 @@ TEST_CASE("wire: a frame of n bytes takes (8 + n + 4) * 8 bits of 100 ns") {
     CHECK(s.b.came[0].last == 7 * kMicrosecond + time);
     CHECK(s.log.wire_busy == time);
   }
-  // The known times of the smallest and the largest frame: 57.6 and 1220.8 us, with the gap 67.2
-  // and 1230.4 us.
+  // The known times of the smallest and the largest frame are 57.6 and 1220.8 us. With the gap they
+  // are 67.2 and 1230.4 us.
   Segment2 s;
   CHECK(s.wire.frame_time(60) == 57'600'000);
   CHECK(s.wire.frame_time(1514) == 1'220'800'000);
@@ -190,7 +190,7 @@ TEST_CASE("path: the seed determines lost, doubled and late frames") {
   CHECK(double(once[1]) == doctest::Approx(10000 * 0.9 * 0.98 * 0.05).epsilon(0.15));
   CHECK(double(once[2]) == doctest::Approx(10000 * 0.9 * 0.02).epsilon(0.25));
   CHECK(first.size() == 10000 - once[0] + once[1]);
-  // The frame that arrived just before each late one was sent next and was not lost.
+  // Directly before each late frame, another frame arrived: the next sent frame that was not lost.
   uint64_t late = 0;
   for (size_t i = 1; i < first.size(); i++) late += first[i] < first[i - 1];
   CHECK(late == once[2]);

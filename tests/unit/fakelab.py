@@ -120,8 +120,8 @@ workload = "call"
 workload = "chase"
 parameters = { placement = "guest" }
 """
-# A shell line comes first, because the interpreter's path may contain a space. #! does not allow
-# spaces.
+# The script begins as a shell script, because the interpreter's path may contain a space, and a #!
+# line does not allow spaces in a path.
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
@@ -201,9 +201,9 @@ def snapshot(op, arg, kernel, user, clock_ticks=0, tsc=0):
 
 
 def call_events(iterations=3, status=0, more=0):
-    """Returns empty brackets of 5 cycles and 4 instructions, then brackets number k of 100 + 10k
-    busy cycles and 40 instructions. 60 of the cycles are in ring 0. The last bracket has a clock
-    tick. `more` adds cycles in ring 3.
+    """Returns empty brackets of 5 cycles and 4 instructions, and then brackets with numbers k from
+    0. Bracket k has 100 + 10k busy cycles, 60 of them in ring 0, and 40 instructions. The last
+    bracket has a clock tick. `more` adds cycles in ring 3.
     """
     lines = [HEADER, snapshot("ready", 0, [500], [])]
     user, kernel, ticks = [1000, 0, 700, 90, 80], [500, 0, 200, 10, 10], 0
@@ -285,8 +285,8 @@ class FakeLab(Lab):
         self._put("build/engine/behaviour.json", json.dumps(plan))
 
     def embed(self, **plan):
-        """Like `behave`, but inside the engine file, for an engine that runs as a copy in another
-        directory.
+        """Sets the behaviour like `behave`, but writes it into the engine file. An engine that runs
+        as a copy in another directory needs this.
         """
         self.behave(**plan)
         behaviour = self.root / "build/engine/behaviour.json"

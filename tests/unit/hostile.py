@@ -86,8 +86,8 @@ reason = '''%(markup)s'''
 
 
 def make(lab: fakelab.FakeLab) -> fakelab.FakeLab:
-    """Runs all workloads on both guests. The second guest is slower, and one of its chases has
-    failed.
+    """Runs all workloads on both guests. The second guest is slower, and one of its runs of `chase`
+    has failed.
     """
     texts = {"markup": MARKUP + "\\u001b"}
     lab.describe("call", CALL % texts)

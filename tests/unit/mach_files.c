@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file side of guest mach's server on the host, with a file as its disk. The same random calls
- * below /temp (in memory) and /data (ext2) must have the same results, and must leave the same
- * files. Usage: mach_files IMAGE SEED COUNT [fill]. `fill` also fills the disk.
+ * Runs the file system code of guest mach's server on the host, with a file as disk. The same
+ * random calls below /temp (in memory) and /data (ext2) must have the same results, and must leave
+ * the same files. Usage: mach_files IMAGE SEED COUNT [fill]. `fill` also fills the disk.
  */
 #define _GNU_SOURCE
 #include <errno.h>

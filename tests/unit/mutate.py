@@ -2,8 +2,9 @@
 """Mutations of valid files. The same seed gives the same mutations.
 
 Some mutations are faults of disks and networks: a wrong bit, a hole, a repeated piece, a missing
-end. Others are errors of people: a repeated line, a number with a sign, a wrong token. For JSON and
-TOML the tree also changes, because a file that does not parse tests little of its reader.
+end. Other mutations are errors that people make: a repeated line, a number with a sign, a wrong
+token. In JSON and TOML files, values of the tree also change, because a file with a syntax error
+tests only a small part of its reader.
 """
 
 import copy

@@ -27,8 +27,8 @@ env.linux_guest("my-guest", "", [], {"/init": "build/workloads/linux/init"})
 
 @dataclass(frozen=True)
 class Recipe:
-    """`name` is the name of the new directory or file. `add` adds it to the checkout at a path.
-    `check` asserts that it is there.
+    """`name` is the name of the new directory or file. `add` adds the extension to the checkout at
+    the given path. `check` asserts that the extension is there.
     """
 
     name: str
@@ -261,7 +261,7 @@ def check_engine(lab):
     assert shown == "['bochs', 'counter', 'gem5', 'native'] ('pentium',)\n"
 
 
-# By the names in the table of docs/extend/README.md, in its order.
+# The recipes by their names in the table of docs/extend/README.md, in the order of the table.
 RECIPES = {
     "a replacement policy": Recipe("mru", add_policy, check_policy),
     "a machine": Recipe("my-machine", add_machine, check_machine),

@@ -152,7 +152,7 @@ def test_a_second_build_in_the_same_checkout_waits(lab, progress, output):
 
 
 def test_a_stopped_build_leaves_nothing_running(lab):
-    """The processes of a build stop with it, and can clean up."""
+    """If a build is stopped, its processes also stop, and can clean up before they end."""
     script = lab.root / "slow.sh"
     script.write_text(
         'trap "echo tidy > tidied; exit 1" INT\necho $$ > begun\nwhile :; do sleep 0.1; done\n'

@@ -69,7 +69,8 @@ def test_what_is_jumped_to_stays_the_first(build, code):
     assert sites(build, code, text, entered=[BASE + 5]) == [["mov", "cmove"]]
     with pytest.raises(build.BuildError, match="no room"):
         sites(build, code, text, entered=[BASE + 2, BASE + 5])
-    # A table contains its address. The kernel may expect a fault there.
+    # A table contains the address of the first instruction. The kernel may expect a fault at this
+    # instruction.
     with pytest.raises(build.BuildError, match="no room"):
         sites(build, code, text, entered=[BASE + 5], kept=[BASE])
 

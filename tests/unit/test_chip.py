@@ -34,7 +34,8 @@ def includes(folder: str) -> dict[str, list[str]]:
     ],
 )
 def test_a_folder_includes_only_what_is_below_it(folder: str, may_use: tuple[str, ...]) -> None:
-    # From devices it may include only the shared files, not the folder of a single device.
+    # From the folder `devices`, the tested folder may include only the shared files, not the files
+    # of a single device.
     below = GENERATED | {
         file.name
         for part in may_use

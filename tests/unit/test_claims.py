@@ -204,8 +204,8 @@ def test_the_points_of_a_curve_may_be_runs():
 
 
 def test_another_machine_is_measured_only_where_it_is_asked_for(memory):
-    """A run with other settings does not belong to the machine. But a claim may subtract such a run
-    or divide by it.
+    """A run with other settings does not belong to the machine. But a claim may name such a run, to
+    subtract it or to divide by it.
     """
     other = rows("o", "4 KB", counted(WORDS * 2), geometry="l2.size=0")
     frame = pd.concat([memory, table(*[other])], ignore_index=True)
@@ -460,8 +460,8 @@ def test_the_other_side_may_be_another_benchmark_guest_or_machine(memory):
 
 
 def test_mips_relative_speed():
-    """On ousterhout90's scale, a Pentium with 100 MHz has 112 * 100 / 66, and a Microvax II has
-    0.9.
+    """On ousterhout90's scale, a Pentium with 100 MHz has a speed of 112 * 100 / 66, and a Microvax
+    II has a speed of 0.9.
     """
     rating = 112 * 100 / 66 / 0.9
     frame = table(rows("r", "call", counted(1000), workload="bandwidth"))

@@ -35,7 +35,7 @@ def test_run_prints_the_counts(p5lab):
     status, out, err = p5lab("run", "tests", "--no-build", "--jobs", "1")
     assert status == 0
     assert "[1/2] call, toy, p90-premiere2: ok in " in err
-    # One column has the calls. The other has the last point of the curve, per load.
+    # One column shows the calls. The other column shows the last point of the curve, per load.
     assert cells(out, "iterations") == ["3", "1"]
     # 100, 110 and 120 cycles, after subtraction of the 5 cycles of the empty bracket.
     assert cells(out, "busy cycles") == ["110", "8"]

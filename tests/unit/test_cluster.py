@@ -225,8 +225,8 @@ def engines(lab):
 
 
 def test_a_killed_worker_costs_one_attempt(lab):
-    """This also holds if it was the only worker, and the run was assigned to it because of its
-    boot.
+    """This also holds if the killed worker was the only worker, and if the run was assigned to this
+    worker because of the run's boot.
     """
     lab.behave(sleep=0.5)
     runs = [
@@ -291,8 +291,8 @@ def test_a_run_that_hangs_or_fails_is_recorded_as_here(lab, scheduler):
 
 
 def test_fail_fast_leaves_what_has_not_begun(lab, scheduler):
-    # call writes no events, and ends while chase continues. There are enough runs of chase that
-    # some have not begun even if a busy host receives the failure after many seconds.
+    # `call` writes no events, and ends while `chase` continues. There are many runs of `chase`. So
+    # some of them have not begun, even if a busy host receives the failure after many seconds.
     path = lab.experiments / "tests.toml"
     path.write_text(path.read_text().replace("[[run]]", f"seeds = {list(range(10))}\n[[run]]", 1))
     lab.behave(events={"chase": chase_events()}, sleep=0.5, sleep_of={"chase": 3})

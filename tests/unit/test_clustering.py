@@ -168,14 +168,16 @@ def test_k_is_at_most_what_is_asked_and_what_is_there():
 
 
 def mark(kind, op, arg, instructions, cycles, tsc=0):
-    """Returns a snapshot. Its counts have the order of the header: busy, idle, instructions."""
+    """Returns a snapshot. The snapshot's counts have the order of the header: busy, idle,
+    instructions.
+    """
     line = snapshot(op, arg, [], [cycles, 0, instructions])
     return {**line, "type": kind, "tsc": tsc}
 
 
 def sampled(tmp_path):
-    """Returns two brackets. Interval 4 includes the gap between them, and interval 9 lies in the
-    second bracket.
+    """Returns two brackets. Interval 4 includes the gap between the brackets, and interval 9 lies
+    in the second bracket.
     """
     lines = [
         HEADER,
@@ -239,7 +241,7 @@ def test_bounds_are_instructions_from_the_beginning():
 
 
 def test_vectors_from_anywhere_are_clustered(tmp_path, capsys):
-    """gem5's probe writes a blank after each pair in its file."""
+    """gem5's probe writes a space after each pair in the vector file."""
     file = tmp_path / "simpoint.bb.gz"
     file.write_bytes(gzip.compress(b"T:1:90 :2:10 \nT:3:100 \n" * 6))
     assert main(["simpoint", "--vectors", str(file)]) == 0

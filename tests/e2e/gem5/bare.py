@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""gem5 runs this script: a processor, two small caches, memory and a port, without operating
-system.
+"""gem5 runs this script. It builds a machine of a processor, two small caches, memory and a port.
+The machine's program runs without an operating system.
 
-Options choose stock parts or parts of the extras, so that a test can compare them.
+Options choose gem5's own parts or the parts of configs/gem5/extras, so that a test can compare both
+kinds of parts.
 """
 
 import argparse

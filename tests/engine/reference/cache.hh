@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reference model of a set-associative cache, from the description in INTEL-DM ch. 2. A division
-// gives the set. set.hh has the set itself.
+// gives the number of the set. set.hh models one set.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,7 @@ class Machine {
         dtlb_.insert(linear >> 12);
       }
     }
-    // Returns the pieces of an operand. They do not cross a boundary of 4 bytes (operands up to 4
+    // Splits the operand into pieces. No piece crosses a boundary of 4 bytes (operands up to 4
     // bytes) or 8 bytes (longer operands).
     const uint32_t limit = bytes <= 4 ? 4 : 8;
     if (linear % limit + bytes > limit) count["misaligned"]++;
@@ -117,7 +117,8 @@ class Machine {
  private:
   static constexpr uint32_t kNoLine = ~0u;
 
-  // Returns true for a 4 MB page. The reads do not fill L1D, which only writes back modified lines.
+  // Reads the page tables. Returns true for a 4 MB page. These reads do not fill L1D: it only
+  // writes modified lines back.
   bool walk(uint32_t linear) {
     const uint32_t upper = directory_ + linear / (1u << 22) * 4;
     walk_read(upper);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One set of a set-associative array, for the reference models. The code is written for readers,
-// not for speed. It differs from the engine's code on purpose: it has lists in order of use instead
-// of stamps, a tree of nodes instead of a word of bits, and a shift register with single bits.
+// not for speed. The code differs from the engine's code on purpose. Lists in order of use replace
+// the engine's stamps, a tree of nodes replaces a word of bits, and the shift register consists of
+// single bits.
 #pragma once
 
 #include <bitset>
@@ -33,8 +34,8 @@ class ShiftRegister {
   std::bitset<16> bits_{0xACE1};
 };
 
-// The tree of tree-based pseudo-LRU. It has a leaf for each slot. An inner node stores the half in
-// which the last use was NOT.
+// The tree of tree-based pseudo-LRU. The tree has a leaf for each slot. An inner node stores which
+// of its halves does NOT contain the last use.
 class UseTree {
  public:
   UseTree(int first, int count) : first_(first), count_(count) {
