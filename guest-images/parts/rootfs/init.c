@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The guest's first process: mounts the usual file systems and the disk, applies the placement seed
- * (kernel parameter p5seed=N), gives the ready marker, runs one job and ends the run. One boot
- * serves many jobs, so nothing before ready depends on the job.
+ * (kernel parameter p5seed=N), executes the ready marker, runs one job and ends the run. One boot
+ * serves many jobs, so no action before the ready marker depends on the job.
  *
  * A job is one of
  *   NAME key=value ...      the program /bin/NAME
@@ -15,7 +15,7 @@
  * then /p5/bin/NAME, and a directory of that disk is /data.
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
- * run. Without one (an emulator, a real PC), the job is the kernel parameter
+ * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter
  * p5job=name,key=value,... (commas for spaces), and the output goes to the console. At the end the
  * machine is reset, because a Pentium PC without APM cannot switch itself off.
  */

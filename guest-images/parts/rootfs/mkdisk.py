@@ -68,7 +68,8 @@ def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: st
 
     Raises DiskError if the program is missing or fails.
     """
-    # On Debian these programs are not in the search path of ordinary users.
+    # On Debian, the search path of ordinary users does not contain the directories of these
+    # programs.
     program = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not program:
         raise DiskError(f"{name}: not found; install the package e2fsprogs")

@@ -144,8 +144,8 @@ def quoted(word: str) -> str:
 
 
 def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> None:
-    """Writes the image. It has `size` bytes, rounded down to whole cylinders. Raises DiskError if
-    the files do not fit.
+    """Writes the image. The image has `size` bytes, rounded down to whole cylinders. Raises
+    DiskError if the files do not fit.
     """
     with tempfile.TemporaryDirectory() as tmp:
         image = Path(tmp) / "root.img"
@@ -153,8 +153,8 @@ def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> N
         mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
-        # debugfs continues after an error and still ends with status 0. The first output line is
-        # its name.
+        # debugfs continues after an error and still ends with status 0. The first line of the
+        # output contains only the program's name.
         for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
             if "Could not allocate" in line:
                 content = sum(node.content.stat().st_size for node in nodes if node.content)
