@@ -179,7 +179,7 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds --json alone, for a command that prints only tables and JSON."""
+    """Adds only --json, for a command that prints nothing but tables and JSON."""
     parser.add_argument(
         "--json",
         action="store_const",
@@ -203,7 +203,7 @@ def add_no_build(parser: argparse.ArgumentParser) -> None:
 
 
 def add_system(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of one machine with one seed: --machine, --set and --seed."""
+    """Adds the options that describe one machine with one seed: --machine, --set and --seed."""
     parser.add_argument(
         "--machine", default=experiment.PROGRAM_MACHINE, help="default: %(default)s"
     )
