@@ -4,7 +4,7 @@
 
 Disassembles the executable sections with objdump and compares each mnemonic with the instruction
 set of the Pentium: INTEL-DM (Intel Pentium Processor Family Developer's Manual, 241428-005)
-vol. 3, chapter 25. Any other instruction is an error, for example CMOV, MMX, SSE and the multi-byte
+vol. 3, chapter 25. All other instructions are errors, for example CMOV, MMX, SSE and the multi-byte
 NOP (0F 1F).
 
 The program does not check two sections of a Linux kernel that no Pentium executes

@@ -12,7 +12,8 @@
 
 namespace p5 {
 
-// A policy in use, chosen by name. There are no virtual calls.
+// The replacement policy of one array. The name of the policy selects its class, but there are no
+// virtual calls.
 class Replacement {
  public:
   // One way needs no order. Two ways need one bit if the policy works as LRU for two ways. The

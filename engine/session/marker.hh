@@ -32,7 +32,7 @@ struct MarkerCall {
   bool real_mode;
 };
 
-// The answer's registers.
+// The registers with the engine's answer.
 struct MarkerResult {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What observes the model in this run? The possible observers are shadows (other geometries), the
-// trace of accesses, the classes of misses, basic blocks and attribution. Each observer exists only
-// if the run requests it.
+// trace of accesses, the classes of misses, basic blocks and attribution. An observer exists only
+// if the run requests this observer.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ struct listing {
 };
 
 /* The operations of a file system. Names are never `.` or `..`. Results are 0 or -errno. `held`
- * means that the returned node has a reference for the caller.
+ * means that the caller gets a reference to the returned node.
  */
 struct file_system {
   int (*find)(struct node *directory, const char *name, size_t length, struct node **found); /* held */

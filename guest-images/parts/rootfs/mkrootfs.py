@@ -98,7 +98,8 @@ def read_archive(archive: Path, directory: Path) -> list[Node]:
 
 
 def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
-    """Returns the nodes, our programs by their path in the image, and the mount points of init."""
+    """Returns the nodes together with our programs and the mount points of init. `programs`
+    contains our programs by their path in the image."""
     found = {node.path: node for node in nodes}
     for path, content in programs.items():
         for parent in reversed(Path(path).parents[:-1]):
@@ -135,8 +136,9 @@ def commands(nodes: list[Node]) -> str:
 
 
 def quoted(word: str) -> str:
-    """Returns a word of a command in quotes. Names come from an archive, and debugfs has commands
-    that write to the host. So the function raises DiskError for a name that could end the quotes.
+    """Returns a word of a debugfs command, in quotes. Names come from an archive, and some debugfs
+    commands write to the host. The function therefore raises DiskError for a name that could end
+    the quotes.
     """
     if not word or not word.isprintable() or '"' in word:
         raise DiskError(f"{word!r}: expected a name of printable characters without quotes")

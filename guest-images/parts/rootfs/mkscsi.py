@@ -6,9 +6,9 @@ Partition 1 is ext2 with 200 MB, because lai96 made a fresh file system of that 
 benchmark. mkdisk.py sets the block size and the i-node size of this file system. Partition 2 is
 FAT16 with 256 MB and an allocation unit of 4 KB (chen95). The rest of the disk is not partitioned.
 
-The output contains only sectors that are not all zero. It begins with a line "P5DISK1". The extents
-follow. An extent has the number of its first sector and the number of its sectors (64 bits each,
-little-endian), and then the content of its sectors.
+The output omits sectors that contain only zeros. The output begins with a line "P5DISK1". The
+extents follow. An extent consists of the number of its first sector and the number of its sectors
+(64 bits each, little-endian), and then the content of its sectors.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 def workers(args: argparse.Namespace) -> Wanted | None:
     """Returns the workers that the options of add_workers request. Returns None if the runs execute
-    on this host without Dask. Raises UserError for an option without the other options that it
-    needs."""
+    on this host without Dask. Raises UserError if an option needs another option that is missing.
+    """
     files = (args.tls_ca, args.tls_cert, args.tls_key)
     if not args.workers and not args.scheduler:
         if args.ship or any(files):

@@ -8,8 +8,8 @@ This module reads these files for the Python code. `tools/declare.py` translates
 for the engine. `p5stats.declared` reads the events in the same files.
 
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
-has `present`: an expression over keys that is true for a machine with this device. A key has a
-`kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
+has `present`, an expression over keys. This expression is true for a machine with the device. A key
+has a `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
 `target`, `geometry`, `default` and `from`. `from` is the name of a second key, whose value is the
 path of a file. This file contains the value of the first key. A `[[rule]]` has a `key`, an
 expression `holds` and a text `expected`. If `holds` is false, the error message contains the text
@@ -49,8 +49,8 @@ _OF_KIND = {
 @dataclass(frozen=True)
 class Policy:
     """A replacement policy. `holds`: the policy's condition on the number of ways (`ways`); None if
-    the policy accepts every number. `gem5`: the name of the policy in gem5; empty if gem5 does not
-    have the policy."""
+    the policy accepts every number. `gem5`: the name of the same policy in gem5; empty if it does
+    not exist in gem5."""
 
     name: str
     doc: str
