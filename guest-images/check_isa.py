@@ -92,7 +92,8 @@ class Finding:
 
 
 def is_pentium(text: str) -> bool:
-    """Returns whether a Pentium has this instruction. The text is objdump's, in Intel syntax.
+    """Returns whether a Pentium has this instruction. The text comes from objdump and has Intel
+    syntax.
 
     >>> is_pentium("lock cmpxchg8b QWORD PTR [esi]"), is_pentium("cmove eax,ebx")
     (True, False)

@@ -117,7 +117,7 @@ class Memory {
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
   // Another bus master accesses a line. The inquire cycle holds the bus, and a write removes the
-  // line from the board cache.
+  // line from the board L2.
   void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
 
   // Core clocks so far in which the bus was busy.

@@ -62,7 +62,7 @@ class Observer {
   virtual void locked(uint32_t /*address*/) {}
   virtual void table_update(uint32_t /*address*/) {}
   virtual void snoop(uint32_t /*address*/, bool /*write*/) {}
-  // Accesses to memory that no cache may hold. The chip counts the read as a cache miss, in the
+  // Accesses to memory that is not cacheable. The chip counts the read as a cache miss, in the
   // event `miss`.
   virtual void uncached_read(Event /*miss*/) {}
   virtual void uncached_write() {}

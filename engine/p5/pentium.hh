@@ -183,9 +183,9 @@ class Pentium {
     repeats_.iterated();
   }
   // Executes up to `count` iterations. Each iteration executes its accesses, and repeat() follows
-  // after each iteration except the last iteration. The result is the same as with separate calls.
-  // Stops after the accesses of the iteration that ends at `pace->due` or later. Returns the number
-  // of executed iterations.
+  // after each iteration except the last iteration. The result is the same as with separate calls
+  // of data() and repeat(). Stops after the accesses of the iteration that ends at `pace->due` or
+  // later. Returns the number of executed iterations.
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
   // With `on`, the next data accesses are locked, as when the processor sets the accessed or busy
   // bit of a descriptor. The lock ends at lock(false) or when another instruction begins.

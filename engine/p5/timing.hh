@@ -21,8 +21,8 @@ class TimingTable {
  public:
   TimingTable();
 
-  // Returns a table for a build without pipeline. In this table every instruction takes one clock,
-  // and no instructions pair.
+  // Returns a table for a build that does not model the pipeline. In this table every instruction
+  // takes one clock, and no instructions pair.
   static TimingTable flat();
 
   // Reads a table. Every class of classes.hh needs exactly one row. If there is an error, returns

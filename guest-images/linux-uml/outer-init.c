@@ -54,8 +54,8 @@ static int pass_on(char **arguments, int count, const char *name) {
 }
 
 /* User-Mode Linux requests random numbers from this kernel when it starts. Nothing in this machine
- * is random, so the kernel would search for jitter in a busy loop of 256 clock ticks. Declare a
- * constant to be random instead.
+ * is random, so the kernel would search for jitter in a busy loop of 256 clock ticks. Instead, this
+ * function passes a constant to the kernel as a random number.
  */
 static void give_entropy(void) {
   struct {

@@ -2,8 +2,8 @@
 /*
  * System calls of a program on guest mach. musl turns POSIX functions into numbered system calls.
  * This file turns these system calls into messages to the UNIX server. System calls for memory,
- * time and the thread itself become calls of the kernel. shape_of() lists the memory of the caller
- * that a call reads and writes.
+ * time and the thread itself become calls of the kernel. shape_of() lists which parts of the
+ * caller's memory a call reads and writes.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The buffer cache holds the most recently used disk blocks. The cache writes changed blocks on
- * sync, fsync and unmount, and when it must replace a changed block. It then writes all changed
- * blocks in disk order. Neighbouring blocks are written together.
+ * sync, fsync and unmount, and when it must replace a changed block. The cache then writes all
+ * changed blocks in disk order. Neighbouring blocks are written together.
  */
 #include <errno.h>
 #include <stdlib.h>

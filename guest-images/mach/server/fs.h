@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The file side of the UNIX server: its requests, and the declarations that its files share. On
- * guest mach the file side is part of the single server, and fs_call() calls it as a function. On
- * mach-split the file side is a separate task, and fs_call() sends a message (split.c).
+ * guest mach the file side is part of the single server, and fs_call() calls its functions
+ * directly. On mach-split the file side is a separate task, and fs_call() sends a message
+ * (split.c).
  */
 #ifndef P5LAB_FS_H
 #define P5LAB_FS_H

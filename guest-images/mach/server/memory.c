@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file system in memory. Directories are lists. Files are runs of pages, so that the kernel can
- * map them. If a program maps a file for writing, the file moves to memory that several tasks share
- * (pager.c).
+ * The file system in memory. Directories are lists. Each file occupies neighbouring pages, so that
+ * the kernel can map the file. If a program maps a file for writing, the file moves to memory that
+ * several tasks share (pager.c).
  */
 #include <errno.h>
 #include <stdlib.h>

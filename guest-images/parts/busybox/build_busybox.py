@@ -21,8 +21,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
-# zig's driver does not support the option with which busybox passes the name of its dependency file
-# to the preprocessor. lld does not support busybox's linker options for warnings and maps.
+# busybox passes the name of its dependency file to the preprocessor, but zig's driver does not
+# support this option. busybox also passes options for warnings and maps to the linker, but lld does
+# not support these options.
 WRAPPER = """\
 #!/bin/sh
 for argument do

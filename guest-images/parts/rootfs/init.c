@@ -72,8 +72,8 @@ static void mount_one(const char *type, const char *target) {
 #define OTHER_DISK "/dev/ubda"
 #endif
 
-/* Mount the disk, if there is one. It is the first IDE disk of a PC, or OTHER_DISK. Programs read
- * the directory of the disk from P5LAB_DATA.
+/* Mount the disk, if there is one. It is the first IDE disk of a PC, or OTHER_DISK. For programs,
+ * the variable P5LAB_DATA contains the directory of the disk.
  */
 static void mount_disk(void) {
   if (root_is_disk()) {

@@ -54,7 +54,7 @@ MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
 @dataclass(frozen=True)
 class Node:
     """One file of the image. `mode` has type and permissions. `target` is the target of a link.
-    `content` is the host's file with the content of a regular file.
+    For a regular file, `content` is the host's file with the content.
     """
 
     path: str
@@ -155,8 +155,8 @@ def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> N
         mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
-        # debugfs continues after an error and still ends with status 0. The first line of the
-        # output contains only the program's name.
+        # After an error, debugfs continues, and its exit status is still 0. The first line of its
+        # output contains only the name of the program.
         for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
             if "Could not allocate" in line:
                 content = sum(node.content.stat().st_size for node in nodes if node.content)

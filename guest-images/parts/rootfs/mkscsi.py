@@ -54,7 +54,7 @@ def partition_table() -> bytes:
 
 
 def fat() -> dict[int, bytes]:
-    """Returns the non-zero sectors of an empty FAT16 file system by number."""
+    """Returns the non-zero sectors of an empty FAT16 file system, by sector number."""
     boot = b"\xeb\x3c\x90MSDOS5.0" + struct.pack(
         "<HBHBHHBHHHII",
         SECTOR,

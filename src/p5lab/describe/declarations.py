@@ -62,7 +62,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition on several keys. If the condition is false, the error message contains the name
+    """A condition on several keys. If the condition is false, the error message is about
     `key`."""
 
     key: str
