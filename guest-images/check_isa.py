@@ -9,7 +9,7 @@ NOP (0F 1F).
 
 The program does not check two sections of a Linux kernel that no Pentium executes
 (SKIPPED_SECTIONS). It also skips the functions that the exceptions file lists, with one `FUNCTION
-REASON` per line. Such a function executes its newer instructions only after a test of a processor
+REASON` per line. These functions execute their newer instructions only after a test of a processor
 feature. If no function needs an exception, the program reports the exception but does not fail,
 because compilers inline functions in different places.
 """

@@ -4,9 +4,9 @@
 // behaviour or counts.
 //
 // The chip calls its observer on slow paths only. If an access hits the last-used entry of its set,
-// a shortcut handles the access (shortcut.hh). The observer does not see such an access. An
-// observer that needs such accesses removes entries from the shortcuts in attach() and in the calls
-// named used_...().
+// a shortcut handles the access (shortcut.hh). The observer does not see these accesses. An
+// observer that needs them removes entries from the shortcuts in attach() and in the calls named
+// used_...().
 #pragma once
 
 #include <cstdint>

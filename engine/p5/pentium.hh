@@ -254,7 +254,7 @@ class Pentium {
   const uint64_t* clock_address() const { return &chip_.core.clock; }  // for readers in a hot path
   // Number of instructions that were retired in the current ring and address space.
   uint64_t retired_here() const { return chip_.core.bank->count[Instructions]; }
-  // The bank in use. The bank contains the time up to the last call of settle(). Such a call
+  // The bank in use. The bank contains the time up to the last call of settle(). A call of settle()
   // changes nothing else.
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }

@@ -28,8 +28,8 @@ NAMES = {
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
-# The options with an argument KEY=VALUE. In addition to machine keys, each option accepts the words
-# of its list.
+# The options with an argument KEY=VALUE. In addition to machine keys, each option accepts the
+# words in its tuple.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 
