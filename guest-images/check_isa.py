@@ -4,14 +4,14 @@
 
 Disassembles the executable sections with objdump and compares each mnemonic with the instruction
 set of the Pentium: INTEL-DM (Intel Pentium Processor Family Developer's Manual, 241428-005)
-vol. 3, chapter 25. Any other instruction is an error, for example CMOV, MMX, SSE and the multi-byte
+vol. 3, chapter 25. All other instructions are errors, for example CMOV, MMX, SSE and the multi-byte
 NOP (0F 1F).
 
 The program does not check two sections of a Linux kernel that no Pentium executes
 (SKIPPED_SECTIONS). It also skips the functions that the exceptions file lists, with one `FUNCTION
-REASON` per line. Such a function executes its newer instructions only after a test of a processor
-feature. The program reports an exception that no function needs. This is no error, because
-compilers inline functions in different places.
+REASON` per line. These functions execute their newer instructions only after a test of a processor
+feature. If no function needs an exception, the program reports the exception but does not fail,
+because compilers inline functions in different places.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ PENTIUM = frozenset(
     rcl rcr rdmsr rdtsc ret retf rol ror rsm sahf sal sar sbb scas sgdt shl shld shr shrd sidt sldt
     smsw stc std sti stos str sub test verr verw wait fwait wbinvd wrmsr xadd xchg xlat xlatb xor
     """.split()
-    # The same instructions with the operand size. objdump adds it if it is not the mode's
-    # default.
+    # The same instructions with a letter for the operand size. objdump adds the letter if the size
+    # is not the default of the mode.
     + "calld callw enterw jmpd jmpw leaved leavew popd pushd retd retfd retfw retw".split()
     + "lgdtd lgdtw lidtd lidtw sgdtd sgdtw sidtd sidtw".split()
-    # These raise the invalid-opcode exception on every processor. Linux uses them for BUG() and
-    # for its own markers.
+    # These instructions raise the invalid-opcode exception on every processor. Linux uses them for
+    # BUG() and for its own markers.
     + ["ud1", "ud2"]
     # F3 0F BC: processors without SSE4 ignore the prefix and execute BSF.
     + ["tzcnt"]
@@ -92,7 +92,8 @@ class Finding:
 
 
 def is_pentium(text: str) -> bool:
-    """Returns whether a Pentium has this instruction. The text is objdump's, in Intel syntax.
+    """Returns whether a Pentium has this instruction. The text comes from objdump and has Intel
+    syntax.
 
     >>> is_pentium("lock cmpxchg8b QWORD PTR [esi]"), is_pentium("cmove eax,ebx")
     (True, False)

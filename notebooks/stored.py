@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Loads the counts for the notebooks, and sets the form of their figures.
+"""Loads the counts for the notebooks, and sets the format of the figures.
 
-`sample/` contains small results, so that every notebook runs at once on any host. With `own=True`,
-a notebook reads this checkout's results/ of the same experiment and not the sample.
-`python notebooks/stored.py` writes the samples again from results/. The comments in SAMPLES are the
-commands that make these results.
+`sample/` contains small results, so that a reader can run every notebook without an experiment.
+With `own=True`, a notebook reads the results of the same experiment from this checkout's results/
+and not from the sample. `python notebooks/stored.py` writes the samples again from results/. The
+comments in SAMPLES are the commands that make these results.
 """
 
 import argparse
@@ -53,13 +53,12 @@ SAMPLES: dict[str, tuple[str, Callable[[dict[str, Any]], bool]]] = {
     ),
 }
 
-# Figures are drawn here and not in the reader's browser. The browser then needs no script and no
-# network.
+# Python draws the figures, so the reader's browser needs no script and no network.
 alt.renderers.enable("svg")
 
 
 def load(name: str, own: bool = False) -> tuple[pd.DataFrame, int]:
-    """The tidy table of a sample, or with `own` the table of results/, and the clock in Hz."""
+    """Returns the tidy table and the clock in Hz, from a sample or (with `own`) from results/."""
     if not own:
         return tidy.read(SAMPLE / f"{name}.parquet")
     table, clocks = tidy.load(RESULTS / SAMPLES[name][0])

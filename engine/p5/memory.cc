@@ -30,7 +30,7 @@ Memory::Answer Memory::read_answer(uint32_t address, Bank& bank, Fill fill) {
     if (access.victim_dirty) {
       // The chipset delivers the new line before the last word of a dirty victim has left the
       // chipset's buffer [Intel 290479, LBX]. The write of the victim therefore costs no bus
-      // clocks. It opens the DRAM page of the victim.
+      // clocks. The write opens the DRAM page of the victim.
       bank.count[DramWrites]++;
       open_page(access.victim);
     }

@@ -4,10 +4,10 @@
 //
 // The bus executes one transaction after another. Each transaction starts at a bus clock edge.
 // There are two clock domains: `core_clocks` clocks of the core take as long as `bus_clocks` clocks
-// of the bus. If the core must wait for a read, the read starts `miss_overhead` core clocks later.
-// These clocks begin when the core has requested the read and the bus is free. With 4 clocks
-// [INTEL-OPT: minimum] and the burst patterns of the machine, the model gives the pointer-chase
-// latencies that were measured on such boards. Reads never overtake writes [INTEL-DM 3].
+// of the bus. If the core must wait for a read, the read starts `miss_overhead` core clocks after
+// the core has requested the read and the bus has become free. If `miss_overhead` is 4 [INTEL-OPT:
+// minimum], the model reproduces the pointer-chase latencies that were measured on boards with the
+// same burst patterns. Reads never overtake writes [INTEL-DM 3].
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ struct MemoryConfig {
   uint32_t walk_overhead = 4;    // core clocks before a page-table read
   uint32_t uncached_clocks = 0;  // core clocks of one uncached transfer
   // Core clocks that a write spends in its buffer before its bus transaction can start (estimate).
-  // If the next store waits for the same buffer, the bus is therefore idle for these clocks. If two
-  // stores pair, they use both buffers, and the bus is not idle.
+  // If the next store must wait for the same buffer, the bus is idle during these clocks. Two
+  // stores that pair use both buffers, and the bus is not idle.
   uint32_t buffer_clocks = 1;
   // Number of 8-byte writes to DRAM that the chipset accepts at the speed of an L2 write. Further
   // writes make the bus wait.
@@ -95,8 +95,8 @@ class Memory {
   uint64_t read_single(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.walk_overhead, Fill::Exclusive);
   }
-  // Reads up to 8 bytes of memory that may not be filled into a cache. The L2 may already contain
-  // the data.
+  // Reads up to 8 bytes of memory. The read fills no cache line, but the L2 may already contain the
+  // data.
   uint64_t read_noncacheable(uint32_t address, uint64_t now, Bank& bank) {
     return read_single(address, now, bank, config_.miss_overhead, Fill::None);
   }
@@ -117,7 +117,7 @@ class Memory {
   void write_line(uint32_t address, uint64_t now, Bank& bank);
 
   // Another bus master accesses a line. The inquire cycle holds the bus, and a write removes the
-  // line from the board cache.
+  // line from the board L2.
   void snoop(uint32_t address, uint64_t now, bool write, Bank& bank);
 
   // Core clocks so far in which the bus was busy.

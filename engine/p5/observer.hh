@@ -4,9 +4,9 @@
 // behaviour or counts.
 //
 // The chip calls its observer on slow paths only. If an access hits the last-used entry of its set,
-// a shortcut handles the access (shortcut.hh). The observer does not see such an access. An
-// observer that needs such accesses removes entries from the shortcuts in attach() and in the calls
-// named used_...().
+// a shortcut handles the access (shortcut.hh). The observer does not see these accesses. An
+// observer that needs them removes entries from the shortcuts in attach() and in the calls named
+// used_...().
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,8 @@ class Observer {
   virtual void locked(uint32_t /*address*/) {}
   virtual void table_update(uint32_t /*address*/) {}
   virtual void snoop(uint32_t /*address*/, bool /*write*/) {}
-  // Accesses to memory that no cache may hold. `miss` is the event that counts the read as a miss.
+  // Accesses to memory that is not cacheable. The chip counts the read as a cache miss, in the
+  // event `miss`.
   virtual void uncached_read(Event /*miss*/) {}
   virtual void uncached_write() {}
 
@@ -73,10 +74,10 @@ class Observer {
   virtual bool knows_code_page(Linear) { return true; }
   virtual void data_page(Linear, const PageWalk&) {}
   virtual void code_page(Linear, const PageWalk&) {}
-  // The chip's data TLBs have looked up this page. The shortcuts of the TLBs may now contain the
-  // page.
+  // The chip has searched its data TLBs for this page. The shortcuts of the TLBs may now contain
+  // the page.
   virtual void used_page(Linear) {}
-  // A page fault. If `present`, the fault is a protection fault.
+  // A page fault. If `present` is true, the fault is a protection fault.
   virtual void page_fault(Linear, bool /*code*/, bool /*present*/, const PageWalk&) {}
 
   virtual void flush_tlbs() {}

@@ -93,8 +93,8 @@ constexpr void from_80_to_bf(Map& m) {
 constexpr void from_c0(Map& m) {
   m[0xC0] = group(kShiftRm8Imm);
   m[0xC1] = group(kShiftRmImm);
-  // A return with a pop count writes ESP explicitly. The next address that uses ESP must wait
-  // [AGN-MA].
+  // A return with a pop count writes ESP explicitly. The next instruction that needs ESP for an
+  // address must wait [AGN-MA].
   m[0xC2] = op(C::RetImm, kImm16 | kPushPop, 0, kEsp, kBranch);
   m[0xC3] = op(C::Ret, kPushPop, 0, 0, kBranch);
   m[0xC4] = m[0xC5] = loads_segment(mem_only(C::Lds, kRegW));

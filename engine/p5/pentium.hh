@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Pentium model. The caller of the model executes the instructions, for example an emulator, a
-// trace file or a test. The caller reports these actions in program order:
+// The Pentium model. The model does not execute the instructions itself. Its caller (for example an
+// emulator, the reader of a trace file, or a test) reports these actions in program order:
 //
 //   set_state()             after each possible change of ring, mode or address space
 //   retire(insn, linear)    one instruction begins
@@ -87,7 +87,7 @@ class Pentium {
   }
   // Turns functional warming on or off. During warming, caches, TLBs and the branch target buffer
   // are updated and count as usual, but nothing waits. The pipes only determine which instructions
-  // pair. The caller advances the time by advance().
+  // pair. The caller advances the time with advance().
   void set_warming(bool on);
   // Turns timing off for a while. The contents of caches, TLBs and branch target buffer are kept.
   void pause(bool on);
@@ -183,14 +183,15 @@ class Pentium {
     repeats_.iterated();
   }
   // Executes up to `count` iterations. Each iteration executes its accesses, and repeat() follows
-  // after each iteration except the last iteration. The result is the same as with separate calls.
-  // Stops at the iteration at which `pace` is due. Returns the number of executed iterations.
+  // after each iteration except the last iteration. The result is the same as with separate calls
+  // of data() and repeat(). Stops after the accesses of the iteration that ends at `pace->due` or
+  // later. Returns the number of executed iterations.
   uint32_t block(const Block& block, uint32_t count, Pace* pace);
-  // With `on`, locks the next data accesses, which set accessed or busy bits of descriptors. The
-  // lock ends at lock(false) or when another instruction begins.
+  // With `on`, the next data accesses are locked, as when the processor sets the accessed or busy
+  // bit of a descriptor. The lock ends at lock(false) or when another instruction begins.
   void lock(bool on) { chip_.data_path().lock(on && chip_.core.timing_on); }
   void port(uint16_t port, bool write, uint32_t bytes = 1) { ports_.access(port, write, bytes); }
-  // Declares that a card on ISA answers at these ports with 16 bits (IOCS16).
+  // Declares that an ISA card supports 16-bit accesses to these ports (IOCS16).
   void wide_ports(uint16_t first, uint16_t last) { ports_.wide(first, last); }
 
   // --- transfers of control, except near branches; the next set_state() gives the new ring and
@@ -205,9 +206,10 @@ class Pentium {
   }
   // `kind` is Gate for a far JMP or CALL, Far for a far RET, and Iret for an IRET.
   void far_transfer(Crossing kind) { transfers_.far_transfer(kind); }
-  // The current transfer uses a call gate with this number of parameters, or it switches tasks.
-  // These functions must be called after the instruction (far JMP, far CALL, INT, IRET), or after
-  // the delivery of the interrupt or exception. They must be called before the next set_state().
+  // call_gate(): the current transfer uses a call gate with this number of parameters.
+  // task_switch(): the current transfer switches tasks. Call these functions after the instruction
+  // (far JMP, far CALL, INT, IRET) or after the delivery of the interrupt or exception, but before
+  // the next set_state().
   void call_gate(uint32_t parameters) { transfers_.call_gate(parameters); }
   void task_switch(Task to) { transfers_.task_switch(to); }
 
@@ -226,7 +228,7 @@ class Pentium {
     if (chip_.core.timing_on) chip_.translation.page_fault(linear, code, present);
   }
   void flush_caches(bool write_back);  // WBINVD, INVD
-  // The page unit sets an accessed or dirty bit, which is a locked cycle.
+  // The page unit sets an accessed or dirty bit with a locked cycle.
   void page_table_update(uint32_t physical) {
     if (chip_.core.timing_on) chip_.caches.table_update(physical);
   }
@@ -252,7 +254,7 @@ class Pentium {
   const uint64_t* clock_address() const { return &chip_.core.clock; }  // for readers in a hot path
   // Number of instructions that were retired in the current ring and address space.
   uint64_t retired_here() const { return chip_.core.bank->count[Instructions]; }
-  // The bank in use. The bank contains the time up to the last call of settle(). Such a call
+  // The bank in use. The bank contains the time up to the last call of settle(). A call of settle()
   // changes nothing else.
   const Bank& bank() const { return *chip_.core.bank; }
   const Counters& banks() const { return chip_.core.counters; }
@@ -277,8 +279,8 @@ class Pentium {
   bool retire_uncommon(const Insn& insn, Linear linear);
   void charge_system(const Insn& insn);
   bool warm(const Insn& insn, Linear linear);
-  // This function is not inline, and the call is the last action of data(). For this reason data()
-  // needs no stack frame.
+  // data() needs no stack frame, because this function is not inline and its call is the last
+  // action of data().
   void data_special(Linear linear, uint32_t physical, uint32_t bytes, DataKind kind,
                     bool first_piece);
   // The part of complete() that warming needs.

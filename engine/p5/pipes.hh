@@ -32,8 +32,8 @@ class Pipes {
     if (rule(Rule::Prefix) && insn.prefixes) {
       const uint32_t decode = prefix_clocks(insn.prefixes);
       core.clock += decode;
-      // The clock in which an address would wait has already passed (estimate, from the definition
-      // of AGI).
+      // After these clocks the instruction need not wait for the registers of its address
+      // (estimate, from the definition of AGI).
       if (decode && rule(Rule::AgiPrefix)) agi_writes_ = 0;
     }
     u_interlock_ = rule(Rule::Agi) ? insn.address & agi_writes_ : 0;
@@ -152,7 +152,7 @@ class Pipes {
   uint16_t single_pipe_ = 0;    // kAlways: no instruction goes into V
   uint8_t u_bank_ = kNoBank;    // bank of L1D that the instruction in U accessed
   // While the instruction in V is executed, v_bank_ is the bank of the instruction in U. After the
-  // first access in V, it is kNoBank. If no instruction is in V, it is kNotInV.
+  // first access in V, v_bank_ is kNoBank. If no instruction is in V, v_bank_ is kNotInV.
   uint8_t v_bank_ = kNotInV;
   RegMask agi_writes_ = 0;   // registers that the current pair writes
   RegMask agi_before_ = 0;   // registers that the previous pair wrote

@@ -14,7 +14,7 @@ class Ports {
   Ports(Core& core, Caches& caches) : core_(core), caches_(caches) {}
 
   void access(uint16_t port, bool write, uint32_t bytes);
-  // Declares that a card on ISA answers at these ports with 16 bits (IOCS16).
+  // Declares that an ISA card supports 16-bit accesses to these ports (IOCS16).
   void wide(uint16_t first, uint16_t last) { wide_first_ = first, wide_last_ = last; }
 
  private:

@@ -16,8 +16,9 @@ class Repeats {
  public:
   explicit Repeats(Core& core);
 
-  // An instruction begins, which may be a REP. `next` is the address after the last instruction.
-  // Returns false if the emulator continues the current REP. The REP then counts nothing more.
+  // An instruction begins. The instruction may be a REP. `next` is the address after the last
+  // instruction. Returns false if the emulator continues the current REP. The REP then counts
+  // nothing more.
   bool begin(const Insn& insn, Linear linear, Linear next);
   // Moves the set-up clocks of the current REP into its first iteration.
   void put_off_setup();
@@ -29,9 +30,9 @@ class Repeats {
   }
   void iterated() { setup_ = 0; }
 
-  // Whether the REP at `linear` is still in progress. The REP has ended if another instruction has
-  // retired after it. `next` then differs from behind_. This check is necessary because the fast
-  // path does not call this class, and a loop may return to the same REP.
+  // Whether the REP at `linear` is still in progress. If another instruction has retired after the
+  // REP, the REP has ended, and `next` differs from behind_. This check is necessary because the
+  // fast path does not call this class, and a loop may return to the same REP.
   bool continues(Linear linear, Linear next) const {
     return active_ && linear_ == linear && next == behind_;
   }

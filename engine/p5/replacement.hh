@@ -12,12 +12,13 @@
 
 namespace p5 {
 
-// A policy in use, chosen by name. There are no virtual calls.
+// The replacement policy of one array. The name of the policy selects the policy's class. This
+// class makes no virtual calls.
 class Replacement {
  public:
-  // One way needs no order. Two ways need one bit if the policy works as LRU for two ways. The
-  // caches of the P54C and most board caches have one or two ways. This class therefore handles
-  // these two cases without calling the policy.
+  // A set of one way needs no order. If the policy works as LRU for two ways, a set of two ways
+  // needs one bit. The caches of the P54C and most board caches have one or two ways. This class
+  // therefore handles these two cases itself and does not call the policy.
   Replacement(const std::string& policy, uint32_t sets, uint32_t ways)
       : pair_(ways == 2 && Policies::pair_is_lru(policy)),
         single_(ways == 1),

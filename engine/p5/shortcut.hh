@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which access changes nothing in a set-associative array? The shortcut holds the last-used entry
-// of each set. Another use of this entry hits and changes nothing. Nearly all accesses are such
-// uses.
+// of each set. The next use of the same entry hits and changes nothing. Nearly all accesses are
+// uses of this kind.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@ class Shortcut {
   bool reads(Linear key) const { return last_[key & mask_].read == key; }
   bool writes(Linear key) const { return last_[key & mask_].write == key; }
 
-  // The key has been used. `writes`: a write to the key changes nothing from now on.
+  // The key has been used. If `writes` is true, later writes to the key change nothing.
   void set(Linear key, bool writes) { last_[key & mask_] = {key, writes ? key : kNone}; }
-  // A write to the key may change something.
+  // From now on, a write to the key may change something.
   void forget_write(Linear key) {
     if (writes(key)) last_[key & mask_].write = kNone;
   }
-  // Any use of the entry in the key's place may change something.
+  // From now on, every use of the key's set may change something.
   void forget(Linear key) { last_[key & mask_] = {}; }
   void clear() { std::fill(last_.begin(), last_.end(), Last()); }
 

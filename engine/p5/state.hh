@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which data do the chip and the system around it exchange?
+// Which data do the chip and the system around the chip exchange?
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Platform {
   virtual uint16_t x87_control() = 0;                     // the x87's control word
 };
 
-// The mode gives the code size and the protection. A change between two of these modes is a
+// The mode determines the code size and the protection. A change between two of these modes is a
 // machine-mode change in the sense of chen95.
 enum class MachineMode : uint8_t { Real, V86, Prot16, Prot32, Long64 };
 

@@ -89,7 +89,7 @@ TimingTable TimingTable::flat() {
   return table;
 }
 
-// Returns an empty text if the row is right. Otherwise returns the error.
+// Returns an empty text if the row has no error. Otherwise returns the error.
 std::string TimingTable::parse_row(std::string_view row, std::vector<bool>* seen) {
   static constexpr std::array<const char*, kColumns> kNames = {
       "real",          "v86",  "prot",        "prot_inner", "prot_user",

@@ -13,15 +13,16 @@
 
 namespace p5 {
 
-// Execution modes with separate clocks in the sources, in the column order of timing.csv.
+// The execution modes for which the sources list separate clocks. They have the order of the
+// columns in timing.csv.
 enum class Mode : uint8_t { Real, V86, Prot };
 
 class TimingTable {
  public:
   TimingTable();
 
-  // Returns a table for a build without pipeline. In this table every instruction takes one clock,
-  // and no instructions pair.
+  // Returns a table for a build that does not model the pipeline. In this table every instruction
+  // takes one clock, and no instructions pair.
   static TimingTable flat();
 
   // Reads a table. Every class of classes.hh needs exactly one row. If there is an error, returns
@@ -42,13 +43,13 @@ class TimingTable {
   const uint16_t* per_iteration() const { return column(kIteration); }
   // Clocks of a REP with a count of zero.
   const uint16_t* zero_iterations() const { return column(kZero); }
-  // int_overlap(): number of the clocks that later integer instructions may overlap.
-  // fp_overlap(): number of the clocks that later x87 instructions may overlap.
+  // int_overlap(): number of clocks during which later integer instructions may be executed.
+  // fp_overlap(): number of clocks during which later x87 instructions may be executed.
   const uint16_t* int_overlap() const { return column(kIntOverlap); }
   const uint16_t* fp_overlap() const { return column(kFpOverlap); }
 
-  // The pairing of the class. Prefixes restrict it further. A displacement together with an
-  // immediate also restricts it (decode_pairing.cc).
+  // The pairing of the class. Two properties of an instruction restrict the pairing further:
+  // prefixes, and a displacement together with an immediate (decode_pairing.cc).
   Pairing pairing(ClassId cls) const { return pairing_[cls]; }
 
  private:

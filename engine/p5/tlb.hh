@@ -29,7 +29,7 @@ class Tlb {
  public:
   explicit Tlb(const TlbConfig& config);
 
-  // Whether the page is the last-used page of its set and has no PageBits. A use of such a page
+  // Whether the page is the last-used page of its set and has no PageBits. A use of this page
   // changes nothing. `page` is the page number: the linear address >> 12, or >> kLargePageShift in
   // an array of large pages.
   bool quick(Linear page) const { return shortcut_.reads(page); }

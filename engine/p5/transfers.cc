@@ -52,7 +52,7 @@ void Transfers::cross(const State& state) {
     core_.count(crossing_event(crossing_));
     // INTEL-DM 16: far transfers with a ring change count twice.
     core_.count(SegmentLoads, rule(Rule::SegmentLoadTwice));
-    // So far, the transfer was charged with the clocks of a transfer inside the ring.
+    // So far, the model has charged the clocks of a transfer that does not change the ring.
     const uint32_t base = core_.clocks[class_], inner = inner_clocks(state);
     if (rule(Rule::InnerLevel) && core_.timing_on && inner > base) core_.clock += inner - base;
   }
@@ -74,8 +74,8 @@ uint32_t Transfers::inner_clocks(const State& state) const {
 
 // A code segment is loaded. The next set_state() gives the ring and the mode of this segment.
 void Transfers::far_transfer(Crossing kind) {
-  // A branch that is predicted after the transfer's own pair has no effect, because the pipeline is
-  // flushed.
+  // If the buffer predicts a branch after the pair that contains the transfer, the prediction has
+  // no effect, because the transfer flushes the pipeline.
   prediction_.settle();
   prediction_.forget();
   core_.count(SegmentLoads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How many clocks do transfers of control take? This part models all transfers except near
 // branches: interrupts, exceptions, far jumps, calls and returns, gates and task switches. A
-// transfer that changes the ring takes more clocks.
+// transfer that changes the ring takes more clocks than a transfer within one ring.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Transfers {
   Transfers(Core& core, Pipes& pipes, Prediction& prediction, Fetch& fetch, DataPath& data_path,
             Repeats& repeats);
 
-  // The clocks of a far instruction were charged from the row of this class.
+  // The model has charged the clocks of a far instruction from the timing row of this class.
   void charged(ClassId cls) { class_ = cls; }
 
   // For these functions, see class Pentium.

@@ -27,7 +27,7 @@ uint32_t Translation::data(Linear linear, bool* walked) {
 }
 
 uint32_t Translation::look_up_data(Linear linear, bool* walked) {
-  // The chip looks up both arrays at the same time. An entry of a large page has priority [INTEL-DM
+  // The chip searches both arrays at the same time. An entry of a large page has priority [INTEL-DM
   // 2].
   if (dtlb_large_.lookup(linear >> kLargePageShift)) return dtlb_large_.attributes();
   if (dtlb_.lookup(linear >> 12)) return dtlb_.attributes();

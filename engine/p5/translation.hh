@@ -28,8 +28,8 @@ class Translation {
   // The PageBits of a code page.
   uint32_t code(Linear linear) { return paging_ ? look_up_code(linear) : 0; }
 
-  // The access to this address could not be translated. If `present`, the fault is a protection
-  // fault.
+  // The access to this address could not be translated. If `present` is true, the fault is a
+  // protection fault.
   void page_fault(Linear linear, bool code, bool present);
 
   void invalidate_page(Linear linear);  // INVLPG
@@ -44,7 +44,7 @@ class Translation {
   PageWalk page_walk(Linear linear);
   PageWalk walk(Linear linear);
   void insert_data(Linear linear, const PageWalk& found);
-  // The code TLB enters a large page as 4 KB pages [INTEL-DM 2].
+  // The code TLB divides a large page into pages of 4 KB [INTEL-DM 2].
   void insert_code(Linear linear, const PageWalk& found) {
     itlb_.insert(linear >> 12, found.attributes, found.global);
   }

@@ -18,8 +18,8 @@ ClassId divide_class(ClassId cls, uint16_t control) {
 
 }  // namespace
 
-// Additions, multiplications (also of integers), divisions, remainders and roots count once. A
-// transcendental function counts "several" operations [INTEL-DM 16].
+// An addition, a multiplication (also of integers), a division, a remainder or a root counts as one
+// operation. A transcendental function counts as "several" operations [INTEL-DM 16].
 uint32_t flops(ClassId cls) {
   constexpr uint32_t kTranscendental = 10;  // estimate: number of terms in its series
   switch (cls) {

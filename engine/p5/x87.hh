@@ -12,7 +12,7 @@
 
 namespace p5 {
 
-// Returns the floating-point operations (event 22h) of an instruction of this class.
+// Returns the number of floating-point operations (event 22h) of an instruction of this class.
 uint32_t flops(ClassId cls);
 
 class X87 {
@@ -23,7 +23,7 @@ class X87 {
   void follow_exchange() {
     if (exchange_in_v_ && core_.bank->count[Instructions] == exchange_in_v_) core_.clock--;
   }
-  // Returns the class with the timing row of this instruction.
+  // Returns the class whose timing row applies to this instruction.
   ClassId timing_class(ClassId cls) const;
   // Begins an instruction. Returns the clock at which the floating-point unit begins the
   // instruction.

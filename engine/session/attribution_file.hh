@@ -20,7 +20,7 @@ class AttributionFile {
   AttributionFile(const std::vector<uint32_t>& counted, bool stacks, const p5::MissClasses* classes)
       : counted_(counted), stacks_(stacks), classes_(classes) {}
 
-  // Returns all lines. `found` is null if the guest was never ready. The result then contains no
+  // Returns all lines. If the guest was never ready, `found` is null, and the result contains no
   // counts.
   std::string text(const p5::Attribution* found);
 

@@ -12,12 +12,13 @@ constexpr uint32_t kEmpty = 0xFFFFFFFF;  // phase number of the empty brackets (
 
 class Brackets {
  public:
-  // begin() and end() return an error, or an empty text. begin() opens the phase. end() only
-  // checks. The phase stays open until close(), so that the end marker can be written first.
+  // begin() and end() return an error, or an empty text. begin() opens the phase. end() only checks
+  // the phase. The phase stays open until close(), so that the session can write the end marker
+  // first.
   std::string begin(uint32_t phase);
   std::string end(uint32_t phase) const;
   void close() { open_.pop_back(); }
-  // Returns an error if the run must not end now, or an empty text.
+  // Returns an error if the run must not end now. Otherwise returns an empty text.
   std::string exit() const;
 
   // Whether a bracket is open and the innermost bracket is not an empty bracket.

@@ -12,8 +12,8 @@ namespace session {
 
 class CounterRegisters {
  public:
-  // Called at every access with the instruction ("rdmsr", "wrmsr", "rdtsc"), the register and the
-  // value.
+  // The type of the function that trace() sets. CounterRegisters calls the function at every access
+  // and passes the instruction ("rdmsr", "wrmsr", "rdtsc"), the register and the value.
   using Trace = std::function<void(const char* insn, uint32_t index, uint64_t value)>;
 
   explicit CounterRegisters(p5::Pentium& model) : model_(model) {}

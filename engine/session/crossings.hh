@@ -31,7 +31,7 @@ class Crossings {
   bool is_open() const { return bool(file_); }
   void finish() { file_.finish(); }
 
-  // Writes the begin or end of a bracket that is not empty: `what` is "begin" or "end".
+  // Writes the beginning or the end of a bracket that is not empty: `what` is "begin" or "end".
   void bracket(const char* what, uint32_t phase);
   // The processor changes from the model's state to `to`. Writes a line if ring, address space or
   // mode differ. Also writes a line if CR3 is loaded with the same value.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How does the engine's process end, and in which line does it report the reason?
+// How does the process of the engine end, and how does the engine report the reason?
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which files does the boot ROM load? The ROM requests them with a marker. The engine copies the
-// files into the guest's memory. Then the ROM jumps to their entry point.
+// Which files does the boot ROM load? The ROM requests the files with a marker. The engine copies
+// the files into the guest's memory. Then the ROM jumps to the entry point of the guest.
 #pragma once
 
 #include <cstdint>

@@ -32,12 +32,12 @@ struct MarkerCall {
   bool real_mode;
 };
 
-// The answer's registers.
+// The registers with the engine's answer.
 struct MarkerResult {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-// Returns twelve bytes of a text from `offset` on in EBX, ECX and EDX. Zeros follow the end of the
+// Returns the twelve bytes of a text at `offset`, in EBX, ECX and EDX. Zeros follow the end of the
 // text.
 MarkerResult twelve_bytes(const std::string& text, size_t offset, uint32_t eax);
 

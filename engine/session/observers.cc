@@ -58,12 +58,12 @@ void Observers::end(uint32_t phase, const Brackets& brackets) {
   measure_blocks(brackets);
 }
 
-// Measures inside every bracket that is not empty.
+// Measures basic blocks inside every bracket that is not empty.
 void Observers::measure_blocks(const Brackets& brackets) {
   if (blocks_) blocks_->measure(brackets.inside());
 }
 
-// Traces from the first bracket that is not empty, until the limit.
+// Traces the accesses from the first bracket that is not empty until the trace reaches its limit.
 void Observers::trace_accesses(const Brackets& brackets) {
   if (!access_trace_ && brackets.measures()) {
     access_trace_ = std::make_unique<p5::AccessTrace>(accesses_.file(), config_.machine.l1d.line,

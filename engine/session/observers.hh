@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What observes the model in this run? The possible observers are shadows (other geometries), the
-// trace of accesses, the classes of misses, basic blocks and attribution. Each observer exists only
-// if the run requests it.
+// trace of accesses, the classes of misses, basic blocks and attribution. An observer exists only
+// if the run requests this observer.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace session {
 
 class Observers {
  public:
-  // Called where a sampled interval begins and ends.
+  // A function that Observers calls at the beginning and at the end of each sampled interval.
   using Interval = std::function<void(const char* op, uint32_t number)>;
 
   // `config` must exist longer than this object. The attribution moves the table of functions out
@@ -35,8 +35,8 @@ class Observers {
   void open(const Interval& interval);
   // The guest is ready. Attribution starts here.
   void ready();
-  // Call these after the begin marker and the end marker of a phase. In begin() `brackets` contains
-  // the phase. In end() `brackets` does not contain the phase any more.
+  // Call begin() after the begin marker of a phase, when `brackets` contains the phase. Call end()
+  // after the end marker, when `brackets` no longer contains the phase.
   void begin(uint32_t phase, const Brackets& brackets);
   void end(uint32_t phase, const Brackets& brackets);
   // Writes all files at the end of the run. The attribution reports these events.

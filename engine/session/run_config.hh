@@ -34,12 +34,13 @@ struct RunConfig {
   // The shadows: geometries that the run measures in addition to the machine's own geometry.
   std::vector<std::string> shadow_names;
   std::vector<p5::Config> shadows;
-  // Basic blocks (blocks.hh). `vector_interval` is the length of an interval for a vector.
-  // `warm_up` is the warming before each interval with detailed simulation. Their unit is
-  // instructions.
+  // Basic blocks (blocks.hh). `vector_interval` is the number of instructions for which the run
+  // writes one vector. `warm_up` is the number of instructions in the warming before each interval
+  // of detailed simulation.
   uint64_t vector_interval = 0, warm_up = 0;
   std::vector<p5::Blocks::Interval> sample;
-  // Attribution (attribution.hh): with calls, with classes of misses, and the table of functions.
+  // Attribution (attribution.hh). `stacks`: the run records the calls. `classes`: the run records
+  // the classes of misses. `functions` is the table of the guest's functions.
   bool stacks = false, classes = false;
   p5::Functions functions;
 

@@ -74,7 +74,7 @@ struct OpenFile {
   std::string path;
 };
 
-// Returns the regular files that this process has open.
+// Returns the open regular files of this process.
 std::vector<OpenFile> open_files() {
   std::vector<OpenFile> files;
   DIR* directory = opendir("/proc/self/fd");
@@ -113,8 +113,8 @@ void replace(int descriptor, int by, off_t offset) {
   close(by);
 }
 
-// Copies the files of the server's directory to the current directory. Opens each copy with its own
-// file offset.
+// Copies the open files of the server's directory to the current directory. Opens each copy with a
+// separate file offset.
 void take_files(const std::string& below) {
   std::map<std::string, int> taken;  // files open for writing: path, descriptor
   for (const OpenFile& file : open_files()) {

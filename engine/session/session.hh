@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What are the steps of a run, from its parameter file to its exit status? The glue of the emulator
-// has one Session object, through which it uses all parts of a run. The other files of this folder
-// contain the parts of a run. No file of this folder includes the emulator or names a device.
+// uses all parts of a run through one Session object. The other files of this folder contain the
+// parts of a run. No file of this folder includes the emulator or names a device.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class Session {
 
   MarkerResult marker(const MarkerCall& call);
   CounterRegisters& counter_registers() { return *registers_; }
-  // Whether the run has a trace of crossings and a bracket is open. If so, the glue must report
-  // every change that may be a crossing.
+  // Whether the run has a trace of crossings and a bracket is open. If the result is true, the glue
+  // must report every change that may be a crossing.
   bool traces_crossings() const { return crossings_ && brackets_.measures(); }
   Crossings& crossings() { return *crossings_; }
   p5::Blocks* blocks() { return observers_->blocks(); }  // null: not requested
@@ -69,7 +69,7 @@ class Session {
   [[noreturn]] void undefined_instruction(p5::Linear linear);
   void stopped_early();  // the emulator ended without a marker
 
-  // Warns that the emulator and the model decode different lengths of an instruction.
+  // Warns that the emulator and the model disagree about the length of an instruction.
   void decoder_differs(const uint8_t* bytes, unsigned length, unsigned ours);
   // Creates a file for a device. The session checks and flushes the file at the end of the run.
   std::FILE* create(const std::string& path);

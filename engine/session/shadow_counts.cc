@@ -40,8 +40,8 @@ void ShadowCounts::append(std::string* line, p5::Shadows& shadows) {
   *line += ']';
 }
 
-// Appends the growth of one bank since the last marker. If no shadow has counted in this bank,
-// appends nothing and returns false.
+// Appends the counts that the shadows have added to one bank since the last marker. If no shadow
+// has counted in this bank, appends nothing and returns false.
 bool ShadowCounts::append_bank(std::string* line, p5::Shadows& shadows, uint32_t bank,
                                const char* before) {
   std::vector<p5::MissCounts> counts;

@@ -36,7 +36,7 @@
 #define TMP_OPTIONS "size=24m"
 
 /* The file that User-Mode Linux shows as an I/O memory region, for the counter device's buffer (see
- * p5ctr_kern.c). The file has no contents. Its size is the largest size of the buffer.
+ * p5ctr_kern.c). The file has no contents. The size of the file is the maximum size of the buffer.
  */
 #define WINDOW "/tmp/p5ctr-window"
 #define WINDOW_SIZE (4 << 20)
@@ -54,8 +54,8 @@ static int pass_on(char **arguments, int count, const char *name) {
 }
 
 /* User-Mode Linux requests random numbers from this kernel when it starts. Nothing in this machine
- * is random, so the kernel would search for jitter in a busy loop of 256 clock ticks. Declare a
- * constant to be random instead.
+ * is random, so the kernel would search for jitter in a busy loop of 256 clock ticks. Instead, this
+ * function passes a constant to the kernel as a random number.
  */
 static void give_entropy(void) {
   struct {
@@ -97,9 +97,9 @@ static _Noreturn void run_uml(void) {
   snprintf(device, sizeof(device), "ubd0=%s", disk ? disk : "");
   if (disk) arguments[count++] = device;
   count = pass_on(arguments, count, "p5job");
-  /* Here the seed scatters the pages of User-Mode Linux itself. The memory that it has not touched
-   * at its start lies on neighbouring pages again. The init inside User-Mode Linux scatters that
-   * memory, which programs use.
+  /* Here the seed scatters the pages of User-Mode Linux itself. The memory that User-Mode Linux
+   * first touches after its start is again on neighbouring pages. Programs use this memory, and the
+   * init inside User-Mode Linux scatters it.
    */
   count = pass_on(arguments, count, "p5seed");
   arguments[count] = NULL;

@@ -4,11 +4,11 @@
 
 MIG is built from Debian's source and runs on the host. It makes the stubs of the kernel's
 interfaces (.defs files of the package gnumach-dev) and of our own interfaces. The C library is musl
-with another system interface (libc/): it has the same functions, but a system call is a message.
-The output directory receives crt1.o, crti.o, crtn.o, libc.a, libc.so, libcompiler_rt.a and
-headers.tar. It also receives `server.o`, which contains all objects of the server. link_server.py
-later links the guest's programs to it. The products depend on the sources and the ziglang version
-only.
+with another system interface (libc/): the functions of musl stay the same, but each system call
+becomes a message. The script writes crt1.o, crti.o, crtn.o, libc.a, libc.so, libcompiler_rt.a,
+headers.tar and `server.o` to the output directory. `server.o` contains all objects of the server.
+link_server.py later links `server.o` with the archive of the guest's programs. The products depend
+on the sources and the ziglang version only.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def run(
 
 
 class Mig:
-    """The interface generator. It is built for the host and generates 32-bit interfaces."""
+    """The interface generator. MIG runs on the host and generates 32-bit interfaces."""
 
     def __init__(self, source: Path, headers: Path, work: Path) -> None:
         self.headers, self.work = headers, work

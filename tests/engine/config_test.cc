@@ -198,8 +198,7 @@ TEST_CASE("config: with a tree of bits, the number of ways is a power of two up 
     return error_of(text);
   };
   const std::string expected =
-      "engine.conf:9: l1d.ways: expected 1, 2, 4 or 8 with replacement plru, which is a tree of "
-      "bits";
+      "engine.conf:9: l1d.ways: expected 1, 2, 4 or 8 with replacement plru (a tree of bits)";
   for (const char* ways : {"1", "2", "4", "8"}) CHECK(error(ways, "8192", "plru") == "");
   CHECK(error("16", "8192", "plru") == expected);
   CHECK(error("3", "98304", "plru") == expected);

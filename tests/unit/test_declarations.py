@@ -109,8 +109,7 @@ def test_a_mean_seek_is_the_engines():
     [
         (
             ["l1d.ways=16", "l1d.replacement=plru"],
-            "--set: l1d.ways = 16: expected 1, 2, 4 or 8 with replacement plru, which is a tree of"
-            " bits",
+            "--set: l1d.ways = 16: expected 1, 2, 4 or 8 with replacement plru (a tree of bits)",
         ),
         (["btb.ways=3"], "--set: btb.entries = 256: expected 3 ways x a power of two"),
         (["dram.page=3000"], "--set: dram.page = 3000: expected a power of two"),

@@ -2,7 +2,7 @@
 // What must a replacement policy contain? Each policy is a directory NAME beside this file.
 // NAME/policy.hh contains the class of the policy. The name of the class is NAME with a capital
 // first letter. NAME/policy.toml describes the policy for people and for gem5, and contains the
-// condition on the number of ways. The build finds the directories without a list.
+// condition on the number of ways. The build searches for the directories, so no file lists them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace p5 {
 
 // A second touch() or fill() of the last-used way of a set must change nothing, because the caches
-// and TLBs do not report all such hits (shortcut.hh). If a set has invalid ways, the invalid way
-// with the lowest number is filled, without a call of victim().
+// and TLBs do not report all such hits (shortcut.hh). If a set has invalid ways, the array fills
+// the invalid way with the lowest number and does not call victim().
 struct Policy {
   // A policy must define:
   //

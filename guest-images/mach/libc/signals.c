@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * Signals in the program: the handlers, the blocked signals, and the calls of the handlers. The
- * server stores only whether a signal is caught. server/signals.c has the server's part. The
- * library calls handlers as functions, between two system calls or, in a running program, from
- * i386/signal.S. So there is no frame for sigreturn(), and the handlers get an empty context.
+ * server stores only whether a signal is caught. server/signals.c contains the server's part. The
+ * library calls a handler as a function: between two system calls or, if the signal arrives while
+ * the program runs, from i386/signal.S. For this reason there is no frame for sigreturn(), and the
+ * handler gets an empty context.
  */
 #define _GNU_SOURCE
 #include <errno.h>

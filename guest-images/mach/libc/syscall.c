@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * System calls of a program on guest mach. musl turns POSIX functions into calls by number. Here
- * they become messages to the UNIX server. Calls for memory, time and the thread itself become
- * calls of the kernel. shape_of() lists the memory of the caller that a call reads and writes.
+ * System calls of a program on guest mach. musl turns POSIX functions into numbered system calls.
+ * This file turns these system calls into messages to the UNIX server. System calls for memory,
+ * time and the thread itself become calls of the kernel. shape_of() lists which parts of the
+ * caller's memory a call reads and writes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -82,7 +83,8 @@ static int probe(const struct shape *shape) {
 }
 
 /* The request was not sent. The kernel destroyed the right to answer it, and sends a notification
- * to the reply port. Receive the notification here, so that no call receives it as its answer.
+ * to the reply port. Receive the notification here, because the next call would otherwise take the
+ * notification for its own answer.
  */
 static long unsent(kern_return_t status) {
   struct {
@@ -94,8 +96,9 @@ static long unsent(kern_return_t status) {
   return status == MACH_SEND_INVALID_MEMORY ? -EFAULT : -EIO;
 }
 
-/* Send a request to the server. The answer goes directly to the caller's place. This function has
- * no buffer of 2 KB, because a new process must be given each page of stack that a call touches.
+/* Send a request to the server. The answer goes directly to the caller's place. This function keeps
+ * no buffer of 2 KB on the stack, because the kernel must allocate each page of the stack that a
+ * new process touches.
  */
 static long call(long number, const int *arguments, const struct shape *shape) {
   int result = -EIO;

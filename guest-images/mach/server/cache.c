@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The buffer cache holds the last used blocks of disks. It writes changed blocks on sync, fsync and
- * unmount, and when it must replace a changed block. It then writes all changed blocks in disk
- * order. Neighbouring blocks are written together.
+ * The buffer cache holds the most recently used disk blocks. The cache writes changed blocks on
+ * sync, fsync and unmount, and when it must replace a changed block. The cache then writes all
+ * changed blocks in disk order. Neighbouring blocks are written together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -125,8 +125,8 @@ static struct buffer *place_for(struct disk *disk, uint32_t block) {
   return buffer;
 }
 
-/* Get the buffer of a block. Without `read` the caller writes all of it. The buffer stays valid
- * while the caller gets a few others.
+/* Get the buffer of a block. Without `read` the caller writes the whole block. The buffer stays
+ * valid while the caller gets a few other buffers.
  */
 struct buffer *cache_get(struct disk *disk, uint32_t block, int read) {
   struct buffer *buffer = look_up(disk, block);

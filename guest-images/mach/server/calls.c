@@ -79,7 +79,7 @@ static long file_call(struct process *process, struct request *request) {
 /* --- memory from files ----------------------------------------------------------------------- */
 
 /* The caller has already allocated the memory (libc/syscall.c). Returns 0, an error, or the address
- * of the mapping if that is another one.
+ * of the mapping if the mapping is at another address than requested.
  */
 long map_file(struct process *process, struct file *file, const struct request *request) {
   vm_offset_t address = (vm_offset_t)request->arguments[0];

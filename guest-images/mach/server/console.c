@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's console. When a program first reads from it or waits for it, the server sends the
- * kernel a read request. The kernel answers with the typed bytes, and terminal.c makes lines from
- * them.
+ * The kernel's console. When a program first reads from the console or waits for input, the server
+ * sends a read request to the kernel. The kernel answers with the typed bytes, and terminal.c makes
+ * lines from these bytes.
  */
 #include "device_calls.h"
 #include "device_reply_server.h"

@@ -2,7 +2,7 @@
 /*
  * /dev/p5ctr, as in guest linux (linux/p5ctr/p5ctr.h). Only ring 0 may use the counters, so the
  * server goes through gates that we added to the kernel (gates.S). The device's memory is
- * physically contiguous. The kernel allocates it in the caller's task.
+ * physically contiguous. The kernel allocates this memory in the caller's task.
  */
 #include <errno.h>
 #include <string.h>
@@ -52,7 +52,8 @@ long counters_control(struct file *file, struct request *request) {
 }
 
 /* Allocate memory that is aligned to its size, rounded up to a power of two. The kernel's allocator
- * does this anyway. The memory is freed with the task. Each mapping has its own memory.
+ * does this anyway. The kernel frees the memory when the task ends. Each mapping has its own
+ * memory.
  */
 long counters_memory(struct process *process, uint32_t length, uint32_t offset) {
   vm_address_t address;

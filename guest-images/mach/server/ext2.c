@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * ext2 on a disk, as mke2fs makes it. It has blocks of 1 to 4 KB and these features only: typed
- * directory entries, sparse superblocks and large files. Files have at most 2 GB. All accesses go
- * through the buffer cache. Each i-node in use has a node.
+ * The file system ext2. The server accepts blocks of 1 to 4 KB and only these features, which
+ * mke2fs selects: typed directory entries, sparse superblocks and large files. Files have at most 2
+ * GB. All accesses go through the buffer cache. Each i-node in use has a node.
  */
 #include <errno.h>
 #include <stdlib.h>

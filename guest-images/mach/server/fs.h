@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The file side of the UNIX server: its requests, and the declarations that its files share. On
- * guest mach the file side is part of the single server, and fs_call() calls it as a function. On
- * mach-split the file side is a separate task, and fs_call() sends a message (split.c).
+ * guest mach the file side is part of the single server, and fs_call() calls its functions
+ * directly. On mach-split the file side is a separate task, and fs_call() sends a message
+ * (split.c).
  */
 #ifndef P5LAB_FS_H
 #define P5LAB_FS_H
@@ -98,7 +99,7 @@ struct listing {
 };
 
 /* The operations of a file system. Names are never `.` or `..`. Results are 0 or -errno. `held`
- * means that the returned node has a reference for the caller.
+ * means that the caller gets a reference to the returned node.
  */
 struct file_system {
   int (*find)(struct node *directory, const char *name, size_t length, struct node **found); /* held */

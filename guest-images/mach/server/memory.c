@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file system in memory. Directories are lists. Files are runs of pages, so that the kernel can
- * map them. If a program maps a file for writing, the file moves to memory that several tasks share
- * (pager.c).
+ * The file system in memory. Directories are lists. Each file occupies neighbouring pages, so that
+ * the kernel can map the file. If a program maps a file for writing, the file moves to memory that
+ * several tasks share (pager.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -155,8 +155,9 @@ static size_t spare(const struct node *node) {
 }
 
 /* Whether the machine has this number of further bytes. The kernel allocates a page at the first
- * write to it. If there is no memory, the writer waits for ever. So reserved bytes count as used.
- * To save calls to the kernel, a small file does not always cause a check.
+ * write to it. If there is no free memory, the writer waits for ever. For this reason, reserved
+ * bytes count as used. To save calls to the kernel, the function checks the free memory only once
+ * for each LOOK_EVERY bytes.
  */
 static int is_memory(size_t more) {
   static size_t unseen = LOOK_EVERY;

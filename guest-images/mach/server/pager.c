@@ -2,8 +2,9 @@
 /*
  * Memory that several tasks share. Each piece is a memory object, and a thread of this task serves
  * all objects. When a task first touches a page, the kernel requests the page from this thread. The
- * thread answers that it has no data, so the page begins as zeros. The thread is separate because
- * the server also touches such pages, and would wait for itself.
+ * thread answers that it has no data, so the page begins as zeros. The thread must be separate,
+ * because the server's main thread also touches these pages and would otherwise wait for its own
+ * answer.
  */
 #include <errno.h>
 #include <mach/memory_object.h>
@@ -113,7 +114,8 @@ kern_return_t memory_object_data_request(mach_port_t object, mach_port_t control
 }
 
 /* The kernel pages out. Drop the pages of an object that no task maps any more. Pages of any other
- * object have no place, so the server stops: programs use more memory than the machine has.
+ * object cannot be stored anywhere, so the server stops: programs use more memory than the machine
+ * has.
  */
 kern_return_t memory_object_data_return(mach_port_t object, mach_port_t control, vm_offset_t offset,
                                         vm_offset_t data, mach_msg_type_number_t count,

@@ -203,8 +203,8 @@ static int load_program(mach_port_t task, const struct image *file, uint32_t bas
 }
 
 /* The stack of a new program (System V ABI i386): count, arguments, environment and auxiliary
- * vector. These pointers lead to strings below the top of the stack. Returns the stack pointer, or
- * 0 on failure.
+ * vector. The arguments and the environment are pointers to strings below the top of the stack.
+ * Returns the stack pointer, or 0 on failure.
  */
 static uint32_t make_stack(mach_port_t task, const char *words, size_t length, int arguments,
                            int environment, const uint32_t *auxiliary, size_t auxiliary_words) {

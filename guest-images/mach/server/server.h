@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The UNIX server: the declarations that its files share. One thread serves all processes, a
- * message at a time. Requests about files go through fs.h to the file side, which may be another
- * task.
+ * The UNIX server: the declarations that its files share. One thread serves all processes, one
+ * message after another. Requests about files go through fs.h to the file side, which may be
+ * another task.
  */
 #ifndef P5LAB_SERVER_H
 #define P5LAB_SERVER_H

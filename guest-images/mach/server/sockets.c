@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Stream sockets of the local domain. A connection has two pipes, one for each direction. A
- * listening socket keeps a queue of connections until a process accepts them. The name of a bound
- * socket is a file of type socket. A connection to that file reaches the socket.
+ * listening socket keeps new connections in a queue until a process accepts them. The name of a
+ * bound socket is a file of type socket. A connection to this file reaches the socket.
  */
 #define _GNU_SOURCE
 #include <errno.h>

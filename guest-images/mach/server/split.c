@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * The transport of requests to the file side. On guest mach the file side is in this task, and a
- * request is a function call. On mach-split the file side is a second task. This task makes it at
- * the start, with the same program at the same addresses. A request is then a message (fs.defs),
- * and the answer is another message.
+ * request is a function call. On mach-split the file side is a second task. When the first task
+ * starts, it creates the second task, with the same program at the same addresses. A request is
+ * then a message (fs.defs), and the answer is another message.
  */
 #include <errno.h>
 #include <mach/mig_errors.h>

@@ -2,8 +2,8 @@
 /*
  * The terminal on the console (console.c). The kernel delivers raw bytes and echoes nothing. These
  * settings have an effect: ICRNL, ICANON with VERASE, VKILL and VEOF, ECHO and ECHOE, ISIG with
- * VINTR, VQUIT and VSUSP, VMIN 0. The others are only stored. There is one foreground group and one
- * size.
+ * VINTR, VQUIT and VSUSP, VMIN 0. The terminal stores all other settings, but they have no effect.
+ * The terminal has one foreground process group and one window size.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,7 +3,7 @@
  * test-endurance: a mixed load for many rounds. Afterwards the servers must have the same number of
  * port names, open files and nodes as after the first rounds, and the same memory use. A round
  * starts a program and waits for it, kills a child in one of five states, and uses a pipe, sockets,
- * System V and a file.
+ * System V objects and a file.
  *
  *   rounds=N    run at least N rounds
  *   seconds=N   and at least N seconds of the machine's time

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-kill: kills processes in every state of a call, early and late. Afterwards their resources
- * must be free, other processes that waited for them must have been notified, and calls of the same
- * kinds must work. Prints each state with an error.
+ * test-kill: kills processes in every state of a call, early and late in this state. Afterwards the
+ * resources of the processes must be free, other processes that waited for the killed processes
+ * must have been notified, and calls of the same kinds must work. Prints each state with an error.
  */
 #define _GNU_SOURCE
 #include <errno.h>

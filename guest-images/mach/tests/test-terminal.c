@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-terminal: the console as a terminal. The program prints on the console which input it waits
- * for, and on its output which bytes it has read. tests/e2e/test_mach.py types the input. The same
- * source runs on guest linux.
+ * test-terminal: the console as a terminal. On the console, the program prints a description
+ * of the input that it waits for. On its output, it prints the bytes that it has read.
+ * tests/e2e/test_mach.py types the input. The same source runs on guest linux.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test-unix: the functions of a UNIX, and the errors of wrong calls. The same source passes on
- * guest linux (tests/e2e/test_mach.py). It prints a line for each failure. The exit status is not 0
- * if there was a failure.
+ * test-unix: tests the functions of UNIX, and the errors that incorrect calls return. The same
+ * source passes on guest linux (tests/e2e/test_mach.py). The program prints a line for each
+ * failure. If there was a failure, its exit status is not 0.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

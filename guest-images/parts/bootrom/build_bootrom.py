@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Assemble the boot ROM: GNU as and ld, then padding and the ROM checksum.
 
-With `--plain` the source is not a ROM. Its code is written without padding and checksum.
+With `--plain`, the source is not a ROM, and the program writes its code without padding and
+checksum.
 """
 
 from __future__ import annotations

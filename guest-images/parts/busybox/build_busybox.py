@@ -21,8 +21,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from building import BuildError, check_isa, find_zig, keep_program, status_of, unpack, zig_caches
 
-# busybox passes the name of its dependency file to the preprocessor, which zig's driver does not
-# support. It also uses linker options for warnings and maps, which lld does not have.
+# busybox passes the name of its dependency file to the preprocessor, but zig's driver does not
+# support this option. busybox also passes options for warnings and maps to the linker, but lld does
+# not support these options.
 WRAPPER = """\
 #!/bin/sh
 for argument do
@@ -79,7 +80,7 @@ def configure(tree: Path, env: dict[str, str], wanted: dict[str, str]) -> None:
     make(tree, env, "allnoconfig")
     nothing = read_options(config.read_text())
     write(nothing | wanted)
-    # An option that has become possible is on by default.
+    # Some options depend on a wanted option and are on by default. Turn these options off.
     write(
         {
             name: "n" if value == "y" and nothing.get(name) != "y" and name not in wanted else value
@@ -96,7 +97,7 @@ def build(args: argparse.Namespace) -> None:
     zig = find_zig()
     with tempfile.TemporaryDirectory(prefix="p5lab-busybox-") as tmp:
         tree = unpack(args.source, Path(tmp))
-        # Use a name without a space. The path of the checkout may have one.
+        # Use a path without spaces. The path of the checkout may contain spaces.
         plain = Path(tmp) / "ziglang"
         plain.symlink_to(zig.parent)
         wrapper = Path(tmp) / "cc"

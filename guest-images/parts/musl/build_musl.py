@@ -42,7 +42,8 @@ CONFIGURE = [
     "--disable-wrapper",
 ]
 START_FILES = ["crt1.o", "crti.o", "crtn.o", "Scrt1.o", "rcrt1.o"]
-# As in musl's Makefile, but with two segments, text and data, as in libraries of the 1990s.
+# These options are the options of musl's Makefile, except that the library has only two segments
+# (text and data), as libraries of the 1990s had.
 LINK = [
     "-m",
     "elf_i386",
@@ -89,8 +90,9 @@ def run(step: str, command: list[str | Path], directory: Path, env: dict[str, st
 
 
 def build(tree: Path, zig: Path, env: dict[str, str], jobs: int) -> None:
-    """Configures, compiles and links below `tree`. The products are in its lib/ and include/."""
-    # Use a name without a space. The path of the checkout may have one.
+    """Configures, compiles and links below `tree`. The products are in `lib/` and `include/`
+    of the tree."""
+    # Use a path without spaces. The path of the checkout may contain spaces.
     plain = tree.parent / "ziglang"
     plain.symlink_to(zig.parent)
     settings = {

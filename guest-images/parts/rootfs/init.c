@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The guest's first process: mounts the usual file systems and the disk, applies the placement seed
- * (kernel parameter p5seed=N), gives the ready marker, runs one job and ends the run. One boot
- * serves many jobs, so nothing before ready depends on the job.
+ * (kernel parameter p5seed=N), executes the ready marker, runs one job and ends the run. One boot
+ * serves many jobs, so no action before the ready marker depends on the job.
  *
  * A job is one of
  *   NAME key=value ...      the program /bin/NAME
@@ -15,9 +15,9 @@
  * then /p5/bin/NAME, and a directory of that disk is /data.
  *
  * With an engine, the job and the program's output go through markers, and the exit marker ends the
- * run. Without one (an emulator, a real PC), the job is the kernel parameter
- * p5job=name,key=value,... (commas for spaces), and the output goes to the console. At the end the
- * machine is reset, because a Pentium PC without APM cannot switch itself off.
+ * run. Without an engine (on another emulator or on a real PC), the job is the kernel parameter
+ * p5job=name,key=value,... (with commas instead of spaces), and the output goes to the console. At
+ * the end the machine is reset, because a Pentium PC without APM cannot switch itself off.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,8 +72,8 @@ static void mount_one(const char *type, const char *target) {
 #define OTHER_DISK "/dev/ubda"
 #endif
 
-/* Mount the disk, if there is one. It is the first IDE disk of a PC, or OTHER_DISK. Programs read
- * the directory of the disk from P5LAB_DATA.
+/* Mount the disk, if there is one. It is the first IDE disk of a PC, or OTHER_DISK. For programs,
+ * the variable P5LAB_DATA contains the directory of the disk.
  */
 static void mount_disk(void) {
   if (root_is_disk()) {

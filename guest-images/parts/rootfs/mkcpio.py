@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Write an initramfs as an uncompressed `newc` cpio archive (cpio(5)).
 
-It needs no root and mounts nothing: device nodes are entries of the archive. The same inputs give
-the same bytes: entries are sorted by path, inode numbers count from 1, owner and time are 0.
+The program needs no root rights and mounts nothing, because device nodes are entries of the
+archive. The same inputs give the same bytes: entries are sorted by path, inode numbers count from
+1, owner and time are 0.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ def record(entry: Entry, inode: int) -> bytes:
 
 
 def archive(entries: list[Entry]) -> bytes:
-    """Returns the archive. Raises ValueError for a path that occurs twice or lacks its
-    directory."""
+    """Returns the archive. Raises ValueError for a path that occurs twice or whose
+    directory is missing."""
     paths = {entry.path for entry in entries}
     if len(paths) != len(entries):
         raise ValueError("a path occurs twice")

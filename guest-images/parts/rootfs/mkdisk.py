@@ -6,8 +6,8 @@ mke2fs makes the file system without root rights and without a mount. The bytes 
 identity, hash seed and time are fixed, and the host's own mke2fs.conf is not read.
 
 The blocks have 1 KB and the i-nodes 128 bytes, as in an ext2 of this size in 1995. So an update of
-a directory or an i-node writes two sectors, as with the 1 KB fragments of FFS. The only ext2
-feature in use is file types in directories.
+a directory or an i-node writes two sectors, as with the 1 KB fragments of FFS. The only optional
+ext2 feature in use is the file type in directory entries.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def run(name: str, *arguments: str | Path, config: Path | None = None, stdin: st
 
     Raises DiskError if the program is missing or fails.
     """
-    # On Debian these programs are not in the search path of ordinary users.
+    # On Debian, the search path of ordinary users does not contain the directories of these
+    # programs.
     program = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if not program:
         raise DiskError(f"{name}: not found; install the package e2fsprogs")

@@ -54,7 +54,7 @@ MOUNT_POINTS = ("data", "dev", "proc", "sys", "tmp")
 @dataclass(frozen=True)
 class Node:
     """One file of the image. `mode` has type and permissions. `target` is the target of a link.
-    `content` is the host's file with the content of a regular file.
+    For a regular file, `content` is the host's file with the content.
     """
 
     path: str
@@ -98,7 +98,8 @@ def read_archive(archive: Path, directory: Path) -> list[Node]:
 
 
 def with_ours(nodes: list[Node], programs: dict[str, Path]) -> list[Node]:
-    """Returns the nodes, our programs by their path in the image, and the mount points of init."""
+    """Returns the nodes together with our programs and the mount points of init. `programs`
+    contains our programs by their path in the image."""
     found = {node.path: node for node in nodes}
     for path, content in programs.items():
         for parent in reversed(Path(path).parents[:-1]):
@@ -135,8 +136,9 @@ def commands(nodes: list[Node]) -> str:
 
 
 def quoted(word: str) -> str:
-    """Returns a word of a command in quotes. Names come from an archive, and debugfs has commands
-    that write to the host. So the function raises DiskError for a name that could end the quotes.
+    """Returns a word of a debugfs command, in quotes. Names come from an archive, and some debugfs
+    commands write to the host. The function therefore raises DiskError for a name that could end
+    the quotes.
     """
     if not word or not word.isprintable() or '"' in word:
         raise DiskError(f"{word!r}: expected a name of printable characters without quotes")
@@ -144,8 +146,8 @@ def quoted(word: str) -> str:
 
 
 def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> None:
-    """Writes the image. It has `size` bytes, rounded down to whole cylinders. Raises DiskError if
-    the files do not fit.
+    """Writes the image. The image has `size` bytes, rounded down to whole cylinders. Raises
+    DiskError if the files do not fit.
     """
     with tempfile.TemporaryDirectory() as tmp:
         image = Path(tmp) / "root.img"
@@ -153,8 +155,8 @@ def make(output: Path, archive: Path, size: int, programs: dict[str, Path]) -> N
         mkdisk.make(image, size // CYLINDER * CYLINDER // 1024, OPTIONS)
         script = Path(tmp) / "commands"
         script.write_text(commands(nodes))
-        # debugfs continues after an error and still ends with status 0. The first output line is
-        # its name.
+        # After an error, debugfs continues, and its exit status is still 0. The first line of its
+        # output contains only the name of the program.
         for line in mkdisk.run("debugfs", "-w", "-f", script, image).splitlines()[1:]:
             if "Could not allocate" in line:
                 content = sum(node.content.stat().st_size for node in nodes if node.content)

@@ -3,12 +3,12 @@
 """Write the content of a machine's first SCSI disk: two partitions with empty file systems.
 
 Partition 1 is ext2 with 200 MB, because lai96 made a fresh file system of that size for each
-benchmark. mkdisk.py sets the sizes of its blocks and i-nodes. Partition 2 is FAT16 with 256 MB and
-an allocation unit of 4 KB (chen95). The rest of the disk is not partitioned.
+benchmark. mkdisk.py sets the block size and the i-node size of this file system. Partition 2 is
+FAT16 with 256 MB and an allocation unit of 4 KB (chen95). The rest of the disk is not partitioned.
 
-The output contains only sectors that are not all zero. It begins with a line "P5DISK1". The extents
-follow. An extent has the number of its first sector and the number of its sectors (64 bits each,
-little-endian), and then the content of its sectors.
+The output omits sectors that contain only zeros. The output begins with a line "P5DISK1". The
+extents follow. An extent consists of the number of its first sector and the number of its sectors
+(64 bits each, little-endian), and then the content of its sectors.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def partition_table() -> bytes:
 
 
 def fat() -> dict[int, bytes]:
-    """Returns the non-zero sectors of an empty FAT16 file system by number."""
+    """Returns the non-zero sectors of an empty FAT16 file system, by sector number."""
     boot = b"\xeb\x3c\x90MSDOS5.0" + struct.pack(
         "<HBHBHHBHHHII",
         SECTOR,
@@ -76,7 +76,8 @@ def fat() -> dict[int, bytes]:
 
 
 def extents(image: Path) -> Iterator[tuple[int, bytes]]:
-    """Yields the runs of non-zero sectors of a file: first sector and content."""
+    """Yields each run of non-zero sectors in a file: the number of its first sector, and its
+    content."""
     number, run = 0, b""
     with image.open("rb") as file:
         while block := file.read(BLOCK):

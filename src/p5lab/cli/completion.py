@@ -13,7 +13,7 @@ from p5lab.lab import VARIABLE, Lab
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 # Shell commands that list the names of each kind. These commands use tools that every host has,
-# because the start of Python at each TAB would take too long. `{root}` is the checkout. The
+# because a start of Python at each press of TAB would take too long. `{root}` is the checkout. The
 # commands also search the directories of P5LAB_PATH. The commands contain no dollar sign and no
 # double quotes, because fish gets each command inside double quotes.
 _FIND = (
@@ -28,8 +28,8 @@ NAMES = {
     "run": "ls -d {root}/results/*/*/run.json 2>/dev/null | sed 's,/run.json$,,; s,.*/,,'",
 }
 _ALIASES = {"runs": "run"}
-# The options with an argument KEY=VALUE, and the words that they accept in addition to machine
-# keys.
+# The options with an argument KEY=VALUE. In addition to machine keys, each option accepts the
+# words in its tuple.
 _KEYS = {"settings": (), "sweeps": ("parameters.",)}
 
 

@@ -18,8 +18,8 @@ def executor(
     args: argparse.Namespace, lab: Lab
 ) -> Callable[[list[experiment.Run]], list[runner.Result]]:
     """Returns a function that calls `execute` with the options of the command line
-    (options.add_jobs, add_workers, add_no_build). Commands that find their runs step by step use
-    this function."""
+    (options.add_jobs, add_workers, add_no_build). A command uses this function if the results of
+    its first runs determine its next runs."""
     workers = options.workers(args)
     return lambda runs: execute(
         lab, runs, Progress(), no_build=args.no_build, jobs=args.jobs, workers=workers
@@ -44,9 +44,9 @@ def execute(
     Returns the results in the order of the runs. Raises UserError for a guest without its image
     and for a build that fails.
 
-    `no_build`: use the build products as they are. `jobs`: the number of runs at a time. `force`:
-    repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start no run after a
-    run has failed.
+    `no_build`: use the existing build products and build nothing. `jobs`: the number of runs at a
+    time. `force`: repeat stored runs. `fork`: let runs share a boot if possible. `fail_fast`: start
+    no run after a run has failed.
     """
     for system in {run.guest.name: run.guest for run in runs}.values():
         image.check(lab, system)

@@ -66,7 +66,8 @@ class _Help(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that raises UserError. The message is one line with the nearest valid name."""
+    """A parser that raises UserError. The error message is one line and proposes the most
+    similar valid name."""
 
     def __init__(self, *, prog: str, description: str | None = None) -> None:
         super().__init__(

@@ -154,8 +154,8 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 def workers(args: argparse.Namespace) -> Wanted | None:
     """Returns the workers that the options of add_workers request. Returns None if the runs execute
-    on this host without Dask. Raises UserError for an option without the other options that it
-    needs."""
+    on this host without Dask. Raises UserError if an option needs another option that is missing.
+    """
     files = (args.tls_ca, args.tls_cert, args.tls_key)
     if not args.workers and not args.scheduler:
         if args.ship or any(files):
@@ -179,7 +179,7 @@ def add_format(parser: argparse.ArgumentParser, forms: Sequence[str] = counts.FO
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Adds --json alone, for a command that prints only tables and JSON."""
+    """Adds only --json, for a command that prints nothing but tables and JSON."""
     parser.add_argument(
         "--json",
         action="store_const",
@@ -203,7 +203,7 @@ def add_no_build(parser: argparse.ArgumentParser) -> None:
 
 
 def add_system(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of one machine with one seed: --machine, --set and --seed."""
+    """Adds the options that describe one machine with one seed: --machine, --set and --seed."""
     parser.add_argument(
         "--machine", default=experiment.PROGRAM_MACHINE, help="default: %(default)s"
     )

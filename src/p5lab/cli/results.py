@@ -23,7 +23,7 @@ from p5lab.present.tables import MISSING, Grid
 
 LISTS = ("experiments", "machines", "guests", "workloads", "notebooks", "runs")
 KINDS = "|".join(LISTS)
-# The fields of a record that `list runs --json` prints.
+# `list runs --json` prints these fields of a record.
 RUN = (
     "run",
     "experiment",

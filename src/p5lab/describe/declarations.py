@@ -4,15 +4,16 @@
     engine/*/keys.toml, engine/devices/NAME/device.toml      keys and rules
     engine/p5/replacement/NAME/policy.toml                   a replacement policy
 
-This module reads these files for Python. `tools/declare.py` translates the files to C++ for the
-engine. `p5stats.declared` reads the events in the same files.
+This module reads these files for the Python code. `tools/declare.py` translates the files to C++
+for the engine. `p5stats.declared` reads the events in the same files.
 
 A file of keys has a `title` and an `order` (its place among the files). The file of a device also
-has `present`: an expression over keys that is true for a machine with this device. A key has a
-`kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
-`target`, `geometry`, `default` and `from`. `from` names another key. The value of that other key
-names a file, which contains the value of the first key. A `[[rule]]` has a `key`, an expression
-`holds` and a text `expected`. If `holds` is false, the error message contains the text `expected`.
+has `present`, an expression over keys. This expression is true for a machine with the device. A key
+has a `kind` (`kinds.py`), the fields that this kind needs, `unit` and `doc`. A key may also have
+`target`, `geometry`, `default` and `from`. `from` is the name of a second key, whose value is the
+path of a file. This file contains the value of the first key. A `[[rule]]` has a `key`, an
+expression `holds` and a text `expected`. If `holds` is false, the error message contains the text
+`expected`.
 """
 
 import re
@@ -48,8 +49,8 @@ _OF_KIND = {
 @dataclass(frozen=True)
 class Policy:
     """A replacement policy. `holds`: the policy's condition on the number of ways (`ways`); None if
-    the policy accepts every number. `gem5`: the name of the policy in gem5; empty if gem5 does not
-    have the policy."""
+    the policy accepts every number. `gem5`: the name of the same policy in gem5; empty if it does
+    not exist in gem5."""
 
     name: str
     doc: str
@@ -61,7 +62,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition on several keys. When the condition does not hold, the error message names
+    """A condition on several keys. If the condition is false, the error message is about
     `key`."""
 
     key: str
@@ -149,7 +150,8 @@ def _part(engine: Path, path: Path, table: Table) -> Part:
         for pattern in table.table("keys", {}).data
         for name, own in _expanded(table.table("keys"), pattern)
     ]
-    # The keys of one array follow each other, even if different lines declare them.
+    # Sort the keys so that all keys of one array are neighbours, even if different lines declare
+    # them.
     places: dict[str, int] = {}
     for key in keys:
         places.setdefault(key.name.rpartition(".")[0], len(places))
@@ -211,7 +213,8 @@ def _target(table: Table) -> Target:
 
 
 def _rules(table: Table) -> Iterator[Rule]:
-    """One rule, or one rule for each word of `each`. The word replaces $ in the rule."""
+    """Yields one rule, or one rule for each word of the list `each`. In the texts of this rule, the
+    word replaces $."""
     table.only(("each", "key", "holds", "expected"))
     for one in table.texts("each", [""]):
         key, holds, expected = (
@@ -222,8 +225,8 @@ def _rules(table: Table) -> Iterator[Rule]:
 
 
 def _policy_rules(engine: Path, keys: list[Key]) -> Iterator[Rule]:
-    """The rules about the number of ways. Each array with a key for its policy gets the rules of
-    all policies."""
+    """Yields the rules on the number of ways. If an array has a key for its replacement policy,
+    the rules of all policies apply to this array."""
     for key in keys:
         if key.kind != "policy":
             continue
