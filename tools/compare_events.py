@@ -51,8 +51,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """The matching runs of the two sides: the sorted SHA-256 digests of each side's events, and the
-    verdict."""
+    """The runs of both sides that match: for each side the sorted SHA-256 digests of the events,
+    and the verdict of their comparison.
+    """
 
     asked: Asked
     before: tuple[str, ...]

@@ -15,7 +15,7 @@ from p5lab.lab import Lab
 
 LAB = Lab(REPO)
 MADE = re.compile(r"^<!-- (?!end -->|SPDX)(.*) -->$", re.MULTILINE)
-# How a marked block may begin, by document.
+# For each document: a pattern for the first words of its marked blocks.
 BEGINNINGS = {
     "formats": r"\./p5lab docs formats",
     "matrix": r"\./p5lab matrix",

@@ -154,8 +154,8 @@ def test_two_programs_with_the_same_arguments_are_two_runs(mine):
 
 @pytest.fixture
 def own(lab, mine):
-    """Returns the miniature checkout with that directory. It has the guest of the templates'
-    experiment, and it can compile.
+    """Returns the miniature checkout with that directory. The checkout also contains the guest that
+    the templates' experiment uses, and the files that a compilation needs.
     """
     for name in COMPILING:
         source, target = REPO / name, lab.root / name

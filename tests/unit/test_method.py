@@ -15,10 +15,10 @@ PER_PASS = 4
 
 
 def run(engine, access, *, first=0, interrupted=(), miscounts=0):
-    """Returns a run for `method.measured`. Each operation counts `engine` of every event, and each
-    access counts `access`. The first iteration of a pass counts `first` more. The iterations
-    `interrupted` have an interrupt during the access, which counts 100 of every event. Only the
-    counter has `miscounts`.
+    """Returns a run for `method.measured`. Each operation adds `engine` to the count of every
+    event, and each access to the counters adds `access`. The first iteration of a pass adds
+    `first`. An interrupt hits the access in the iterations `interrupted` and adds 100. The
+    counter's reading, but not the engine's count, includes `miscounts`.
     """
     lines, table = [], []
     for number in range(len(PASSES) * PER_PASS):

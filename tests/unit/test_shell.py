@@ -15,8 +15,8 @@ import time
 import pytest
 from fakelab import REPO
 
-# A guest that prints its prompt, echoes like a terminal, has a few commands and ends at the end of
-# its input. It records its input.
+# A guest that prints a prompt, echoes its input like a terminal, implements a few commands, and
+# exits at the end of its input. It records its input.
 ENGINE = r"""#!/bin/sh
 '''exec' '@python@' "$0" "$@"
 ' '''
