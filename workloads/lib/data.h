@@ -73,8 +73,8 @@ static inline void data_mount(long filesystem) {
 }
 
 /* Make a directory `name` on the file system and change to it. Exits with P5W_EXIT_UNAVAILABLE in a
- * guest without a disk, because memory would take the disk's place there. Call after p5w_start(),
- * and after data_mount() for any file system but `data`.
+ * guest without a disk, because the directory would then be in memory. Call after p5w_start(), and
+ * after data_mount() for any file system but `data`.
  */
 static inline void data_enter(const char *name) {
   data_in_guest = p5_marker_enabled;
@@ -110,9 +110,9 @@ static inline char (*data_names(long count))[12] {
 static inline void data_sync(void) { sync(); }
 
 /* Wait as data_sync() does, and empty the file cache, so that the next reads come from the disk.
- * Data in `memory` stay there, because it has no disk. A program that is measured on a host gives
- * up, because it cannot empty the file cache. Without markers nothing is measured, and the function
- * does nothing. Call after data_enter().
+ * With `memory` the data stay in memory, because this file system has no disk. A program that is
+ * measured on a host gives up, because it cannot empty the file cache. Without markers nothing is
+ * measured, and the function does nothing. Call after data_enter().
  */
 static inline void data_drop_caches(void) {
   sync();

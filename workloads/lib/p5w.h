@@ -66,7 +66,8 @@ static inline int p5w_choice(const char *text, const char *const *choices, long 
 }
 
 /* Sleep until the clock ticks. A measurement shorter than a tick (10 ms in the guests) then
- * contains no tick. A tick in one of 50 system calls would double their mean.
+ * contains no tick. If 50 system calls are measured, a tick during one of them would double the
+ * mean time of a call.
  */
 static inline void p5w_await_tick(void) {
   const struct timespec shortest = {.tv_nsec = 1};
