@@ -51,8 +51,8 @@ STATISTICS = (
 
 
 def table(run, counts, iterations=3):
-    """Returns brackets with these counts, and empty brackets. An interrupt disturbs the last
-    bracket.
+    """Returns a table of brackets with `counts`, and of empty brackets. An interrupt disturbs the
+    last bracket.
     """
     rows = []
     for phase, number in [("empty", 0), *(("call", n) for n in range(iterations))]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`./p5lab docs`: every generated document is listed and has its generated parts. The parts that
-need no run are up to date. The end-to-end tests check the parts that need runs.
+"""`./p5lab docs` lists every generated document, and each document contains its generated parts.
+The parts that need no run are up to date. The end-to-end tests check the parts that need runs.
 """
 
 import re

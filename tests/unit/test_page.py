@@ -244,7 +244,9 @@ def test_functions_of_a_run_have_their_cycles():
 
 
 def test_long_names_and_numbers_of_bars_have_room(drawn):
-    """A number is drawn inside its panel, so it does not overlap the next panel's names."""
+    """The page draws each number inside its own panel, so the number does not overlap the names of
+    the next panel.
+    """
     bars = drawn["bars"]
     names = {
         "toy": "linux, l1d.write_allocate=true",

@@ -61,8 +61,8 @@ static inline _Noreturn void data_unavailable(const char *what, const char *why)
 }
 
 /* Select the file system for data_enter(). Call after p5w_start(). Exits with P5W_EXIT_UNAVAILABLE
- * if this system does not have it. A host has only data and memory, so that no program changes its
- * disks.
+ * if this system does not have the file system. A host has only data and memory, so that no program
+ * changes its disks.
  */
 static inline void data_mount(long filesystem) {
   data_mounted = filesystem;

@@ -76,7 +76,8 @@ static inline void p5w_await_tick(void) {
 
 /* Call `iteration`, which contains its own begin and end: first `warmup` times with the markers
  * off, then, from a clock tick on, `iterations` times with the markers on. The volatile pointer
- * keeps the compiler from inlining it: both loops execute the same code at the same addresses.
+ * keeps the compiler from inlining `iteration`, so both loops execute the same code at the same
+ * addresses.
  */
 static inline void p5w_repeat(void (*iteration)(void), long warmup, long iterations) {
   void (*volatile call)(void) = iteration;
