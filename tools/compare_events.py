@@ -131,7 +131,9 @@ def _cells(row: Row, digits: int) -> list[str]:
 
 
 def show(rows: Sequence[Row], form: str) -> None:
-    """Print the rows: `csv` with whole digests, `text` with their first digits."""
+    """Print the rows. The form `csv` contains whole digests, and the form `text` contains their
+    first digits.
+    """
     heads = [*HEADS, "before", "after", "verdict"]
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -98,8 +98,8 @@ def test_files_touched_to_add(copy, what):
 
 
 def test_the_table_has_what_is_added_here_and_the_exceptions_say_why():
-    """Each extension takes at most one new entry and one edited line, or a paragraph gives the
-    reason for more.
+    """Each extension takes at most one new entry and one edited line. If an extension takes more, a
+    paragraph gives the reason.
     """
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE]
     assert [cells[0] for cells in rows] == list(RECIPES)
@@ -182,7 +182,7 @@ def test_a_workload_from_outside_is_compiled_and_delivered(own, mine):
         "guest": str(mine / "guests/my-guest/guest.toml"),
         "workload": str(mine / "workloads/my-workload/workload.toml"),
     }
-    # The same program is not compiled again. Another program is compiled under another name.
+    # An unchanged program is not compiled again. A changed program is compiled under another name.
     before = path.stat().st_mtime_ns
     delivered.ensure(own, experiment.load(own, "my-experiment"), Progress())
     assert path.stat().st_mtime_ns == before

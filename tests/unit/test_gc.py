@@ -163,7 +163,7 @@ def test_what_a_killed_run_booted_goes_and_a_live_boot_stays(p5lab, lab):
         assert p5lab("--yes")[0] == 0
         assert not left.exists()
         assert (live / "serial.log").exists()
-        # The run was free at the check, and is locked at the removal.
+        # When gc checked the run, no process had locked it. When gc removes the run, it is locked.
         assert gc.remove_run(gc.Item(live, live.name, "left by a killed run", 0, 0)) is False
         assert (live / "serial.log").exists()
     assert kinds(gc.results(lab)) == [("left by a killed run", live.name)]

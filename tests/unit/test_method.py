@@ -76,7 +76,7 @@ def test_what_the_correction_removes_and_what_it_leaves():
 def test_interrupts_during_the_access_are_separated():
     operation, null = run(70, 33, interrupted=(1, 6, 10)), run(5, 33)
     found = rows(operation, null, run(70, 0), run(5, 0))
-    # Every pass measures cycles: 3 passes of 20 iterations.
+    # All 20 iterations measure cycles, and 3 of these iterations have an interrupt of 100 cycles.
     assert found["cycles"].interrupts == pytest.approx(15)
     assert found["data_reads"].interrupts == pytest.approx(25)
     assert found["instructions"].interrupts == 0
@@ -93,7 +93,7 @@ def test_miscounts_are_what_exact_counters_would_not_have():
     assert found["data_reads"].access == pytest.approx(3)
     assert found["data_reads"].left == pytest.approx(8)
     assert found["cycles"].miscounts == 0
-    # Without this reference, interrupts and the access cannot be separated.
+    # Without the runs with exact counters, the miscounts cannot be separated from the access.
     assert rows(*runs)["data_reads"].access == pytest.approx(8)
 
 

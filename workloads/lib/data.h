@@ -12,8 +12,8 @@
  *   ext2-sync  the same, but a change of a directory waits for the disk, as with FFS
  *   fat        partition 2: FAT16 with clusters of 4 KB
  *   raid0      an ext2 of 256 MB with blocks of 4 KB, on a stripe over all modelled disks
- *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which answers
- *              before it writes to its disk
+ *   nfs-async  the file server of the remote host (docs/evidence/network-benchmarks.md), which
+ *              answers before it writes to its disk
  *   nfs-sync   the same, but each answer waits for the disk
  *
  * The program mounts and unmounts its file system (data_mount, data_leave) outside its brackets.

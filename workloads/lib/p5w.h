@@ -106,9 +106,9 @@ static inline void p5w_empty_bracket(void) {
 static void P5W_EMPTY_BRACKET(void);
 #endif
 
-/* Every workload calls this first. It parses the arguments into the options and looks for the
- * engine. If there is an engine, it measures the empty bracket. The name in the last entry of the
- * options is NULL. Exits with P5W_EXIT_USAGE on a wrong argument.
+/* Every workload calls this first. The function parses the arguments into the options and looks for
+ * the engine. If there is an engine, the function measures the empty bracket. The name in the last
+ * entry of the options is NULL. Exits with P5W_EXIT_USAGE on a wrong argument.
  */
 static inline void p5w_start(int argc, char **argv, const struct p5w_option *options) {
   for (int i = 1; i < argc; i++) {

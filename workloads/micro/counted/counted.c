@@ -6,10 +6,10 @@
  * because the paper mentions none. operation=null contains no operation. The paper subtracts the
  * counts of this null operation from the counts of the other operations.
  *
- * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES are measured
- * by RDTSC, from before the start until the stop. Phase 0 brackets only the operation, between
- * start and stop. Phase 1 brackets the code that CYCLES measures. In the events, the brackets of a
- * pass follow the brackets of the previous pass.
+ * The output has one line for each iteration: PASS ITERATION CTR0 CTR1 CYCLES. CYCLES is the time
+ * that RDTSC measures, from before the start until the stop. Phase 0 brackets only the operation,
+ * between start and stop. Phase 1 brackets the code that CYCLES measures. In the events, the
+ * brackets of a pass follow the brackets of the previous pass.
  *
  * With counters=unused the program does not call the device and prints nothing. It runs the
  * operations undisturbed.
